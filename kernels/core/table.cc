@@ -1,0 +1,64 @@
+// The kernel table: name -> kernels, each for a set of element types.
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mxcy.h"
+
+namespace {
+
+struct Entry {
+  std::string name;
+  mx_kernel fn;
+  uint32_t dtypes, flags;
+};
+
+// Function-local statics: modules may register while the library is still being loaded.
+std::vector<Entry> &entries() {
+  static std::vector<Entry> *list = new std::vector<Entry>;
+  return *list;
+}
+std::unordered_map<std::string, std::vector<int>> &index() {
+  static auto *map = new std::unordered_map<std::string, std::vector<int>>;
+  return *map;
+}
+std::mutex g_lock;
+
+}  // namespace
+
+extern "C" int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags) {
+  if (!name || !fn || !dtypes) return mx_fail("mx_kernel_add: name, function and dtypes are needed");
+  std::lock_guard<std::mutex> guard(g_lock);
+  for (int i : index()[name]) {
+    if (entries()[i].dtypes & dtypes)
+      return mx_fail("mx_kernel_add: kernel %s is already there for these element types", name);
+  }
+  index()[name].push_back((int)entries().size());
+  entries().push_back({name, fn, dtypes, flags});
+  return 0;
+}
+
+extern "C" mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  auto found = index().find(name);
+  if (found == index().end()) return nullptr;
+  for (int i : found->second) {
+    const Entry &e = entries()[i];
+    if (e.dtypes >> dtype & 1u) {
+      if (flags) *flags = e.flags;
+      return e.fn;
+    }
+  }
+  return nullptr;
+}
+
+extern "C" int32_t mx_kernel_count(void) { return (int32_t)entries().size(); }
+
+extern "C" const char *mx_kernel_name(int32_t i, uint32_t *dtypes, uint32_t *flags) {
+  if (i < 0 || i >= mx_kernel_count()) return nullptr;
+  const Entry &e = entries()[i];
+  if (dtypes) *dtypes = e.dtypes;
+  if (flags) *flags = e.flags;
+  return e.name.c_str();
+}

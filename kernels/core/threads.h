@@ -1,0 +1,24 @@
+// parallel_for: the one door to OpenMP.
+#pragma once
+#include <cstdint>
+
+namespace mx {
+
+// Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
+// multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
+template <class Body>
+inline void parallel_for(int threads, int64_t n, int64_t grain, const Body &body) {
+  if (threads <= 1 || n <= grain) {
+    if (n > 0) body((int64_t)0, n);
+    return;
+  }
+  const int64_t blocks = (n + grain - 1) / grain;
+  const int64_t each = (blocks + threads - 1) / threads * grain;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
+    const int64_t begin = t * each, end = begin + each < n ? begin + each : n;
+    if (begin < end) body(begin, end);
+  }
+}
+
+}  // namespace mx

@@ -1,0 +1,100 @@
+/* mxcy.h: the kernel ABI, the only header both fronts see.
+ *
+ * A kernel is a C function that reads tensors, writes tensors, never throws and never takes the
+ * Python lock. Fronts find kernels by name and element type, fill an mx_call and run it.
+ */
+#ifndef MXCY_H_
+#define MXCY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MX_ABI_VERSION 1
+#define MX_API __attribute__((visibility("default")))
+
+/* Element types; the numbers are those of MXNet's files (see dtypes.def). */
+enum {
+#define MX_DTYPE(name, code, bytes) MX_##name = code,
+#include "dtypes.def"
+#undef MX_DTYPE
+  MX_DTYPE_COUNT = 13
+};
+
+/* What to do with an output. MX_INPLACE: the output is one of the inputs' memory. */
+enum { MX_NULL = 0, MX_WRITE = 1, MX_INPLACE = 2, MX_ADD = 3 };
+
+/* Kernel flags. */
+enum {
+  MX_TAKES_ADD = 1,     /* handles req == MX_ADD itself; otherwise the caller adds a temporary */
+  MX_TAKES_STRIDES = 2, /* reads in[i].strides; otherwise inputs must be C-contiguous */
+  MX_SERIAL = 4         /* ignores call->threads */
+};
+
+/* Every tensor is C-contiguous when strides is NULL; strides count elements. */
+typedef struct mx_tensor {
+  void *data;
+  const int64_t *shape, *strides;
+  int32_t ndim, dtype;
+} mx_tensor;
+
+typedef struct mx_rng mx_rng; /* the random streams of one device, see core/rng.h */
+
+typedef struct mx_call {
+  int32_t nin, nout;
+  const mx_tensor *in;
+  mx_tensor *out;
+  const int32_t *req;  /* one per output */
+  const void *params;  /* a struct of params.gen.h, or NULL */
+  void *workspace;     /* 64-byte aligned scratch, uninitialised */
+  size_t workspace_size;
+  mx_rng *rng;
+  int32_t threads; /* 1 or N, decided by the caller */
+} mx_call;
+
+typedef int (*mx_kernel)(const mx_call *); /* 0, or -1 with the text in mx_last_error() */
+
+/* Up to three spatial extents and the like: values beyond count are zero. */
+#define MX_MAX_DIM 32
+
+/* --- library ------------------------------------------------------------------------------- */
+/* Prepare the library once: isa 0 = best of this CPU, else 2, 3 or 4 (x86-64-v2/v3/v4);
+ * threads = size of the parallel team; parallel_size = MXNET_CPU_PARALLEL_SIZE. */
+MX_API int mx_init(int32_t isa, int32_t threads, int64_t parallel_size);
+MX_API int32_t mx_abi_version(void);
+MX_API int32_t mx_isa(void); /* the level in use */
+MX_API const char *mx_last_error(void);
+MX_API int mx_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- kernel table -------------------------------------------------------------------------- */
+MX_API int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags);
+MX_API mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags); /* NULL if none */
+MX_API int32_t mx_kernel_count(void);
+MX_API const char *mx_kernel_name(int32_t index, uint32_t *dtypes, uint32_t *flags);
+
+/* --- memory -------------------------------------------------------------------------------- */
+typedef struct mx_alloc_hook {
+  void *(*alloc)(size_t bytes);
+  void (*free)(void *data, size_t bytes);
+} mx_alloc_hook;
+MX_API void *mx_alloc(size_t bytes); /* 64-byte aligned; NULL for 0 bytes or with an error text */
+MX_API void mx_free(void *data, size_t bytes);
+MX_API void mx_set_alloc_hook(const mx_alloc_hook *hook); /* NULL: the system allocator again */
+MX_API void *mx_system_alloc(size_t bytes);
+MX_API void mx_system_free(void *data);
+
+/* --- threads ------------------------------------------------------------------------------- */
+MX_API int32_t mx_threads(void);            /* N, the team size */
+MX_API void mx_set_threads(int32_t threads);
+MX_API int64_t mx_parallel_size(void);
+MX_API void mx_set_parallel_size(int64_t elements);
+/* 1 or N for an operator that touches `work` elements; a plain branch. */
+MX_API int32_t mx_threads_for(int64_t work);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* MXCY_H_ */

@@ -1,0 +1,14 @@
+// Register the kernels of every family in families.def, in this ISA's build.
+#include "leaf.h"
+
+MX_LEAF_BEGIN
+#define MX_FAMILY(name) void register_##name();
+#include "families.def"
+#undef MX_FAMILY
+
+void register_leaf() {
+#define MX_FAMILY(name) register_##name();
+#include "families.def"
+#undef MX_FAMILY
+}
+MX_LEAF_END

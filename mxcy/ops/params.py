@@ -1,0 +1,86 @@
+"""Parameter structs that kernels receive, declared once for C and Python.
+
+``python -m mxcy.ops.params --write`` regenerates ``kernels/params.gen.h``; a test keeps it fresh.
+A field is ``name=ctype`` with ctype ``i32``, ``i64``, ``f64`` or an array of them, ``i64[3]``.
+A struct packs keyword values to the bytes that ``mx_call.params`` points to.
+"""
+
+import re
+import struct as _struct
+import sys
+from pathlib import Path
+
+__all__ = ["Params", "STRUCTS"]
+
+STRUCTS = {}
+_C_TYPES = {"i32": ("int32_t", "i", 4), "i64": ("int64_t", "q", 8), "f64": ("double", "d", 8)}
+
+
+class Params:
+    """The layout of one kernel parameter struct, ``mx_<name>_params`` in C."""
+
+    def __init__(self, name, doc, **fields):
+        self.name, self.doc, self.fields = name, doc, []
+        self.offsets, offset, codes = {}, 0, "="
+        for field, ctype in fields.items():
+            base, length = re.fullmatch(r"(i32|i64|f64)(?:\[(\d+)\])?", ctype).groups()
+            _, code, size = _C_TYPES[base]
+            pad = -offset % size
+            codes += f"{pad}x" if pad else ""
+            self.offsets[field] = offset + pad
+            n = int(length) if length else 1
+            codes += f"{n}{code}"
+            offset += pad + n * size
+            self.fields.append((field, base, int(length) if length else None))
+        codes += f"{-offset % 8}x"  # the struct's size is a multiple of its alignment
+        self._layout = _struct.Struct(codes)
+        if name in STRUCTS:
+            raise ValueError(f"params struct {name} is declared twice")
+        STRUCTS[name] = self
+
+    def pack(self, **values):
+        """The struct's bytes; array fields take a sequence, padded with zeros."""
+        flat = []
+        for field, base, length in self.fields:
+            value = values.pop(field)
+            if length is None:
+                flat.append(float(value) if base == "f64" else int(value))
+                continue
+            value = list(value)
+            if len(value) > length:
+                raise ValueError(f"{self.name}.{field} holds {length} values, got {len(value)}")
+            flat += value + [0] * (length - len(value))
+        if values:
+            raise TypeError(f"{self.name} has no field {', '.join(values)}")
+        return self._layout.pack(*flat)
+
+    def c_text(self):
+        """The struct as C."""
+        lines = [f"/* {self.doc} */", "typedef struct {"]
+        for field, base, length in self.fields:
+            array = "" if length is None else f"[{length}]"
+            lines.append(f"  {_C_TYPES[base][0]} {field}{array};")
+        return "\n".join([*lines, f"}} mx_{self.name}_params;"])
+
+
+# --- the structs, by kernel family ---------------------------------------------------------------
+
+SCALAR = Params("scalar", "an array and a number: elementwise with a scalar operand", scalar="f64")
+
+
+def header():
+    """The text of kernels/params.gen.h."""
+    head = (
+        "/* Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit. */\n"
+        "#ifndef MXCY_PARAMS_GEN_H_\n#define MXCY_PARAMS_GEN_H_\n#include <stdint.h>\n"
+    )
+    return "\n".join([head, *(s.c_text() + "\n" for s in STRUCTS.values()), "#endif\n"])
+
+
+if __name__ == "__main__":
+    # Run as a script this module is __main__: its own STRUCTS are complete.
+    path = Path(__file__).resolve().parents[2] / "kernels" / "params.gen.h"
+    if "--write" in sys.argv:
+        path.write_text(header())
+    elif path.read_text() != header():
+        sys.exit(f"{path} is stale: run python -m mxcy.ops.params --write")
