@@ -1,0 +1,238 @@
+"""Contexts: where an array lives, and the context that is used when none is given.
+
+A context only names a device. What a device can do (how many there are, how much memory is free)
+is told by the backend that serves it, see `serve_device`; the CPU needs none.
+"""
+
+import operator
+import re
+import threading
+
+from mxcy.base import MXNetError
+
+__all__ = [
+    "Context",
+    "as_context",
+    "check_usable",
+    "cpu",
+    "cpu_pinned",
+    "cpu_shared",
+    "current_context",
+    "gpu",
+    "gpu_memory_info",
+    "num_gpus",
+    "serve_device",
+]
+
+_NAMES = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
+_CODES = {name: code for code, name in _NAMES.items()}
+_GPU = _CODES["gpu"]
+_TEXT = re.compile(r"\s*(\w+)\s*(?:\(\s*(-?\d+)\s*\))?\s*")
+
+#: device name -> the object that serves it
+_backends = {}
+
+
+class _ContextStack(threading.local):
+    """One thread's default context, and those that its `with` statements have put aside."""
+
+    def __init__(self):
+        self.default = Context("cpu", 0)
+        self.entered = []
+
+    @property
+    def current(self):
+        return self.entered[-1] if self.entered else self.default
+
+
+class _ContextType(type):
+    """Lets `Context.default_ctx` be read and set on the class itself."""
+
+    @property
+    def default_ctx(cls):
+        """The current thread's context."""
+        return _stack.current
+
+    @default_ctx.setter
+    def default_ctx(cls, ctx):
+        _stack.default = Context(ctx)
+        _stack.entered.clear()
+
+
+class Context(metaclass=_ContextType):
+    """A device: its type and its number.
+
+    Parameters
+    ----------
+    device_type : {'cpu', 'gpu', 'cpu_pinned', 'cpu_shared'} or Context
+        A Context is copied, and `device_id` is not looked at.
+    device_id : int, default 0
+        The number of the device; CPU numbers are only labels.
+
+    Raises
+    ------
+    MXNetError
+        When there is no such device type.
+    TypeError
+        When `device_id` is not an integer.
+
+    Notes
+    -----
+    A context may name a GPU that is not there; using it raises MXNetError.
+    In a ``with`` statement a context is the default of the current thread.
+    """
+
+    devtype2str = dict(_NAMES)
+    devstr2type = dict(_CODES)
+
+    def __init__(self, device_type, device_id=0):
+        if isinstance(device_type, Context):
+            self.device_typeid = device_type.device_typeid
+            self.device_id = device_type.device_id
+            return
+        code = _CODES.get(device_type) if isinstance(device_type, str) else None
+        if code is None:
+            raise MXNetError(
+                f"Context: device_type must be one of {', '.join(_CODES)}, got {device_type!r}"
+            )
+        self.device_typeid = code
+        self.device_id = operator.index(device_id)
+
+    @property
+    def device_type(self):
+        """str: The device's type, such as ``'cpu'``."""
+        return _NAMES[self.device_typeid]
+
+    @property
+    def default_ctx(self):
+        """Context: The current thread's context."""
+        return _stack.current
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Context)
+            and self.device_typeid == other.device_typeid
+            and self.device_id == other.device_id
+        )
+
+    def __hash__(self):
+        return hash((self.device_typeid, self.device_id))
+
+    def __str__(self):
+        return f"{self.device_type}({self.device_id})"
+
+    __repr__ = __str__
+
+    def __enter__(self):
+        _stack.entered.append(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        _stack.entered.pop()
+
+    def empty_cache(self):
+        """Give the memory that is kept for reuse on this device back to the system."""
+        check_usable(self)
+        backend = _backends.get(self.device_type)
+        if backend is not None:
+            backend.empty_cache(self.device_id)
+
+
+_stack = _ContextStack()
+
+
+def cpu(device_id=0):
+    """The CPU as a context; `device_id` is only a label."""
+    return Context("cpu", device_id)
+
+
+def gpu(device_id=0):
+    """The GPU with number `device_id` as a context."""
+    return Context("gpu", device_id)
+
+
+def cpu_pinned(device_id=0):
+    """CPU memory from which copies to a GPU are fast, as a context."""
+    return Context("cpu_pinned", device_id)
+
+
+def cpu_shared(device_id=0):
+    """CPU memory that processes share, as a context."""
+    return Context("cpu_shared", device_id)
+
+
+def current_context():
+    """The context used when none is given: of the innermost ``with`` statement, else ``cpu(0)``."""
+    return _stack.current
+
+
+def as_context(value):
+    """A context from what users write for one.
+
+    Parameters
+    ----------
+    value : Context, str or None
+        ``'gpu(1)'``, ``'cpu'`` and so on; None means the current context.
+
+    Raises
+    ------
+    MXNetError
+        When the text names no device.
+    TypeError
+        When `value` is of another type.
+    """
+    if isinstance(value, Context):
+        return value
+    if value is None:
+        return _stack.current
+    if not isinstance(value, str):
+        raise TypeError(f"a context must be a Context, a str or None, not {type(value).__name__}")
+    match = _TEXT.fullmatch(value)
+    if match is None or match[1] not in _CODES:
+        raise MXNetError(f"{value!r} is not a context; expected a text such as 'cpu(0)'")
+    return Context(match[1], int(match[2] or 0))
+
+
+def serve_device(device_type, backend):
+    """Register the object that serves all devices of a type.
+
+    Parameters
+    ----------
+    device_type : str
+        ``'cpu'``, ``'gpu'``...
+    backend : object
+        With methods ``count()``, ``memory_info(device_id)`` returning (free, total) in bytes and
+        ``empty_cache(device_id)``.
+    """
+    _backends[device_type] = backend
+
+
+def num_gpus():
+    """The number of GPUs on which mxcy can compute."""
+    backend = _backends.get("gpu")
+    return 0 if backend is None else backend.count()
+
+
+def check_usable(ctx):
+    """Raise MXNetError unless arrays can be put on a context's device."""
+    if ctx.device_typeid == _GPU and not 0 <= ctx.device_id < num_gpus():
+        found = num_gpus()
+        usable = f"only gpu(0) to gpu({found - 1})" if found else "no GPU, use mx.cpu()"
+        raise MXNetError(f"{ctx} cannot be used: mxcy can compute on {usable} here")
+
+
+def gpu_memory_info(device_id=0):
+    """The free and the total memory of a GPU.
+
+    Returns
+    -------
+    tuple of int
+        ``(free, total)`` in bytes.
+
+    Raises
+    ------
+    MXNetError
+        When mxcy cannot compute on that GPU.
+    """
+    check_usable(Context("gpu", device_id))
+    return _backends["gpu"].memory_info(device_id)
