@@ -1,0 +1,9 @@
+"""Operator records by family. Importing the package registers them all."""
+
+from importlib import import_module
+
+#: modules of this package that register operators
+FAMILIES = ("elemwise",)
+
+for _family in FAMILIES:
+    import_module(f"mxcy.ops.{_family}")

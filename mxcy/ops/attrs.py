@@ -1,0 +1,284 @@
+"""Attribute types of operators: how a value is accepted, normalised, written as text and described.
+
+A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``; but ``1``, ``True``
+and ``1.0`` are different values, and a type takes only those that it can mean.
+"""
+
+import ast
+import numbers
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.base import MXNetError, _NullType
+
+__all__ = [
+    "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape", "ShapeOrNone",
+    "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone", "FloatTuple", "DoubleTuple", "LongTuple",
+    "Enum", "DType", "Dynamic", "Field", "REQUIRED", "Attrs", "Schema",
+]  # fmt: skip
+
+REQUIRED = object()
+
+
+class AttrType:
+    """A kind of attribute.
+
+    Parameters
+    ----------
+    kind : str
+        The text that operator listings show, such as ``"int (non-negative)"``.
+    parse : callable
+        Turns an accepted value into its normal form; raises TypeError or ValueError otherwise.
+    quoted : bool
+        Whether listings put the default between quotes.
+    digits : int
+        Significant digits of float defaults in listings.
+    """
+
+    dynamic = False
+
+    def __init__(self, kind, parse, quoted=False, digits=0, sep=", "):
+        self.kind, self.parse, self.quoted, self.digits, self.sep = kind, parse, quoted, digits, sep
+
+    def default_text(self, value):
+        """A default as operator listings spell it."""
+        if isinstance(value, bool):
+            return "1" if value else "0"
+        if isinstance(value, float):
+            # Listings print float32 values with nine digits and doubles with seventeen.
+            text = f"{np.float32(value) if self.digits == 9 else value:.{self.digits}g}"
+        elif isinstance(value, tuple):
+            text = "[" + ",".join(f"{v:g}" for v in value) + "]"
+        else:
+            text = str(value)
+        return f"'{text}'" if self.quoted else text
+
+    def text(self, default):
+        """The registered type text, for instance ``"float, optional, default=0.5"``."""
+        if default is REQUIRED:
+            return f"{self.kind}, required"
+        return f"{self.kind}{self.sep}optional, default={self.default_text(default)}"
+
+
+def _literal(value):
+    """A string as the Python literal it spells; other values unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+        raise ValueError(f"cannot read {value!r}") from None
+
+
+def _int(value):
+    value = _literal(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError("expected an integer")
+    return int(value)
+
+
+def _uint(value):
+    value = _int(value)
+    if value < 0:
+        raise ValueError("expected a non-negative integer")
+    return value
+
+
+def _float(value):
+    if isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "nan", "infinity"):
+        return float(value)
+    value = _literal(value)
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return float(value)
+    raise TypeError("expected a number")
+
+
+def _bool(value):
+    if isinstance(value, str):
+        lowered = value.strip().lower()
+        if lowered in ("true", "1"):
+            return True
+        if lowered in ("false", "0"):
+            return False
+    elif isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    elif isinstance(value, numbers.Integral) and value in (0, 1):
+        return bool(value)
+    raise TypeError("expected True, False, 1 or 0")
+
+
+def _str(value):
+    if value is None:
+        return "None"
+    return str(value)
+
+
+def _tuple_of(parse):
+    def parse_tuple(value):
+        value = _literal(value)
+        if isinstance(value, (tuple, list, np.ndarray)):
+            return tuple(parse(v) for v in value)
+        return (parse(value),)
+
+    return parse_tuple
+
+
+def _or_none(parse):
+    return lambda value: None if value is None or value == "None" else parse(value)
+
+
+def _dim(value):
+    return -1 if value is None or value == "None" else _int(value)
+
+
+_shape = _tuple_of(_dim)
+
+Int = AttrType("int", _int, quoted=True)
+UInt = AttrType("int (non-negative)", _uint)
+Long = AttrType("long", _int)
+ULong = AttrType("long (non-negative)", _uint)
+Float = AttrType("float", _float, digits=9)
+Double = AttrType("double", _float, digits=17)
+Bool = AttrType("boolean", _bool)
+Str = AttrType("string", _str, quoted=True)
+Shape = AttrType("Shape(tuple)", _or_none(_shape))
+ShapeOrNone = AttrType("Shape or None", _or_none(_shape))
+IntOrNone = AttrType("int or None", _or_none(_int), quoted=True)
+FloatOrNone = AttrType("float or None", _or_none(_float), digits=9)
+DoubleOrNone = AttrType("double or None", _or_none(_float), digits=17)
+BoolOrNone = AttrType("boolean or None", _or_none(_bool))
+FloatTuple = AttrType("tuple of <float>", _tuple_of(_float))
+DoubleTuple = AttrType("tuple of <double>", _tuple_of(_float))
+LongTuple = AttrType("tuple of <long>", _tuple_of(_int))
+
+
+class Enum(AttrType):
+    """One of a few words; None among the choices also accepts the word ``'None'``."""
+
+    def __init__(self, *choices):
+        self.choices = choices
+        text = ", ".join("None" if c is None else f"'{c}'" for c in choices)
+        super().__init__("{" + text + "}", self._parse, quoted=True, sep=",")
+
+    def _parse(self, value):
+        if value in self.choices:
+            return value
+        if value in (None, "None"):
+            for none in (None, "None"):
+                if none in self.choices:
+                    return none
+        raise ValueError(f"expected one of {', '.join(map(repr, self.choices))}")
+
+
+class DType(Enum):
+    """An element type by name; accepts everything that names a dtype."""
+
+    def _parse(self, value):
+        if value not in (None, "None") and not (isinstance(value, str) and value in self.choices):
+            try:
+                value = dtypes.name_of(dtypes.code_of(value))
+            except MXNetError as error:
+                raise ValueError(str(error)) from None
+        return super()._parse(value)
+
+
+class Dynamic(AttrType):
+    """A number that changes from call to call (a learning rate, a scalar operand).
+
+    It takes no part in the signature, so neither inference nor the choice of a kernel may read it;
+    kernels get it through the field of the same name in their parameter struct.
+    """
+
+    dynamic = True
+
+    def __init__(self, of):
+        super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+
+
+class Field:
+    """One attribute of an operator: name, type and default (REQUIRED when it has none)."""
+
+    __slots__ = ("name", "type", "default", "text")
+
+    def __init__(self, name, type, default=REQUIRED):
+        self.name, self.type, self.default = name, type, default
+        self.text = type.text(default)
+
+
+class Attrs:
+    """The normalised attributes of one call, read as ``a.kernel``; `key` identifies them."""
+
+    def __init__(self, values, key):
+        self.__dict__.update(values)
+        self.__dict__["key"] = key
+
+    def with_values(self, names, values):
+        """The same attributes with the dynamic ones filled in."""
+        made = Attrs.__new__(Attrs)
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(zip(names, values, strict=True))
+        return made
+
+    def __repr__(self):
+        shown = {k: v for k, v in self.__dict__.items() if k != "key"}
+        return f"Attrs({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
+
+
+class Schema:
+    """The fields of an operator in order."""
+
+    def __init__(self, fields):
+        self.fields = tuple(fields)
+        self.names = tuple(f.name for f in self.fields)
+        self.by_name = {f.name: f for f in self.fields}
+        self.static = tuple(f for f in self.fields if not f.type.dynamic)
+        self.dynamic = tuple(f for f in self.fields if f.type.dynamic)
+        self.dynamic_names = tuple(f.name for f in self.dynamic)
+        self._interned = {}
+
+    def parse(self, op_name, field, value):
+        """One value in normal form, or an MXNetError that names operator and attribute."""
+        if value is REQUIRED or isinstance(value, _NullType):
+            if field.default is REQUIRED:
+                raise MXNetError(
+                    f"Required parameter {field.name} of {field.type.kind} is not presented, in operator {op_name}"
+                )
+            return field.default
+        try:
+            return field.type.parse(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise MXNetError(
+                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error} ({field.type.kind})"
+            ) from None
+
+    def intern(self, op_name, given):
+        """The one Attrs object of these static attributes.
+
+        Parameters
+        ----------
+        given : dict
+            Attribute values by name, in any accepted form; dynamic ones are ignored.
+        """
+        for name in given:
+            if name not in self.by_name:
+                known = ", ".join(self.names) or "none"
+                raise MXNetError(
+                    f"Cannot find argument '{name}' in operator {op_name}, possible arguments: {known}"
+                )
+        values = {
+            f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static
+        }
+        key = tuple((type(v), v) for v in values.values())
+        found = self._interned.get(key)
+        if found is None:
+            if len(self._interned) > 4096:  # attribute values that never repeat must not pile up
+                self._interned.clear()
+            found = self._interned[key] = Attrs(values, key)
+        return found
+
+    def dynamic_values(self, op_name, given):
+        """The dynamic attributes' numbers, in schema order."""
+        return tuple(self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.dynamic)

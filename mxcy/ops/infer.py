@@ -1,0 +1,115 @@
+"""Specs: what is known of a tensor before it exists, and the helpers that inference rules use.
+
+A shape is a tuple with -1 for an unknown extent, or None when not even the rank is known; a dtype is a
+code of mxcy.dtypes or None. Inference rules read input specs, may fill in what they can deduce about
+them, and return output specs; they run with everything known (eager) or partly known (symbols).
+"""
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+
+__all__ = ["Spec", "InferError", "require", "broadcast_shapes", "normal_axis", "normal_axes", "same_dtype"]
+
+
+class InferError(MXNetError):
+    """An operator's inputs do not fit together."""
+
+
+class Spec:
+    """Shape and dtype of one tensor, possibly partial."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape=None, dtype=None):
+        self.shape, self.dtype = shape, dtype
+
+    @property
+    def known(self):
+        """Whether shape and dtype are completely known."""
+        return self.dtype is not None and self.shape is not None and -1 not in self.shape
+
+    @property
+    def ndim(self):
+        """The rank; only when the shape is known."""
+        return len(self.shape)
+
+    @property
+    def size(self):
+        """The number of elements; only when the shape is completely known."""
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    def fill(self, name, shape=None, dtype=None):
+        """Unify with what a rule deduced; a contradiction is an InferError that names the argument."""
+        if shape is not None:
+            shape = tuple(shape)
+            if self.shape is None:
+                self.shape = shape
+            elif len(shape) != len(self.shape) or any(
+                a != b and a != -1 and b != -1 for a, b in zip(self.shape, shape, strict=True)
+            ):
+                raise InferError(f"argument {name}: expected shape {shape}, got {self.shape}")
+            else:
+                self.shape = tuple(b if a == -1 else a for a, b in zip(self.shape, shape, strict=True))
+        if dtype is not None:
+            if self.dtype is None:
+                self.dtype = dtype
+            elif self.dtype != dtype:
+                raise InferError(
+                    f"argument {name}: expected dtype {dtypes.name_of(dtype)}, got {dtypes.name_of(self.dtype)}"
+                )
+        return self
+
+    def __eq__(self, other):
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __repr__(self):
+        return f"Spec({self.shape}, {None if self.dtype is None else dtypes.name_of(self.dtype)})"
+
+
+def require(condition, message):
+    """Raise InferError(message) unless the condition holds."""
+    if not condition:
+        raise InferError(message)
+
+
+def same_dtype(specs, names):
+    """Unify the dtypes of several inputs and return the common one (None when all are unknown)."""
+    known = next((s.dtype for s in specs if s.dtype is not None), None)
+    if known is not None:
+        for spec, name in zip(specs, names, strict=True):
+            spec.fill(name, dtype=known)
+    return known
+
+
+def normal_axis(axis, ndim, name="axis"):
+    """A possibly negative axis as 0 <= axis < ndim."""
+    require(-ndim <= axis < ndim, f"{name}: axis {axis} is out of bounds for {ndim} dimensions")
+    return axis + ndim if axis < 0 else axis
+
+
+def normal_axes(axes, ndim, name="axis"):
+    """Sorted non-negative axes without repetition."""
+    found = sorted(normal_axis(axis, ndim, name) for axis in axes)
+    require(len(set(found)) == len(found), f"{name}: repeated axis in {tuple(axes)}")
+    return tuple(found)
+
+
+def broadcast_shapes(lhs, rhs, names=("lhs", "rhs")):
+    """NumPy's broadcasting of two shapes; -1 stays unknown unless the other side decides it."""
+    if lhs is None or rhs is None:
+        return None
+    n = max(len(lhs), len(rhs))
+    out = []
+    for a, b in zip((1,) * (n - len(lhs)) + lhs, (1,) * (n - len(rhs)) + rhs, strict=True):
+        if a == b or b == 1:
+            out.append(a)
+        elif a == 1:
+            out.append(b)
+        elif -1 in (a, b):
+            out.append(max(a, b))
+        else:
+            raise InferError(f"{names[0]} {lhs} and {names[1]} {rhs} cannot be broadcast together")
+    return tuple(out)

@@ -1,0 +1,114 @@
+"""Prepare a call: from (operator, attributes, input specs) to the kernel that will run.
+
+The result is cached by the fronts under the call's signature, so this file is about clarity.
+"""
+
+from mxcy import env
+from mxcy.base import MXNetError
+from mxcy.ops.infer import Spec
+
+__all__ = ["Call", "prepare"]
+
+
+class Call:
+    """A prepared call.
+
+    Attributes
+    ----------
+    op, attrs
+        The record and the normalised attributes.
+    ins, outs : list of Spec
+        All outputs, hidden ones included; `visible` of them are returned.
+    kernel : str or None
+        The kernel's name, or None for the reference.
+    dtype : int
+        The element type under which the kernel is found.
+    params : bytes or None
+        The parameter struct.
+    patches : tuple of (int, int)
+        (index of a dynamic attribute, byte offset in params) to write before each run.
+    workspace, work : int
+        Scratch bytes; cost in elementwise steps.
+    inplace : bool
+        Whether outputs may share memory with inputs.
+    """
+
+    __slots__ = (
+        "op", "attrs", "ins", "outs", "visible", "kernel", "dtype", "params", "patches",
+        "workspace", "work", "inplace",
+    )  # fmt: skip
+
+    def __init__(self, op, attrs, ins, outs):
+        self.op, self.attrs, self.ins, self.outs = op, attrs, ins, outs
+        self.visible = op.visible(attrs)
+        self.kernel, self.params, self.patches = None, None, ()
+        self.dtype = (ins or outs)[0].dtype if ins or outs else 0
+        self.workspace, self.inplace = 0, True
+        self.work = max((spec.size for spec in (*ins, *outs)), default=0)
+
+
+def prepare(op, attrs, ins, find_kernel, force=None):
+    """Infer the outputs and choose the first kernel that accepts.
+
+    Parameters
+    ----------
+    op : Op
+    attrs : Attrs
+    ins : list of Spec
+        Completely known.
+    find_kernel : callable
+        ``find_kernel(name, dtype)`` tells whether the kernel table has it.
+    force : str, optional
+        Only this kernel may be chosen; ``"ref"`` for the reference.
+
+    Raises
+    ------
+    MXNetError
+        When the inputs do not fit, or the forced kernel refuses.
+    """
+    outs = op.infer(attrs, ins)
+    for i, spec in enumerate(outs):
+        if not spec.known:
+            raise MXNetError(
+                f"Error in operator {op.name}: shape or dtype of output {i} cannot be inferred ({spec})"
+            )
+    call = Call(op, attrs, ins, outs)
+    reasons = []
+    for kernel in op.kernels:
+        name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
+        if force is not None and name != force:
+            continue
+        dtype = kernel.select(ins, outs) if kernel.select else call.dtype
+        reason = kernel.when(attrs, ins, outs) if kernel.when else None
+        if reason is None and not find_kernel(name, dtype):
+            reason = f"no build for {Spec((), dtype)}"
+        if reason is None:
+            _adopt(call, kernel, name, dtype)
+            break
+        reasons.append(f"{name} refused: {reason}")
+    else:
+        if force not in (None, "ref"):
+            raise MXNetError(f"operator {op.name}: kernel {force} refused ({'; '.join(reasons)})")
+    if env.verbose("dispatch"):
+        chosen = call.kernel or "ref"
+        print(f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True)
+    return call
+
+
+def _adopt(call, kernel, name, dtype):
+    """Fill `call` with what running `kernel` needs."""
+    a, ins, outs = call.attrs, call.ins, call.outs
+    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace
+    if kernel.struct is not None:
+        values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
+        patches = []
+        for i, field in enumerate(call.op.schema.dynamic_names):
+            if field in kernel.struct.offsets and field not in values:
+                values[field] = 0.0
+                patches.append((i, kernel.struct.offsets[field]))
+        call.params = kernel.struct.pack(**values)
+        call.patches = tuple(patches)
+    if kernel.workspace is not None:
+        call.workspace = int(kernel.workspace(a, ins, outs))
+    if kernel.work is not None:
+        call.work = int(kernel.work(a, ins, outs))

@@ -1,0 +1,267 @@
+"""Operator records: everything mxcy knows about one operator, in one place.
+
+A record is made by the decorator `op` on a class (or by a family constructor such as `unary`)::
+
+    @op("FullyConnected", aliases=("_npx_fully_connected",), inputs="data weight bias?")
+    class FullyConnected:
+        '''Docs (numpydoc), shown by mx.nd.FullyConnected and mx.sym.FullyConnected.'''
+        num_hidden: Int
+        no_bias: Bool = False
+
+        def arguments(a): ...                     # input names that these attributes ask for
+        def infer(a, data, weight, bias=None): ... # Specs in, Spec (or a tuple of them) out
+        def grad(a, F, g, data, weight): ...       # asks by name for what it needs: inputs, outputs, out
+        def ref(a, xp, data, weight, bias=None): ... # the definition, for any array module
+        kernels = (native("fully_connected", ...),)  # best first; ref is always last
+        samples = (sample((2, 3), (4, 3), (4,), num_hidden=4),)
+
+The functions in the class body are plain functions: `a` is the call's `Attrs`, never `self`.
+"""
+
+import inspect
+
+from mxcy.base import MXNetError
+from mxcy.ops.attrs import REQUIRED, Field, Schema
+from mxcy.ops.infer import Spec
+
+__all__ = ["Op", "Native", "Sample", "native", "op", "register", "sample", "values", "find", "REGISTRY"]
+
+#: every registered name (aliases included) -> Op
+REGISTRY = {}
+
+
+class Native:
+    """One native kernel of a record and how to call it; made by `native`."""
+
+    __slots__ = ("name", "struct", "params", "when", "workspace", "work", "inplace", "select")
+
+    def __init__(self, name, struct, params, when, workspace, work, inplace, select):
+        self.name, self.struct, self.params, self.when = name, struct, params, when
+        self.workspace, self.work, self.inplace, self.select = workspace, work, inplace, select
+
+
+def native(name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False, select=None):
+    """Name a kernel of the kernel table for a record.
+
+    Parameters
+    ----------
+    name : str or callable
+        The kernel's name; ``name(a, ins, outs)`` may compute it.
+    struct : Params, optional
+        The parameter struct. Fields that are dynamic attributes are written at each call.
+    params : callable, optional
+        ``params(a, ins, outs) -> dict`` of the struct's other fields.
+    when : callable, optional
+        ``when(a, ins, outs)`` returns a string, the reason for refusing this call, or None.
+    workspace : callable, optional
+        ``workspace(a, ins, outs) -> bytes`` of scratch memory.
+    work : callable, optional
+        ``work(a, ins, outs) -> int``, the cost in elementwise steps that decides on threads;
+        the largest tensor's size by default.
+    inplace : bool
+        Whether an output may be the very same memory as an input.
+    select : callable, optional
+        ``select(ins, outs) -> dtype code`` that picks the kernel's element type; the first input's
+        (without inputs: the first output's) by default.
+    """
+    return Native(name, struct, params, when, workspace, work, inplace, select)
+
+
+class Sample:
+    """Inputs and attributes with which the battery tries an operator; made by `sample`."""
+
+    __slots__ = ("inputs", "attrs", "dtypes", "grad", "tol", "train")
+
+    def __init__(self, inputs, attrs, dtypes, grad, tol, train):
+        self.inputs, self.attrs, self.dtypes = inputs, attrs, dtypes
+        self.grad, self.tol, self.train = grad, tol, train
+
+
+def sample(*inputs, dtypes=None, grad=True, tol=1.0, train=False, **attrs):
+    """A sample for the battery.
+
+    Parameters
+    ----------
+    *inputs : tuple, numpy.ndarray or callable
+        A shape (filled from the record's domain), an array, or a function ``rng -> array``
+        (see `values`). Arrays given directly keep their dtype.
+    dtypes : tuple of str, optional
+        Element types to try; the record's by default.
+    grad : bool
+        Whether the gradient is checked against finite differences for this sample.
+    tol : float
+        Factor on the battery's tolerances.
+    train : bool
+        Whether the operator runs in training mode.
+    **attrs
+        The operator's attributes.
+    """
+    return Sample(inputs, attrs, dtypes, grad, tol, train)
+
+
+def values(low, high, shape, dtype=None):
+    """A sample input drawn uniformly from [low, high); integers when `dtype` is an integer type."""
+
+    def draw(rng):
+        if dtype is not None and dtype.startswith(("int", "uint")):
+            return rng.integers(low, high, shape).astype(dtype)
+        drawn = rng.uniform(low, high, shape)
+        return drawn if dtype is None else drawn.astype(dtype)
+
+    return draw
+
+
+class Op:
+    """One operator. The attributes mirror the parameters of `register`."""
+
+    def __init__(
+        self, name, *, fields=(), inputs="data", aliases=(), outputs="output", visible=None,
+        mutates=(), variadic=None, num_args=None, uses_mode=False, uses_rng=False, arguments=None,
+        infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
+        dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
+    ):  # fmt: skip
+        self.name, self.aliases, self.doc = name, tuple(aliases), doc
+        self.schema = Schema(fields)
+        specs = inputs.split()
+        self.inputs = tuple(s.rstrip("?") for s in specs)
+        self.optional = frozenset(s.rstrip("?") for s in specs if s.endswith("?"))
+        self.variadic, self.num_args = variadic, num_args
+        self._outputs = outputs if callable(outputs) else tuple(outputs.split())
+        self._visible = visible
+        self.mutates = tuple(self.inputs.index(m) for m in mutates)
+        self.uses_mode, self.uses_rng = uses_mode, uses_rng
+        self._arguments = arguments
+        self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
+        self.samples, self.domain, self.dtypes = samples, domain, dtypes
+        self.differentiable = differentiable and grad is not None
+        self._grad = grad
+        self.grad_needs = self._plan_grad(names or {}) if grad is not None else ()
+        self.handles = {}  # front -> its handle for this record
+
+    # --- what a call looks like ---
+    def arguments(self, a):
+        """The input names that attributes `a` ask for (without variadic inputs)."""
+        if self._arguments is not None:
+            return tuple(self._arguments(a))
+        if "no_bias" in self.schema.by_name and a.no_bias:
+            return tuple(n for n in self.inputs if n != "bias")
+        return self.inputs
+
+    def outputs(self, a):
+        """The names of all outputs, hidden ones included."""
+        return tuple(self._outputs(a)) if callable(self._outputs) else self._outputs
+
+    def visible(self, a):
+        """How many of the outputs the caller sees."""
+        if self._visible is None:
+            return len(self.outputs(a))
+        return self._visible(a) if callable(self._visible) else self._visible
+
+    def input_names(self, n):
+        """Names for `n` inputs, for messages; variadic inputs are numbered."""
+        if self.variadic:
+            return tuple(f"{self.variadic}{i}" for i in range(n))
+        return self.inputs[:n]
+
+    def infer(self, a, ins):
+        """Infer output specs from input specs; input specs may be filled in.
+
+        Returns
+        -------
+        list of Spec
+        """
+        try:
+            out = self._infer(a, ins) if self.variadic else self._infer(a, *ins)
+        except MXNetError as error:
+            raise MXNetError(f"Error in operator {self.name}: {error}") from None
+        return [out] if isinstance(out, Spec) else list(out)
+
+    # --- gradient ---
+    def _plan_grad(self, extra):
+        """For each named parameter of the gradient rule: ("in" | "out", index), "ins", "outs" or "need"."""
+        known = {name: ("in", i) for i, name in enumerate(self.inputs)}
+        if not callable(self._outputs):
+            for i, name in enumerate(self._outputs):
+                known.setdefault(name, ("out", i))
+        known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0), needs=("needs", 0))
+        known.update(extra)
+        parameters = list(inspect.signature(self._grad).parameters)[3:]
+        for name in parameters:
+            if name not in known:
+                raise ValueError(f"{self.name}: the gradient rule asks for {name!r}, not an input or output")
+        return tuple(known[name] for name in parameters)
+
+    def grad(self, a, F, g, ins, outs, needs):
+        """The gradients of the inputs.
+
+        Parameters
+        ----------
+        a : Attrs
+        F : namespace of operators
+        g : array, or a list of arrays (None for hidden outputs) when there are several outputs
+        ins, outs : sequences of arrays; only those named by the rule have to be present
+        needs : sequence of bool
+            Which inputs' gradients are wanted.
+
+        Returns
+        -------
+        list of array or None, one per input
+        """
+        pick = {"in": lambda i: ins[i] if i < len(ins) else None, "out": lambda i: outs[i],
+                "ins": lambda i: ins, "outs": lambda i: outs, "needs": lambda i: needs}  # fmt: skip
+        found = self._grad(a, F, g, *(pick[kind](i) for kind, i in self.grad_needs))
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        return found + [None] * (len(ins) - len(found))
+
+    def __repr__(self):
+        return f"<operator {self.name}>"
+
+
+def register(name, **parts):
+    """Make an Op and enter it under its name and aliases; see `Op` for the parts.
+
+    Raises
+    ------
+    ValueError
+        When a name is taken, or the record lacks `infer` or `ref`.
+    """
+    record = Op(name, **parts)
+    if record._infer is None or record.ref is None:
+        raise ValueError(f"operator {name} needs infer and ref")
+    for known in (record.name, *record.aliases):
+        if known in REGISTRY:
+            raise ValueError(f"operator name {known} is taken")
+        REGISTRY[known] = record
+    return record
+
+
+def op(name, **parts):
+    """Class decorator that registers a record; annotated class attributes become the schema."""
+    members = ("arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes")
+    members += ("outputs", "visible")
+
+    def decorate(body):
+        fields = [
+            Field(field, kind, body.__dict__.get(field, REQUIRED))
+            for field, kind in body.__dict__.get("__annotations__", {}).items()
+        ]
+        for member in members:
+            if member in body.__dict__:
+                parts[member] = body.__dict__[member]
+        return register(name, fields=fields, doc=inspect.cleandoc(body.__doc__ or ""), **parts)
+
+    return decorate
+
+
+def find(name):
+    """The record of a name or alias.
+
+    Raises
+    ------
+    MXNetError
+        When no operator has that name.
+    """
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise MXNetError(f"operator {name} is not registered") from None
