@@ -1,0 +1,333 @@
+"""Every environment variable that mxcy reads, once: name, type, default, meaning, reader.
+
+No other module looks at the environment: it calls ``env.get(name)``. ``python -m mxcy.env``
+prints the table with the values in force.
+
+A variable is read at import ("I"), at first use ("F"; both are then fixed for the process) or at
+each use ("C"). Unset and empty mean the default; a bad value raises `EnvError` when it is read.
+"""
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+from typing import Any
+
+from mxcy import cpus
+from mxcy.base import MXNetError
+
+__all__ = ["EnvError", "Variable", "Environment", "VARIABLES", "get", "read_import_time", "report"]
+__all__ += ["raw", "set_raw", "omp_threads"]
+
+
+class EnvError(MXNetError, ValueError):
+    """An environment variable holds a value that mxcy does not accept."""
+
+
+# --- types: each has the words for "accepted" and a parser that raises ValueError -----------------
+
+
+class Kind:
+    """How the text of a variable becomes a value."""
+
+    def __init__(self, accepts: str, parse: Callable[[str], Any]):
+        self.accepts, self.parse = accepts, parse
+
+
+def _parse_flag(text: str) -> bool:
+    return {"0": False, "1": True, "false": False, "true": True}[text.strip().lower()]
+
+
+def _parse_int(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]+", text.strip()):
+        raise ValueError(text)
+    return int(text)
+
+
+flag = Kind("0, 1, true or false", _parse_flag)
+path = Kind("a path", os.path.expanduser)
+
+
+def integer(low: int, high: int | None = None) -> Kind:
+    """Whole numbers from `low` to `high`, both included."""
+
+    def parse(text: str) -> int:
+        value = _parse_int(text)
+        if value < low or (high is not None and value > high):
+            raise ValueError(text)
+        return value
+
+    return Kind(f"an integer, {low} or more" if high is None else f"{low} to {high}", parse)
+
+
+def one_of(*choices: str) -> Kind:
+    """Exactly one of some words."""
+    return Kind("one of " + ", ".join(choices), lambda text: choices[choices.index(text)])
+
+
+def words(*choices: str) -> Kind:
+    """A comma list of some words, as a frozenset."""
+
+    def parse(text: str) -> frozenset[str]:
+        return frozenset(choices[choices.index(word.strip())] for word in text.split(","))
+
+    return Kind("a comma list of " + ", ".join(choices), parse)
+
+
+def _parse_team(text: str) -> int:
+    """The outermost level of OpenMP's comma list of team sizes."""
+    sizes = [_parse_int(part) for part in text.split(",")]
+    if min(sizes) < 1:
+        raise ValueError(text)
+    return sizes[0]
+
+
+team = Kind("an integer, 1 or more, or a comma list of them", _parse_team)
+
+
+# --- the table --------------------------------------------------------------------------------
+
+
+class Variable:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        The documented name; `aliases` are accepted too, and `name` wins over them.
+    kind : Kind
+        Type, accepted values and parser.
+    default : object
+        The value when unset; a function is called to find it.
+    when : {'I', 'F', 'C'}
+        Read at import, at first use, at each use.
+    reader : str
+        The module that acts on it.
+    doc : str
+        What it does, in a sentence or two.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        default: Any,
+        when: str,
+        reader: str,
+        doc: str,
+        aliases: tuple[str, ...] = (),
+    ):
+        self.name, self.kind, self.when = name, kind, when
+        self._default, self.reader, self.doc, self.aliases = default, reader, doc, aliases
+
+    @property
+    def default(self) -> Any:
+        """The value of the unset variable."""
+        return self._default() if callable(self._default) else self._default
+
+    def parse(self, text: str, spelled: str | None = None) -> Any:
+        """The value of a text.
+
+        Raises
+        ------
+        EnvError
+            When the text is none of the accepted values; it names variable, value and choices.
+        """
+        try:
+            return self.kind.parse(text)
+        except (ValueError, KeyError):
+            raise self.error(text, spelled) from None
+
+    def error(self, value: object, spelled: str | None = None) -> EnvError:
+        """The error for a bad value; also for readers with conditions that no type can express."""
+        return EnvError(
+            f"environment variable {spelled or self.name}={value}: expected {self.kind.accepts}"
+        )
+
+
+_ENGINES = ("ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine")
+
+_ROWS = (
+    # --- loading and language binding
+    Variable("MXNET_ENABLE_CYTHON", flag, True, "I", "mxcy._front",
+             "Use the Cython front; 0 chooses the ctypes front without importing the other."),
+    Variable("MXNET_ENFORCE_CYTHON", flag, False, "I", "mxcy._front",
+             "With the Cython front enabled: fail instead of falling back when it cannot load."),
+    Variable("MXNET_LIBRARY_PATH", path, None, "I", "mxcy.libinfo",
+             "The native library libmxcy.so, or the folder that holds it."),
+    Variable("MXNET_INCLUDE_PATH", path, None, "C", "mxcy.libinfo",
+             "The folder of the C header that find_include_path() returns."),
+    Variable("MXNET_ENV_STRICT", flag, None, "I", "mxcy.libinfo",
+             "0: a MXNET_LIBRARY_PATH that cannot be used is only a warning."),
+    Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._front",
+             "The x86-64 level whose build of the kernels runs; default: the best of this CPU."),
+    # --- threads
+    Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env",
+             "Threads of the parallel team; default: the physical cores this process may use, "
+             "capped by its control group's CPU quota. Of a list, the first counts."),
+    Variable("MXNET_OMP_MAX_THREADS", integer(1), None, "I", "mxcy.env",
+             "An upper bound of the team size."),
+    Variable("MXNET_CPU_PARALLEL_SIZE", integer(0), 200000, "F", "mxcy._front",
+             "Arrays with fewer elements are worked on by one thread."),
+    # --- execution
+    Variable("MXNET_ENGINE_TYPE", one_of(*_ENGINES, *(name + "Async" for name in _ENGINES)),
+             "ThreadedEnginePerDevice", "F", "mxcy.engine",
+             "How operators are scheduled; NaiveEngine runs each one in its caller."),
+    Variable("MXNET_ONEDNN_ENABLED", flag, True, "F", "mxcy.libinfo",
+             "Use oneDNN when it is installed.", aliases=("MXNET_MKLDNN_ENABLED",)),
+    Variable("MXCY_ONEDNN_LIBRARY", path, None, "F", "mxcy.libinfo",
+             "The oneDNN library to open, instead of searching for one."),
+    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "C", "mxcy.ops",
+             "Accumulate float16 in float32, float32 in float64 and integers in int64 in softmax, "
+             "norms and the like."),
+    Variable("MXCY_VERBOSE", words("dispatch"), frozenset(), "C", "mxcy.ops",
+             "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
+             "and why the others refused."),
+    # --- the CPU memory pool
+    Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
+             "mxcy.storage", "How freed memory is kept: by exact size, by powers of two, or not."),
+    Variable("MXNET_CPU_MEM_POOL_PAGE_SIZE", integer(32), 4096, "F", "mxcy.storage",
+             "Sizes are rounded up to a multiple of this; a power of two with Round.",
+             aliases=("MXNET_CPU_POOL_PAGE_SIZE",)),
+    Variable("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152, "F", "mxcy.storage",
+             "Naive: sizes above this are rounded up to a multiple of it; 1 switches that off."),
+    Variable("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24, "F", "mxcy.storage",
+             "Round: up to 2^this bytes sizes go to powers of two, above to multiples of it."),
+    Variable("MXNET_CPU_MEM_POOL_RESERVE", integer(0, 100), 5, "F", "mxcy.storage",
+             "Percentage of memory to keep free; kept memory is released before it is touched."),
+    Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy.storage",
+             "Not 0: no memory pools, whatever their types.",
+             aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",)),
+    # --- files
+    Variable("MXNET_HOME", path, lambda: os.path.expanduser(os.path.join("~", ".mxnet")), "C",
+             "mxcy.util", "The folder for downloaded models, data sets and embeddings."),
+)  # fmt: skip
+
+#: name -> row, aliases not included
+VARIABLES = {row.name: row for row in _ROWS}
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+class Environment:
+    """The variables of one mapping of texts, normally ``os.environ``."""
+
+    def __init__(self, source: Mapping[str, str], table: Collection[Variable] = _ROWS):
+        self._source = source
+        self._table = {row.name: row for row in table}
+        self._fixed: dict[str, Any] = {}
+        self._warned: set[str] = set()
+
+    def get(self, name: str) -> Any:
+        """The value of a variable, fixed at the first call unless it is read at each use.
+
+        Raises
+        ------
+        KeyError
+            When no row of the table has that name.
+        EnvError
+            When its text is not accepted.
+        """
+        if name in self._fixed:
+            return self._fixed[name]
+        row = self._table[name]
+        spelled, text = self._find(row)
+        value = row.parse(text, spelled) if text else row.default
+        if row.when != "C":
+            self._fixed[name] = value
+        return value
+
+    def is_set(self, name: str) -> bool:
+        """Whether a variable has a text now, under any of its names."""
+        return bool(self._find(self._table[name])[1])
+
+    def read_import_time(self) -> None:
+        """Read all variables that are fixed at import."""
+        for row in self._table.values():
+            if row.when == "I":
+                self.get(row.name)
+
+    def omp_threads(self) -> int:
+        """The size of the parallel team: OMP_NUM_THREADS, at most MXNET_OMP_MAX_THREADS."""
+        threads: int = self.get("OMP_NUM_THREADS")
+        most: int | None = self.get("MXNET_OMP_MAX_THREADS")
+        return threads if most is None else min(threads, most)
+
+    def report(self) -> list[dict[str, Any]]:
+        """One dict per variable: name, raw, value, default, when, read_already, status, why.
+
+        `status` is ``active`` (set and obeyed), ``default``, ``late`` (changed after it was
+        read) or ``bad`` (not accepted); `why` explains the last two and superseded aliases.
+        """
+        return [self._describe(row) for row in self._table.values()]
+
+    def _describe(self, row: Variable) -> dict[str, Any]:
+        spelled, text = self._find(row, warn=False)
+        why = "" if spelled == row.name or not text else f"set as {spelled}"
+        status = "active" if text else "default"
+        try:
+            now = row.parse(text, spelled) if text else row.default
+        except EnvError as error:
+            now, status, why = None, "bad", str(error)
+        value = self._fixed.get(row.name, now)
+        if row.name in self._fixed and value != now:
+            status, why = "late", "changed after it was read; the change has no effect"
+        return {
+            "name": row.name,
+            "raw": text,
+            "value": value,
+            "default": row.default,
+            "when": row.when,
+            "read_already": row.name in self._fixed,
+            "status": status,
+            "why": why,
+        }
+
+    def _find(self, row: Variable, warn: bool = True) -> tuple[str, str | None]:
+        """The spelling that counts and its text; the documented name wins over aliases."""
+        found = [(name, self._source.get(name)) for name in (row.name, *row.aliases)]
+        given = [(name, text) for name, text in found if text]
+        if not given:
+            return row.name, None
+        if warn and len({text for _, text in given}) > 1 and row.name not in self._warned:
+            self._warned.add(row.name)
+            losers = ", ".join(f"{name}={text}" for name, text in given[1:])
+            message = f"{given[0][0]}={given[0][1]} wins over {losers}"
+            warnings.warn(message, stacklevel=3)
+        return given[0]
+
+
+_process = Environment(os.environ)
+get = _process.get
+is_set = _process.is_set
+read_import_time = _process.read_import_time
+omp_threads = _process.omp_threads
+report = _process.report
+
+
+def raw(name: str) -> str | None:
+    """The text of any environment variable, for ``mx.util.getenv``."""
+    return os.environ.get(name)
+
+
+def set_raw(name: str, text: str | None, target: MutableMapping[str, str] = os.environ) -> None:
+    """Set the text of any environment variable, or remove it with None, for ``mx.util.setenv``."""
+    if text is None:
+        target.pop(name, None)
+    else:
+        target[name] = text
+
+
+def main() -> None:
+    """Print the table with the values in force."""
+    for entry in report():
+        row = VARIABLES[entry["name"]]
+        print(f"{row.name} = {entry['value']}  ({entry['status']}, read {row.when})")
+        if entry["why"]:
+            print(f"    {entry['why']}")
+        print(f"    {row.doc} Accepts {row.kind.accepts}; default {entry['default']}.")
+
+
+if __name__ == "__main__":
+    main()

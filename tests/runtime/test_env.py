@@ -1,0 +1,160 @@
+"""The table of environment variables: parsing, errors, read times, aliases, the report."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mxcy import env
+from mxcy.base import MXNetError
+
+
+def value_of(name, text):
+    return env.Environment({name: text}).get(name)
+
+
+@pytest.mark.parametrize("name", env.VARIABLES)
+def test_unset_and_empty_both_mean_the_default(name):
+    default = env.VARIABLES[name].default
+    assert env.Environment({}).get(name) == default
+    assert value_of(name, "") == default
+
+
+@pytest.mark.parametrize("name", env.VARIABLES)
+def test_rows_are_documented(name):
+    row = env.VARIABLES[name]
+    assert row.doc.endswith(".") and row.reader.startswith("mxcy") and row.when in "IFC"
+    assert row.kind.accepts
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("MXNET_ENABLE_CYTHON", "0", False),
+        ("MXNET_ENABLE_CYTHON", "TRUE", True),
+        ("MXNET_SAFE_ACCUMULATION", " false ", False),
+        ("MXNET_CPU_PARALLEL_SIZE", " +12 ", 12),
+        ("OMP_NUM_THREADS", "4,2", 4),
+        ("MXNET_ENGINE_TYPE", "NaiveEngine", "NaiveEngine"),
+        ("MXNET_ENGINE_TYPE", "ThreadedEngineAsync", "ThreadedEngineAsync"),
+        ("MXCY_VERBOSE", "dispatch", frozenset({"dispatch"})),
+        ("MXNET_HOME", "/data/mx", "/data/mx"),
+        ("MXNET_HOME", "~", os.path.expanduser("~")),
+        ("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", "34", 34),
+    ],
+)
+def test_accepted_values(name, text, value):
+    assert value_of(name, text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expectation"),
+    [
+        ("MXNET_ENABLE_CYTHON", "yes", "0, 1, true or false"),
+        ("MXNET_CPU_PARALLEL_SIZE", "1e6", "an integer, 0 or more"),
+        ("MXNET_CPU_PARALLEL_SIZE", "-1", "an integer, 0 or more"),
+        ("OMP_NUM_THREADS", "0", "1 or more"),
+        ("OMP_NUM_THREADS", "4,,2", "1 or more"),
+        ("MXNET_ENGINE_TYPE", "naiveengine", "NaiveEngine"),
+        ("MXNET_CPU_MEM_POOL_TYPE", "foo", "one of Naive, Round, Unpooled"),
+        ("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", "40", "20 to 34"),
+        ("MXNET_CPU_MEM_POOL_PAGE_SIZE", "7", "32 or more"),
+        ("MXCY_VERBOSE", "dispatch,kitchen", "a comma list of dispatch"),
+        ("MXCY_ISA", "v5", "one of v2, v3, v4"),
+    ],
+)
+def test_bad_values_name_variable_value_and_choices(name, text, expectation):
+    with pytest.raises(MXNetError) as caught:
+        value_of(name, text)
+    assert isinstance(caught.value, ValueError)
+    for part in (name, text, expectation):
+        assert part in str(caught.value)
+
+
+def test_a_name_outside_the_table_cannot_be_read():
+    with pytest.raises(KeyError):
+        env.get("MXNET_NO_SUCH_VARIABLE")
+
+
+def test_read_times():
+    source = {"MXNET_CPU_PARALLEL_SIZE": "10", "MXNET_HOME": "/a"}
+    variables = env.Environment(source)
+    assert variables.get("MXNET_CPU_PARALLEL_SIZE") == 10
+    assert variables.get("MXNET_HOME") == "/a"
+    source.update({"MXNET_CPU_PARALLEL_SIZE": "20", "MXNET_HOME": "/b"})
+    assert variables.get("MXNET_CPU_PARALLEL_SIZE") == 10  # fixed at first use
+    assert variables.get("MXNET_HOME") == "/b"  # read at each use
+
+
+def test_import_time_variables_are_read_together():
+    source = {"MXCY_ISA": "v2"}
+    variables = env.Environment(source)
+    variables.read_import_time()
+    source["MXCY_ISA"] = "v3"
+    assert variables.get("MXCY_ISA") == "v2"
+    with pytest.raises(env.EnvError, match="MXCY_ISA"):
+        env.Environment({"MXCY_ISA": "9"}).read_import_time()
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in env.VARIABLES.values() if row.aliases], ids=lambda row: row.name
+)
+def test_aliases(row):
+    alias, text, other = row.aliases[0], "1", "0"
+    if row.name == "MXNET_CPU_MEM_POOL_PAGE_SIZE":
+        text, other = "64", "128"
+    expected = row.parse(text)
+    assert env.Environment({alias: text}).get(row.name) == expected
+    assert env.Environment({alias: text, row.name: text}).get(row.name) == expected
+    with pytest.warns(UserWarning, match=f"{row.name}={text} wins over {alias}={other}"):
+        assert env.Environment({alias: other, row.name: text}).get(row.name) == expected
+
+
+def test_an_alias_is_named_in_its_error():
+    with pytest.raises(env.EnvError, match="MXNET_MKLDNN_ENABLED=maybe"):
+        env.Environment({"MXNET_MKLDNN_ENABLED": "maybe"}).get("MXNET_ONEDNN_ENABLED")
+
+
+def test_names_are_unique():
+    names = [name for row in env.VARIABLES.values() for name in (row.name, *row.aliases)]
+    assert len(set(names)) == len(names)
+
+
+def test_team_size_has_an_upper_bound():
+    variables = env.Environment({"OMP_NUM_THREADS": "8", "MXNET_OMP_MAX_THREADS": "3"})
+    assert variables.omp_threads() == 3
+    assert (
+        env.Environment({"OMP_NUM_THREADS": "2", "MXNET_OMP_MAX_THREADS": "3"}).omp_threads() == 2
+    )
+
+
+def test_report():
+    source = {"MXNET_CPU_PARALLEL_SIZE": "10", "MXNET_MKLDNN_ENABLED": "0", "MXCY_ISA": "?"}
+    variables = env.Environment(source)
+    variables.get("MXNET_CPU_PARALLEL_SIZE")
+    source["MXNET_CPU_PARALLEL_SIZE"] = "20"
+    entries = {entry["name"]: entry for entry in variables.report()}
+    assert entries.keys() == env.VARIABLES.keys()
+    size = entries["MXNET_CPU_PARALLEL_SIZE"]
+    assert (size["status"], size["value"], size["read_already"]) == ("late", 10, True)
+    onednn = entries["MXNET_ONEDNN_ENABLED"]
+    assert (onednn["status"], onednn["value"]) == ("active", False)
+    assert "MXNET_MKLDNN_ENABLED" in onednn["why"]
+    assert entries["MXCY_ISA"]["status"] == "bad" and "v2, v3, v4" in entries["MXCY_ISA"]["why"]
+    assert entries["MXNET_HOME"]["status"] == "default"
+
+
+def test_setting_and_removing_a_text(monkeypatch):
+    monkeypatch.setenv("MXNET_HOME", "/old")
+    env.set_raw("MXNET_HOME", "/new")
+    assert env.raw("MXNET_HOME") == "/new" and env.get("MXNET_HOME") == "/new"
+    env.set_raw("MXNET_HOME", None)
+    assert env.raw("MXNET_HOME") is None
+
+
+def test_the_process_table_prints(tmp_path):
+    environment = {**os.environ, "MXNET_CPU_PARALLEL_SIZE": "77"}
+    command = [sys.executable, "-W", "ignore", "-m", "mxcy.env"]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "MXNET_CPU_PARALLEL_SIZE = 77  (active" in printed.stdout
