@@ -60,13 +60,13 @@ class Build(build_ext):
         self.sanitize = False
 
     def finalize_options(self):
+        self.distribution.ext_modules = self._cythonize()
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
         self.levels = tuple(self.isa.split(",")) if self.isa else ISA_LEVELS
         unknown = set(self.levels) - set(ISA_LEVELS)
         if unknown:
             raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {ISA_LEVELS}")
-        self.extensions = self.distribution.ext_modules = self._cythonize()
 
     def _cythonize(self):
         from Cython.Build import cythonize

@@ -1,3 +1,7 @@
 """mxcy: MXNet's Python interface on today's Python and NumPy 2."""
 
+from mxcy import ndarray
+from mxcy import ndarray as nd
+from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+
 __version__ = "0.1.0"

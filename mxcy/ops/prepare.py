@@ -89,7 +89,7 @@ def prepare(op, attrs, ins, find_kernel, force=None):
     else:
         if force not in (None, "ref"):
             raise MXNetError(f"operator {op.name}: kernel {force} refused ({'; '.join(reasons)})")
-    if env.verbose("dispatch"):
+    if "dispatch" in env.get("MXCY_VERBOSE"):
         chosen = call.kernel or "ref"
         print(f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True)
     return call

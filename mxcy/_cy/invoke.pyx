@@ -1,0 +1,638 @@
+"""Eager calls of the Cython front: find the prepared call of a signature, allocate outputs, run.
+
+A record gets one OpHandle, each set of static attributes one Variant, and each signature (the inputs'
+shapes and element types) one Prepared, which holds all that running needs. A hit runs no Python code.
+"""
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cimport cython
+
+from mxcy._cy.native cimport (
+    MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_init, mx_kernel, mx_kernel_find,
+    mx_last_error, mx_rng, mx_tensor, mx_threads_for,
+)
+from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, plug_arithmetic, shape_of
+from mxcy._cy.pool cimport pool_alloc, pool_free
+from mxcy._cy.tape cimport Node, recording, training
+
+from mxcy.base import MXNetError, _Null
+
+cdef enum:
+    STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
+    MAX_PARAMS = 1024
+    MAX_NUMBERS = 16
+    NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
+    MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+
+cdef int64_t NOGIL_WORK = 4096  # cheaper calls keep the Python lock: giving it up costs more
+
+cdef object prepare_call, spec_class, run_reference, streams_of, context_of, arithmetic_fallback
+
+
+def plug(prepare, spec, reference, streams, context, fallback):
+    """Set what this front needs from the layers above.
+
+    Parameters
+    ----------
+    prepare, spec, reference
+        `mxcy.ops.prepare.prepare`, `mxcy.ops.infer.Spec` and `mxcy.ops.reference.run`.
+    streams : callable
+        ``streams(context)`` gives the address of a context's random streams.
+    context : callable
+        ``context(attrs)`` gives the context of an operator without inputs.
+    fallback : callable
+        ``fallback(operation, lhs, rhs)`` for arithmetic with anything but arrays and numbers.
+    """
+    global prepare_call, spec_class, run_reference, streams_of, context_of, arithmetic_fallback
+    prepare_call, spec_class, run_reference = prepare, spec, reference
+    streams_of, context_of, arithmetic_fallback = streams, context, fallback
+
+
+def has_kernel(str name, int dtype):
+    """Whether the kernel table holds `name` for an element type."""
+    return mx_kernel_find(name.encode(), dtype, NULL) != NULL
+
+
+@cython.final
+cdef class Prepared:
+    """A call that is ready to run for one signature."""
+
+    cdef readonly object call  # mxcy.ops.prepare.Call
+    cdef mx_kernel kernel  # NULL: the reference runs
+    cdef uint32_t flags
+    cdef int nin, nout, visible
+    cdef list in_shapes, out_shapes  # Shape objects
+    cdef void **in_layouts  # the same, borrowed, for comparing
+    cdef int32_t *in_dtypes
+    cdef int32_t *out_dtypes
+    cdef bytes params
+    cdef const char *params_data
+    cdef int npatches
+    cdef int patch_number[MAX_NUMBERS]
+    cdef int patch_offset[MAX_NUMBERS]
+    cdef size_t workspace
+    cdef int64_t work
+    cdef bint inplace, uses_rng
+
+    def __dealloc__(self):
+        free(self.in_layouts)
+        free(self.in_dtypes)
+        free(self.out_dtypes)
+
+    cdef bint fits(self, tuple inputs):
+        cdef int i
+        cdef NDArrayBase array
+        if self.nin != len(inputs):
+            return False
+        for i in range(self.nin):
+            array = <NDArrayBase>inputs[i]
+            if <void *>array.layout != self.in_layouts[i] or array.dtype_code != self.in_dtypes[i]:
+                return False
+        return True
+
+
+cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
+    """Prepare the call of a new signature."""
+    cdef Prepared made = Prepared.__new__(Prepared)
+    cdef NDArrayBase array
+    cdef int i
+    call = prepare_call(
+        handle.op, attrs, [spec_class(a.shape, a.dtype_code) for a in inputs], has_kernel, force
+    )
+    made.call = call
+    made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
+    made.in_layouts = <void **>malloc(8 * max(made.nin, 1))
+    made.in_dtypes = <int32_t *>malloc(4 * max(made.nin, 1))
+    made.out_dtypes = <int32_t *>malloc(4 * max(made.nout, 1))
+    if made.in_layouts == NULL or made.in_dtypes == NULL or made.out_dtypes == NULL:
+        raise MemoryError()
+    made.in_shapes, made.out_shapes = [], []
+    for i in range(made.nin):
+        array = <NDArrayBase>inputs[i]
+        made.in_shapes.append(array.layout)
+        made.in_layouts[i] = <void *>array.layout
+        made.in_dtypes[i] = array.dtype_code
+    for i in range(made.nout):
+        made.out_shapes.append(shape_of(tuple(call.outs[i].shape)))
+        made.out_dtypes[i] = call.outs[i].dtype
+    if call.kernel is not None:
+        made.kernel = mx_kernel_find(call.kernel.encode(), call.dtype, &made.flags)
+    if call.params is not None:
+        made.params = call.params
+        made.params_data = made.params
+        if len(made.params) > MAX_PARAMS or len(call.patches) > MAX_NUMBERS:
+            raise MXNetError(f"operator {handle.op.name}: the parameter struct is too large")
+        made.npatches = len(call.patches)
+        for i in range(made.npatches):
+            made.patch_number[i], made.patch_offset[i] = call.patches[i]
+    made.workspace, made.work = call.workspace, call.work
+    made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
+    return made
+
+
+@cython.final
+cdef class Variant:
+    """An operator with one set of static attributes."""
+
+    cdef OpHandle handle
+    cdef readonly object attrs
+    cdef int arguments  # how many inputs these attributes ask for; -1: any number
+    cdef list near
+    cdef dict far
+
+    cdef Prepared find(self, tuple inputs):
+        cdef Prepared prepared
+        for prepared in self.near:
+            if prepared.fits(inputs):
+                return prepared
+        if self.far is None:
+            prepared = prepare_for(self.handle, self.attrs, inputs, None)
+            self.near.append(prepared)
+            if len(self.near) == NEAR:
+                self.far = {}
+            return prepared
+        key = tuple([(a.shape, a.dtype_code) for a in inputs])
+        found = self.far.get(key)
+        if found is None or not (<Prepared>found).fits(inputs):
+            found = prepare_for(self.handle, self.attrs, inputs, None)
+            if len(self.far) >= MAX_CACHED:
+                self.far.clear()
+            self.far[key] = found
+        return <Prepared>found
+
+
+@cython.final
+cdef class OpHandle:
+    """A record as this front sees it."""
+
+    cdef readonly object op
+    cdef object schema
+    cdef str variadic
+    cdef object num_args
+    cdef bint uses_mode, differentiable
+    cdef list is_dynamic  # per field
+    cdef tuple number_defaults
+    cdef int nfields, nnumbers, ninputs
+    cdef Variant plain0, plain1  # no attributes given; by mode
+    cdef dict variants0, variants1
+    cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads; None: all
+    cdef bint need_all_in, need_all_out
+
+    def __init__(self, op):
+        self.op, self.schema = op, op.schema
+        self.variadic, self.num_args = op.variadic, op.num_args
+        self.uses_mode, self.differentiable = op.uses_mode, op.differentiable
+        fields = op.schema.fields
+        self.is_dynamic = [f.type.dynamic for f in fields]
+        self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
+        self.ninputs = len(op.inputs)
+        if self.nnumbers > MAX_NUMBERS:
+            raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
+        self.variants0, self.variants1 = {}, {}
+        needs = op.grad_needs
+        self.need_all_in = any(kind == "ins" for kind, _ in needs)
+        self.need_all_out = any(kind == "outs" for kind, _ in needs)
+        self.need_in = tuple([i for kind, i in needs if kind == "in"])
+        self.need_out = tuple([i for kind, i in needs if kind == "out"])
+
+    cdef Variant make_variant(self, dict given, bint mode):
+        cdef Variant made = Variant.__new__(Variant)
+        attrs = self.schema.intern(self.op.name, given)
+        if self.uses_mode:
+            attrs = attrs.with_values(("train",), (mode,))
+        made.handle, made.attrs = self, attrs
+        made.arguments = -1 if self.variadic is not None else len(self.op.arguments(attrs))
+        made.near = []
+        return made
+
+    cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
+        """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
+        cdef int i, n = 0
+        cdef bint mode = self.uses_mode and training() != 0
+        cdef Variant found
+        cdef list key = None
+        if extra or self.num_args is not None:
+            return self.slow_variant(raw, numbers, extra, nargs)
+        for i in range(self.nfields):
+            value = raw[i]
+            if self.is_dynamic[i]:
+                if PyFloat_CheckExact(value):
+                    numbers[n] = PyFloat_AS_DOUBLE(value)
+                elif PyLong_CheckExact(value):
+                    numbers[n] = value
+                else:
+                    field = self.schema.fields[i]
+                    numbers[n] = self.schema.parse(self.op.name, field, value)
+                n += 1
+            elif value is not _Null:
+                if key is None:
+                    key = []
+                key.append(i)
+                key.append(type(value))
+                key.append(value)
+        if key is None:
+            found = self.plain1 if mode else self.plain0
+            if found is None:
+                found = self.make_variant({}, mode)
+                if mode:
+                    self.plain1 = found
+                else:
+                    self.plain0 = found
+            return found
+        variants = self.variants1 if mode else self.variants0
+        signature = tuple(key)
+        try:
+            cached = variants.get(signature)
+        except TypeError:  # a list or an array among the values
+            return self.slow_variant(raw, numbers, extra, nargs)
+        if cached is None:
+            given = {self.schema.names[key[i]]: key[i + 2] for i in range(0, len(key), 3)}
+            cached = self.make_variant(given, mode)
+            # (1, 2) and (True, 2.0) are equal and hash alike: only plain values may be keys.
+            if not any(isinstance(v, tuple) and not all(type(x) is int for x in v) for v in key[2::3]):
+                if len(variants) >= MAX_CACHED:
+                    variants.clear()
+                variants[signature] = cached
+        return <Variant>cached
+
+    cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
+        cdef bint mode = self.uses_mode and training() != 0
+        given = {
+            name: value for name, value in zip(self.schema.names, raw) if value is not _Null
+        }
+        if extra:
+            given.update(extra)
+        if self.num_args is not None and self.num_args not in given:
+            given[self.num_args] = nargs
+        for i, number in enumerate(self.schema.dynamic_values(self.op.name, given)):
+            numbers[i] = number
+        variants = self.variants1 if mode else self.variants0
+        attrs = self.schema.intern(self.op.name, given)
+        cached = variants.get(attrs.key)
+        if cached is None:
+            if len(variants) >= MAX_CACHED:
+                variants.clear()
+            cached = variants[attrs.key] = self.make_variant(given, mode)
+        return <Variant>cached
+
+
+def bind(op):
+    """The handle of a record."""
+    handle = op.handles.get("cython")
+    if handle is None:
+        handle = op.handles["cython"] = OpHandle(op)
+    return handle
+
+
+# --- running -------------------------------------------------------------------------------------
+
+cdef inline void fill_tensor(mx_tensor *tensor, NDArrayBase array) noexcept:
+    tensor.data = array.data
+    tensor.shape = array.layout.extents
+    tensor.strides = NULL
+    tensor.ndim = array.layout.ndim
+    tensor.dtype = array.dtype_code
+
+
+cdef int run(Prepared prepared, tuple inputs, list outputs, const double *numbers, object context,
+             const int32_t *reqs) except -1:
+    """Run a prepared call on arrays; an output may be None when `reqs` says MX_NULL for it."""
+    cdef mx_tensor tensors[STACK_TENSORS]
+    cdef int32_t writes[STACK_TENSORS]
+    cdef char params[MAX_PARAMS]
+    cdef mx_tensor *ins = tensors
+    cdef int32_t *req = writes
+    cdef mx_call call
+    cdef int i, status, n = prepared.nin + prepared.nout
+    if prepared.kernel == NULL:
+        values = prepared.call.attrs
+        if numbers != NULL and prepared.call.op.schema.dynamic_names:
+            values = values.with_values(
+                prepared.call.op.schema.dynamic_names,
+                [numbers[i] for i in range(len(prepared.call.op.schema.dynamic_names))],
+            )
+        run_reference(prepared.call, values, inputs, outputs)
+        return 0
+    if n > STACK_TENSORS:
+        ins = <mx_tensor *>malloc(n * sizeof(mx_tensor))
+        req = <int32_t *>malloc(n * sizeof(int32_t))
+        if ins == NULL or req == NULL:
+            free(ins)
+            free(req)
+            raise MemoryError()
+    call.workspace = NULL
+    try:
+        for i in range(prepared.nin):
+            fill_tensor(&ins[i], <NDArrayBase>inputs[i])
+        for i in range(prepared.nout):
+            req[i] = MX_WRITE if reqs == NULL else reqs[i]
+            fill_tensor(&ins[prepared.nin + i], <NDArrayBase>outputs[i])
+        call.nin, call.nout = prepared.nin, prepared.nout
+        call.inputs, call.outputs, call.req = ins, ins + prepared.nin, req
+        call.params = prepared.params_data
+        if prepared.npatches:
+            memcpy(params, prepared.params_data, len(prepared.params))
+            for i in range(prepared.npatches):
+                memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
+            call.params = params
+        call.workspace_size = prepared.workspace
+        if prepared.workspace:
+            call.workspace = pool_alloc(prepared.workspace)
+            if call.workspace == NULL:
+                raise MXNetError(
+                    f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()} (workspace)"
+                )
+        call.rng = <mx_rng *><size_t>streams_of(context) if prepared.uses_rng else NULL
+        if prepared.work < NOGIL_WORK:
+            call.threads = 1
+            status = prepared.kernel(&call)
+        else:
+            call.threads = mx_threads_for(prepared.work)
+            with nogil:
+                status = prepared.kernel(&call)
+        if status != 0:
+            raise MXNetError(f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()}")
+    finally:
+        if call.workspace != NULL:
+            pool_free(call.workspace, prepared.workspace)
+        if n > STACK_TENSORS:
+            free(ins)
+            free(req)
+    return 0
+
+
+cdef object record(OpHandle handle, Prepared prepared, tuple inputs, list outputs,
+                   const double *numbers, object context):
+    """Put a call on the tape if one of its inputs is there."""
+    cdef int i
+    cdef NDArrayBase array
+    cdef Node node
+    cdef bint wanted = False, positions = False
+    for i in range(prepared.nin):
+        array = <NDArrayBase>inputs[i]
+        if array.node is not None:
+            wanted = True
+            positions |= array.node_index != 0
+    if not wanted:
+        return
+    node = Node.__new__(Node)
+    node.call, node.context = prepared.call, context
+    if handle.nnumbers:
+        node.numbers = tuple([numbers[i] for i in range(handle.nnumbers)])
+    node.parents = tuple([(<NDArrayBase>a).node for a in inputs])
+    if positions:
+        node.positions = tuple([(<NDArrayBase>a).node_index for a in inputs])
+    if handle.need_all_in:
+        node.saved_inputs = inputs
+    elif handle.need_in:
+        saved = [None] * prepared.nin
+        for i in handle.need_in:
+            if i < prepared.nin:
+                saved[i] = inputs[i]
+        node.saved_inputs = saved
+    if handle.need_all_out or handle.need_out:
+        saved = [None] * prepared.nout
+        for i in range(prepared.nout) if handle.need_all_out else handle.need_out:
+            # A view: the output itself refers to the node, and a cycle would keep both alive.
+            array = <NDArrayBase>outputs[i]
+            saved[i] = make_view(array, array.layout, 0)
+        node.saved_outputs = saved
+    for i in range(prepared.nout):
+        array = <NDArrayBase>outputs[i]
+        array.node, array.node_index = node, i
+
+
+cdef bint clashes(Prepared prepared, NDArrayBase out, tuple inputs):
+    """Whether writing `out` could destroy an input that is still to be read."""
+    cdef NDArrayBase array
+    for array in inputs:
+        if array.storage is out.storage and (
+            not prepared.inplace
+            or array.data != out.data
+            or itemsize[array.dtype_code] != itemsize[out.dtype_code]
+            or array.layout is not out.layout
+        ):
+            return True
+    return False
+
+
+cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies):
+    """The list of output arrays for a call with out=; those that clash go to `copies`."""
+    cdef list outputs = list(out) if isinstance(out, (list, tuple)) else [out]
+    cdef NDArrayBase array
+    cdef int i
+    name = prepared.call.op.name
+    if len(outputs) != prepared.visible and len(outputs) != prepared.nout:
+        raise MXNetError(
+            f"Error in operator {name}: out takes {prepared.visible} arrays, got {len(outputs)}"
+        )
+    for i in range(len(outputs)):
+        if not isinstance(outputs[i], NDArrayBase):
+            raise TypeError(f"operator {name}: out must be an NDArray, got {type(outputs[i]).__name__}")
+        array = <NDArrayBase>outputs[i]
+        if array.dtype_code != prepared.out_dtypes[i] or array.layout.dims != (<Shape>prepared.out_shapes[i]).dims:
+            raise MXNetError(
+                f"Error in operator {name}: argument out: expected {prepared.call.outs[i]}, "
+                f"got {spec_class(array.shape, array.dtype_code)}"
+            )
+        if not array.writable:
+            raise ValueError(f"operator {name}: argument out is a read-only array")
+        if recording() and array.node is not None:
+            raise MXNetError(
+                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not supported when "
+                "recording with autograd."
+            )
+        if clashes(prepared, array, inputs):
+            copies.append((i, array))
+            outputs[i] = None
+    return outputs
+
+
+cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out):
+    """Run an operator on arrays; returns the visible outputs, one array or a list."""
+    cdef OpHandle handle = variant.handle
+    cdef Prepared prepared = variant.find(inputs)
+    cdef list outputs, copies = None
+    cdef NDArrayBase array
+    cdef object context
+    cdef int i
+    if prepared.nin:
+        context = (<NDArrayBase>inputs[0]).storage.context
+        for i in range(1, prepared.nin):
+            other = (<NDArrayBase>inputs[i]).storage.context
+            if other is not context and other != context:
+                raise MXNetError(
+                    f"Error in operator {handle.op.name}: inputs live on different contexts, "
+                    f"{context} and {other}"
+                )
+    else:
+        context = context_of(variant.attrs) if out is None else None
+    if out is None:
+        outputs = []
+    else:
+        copies = []
+        outputs = given_outputs(prepared, out, inputs, copies)
+        if context is None:
+            context = (<NDArrayBase>(out[0] if isinstance(out, (list, tuple)) else out)).storage.context
+    for i in range(prepared.nout):
+        if i == len(outputs):
+            outputs.append(make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context))
+        elif outputs[i] is None:
+            outputs[i] = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+    run(prepared, inputs, outputs, numbers, context, NULL)
+    if copies:
+        for i, target in copies:
+            array = <NDArrayBase>target
+            memcpy(array.data, (<NDArrayBase>outputs[i]).data, array.layout.size * itemsize[array.dtype_code])
+            outputs[i] = target
+    if handle.differentiable and recording():
+        record(handle, prepared, inputs, outputs, numbers, context)
+    if out is not None:
+        return out
+    if prepared.visible == 1:
+        return outputs[0]
+    return outputs[:prepared.visible]
+
+
+cdef tuple checked_inputs(Variant variant, tuple inputs):
+    """Inputs without the optional ones that were not given."""
+    cdef int n = len(inputs), i
+    op = variant.handle.op
+    if variant.arguments >= 0:
+        while n > variant.arguments and inputs[n - 1] is None:
+            n -= 1
+        if n != variant.arguments or len(inputs) < n:
+            names = op.arguments(variant.attrs)
+            raise MXNetError(
+                f"Error in operator {op.name}: expected {len(names)} inputs ({', '.join(names)}), got {n}"
+            )
+        if n != len(inputs):
+            inputs = inputs[:n]
+    for i in range(n):
+        if not isinstance(inputs[i], NDArrayBase):
+            name = op.input_names(n)[i]
+            if inputs[i] is None:
+                raise MXNetError(f"Error in operator {op.name}: argument {name} is missing")
+            raise TypeError(
+                f"operator {op.name}: argument {name} must have NDArray type, but got {inputs[i]!r:.80}"
+            )
+    return inputs
+
+
+def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
+    """What generated functions call: raw attribute values in schema order, `_Null` for those not given."""
+    cdef double numbers[MAX_NUMBERS]
+    cdef Variant variant = handle.variant(raw, numbers, extra, len(inputs))
+    cdef int n = len(inputs), i
+    if variant.arguments >= 0 and variant.arguments != n:
+        inputs = checked_inputs(variant, inputs)
+    else:
+        for i in range(n):
+            if not isinstance(inputs[i], NDArrayBase):
+                inputs = checked_inputs(variant, inputs)
+    return invoke(variant, inputs, numbers, out)
+
+
+def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None, train=False):
+    """Run one call without caches or tape, with a kernel of choice; for tests and tools.
+
+    Parameters
+    ----------
+    op : Op
+    inputs : tuple of NDArrayBase
+    attrs : dict
+    outputs : list of NDArrayBase, optional
+        All outputs, hidden ones included; allocated when not given.
+    reqs : list of int, optional
+        0 null, 1 write, 3 add for each output.
+    kernel : str, optional
+        The kernel's name, or ``"ref"``.
+
+    Returns
+    -------
+    (list of NDArrayBase, str) : all outputs, and the kernel that ran
+    """
+    cdef OpHandle handle = bind(op)
+    cdef double numbers[MAX_NUMBERS]
+    cdef int32_t writes[64]
+    cdef Prepared prepared
+    cdef int i
+    values = op.schema.intern(op.name, attrs)
+    if op.uses_mode:
+        values = values.with_values(("train",), (train,))
+    for i, number in enumerate(op.schema.dynamic_values(op.name, attrs)):
+        numbers[i] = number
+    prepared = prepare_for(handle, values, inputs, kernel)
+    context = (<NDArrayBase>inputs[0]).storage.context if inputs else context_of(values)
+    targets = []
+    results = []
+    for i in range(prepared.nout):
+        writes[i] = MX_WRITE if reqs is None else reqs[i]
+        target = None if outputs is None else outputs[i]
+        direct = target is not None and (
+            writes[i] == MX_WRITE
+            or (writes[i] == MX_ADD and prepared.flags & MX_TAKES_ADD and prepared.kernel != NULL)
+        ) and not clashes(prepared, <NDArrayBase>target, inputs)
+        if not direct:
+            writes[i] = MX_WRITE
+            result = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+        else:
+            result = target
+        results.append(result)
+        targets.append(result if target is None else target)
+    run(prepared, inputs, results, numbers, context, writes)
+    for i in range(prepared.nout):
+        if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
+            view, result = memoryview(targets[i]), memoryview(results[i])
+            run_reference.store(targets[i], results[i], reqs is not None and reqs[i] == MX_ADD)
+    return targets, prepared.call.kernel or "ref"
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+cdef list arrays_handles = [None] * 12
+cdef list number_handles = [None] * 12
+cdef list reversed_handles = [None] * 12
+
+
+def set_arithmetic(list table):
+    """Tell the operators behind +, -, *, /, %, **, ==, !=, >, >=, <, <=.
+
+    Each entry of `table` is (array with array, array with number, number with array), all records.
+    """
+    for i, (both, number, number_first) in enumerate(table):
+        arrays_handles[i], number_handles[i] = bind(both), bind(number)
+        reversed_handles[i] = bind(number_first)
+
+
+cdef inline Variant plain(OpHandle handle):
+    if handle.plain0 is None:
+        handle.plain0 = handle.make_variant({}, False)
+    return handle.plain0
+
+
+cdef object arithmetic(int operation, object lhs, object rhs):
+    cdef double number
+    if isinstance(lhs, NDArrayBase):
+        if isinstance(rhs, NDArrayBase):
+            return invoke(plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None)
+        if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
+            number = rhs
+            return invoke(plain(<OpHandle>number_handles[operation]), (lhs,), &number, None)
+    elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
+        number = lhs
+        return invoke(plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None)
+    return arithmetic_fallback(operation, lhs, rhs)
+
+
+plug_arithmetic(arithmetic)
+
+
+def initialise(int isa, int threads, long parallel_size):
+    """Prepare the native library; see mx_init in mxcy.h."""
+    if mx_init(isa, threads, parallel_size) != 0:
+        raise MXNetError(mx_last_error().decode())

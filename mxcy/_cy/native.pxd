@@ -1,0 +1,46 @@
+# The kernel ABI (kernels/include/mxcy.h) as Cython sees it.
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+cdef extern from "mxcy.h" nogil:
+    ctypedef struct mx_rng:
+        pass
+    ctypedef struct mx_tensor:
+        void *data
+        const int64_t *shape
+        const int64_t *strides
+        int32_t ndim
+        int32_t dtype
+    ctypedef struct mx_call:
+        int32_t nin
+        int32_t nout
+        const mx_tensor *inputs "in"
+        mx_tensor *outputs "out"
+        const int32_t *req
+        const void *params
+        void *workspace
+        size_t workspace_size
+        mx_rng *rng
+        int32_t threads
+    ctypedef int (*mx_kernel)(const mx_call *)
+    ctypedef struct mx_alloc_hook:
+        void *(*alloc)(size_t bytes) noexcept nogil
+        void (*free)(void *data, size_t bytes) noexcept nogil
+    enum:
+        MX_NULL
+        MX_WRITE
+        MX_INPLACE
+        MX_ADD
+        MX_TAKES_ADD
+        MX_SERIAL
+    int mx_init(int32_t isa, int32_t threads, int64_t parallel_size)
+    int32_t mx_isa()
+    const char *mx_last_error()
+    int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags)
+    mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags)
+    void *mx_alloc(size_t bytes)
+    void mx_free(void *data, size_t bytes)
+    void mx_set_alloc_hook(const mx_alloc_hook *hook)
+    void *mx_system_alloc(size_t bytes)
+    void mx_system_free(void *data)
+    int32_t mx_threads()
+    int32_t mx_threads_for(int64_t work)

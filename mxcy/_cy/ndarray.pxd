@@ -1,0 +1,38 @@
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef class Shape:
+    cdef readonly tuple dims
+    cdef int64_t *extents
+    cdef readonly int64_t size
+    cdef readonly int ndim
+    # One remembered derivative: this shape with another first extent (what a[i:j] needs).
+    cdef int64_t sliced_rows
+    cdef Shape sliced
+
+
+cdef class Storage:
+    cdef void *data
+    cdef size_t bytes
+    cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
+    cdef readonly object context
+
+
+cdef class NDArrayBase:
+    cdef Storage storage
+    cdef char *data
+    cdef Shape layout
+    cdef readonly int dtype_code
+    cdef public bint writable
+    cdef public object node  # the tape node that made the array, or None
+    cdef public int node_index
+
+
+# What invoke.pyx plugs in: arithmetic between arrays and numbers.
+ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
+cdef void plug_arithmetic(Arithmetic run)
+cdef Shape shape_of(tuple dims)
+cdef NDArrayBase make_array(Shape layout, int dtype, object context)
+cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)
+cdef object array_class
+cdef int32_t itemsize[13]

@@ -1,0 +1,353 @@
+"""The array type of the Cython front: shapes, storage, views, basic slices, the buffer protocol.
+
+Arrays are always C-contiguous. Shapes are interned, so that two arrays of one shape share one Shape
+object and signatures compare by pointer.
+"""
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
+from cpython.buffer cimport PyBuffer_Release, PyObject_GetBuffer
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject
+from cpython.slice cimport PySlice_Check, PySlice_Unpack
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cimport cython
+
+from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.pool cimport pool_alloc, pool_free
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+
+cdef extern from "Python.h":
+    ctypedef object (*newfunc)(object cls, object args, PyObject *kwargs)
+    ctypedef struct PyTypeObject:
+        newfunc tp_new
+
+cdef extern from *:
+    """
+    static inline PyObject *mx_new(PyObject *cls, PyObject *no_args) {
+      return ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, no_args, NULL);
+    }
+    """
+    object mx_new(object cls, object no_args)
+
+cdef int32_t itemsize[13]
+cdef list FORMATS = [b"f", b"d", b"e", b"B", b"i", b"b", b"q", b"?", b"h", b"H", b"I", b"Q", b"H"]
+cdef int _code
+for _code in range(13):
+    itemsize[_code] = dtypes.DTYPES[_code].itemsize
+
+cdef tuple NO_ARGS = ()
+cdef object array_class = None
+cdef object default_context = None
+cdef Arithmetic arithmetic = NULL
+
+
+cdef void plug_arithmetic(Arithmetic run):
+    global arithmetic
+    arithmetic = run
+
+
+def set_array_class(cls, context):
+    """Tell which subclass of NDArrayBase new arrays have, and the context of arrays made of data."""
+    global array_class, default_context
+    array_class = cls
+    default_context = context
+
+
+# --- shapes --------------------------------------------------------------------------------------
+
+cdef dict interned = {}
+
+
+@cython.final
+cdef class Shape:
+    """An interned shape."""
+
+    def __dealloc__(self):
+        free(self.extents)
+
+    def __repr__(self):
+        return f"Shape{self.dims}"
+
+
+cdef Shape shape_of(tuple dims):
+    """The Shape of a tuple of non-negative integers."""
+    found = interned.get(dims)
+    if found is not None:
+        return <Shape>found
+    cdef Shape made = Shape.__new__(Shape)
+    cdef int i
+    made.dims = tuple([int(d) for d in dims])
+    made.ndim = len(dims)
+    made.extents = <int64_t *>malloc(8 * max(made.ndim, 1))
+    if made.extents == NULL:
+        raise MemoryError()
+    made.size = 1
+    for i in range(made.ndim):
+        if dims[i] < 0:
+            raise MXNetError(f"shape {dims}: extents must not be negative")
+        made.extents[i] = dims[i]
+        if made.extents[i] and made.size > (<int64_t>1 << 60) // made.extents[i]:
+            raise MXNetError(f"shape {dims}: too many elements")
+        made.size *= made.extents[i]
+    made.sliced_rows = -1
+    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
+        interned.clear()
+    interned[made.dims] = made
+    return made
+
+
+cdef Shape with_rows(Shape shape, int64_t rows):
+    """`shape` with another first extent."""
+    if shape.sliced_rows != rows:
+        shape.sliced = shape_of((rows,) + shape.dims[1:])
+        shape.sliced_rows = rows
+    return shape.sliced
+
+
+# --- storage -------------------------------------------------------------------------------------
+
+@cython.final
+@cython.freelist(256)
+cdef class Storage:
+    """Memory that arrays share: a chunk of the pool, or foreign memory kept alive by its owner."""
+
+    def __dealloc__(self):
+        if self.owner is None:
+            pool_free(self.data, self.bytes)
+
+
+cdef class _Export:
+    """A buffer of another object, held until the arrays over it are gone."""
+
+    cdef Py_buffer view
+
+    def __cinit__(self, source):
+        PyObject_GetBuffer(source, &self.view, PyBUF_ND | PyBUF_WRITABLE)
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef NDArrayBase make_array(Shape layout, int dtype, object context):
+    """A new array over uninitialised memory of the pool."""
+    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    cdef Storage storage = Storage.__new__(Storage)
+    storage.bytes = layout.size * itemsize[dtype]
+    storage.context = context
+    storage.data = pool_alloc(storage.bytes)
+    if storage.data == NULL and storage.bytes:
+        storage.bytes = 0
+        raise MXNetError(f"cpu: {mx_last_error().decode()} for shape {layout.dims}")
+    array.storage = storage
+    array.data = <char *>storage.data
+    array.layout = layout
+    array.dtype_code = dtype
+    return array
+
+
+cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
+    """An array over the memory of another, `offset` elements further on."""
+    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    array.storage = base.storage
+    array.data = base.data + offset * itemsize[base.dtype_code]
+    array.layout = layout
+    array.dtype_code = base.dtype_code
+    array.writable = base.writable
+    return array
+
+
+def empty(tuple shape, int dtype, context):
+    """An array with uninitialised elements."""
+    return make_array(shape_of(shape), dtype, context)
+
+
+def from_numpy(source, int dtype, context, bint copy=True):
+    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+
+    With ``copy=False`` it shares the memory, which has to be writable.
+    """
+    cdef _Export export
+    cdef NDArrayBase array
+    cdef Storage storage
+    cdef const unsigned char[::1] octets
+    if copy:
+        array = make_array(shape_of(source.shape), dtype, context)
+        if array.layout.size:
+            octets = source.reshape(-1).view("uint8")
+            memcpy(array.data, &octets[0], array.layout.size * itemsize[dtype])
+        return array
+    export = _Export(source.view("uint16") if dtype == 12 else source)
+    storage = Storage.__new__(Storage)
+    storage.data, storage.bytes, storage.owner = export.view.buf, 0, export
+    storage.context = context
+    array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    array.storage, array.data = storage, <char *>export.view.buf
+    array.layout, array.dtype_code = shape_of(source.shape), dtype
+    return array
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+cdef class NDArrayBase:
+    """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
+
+    def __cinit__(self):
+        self.writable = True
+
+    @property
+    def shape(self):
+        """Tuple of the extents."""
+        return self.layout.dims
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return self.layout.size
+
+    @property
+    def ndim(self):
+        """Number of dimensions."""
+        return self.layout.ndim
+
+    @property
+    def context(self):
+        """Device context of the array."""
+        return self.storage.context
+
+    @property
+    def address(self):
+        """Address of the first element (0 for an array without elements)."""
+        return <size_t>self.data
+
+    def shares_memory(self, NDArrayBase other):
+        """Whether both arrays are views of one storage."""
+        return self.storage is other.storage
+
+    def detached(self, cls=None):
+        """A view of the whole array that is not on the tape."""
+        return make_view(self, self.layout, 0)
+
+    def view_as(self, tuple shape):
+        """A view with another shape of as many elements, not on the tape."""
+        cdef Shape layout = shape_of(shape)
+        if layout.size != self.layout.size:
+            raise MXNetError(f"cannot view shape {self.shape} as {shape}")
+        return make_view(self, layout, 0)
+
+    def view_rows(self, int64_t begin, int64_t end):
+        """A view of the rows begin <= row < end of the first axis, not on the tape."""
+        cdef int64_t row = 0
+        if self.layout.ndim == 0 or not 0 <= begin <= end <= self.layout.extents[0]:
+            raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
+        if self.layout.extents[0]:
+            row = self.layout.size // self.layout.extents[0]
+        return make_view(self, with_rows(self.layout, end - begin), begin * row)
+
+    def __len__(self):
+        if self.layout.ndim == 0:
+            raise TypeError("len() of unsized object")
+        return self.layout.extents[0]
+
+    def __getitem__(self, key):
+        cdef Py_ssize_t start, stop, step
+        cdef int64_t rows, row
+        if self.node is None and PySlice_Check(key) and self.layout.ndim > 0:
+            PySlice_Unpack(key, &start, &stop, &step)
+            rows = self.layout.extents[0]
+            if step == 1:
+                if start < 0:
+                    start += rows
+                if stop < 0:
+                    stop += rows
+                elif stop > rows:
+                    stop = rows
+                # Empty and odd slices go the long way, where their rules are.
+                if 0 <= start < stop:
+                    row = self.layout.size // rows
+                    return make_view(self, with_rows(self.layout, stop - start), start * row)
+        return self._get_index(key)
+
+    def __setitem__(self, key, value):
+        self._set_index(key, value)
+
+    def __add__(self, other):
+        return arithmetic(0, self, other)
+
+    def __radd__(self, other):
+        return arithmetic(0, other, self)
+
+    def __sub__(self, other):
+        return arithmetic(1, self, other)
+
+    def __rsub__(self, other):
+        return arithmetic(1, other, self)
+
+    def __mul__(self, other):
+        return arithmetic(2, self, other)
+
+    def __rmul__(self, other):
+        return arithmetic(2, other, self)
+
+    def __truediv__(self, other):
+        return arithmetic(3, self, other)
+
+    def __rtruediv__(self, other):
+        return arithmetic(3, other, self)
+
+    def __mod__(self, other):
+        return arithmetic(4, self, other)
+
+    def __rmod__(self, other):
+        return arithmetic(4, other, self)
+
+    def __pow__(self, other, modulo):
+        return arithmetic(5, self, other)
+
+    def __rpow__(self, other, modulo):
+        return arithmetic(5, other, self)
+
+    def __richcmp__(self, other, int comparison):
+        cdef int operation
+        if comparison == Py_EQ:
+            operation = 6
+        elif comparison == Py_NE:
+            operation = 7
+        elif comparison == Py_GT:
+            operation = 8
+        elif comparison == Py_GE:
+            operation = 9
+        elif comparison == Py_LT:
+            operation = 10
+        else:
+            operation = 11
+        return arithmetic(operation, self, other)
+
+    def __hash__(self):
+        return <size_t><void *>self >> 4
+
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        cdef int i, ndim = self.layout.ndim
+        cdef Py_ssize_t stride = itemsize[self.dtype_code]
+        cdef Py_ssize_t *extents = <Py_ssize_t *>malloc(16 * max(ndim, 1))
+        if extents == NULL:
+            raise MemoryError()
+        for i in range(ndim - 1, -1, -1):
+            extents[i] = self.layout.extents[i]
+            extents[ndim + i] = stride
+            stride *= max(extents[i], 1)
+        view.buf = self.data if self.data != NULL else <void *>extents
+        view.obj = self
+        view.len = self.layout.size * itemsize[self.dtype_code]
+        view.readonly = not self.writable
+        view.itemsize = itemsize[self.dtype_code]
+        view.format = <char *>(<bytes>FORMATS[self.dtype_code]) if flags & PyBUF_FORMAT else NULL
+        view.ndim = ndim
+        view.shape = extents
+        view.strides = extents + ndim
+        view.suboffsets = NULL
+        view.internal = extents
+
+    def __releasebuffer__(self, Py_buffer *view):
+        free(view.internal)

@@ -1,0 +1,16 @@
+cdef class Node:
+    cdef public object call  # mxcy.ops.prepare.Call of the operation; None for a variable
+    cdef public tuple numbers  # the dynamic attributes' values
+    cdef public object context
+    cdef public tuple parents  # for each input the node that made it, or None
+    cdef public object positions  # for each input which output of its parent it is; None: all are 0
+    cdef public object saved_inputs  # for each input the array the gradient rule reads, or None
+    cdef public object saved_outputs
+    cdef public object custom  # a Python function with its own backward, instead of an operator
+    cdef public object grad  # a variable's gradient array
+    cdef public object grad_req
+    cdef public bint released
+
+
+cdef int recording() noexcept nogil
+cdef int training() noexcept nogil

@@ -1,0 +1,77 @@
+"""The one place that chooses the front: `mxcy._cy` (Cython) or `mxcy._ctypes`.
+
+MXNET_ENABLE_CYTHON=0 takes ctypes without trying Cython. Otherwise a missing or broken Cython build
+falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. The names below are the
+whole interface; nothing else in mxcy imports either front.
+"""
+
+import warnings
+from importlib import import_module
+
+from mxcy import env
+
+#: module of a front -> names it offers
+NAMES = {
+    "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
+    "invoke": ("bind", "call", "execute", "has_kernel", "initialise", "plug", "set_arithmetic"),
+    "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
+    "pool": ("configure", "empty_cache", "round_size", "stats"),
+}
+
+
+def load(package):
+    """The names of one front, as a dict.
+
+    Parameters
+    ----------
+    package : str
+        ``'_cy'`` or ``'_ctypes'``.
+    """
+    modules = {module: import_module(f"mxcy.{package}.{module}") for module in NAMES}
+    return {name: getattr(modules[module], name) for module, names in NAMES.items() for name in names}
+
+
+def choose():
+    """(package, its names) of the front that the environment asks for."""
+    if not env.get("MXNET_ENABLE_CYTHON"):
+        return "_ctypes", load("_ctypes")
+    try:
+        return "_cy", load("_cy")
+    except ImportError as error:
+        if env.get("MXNET_ENFORCE_CYTHON"):
+            raise ImportError(
+                f"MXNET_ENFORCE_CYTHON=1, but the Cython modules of mxcy cannot be used: {error}"
+            ) from error
+        warnings.warn(
+            f"the Cython modules of mxcy cannot be used, taking ctypes: {error}", stacklevel=2
+        )
+        return "_ctypes", load("_ctypes")
+
+
+def prepare_library(names):
+    """Give a front's pool and native library the settings of the environment."""
+    naive = env.get("MXNET_USE_NAIVE_STORAGE_MANAGERS")
+    names["configure"](
+        "Unpooled" if naive else env.get("MXNET_CPU_MEM_POOL_TYPE"),
+        env.get("MXNET_CPU_MEM_POOL_PAGE_SIZE"),
+        env.get("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE"),
+        env.get("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF"),
+        env.get("MXNET_CPU_MEM_POOL_RESERVE"),
+    )
+    isa = env.get("MXCY_ISA")
+    names["initialise"](
+        int(isa[1]) if isa else 0, env.omp_threads(), env.get("MXNET_CPU_PARALLEL_SIZE")
+    )
+
+
+package, _names = choose()
+prepare_library(_names)
+
+NDArrayBase = _names["NDArrayBase"]
+empty, from_numpy, set_array_class = _names["empty"], _names["from_numpy"], _names["set_array_class"]
+bind, call, execute = _names["bind"], _names["call"], _names["execute"]
+has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
+Node = _names["Node"]
+is_recording, set_recording = _names["is_recording"], _names["set_recording"]
+is_training, set_training = _names["is_training"], _names["set_training"]
+empty_cache, round_size, stats = _names["empty_cache"], _names["round_size"], _names["stats"]

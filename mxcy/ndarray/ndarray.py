@@ -1,0 +1,27 @@
+"""`mx.nd.NDArray`."""
+
+import numpy as np
+
+from mxcy import _front, dtypes
+from mxcy.context import current_context
+
+__all__ = ["NDArray"]
+
+
+class NDArray(_front.NDArrayBase):
+    """A multi-dimensional array on a device."""
+
+    __slots__ = ()
+
+    def asnumpy(self):
+        """A NumPy array with a copy of the elements."""
+        return np.array(memoryview(self))
+
+
+def array(source, ctx=None, dtype=None):
+    """An array with the elements of anything array-like."""
+    source = np.ascontiguousarray(source, dtype or np.float32)
+    return _front.from_numpy(source, dtypes.code_of(source.dtype), ctx or current_context())
+
+
+_front.set_array_class(NDArray, current_context())

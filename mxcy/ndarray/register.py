@@ -1,0 +1,82 @@
+"""Operator functions, made lazily from records with true signatures and docs.
+
+`function(record)` makes the Python function of one operator. `Namespace` is the object `F` that
+gradient rules use: it offers every operator under its registered name.
+"""
+
+from mxcy import _front
+from mxcy.base import _Null
+from mxcy.ops import record as records
+
+__all__ = ["Namespace", "F", "function", "lookup"]
+
+_made = {}
+
+
+def signature(record):
+    """The parameter list of a record's function as source text."""
+    if record.variadic:
+        inputs = [f"*{record.variadic}"]
+    else:
+        inputs = [f"{name}=None" for name in record.inputs]
+    fields = [f"{name}=_Null" for name in record.schema.names]
+    return ", ".join([*inputs, *fields, "out=None", "name=None", "**kwargs"])
+
+
+def _tuple(names):
+    return "(" + "".join(f"{name}, " for name in names) + ")"
+
+
+def docstring(record):
+    """Summary, parameters and returned value, from the record."""
+    lines = [record.doc, "", "Parameters", "----------"]
+    for name in record.inputs if not record.variadic else (record.variadic,):
+        kind = "NDArray[]" if record.variadic else "NDArray"
+        lines.append(f"{name} : {kind}{', optional' if name in record.optional else ''}")
+    lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
+    lines += ["out : NDArray, optional", "    The array that takes the result.", "", "Returns", "-------"]
+    lines.append("NDArray or list of NDArrays")
+    return "\n".join(lines)
+
+
+def function(record):
+    """The function of a record; made once."""
+    made = _made.get(record.name)
+    if made is not None:
+        return made
+    inputs = record.variadic or _tuple(record.inputs)
+    source = (
+        f"def {record.name}({signature(record)}):\n"
+        f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
+    )
+    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record)}
+    exec(compile(source, f"<operator {record.name}>", "exec"), scope)
+    made = _made[record.name] = scope[record.name]
+    made.__doc__ = docstring(record)
+    made.__module__ = "mxcy.ndarray"
+    made.__mx_params__ = {name: "NDArray-or-Symbol" for name in record.inputs}
+    made.__mx_params__.update((field.name, field.text) for field in record.schema.fields)
+    return made
+
+
+def lookup(module, name, prefix=""):
+    """What a namespace module's ``__getattr__`` returns for an operator name."""
+    record = records.REGISTRY.get(prefix + name)
+    if record is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    return function(record)
+
+
+class Namespace:
+    """Every operator as an attribute."""
+
+    def __getattr__(self, name):
+        try:
+            made = function(records.find(name))
+        except records.MXNetError as error:
+            raise AttributeError(str(error)) from None
+        self.__dict__[name] = made
+        return made
+
+
+F = Namespace()
