@@ -44,5 +44,6 @@ def set_training(bint flag):
 
 
 @cython.final
+@cython.trashcan(True)
 cdef class Node:
     """One recorded operation, or (with `op` None) a variable with a gradient."""

@@ -1,0 +1,358 @@
+"""Automatic differentiation: recording scopes, variables, and the walk over the tape.
+
+The fronts put a node on the tape for every recorded operation; `_walk` visits the nodes from the heads
+back to the variables and asks each record's gradient rule. The rules are made of operators, so with
+`create_graph` the walk itself is recorded and can be differentiated again.
+"""
+
+from mxcy import _front, dtypes
+from mxcy.base import MXNetError
+from mxcy.ndarray.register import F
+
+__all__ = [
+    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording",
+    "set_training", "mark_variables", "backward", "grad", "Function",
+]  # fmt: skip
+
+is_recording = _front.is_recording
+is_training = _front.is_training
+
+
+def set_recording(is_recording):
+    """Switch recording on this thread; returns the previous state."""
+    return _front.set_recording(bool(is_recording))
+
+
+def set_training(train_mode):
+    """Switch between training and prediction on this thread; returns the previous state."""
+    return _front.set_training(bool(train_mode))
+
+
+class _Scope:
+    """Sets recording and training mode (None: unchanged) inside a with statement."""
+
+    def __init__(self, recording, training):
+        self._recording, self._training = recording, training
+        self._before = []
+
+    def __enter__(self):
+        before = [None, None]
+        if self._recording is not None:
+            before[0] = _front.set_recording(self._recording)
+        if self._training is not None:
+            before[1] = _front.set_training(self._training)
+        self._before.append(before)
+
+    def __exit__(self, *error):
+        recording, training = self._before.pop()
+        if recording is not None:
+            _front.set_recording(recording)
+        if training is not None:
+            _front.set_training(training)
+
+
+def record(train_mode=True):
+    """A scope whose operations are recorded for `backward`.
+
+    Parameters
+    ----------
+    train_mode : bool
+        Whether operators such as Dropout run in training mode inside.
+    """
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode=False):
+    """A scope whose operations are not recorded."""
+    return _Scope(False, train_mode)
+
+
+def train_mode():
+    """A scope in training mode; recording is unchanged."""
+    return _Scope(None, True)
+
+
+def predict_mode():
+    """A scope in prediction mode; recording is unchanged."""
+    return _Scope(None, False)
+
+
+def _listed(values):
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def mark_variables(variables, gradients, grad_reqs="write"):
+    """Make arrays variables whose gradients `backward` computes.
+
+    Parameters
+    ----------
+    variables, gradients : NDArray or list of NDArray
+        The variables and the arrays that receive their gradients.
+    grad_reqs : str or list of str
+        ``'write'``, ``'add'`` or ``'null'``.
+
+    Raises
+    ------
+    ValueError
+        When the lengths differ or a request is unknown.
+    """
+    variables, gradients = _listed(variables), _listed(gradients)
+    if isinstance(grad_reqs, str):
+        grad_reqs = [grad_reqs] * len(variables)
+    if not len(variables) == len(gradients) == len(grad_reqs):
+        raise ValueError("mark_variables: variables, gradients and grad_reqs differ in length")
+    for variable, gradient, req in zip(variables, gradients, grad_reqs, strict=True):
+        if req not in ("write", "add", "null"):
+            raise ValueError(f"mark_variables: grad_req must be write, add or null, got {req!r}")
+        node = _front.Node()
+        node.grad, node.grad_req = gradient, req
+        variable.node, variable.node_index = node, 0
+
+
+def _order(heads):
+    """The nodes that the heads depend on, each after those it depends on."""
+    done, order = set(), []
+    stack = [(head.node, False) for head in heads]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            order.append(node)
+            continue
+        if id(node) in done:
+            continue
+        done.add(id(node))
+        stack.append((node, True))
+        stack.extend((parent, False) for parent in node.parents or () if parent is not None)
+    return order
+
+
+class _Sums:
+    """Gradients that have arrived at each node's outputs, summed."""
+
+    def __init__(self, in_place):
+        self._arrived = {}
+        self._owned = set()  # (node, output) whose sum is an array of ours
+        self._in_place = in_place
+
+    def add(self, node, index, gradient):
+        outputs = self._arrived.setdefault(id(node), {})
+        before = outputs.get(index)
+        if before is None:
+            outputs[index] = gradient
+        elif self._in_place and (id(node), index) in self._owned:
+            F.elemwise_add(before, gradient, out=before)
+        else:
+            outputs[index] = before + gradient
+            self._owned.add((id(node), index))
+
+    def take(self, node):
+        return self._arrived.pop(id(node), None)
+
+    def peek(self, node, index):
+        return self._arrived.get(id(node), {}).get(index)
+
+
+def _zeros(spec, context):
+    return F._zeros(shape=spec.shape, dtype=dtypes.name_of(spec.dtype), ctx=str(context))
+
+
+def _operator_gradients(node, arrived, keep_graph):
+    """The gradients of the inputs of one recorded operator."""
+    call = node.call
+    op, attrs = call.op, call.attrs
+    if node.numbers:
+        attrs = attrs.with_values(op.schema.dynamic_names, node.numbers)
+    gradients = [arrived.get(i) for i in range(len(call.outs))]
+    for i in range(call.visible):
+        if gradients[i] is None:
+            gradients[i] = _zeros(call.outs[i], node.context)
+    saved = list(node.saved_outputs or ())
+    if keep_graph:  # a second derivative passes through the saved outputs
+        for i, output in enumerate(saved):
+            if output is not None:
+                output.node, output.node_index = node, i
+    try:
+        return op.grad(
+            attrs,
+            F,
+            gradients[0] if len(gradients) == 1 else gradients,
+            node.saved_inputs or (None,) * len(node.parents),
+            saved,
+            [parent is not None for parent in node.parents],
+        )
+    finally:
+        if keep_graph:
+            for output in saved:
+                if output is not None:
+                    output.node = None
+
+
+def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=None):
+    """Send gradients from the heads to the variables, or to `targets`, pairs of (node, output)."""
+    for head in heads:
+        if head.node is None:
+            raise MXNetError(
+                "cannot differentiate an array that is not in a computational graph: compute it "
+                "inside autograd.record() from arrays with attach_grad()"
+            )
+    order = _order(heads)
+    if any(node.released for node in order):
+        raise MXNetError(
+            "the computational graph was freed by an earlier backward: use retain_graph=True there"
+        )
+    sums = _Sums(in_place=not create_graph)
+    wanted = {(id(node), index): None for node, index in targets or ()}
+    before = _front.set_recording(create_graph), _front.set_training(train_mode)
+    try:
+        for head, gradient in zip(heads, head_grads, strict=True):
+            sums.add(head.node, head.node_index, F.ones_like(head) if gradient is None else gradient)
+        for node in reversed(order):
+            for key in wanted:
+                if key[0] == id(node):
+                    wanted[key] = sums.peek(node, key[1])
+            arrived = sums.take(node)
+            if arrived is None:
+                continue
+            if not node.parents:
+                if targets is None:
+                    _deliver(node, arrived[0])
+                continue
+            if node.custom is not None:
+                gradients = node.custom._gradients(arrived)
+            else:
+                gradients = _operator_gradients(node, arrived, create_graph)
+            positions = node.positions or (0,) * len(node.parents)
+            for parent, position, gradient in zip(node.parents, positions, gradients, strict=True):
+                if parent is not None and gradient is not None:
+                    sums.add(parent, position, gradient)
+    finally:
+        _front.set_recording(before[0])
+        _front.set_training(before[1])
+    if not (retain_graph or create_graph):
+        for node in order:
+            if node.parents:
+                node.saved_inputs = node.saved_outputs = node.custom = None
+                node.parents, node.released = (), True
+    return [wanted[id(node), index] for node, index in targets or ()]
+
+
+def _deliver(variable, gradient):
+    """Store a variable's gradient as its request says."""
+    if variable.grad_req == "write":
+        F._copy(gradient, out=variable.grad)
+    elif variable.grad_req == "add":
+        F.elemwise_add(variable.grad, gradient, out=variable.grad)
+
+
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
+    """Compute the gradients of heads with respect to the marked variables.
+
+    Parameters
+    ----------
+    heads : NDArray or list of NDArray
+        Outputs of recorded operations.
+    head_grads : NDArray or list of (NDArray or None), optional
+        Gradients with respect to the heads; ones where not given.
+    retain_graph : bool
+        Keep the tape, so that backward can run again.
+    train_mode : bool
+        Whether the backward pass runs in training mode.
+
+    Raises
+    ------
+    MXNetError
+        When a head was not recorded, or its graph was freed.
+    """
+    heads = _listed(heads)
+    head_grads = [None] * len(heads) if head_grads is None else _listed(head_grads)
+    if len(heads) != len(head_grads):
+        raise ValueError("backward: heads and head_grads differ in length")
+    _walk(heads, head_grads, retain_graph, False, train_mode)
+
+
+def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
+    """The gradients of heads with respect to variables, as new arrays.
+
+    Parameters
+    ----------
+    heads, variables : NDArray or list of NDArray
+    head_grads : NDArray or list of (NDArray or None), optional
+        Ones where not given.
+    retain_graph : bool, optional
+        Keep the tape; by default the value of `create_graph`.
+    create_graph : bool
+        Record the computation of the gradients, for higher derivatives.
+    train_mode : bool
+        Whether the backward pass runs in training mode.
+
+    Returns
+    -------
+    NDArray or list of NDArray, as `variables`
+    """
+    heads, listed = _listed(heads), _listed(variables)
+    head_grads = [None] * len(heads) if head_grads is None else _listed(head_grads)
+    if len(heads) != len(head_grads):
+        raise ValueError("grad: heads and head_grads differ in length")
+    for variable in listed:
+        if variable.node is None:
+            raise MXNetError("grad: every variable needs attach_grad() or a place in the graph")
+    targets = [(variable.node, variable.node_index) for variable in listed]
+    retain = create_graph if retain_graph is None else retain_graph
+    found = _walk(heads, head_grads, retain, create_graph, train_mode, targets)
+    for variable, gradient in zip(listed, found, strict=True):
+        if gradient is None:
+            raise MXNetError(
+                f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
+            )
+    return found if isinstance(variables, (list, tuple)) else found[0]
+
+
+class Function:
+    """An operation with its own `forward` and `backward`, for use inside `record`.
+
+    Derive from it, write both methods on NDArrays, and call an instance; arrays kept by
+    `save_for_backward` are in `saved_tensors` during backward.
+    """
+
+    def __init__(self):
+        self._saved = ()
+
+    def save_for_backward(self, *args):
+        """Keep arrays for `backward`."""
+        self._saved = args
+
+    @property
+    def saved_tensors(self):
+        """What `save_for_backward` kept."""
+        return self._saved
+
+    def forward(self, *inputs):
+        """Compute the outputs from the inputs."""
+        raise NotImplementedError(f"{type(self).__name__}.forward is not defined")
+
+    def backward(self, *output_grads):
+        """Compute the inputs' gradients from the outputs' gradients."""
+        raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
+
+    def __call__(self, *inputs):
+        with pause(train_mode=is_training()):
+            outputs = self.forward(*inputs)
+        listed = _listed(outputs)
+        if is_recording() and any(array.node is not None for array in inputs):
+            node = _front.Node()
+            node.custom = self
+            node.parents = tuple(array.node for array in inputs)
+            node.positions = tuple(array.node_index for array in inputs)
+            # A returned input must stay what it was: the node goes on a view of it.
+            listed = [a.detach() if any(a is i for i in inputs) else a for a in listed]
+            for i, array in enumerate(listed):
+                array.node, array.node_index = node, i
+            self._outputs = [(array.shape, array.dtype, array.context) for array in listed]
+        return listed if isinstance(outputs, (list, tuple)) else listed[0]
+
+    def _gradients(self, arrived):
+        given = [
+            arrived[i] if i in arrived else F._zeros(shape=shape, dtype=dtype, ctx=str(context))
+            for i, (shape, dtype, context) in enumerate(self._outputs)
+        ]
+        return _listed(self.backward(*given))
