@@ -1,0 +1,1 @@
+"""The Cython front: arrays, memory pools, cached calls and the autograd tape."""

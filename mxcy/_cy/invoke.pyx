@@ -587,7 +587,6 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
     run(prepared, inputs, results, numbers, context, writes)
     for i in range(prepared.nout):
         if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
-            view, result = memoryview(targets[i]), memoryview(results[i])
             run_reference.store(targets[i], results[i], reqs is not None and reqs[i] == MX_ADD)
     return targets, prepared.call.kernel or "ref"
 

@@ -15,6 +15,8 @@ cimport cython
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.pool cimport pool_alloc, pool_free
 
+import numpy as np
+
 from mxcy import dtypes
 from mxcy.base import MXNetError
 
@@ -220,6 +222,10 @@ cdef class NDArrayBase:
     def address(self):
         """Address of the first element (0 for an array without elements)."""
         return <size_t>self.data
+
+    def numpy_view(self):
+        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
+        return np.asarray(memoryview(self))
 
     def shares_memory(self, NDArrayBase other):
         """Whether both arrays are views of one storage."""

@@ -15,7 +15,7 @@ class NDArray(_front.NDArrayBase):
 
     def asnumpy(self):
         """A NumPy array with a copy of the elements."""
-        return np.array(memoryview(self))
+        return np.array(self.numpy_view())
 
 
 def array(source, ctx=None, dtype=None):

@@ -21,19 +21,15 @@ def narrow(values):
     return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
 
 
-def _view(array):
-    return np.asarray(memoryview(array))
-
-
 def _read(array):
-    view = _view(array)
+    view = array.numpy_view()
     return widen(view) if array.dtype_code == _BF16 else view
 
 
 def store(target, values, add=False):
     """Write (or add) values, a NumPy array or another front array, to a front array."""
     values = values if isinstance(values, (np.ndarray, np.generic)) else _read(values)
-    view = _view(target)
+    view = target.numpy_view()
     if add:
         values = _read(target) + values
     view[...] = narrow(np.asarray(values)) if target.dtype_code == _BF16 else values

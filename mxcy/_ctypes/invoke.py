@@ -1,0 +1,302 @@
+"""Eager calls of the ctypes front: the same steps as `_cy/invoke.pyx`, in plain Python."""
+
+import ctypes
+
+import numpy as np
+
+from mxcy._ctypes import native
+from mxcy._ctypes.native import has_kernel, initialise
+from mxcy._ctypes.ndarray import NDArrayBase, empty, plug_arithmetic
+from mxcy._ctypes.tape import Node, state
+from mxcy.base import MXNetError, _Null
+
+__all__ = ["bind", "call", "execute", "has_kernel", "initialise", "plug", "set_arithmetic"]
+
+_MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+
+_above = {}  # what `plug` gave
+
+
+def plug(prepare, spec, reference, streams, context, fallback):
+    """Set what this front needs from the layers above; see `_cy/invoke.pyx`."""
+    _above.update(
+        prepare=prepare, spec=spec, reference=reference, streams=streams, context=context,
+        fallback=fallback,
+    )  # fmt: skip
+
+
+class Prepared:
+    """A call that is ready to run for one signature."""
+
+    def __init__(self, handle, attrs, inputs, force=None):
+        specs = [_above["spec"](a.shape, a.dtype_code) for a in inputs]
+        self.call = call = _above["prepare"](handle.op, attrs, specs, has_kernel, force)
+        self.kernel, self.flags = None, 0
+        self.out_shapes = [tuple(spec.shape) for spec in call.outs]
+        if call.kernel is None:
+            return
+        self.kernel, self.flags = native.find_kernel(call.kernel, call.dtype)
+        shapes = [a.shape for a in inputs] + self.out_shapes
+        codes = [a.dtype_code for a in inputs] + [spec.dtype for spec in call.outs]
+        self._extents = [np.array(shape, np.int64) for shape in shapes]
+        template = (native.Tensor * len(shapes))()
+        for tensor, extents, code in zip(template, self._extents, codes, strict=True):
+            tensor.shape, tensor.ndim, tensor.dtype = extents.ctypes.data, len(extents), code
+        self._template = template
+        self._writes = (ctypes.c_int32 * max(len(call.outs), 1))(*[native.WRITE] * len(call.outs))
+
+    def run(self, inputs, outputs, numbers, context, writes=None):
+        """Compute `outputs` from `inputs`."""
+        call, op = self.call, self.call.op
+        if self.kernel is None:
+            attrs = call.attrs
+            if numbers:
+                attrs = attrs.with_values(op.schema.dynamic_names, numbers)
+            _above["reference"](call, attrs, inputs, outputs)
+            return
+        tensors = type(self._template).from_buffer_copy(self._template)
+        for tensor, array in zip(tensors, (*inputs, *outputs), strict=True):
+            tensor.data = array.address
+        request = native.Call(nin=len(inputs), nout=len(outputs))
+        request.ins = ctypes.addressof(tensors)
+        request.outs = request.ins + len(inputs) * ctypes.sizeof(native.Tensor)
+        request.req = ctypes.addressof(writes or self._writes)
+        if call.params is not None:
+            params = ctypes.create_string_buffer(call.params, len(call.params))
+            for index, offset in call.patches:
+                ctypes.c_double.from_buffer(params, offset).value = numbers[index]
+            request.params = ctypes.addressof(params)
+        if call.workspace:
+            scratch = np.empty(call.workspace + 64, np.uint8)
+            request.workspace = -(-scratch.ctypes.data // 64) * 64
+            request.workspace_size = call.workspace
+        if op.uses_rng:
+            request.rng = _above["streams"](context)
+        request.threads = native.lib.mx_threads_for(call.work)
+        native.check(self.kernel(request), f"Error in operator {op.name}: ")
+
+
+class Variant:
+    """An operator with one set of static attributes."""
+
+    def __init__(self, handle, given, mode):
+        attrs = handle.schema.intern(handle.op.name, given)
+        self.handle = handle
+        self.attrs = attrs.with_values(("train",), (mode,)) if handle.op.uses_mode else attrs
+        self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
+        self._prepared = {}
+
+    def find(self, inputs):
+        key = tuple((a.shape, a.dtype_code) for a in inputs)
+        found = self._prepared.get(key)
+        if found is None:
+            if len(self._prepared) >= _MAX_CACHED:
+                self._prepared.clear()
+            found = self._prepared[key] = Prepared(self.handle, self.attrs, inputs)
+        return found
+
+
+class OpHandle:
+    """A record as this front sees it."""
+
+    def __init__(self, op):
+        self.op, self.schema = op, op.schema
+        self._variants = {}
+
+    def variant(self, given):
+        mode = self.op.uses_mode and state.training
+        key = (mode, self.schema.intern(self.op.name, given).key)
+        found = self._variants.get(key)
+        if found is None:
+            if len(self._variants) >= _MAX_CACHED:
+                self._variants.clear()
+            found = self._variants[key] = Variant(self, given, mode)
+        return found
+
+
+def bind(op):
+    """The handle of a record."""
+    handle = op.handles.get("ctypes")
+    if handle is None:
+        handle = op.handles["ctypes"] = OpHandle(op)
+    return handle
+
+
+def _record(handle, prepared, inputs, outputs, numbers, context):
+    """Put a call on the tape if one of its inputs is there."""
+    if all(array.node is None for array in inputs):
+        return
+    node = Node()
+    node.call, node.context, node.numbers = prepared.call, context, numbers
+    node.parents = tuple(array.node for array in inputs)
+    node.positions = tuple(array.node_index for array in inputs)
+    needs = handle.op.grad_needs
+    wanted = {i for kind, i in needs if kind == "in"}
+    if any(kind == "ins" for kind, _ in needs):
+        wanted = set(range(len(inputs)))
+    node.saved_inputs = [a if i in wanted else None for i, a in enumerate(inputs)]
+    wanted = {i for kind, i in needs if kind == "out"}
+    if any(kind == "outs" for kind, _ in needs):
+        wanted = set(range(len(outputs)))
+    # Views: an output itself refers to the node, and a cycle would keep both alive.
+    node.saved_outputs = [a.detached() if i in wanted else None for i, a in enumerate(outputs)]
+    for i, array in enumerate(outputs):
+        array.node, array.node_index = node, i
+
+
+def _clashes(prepared, out, inputs):
+    """Whether writing `out` could destroy an input that is still to be read."""
+    return any(
+        array.shares_memory(out)
+        and not (
+            prepared.call.inplace
+            and array.address == out.address
+            and array.shape == out.shape
+            and array.numpy_view().itemsize == out.numpy_view().itemsize
+        )
+        for array in inputs
+    )
+
+
+def _given_outputs(prepared, out):
+    """The output arrays of a call with out=, checked."""
+    call = prepared.call
+    name, outputs = call.op.name, list(out) if isinstance(out, (list, tuple)) else [out]
+    if len(outputs) not in (call.visible, len(call.outs)):
+        raise MXNetError(
+            f"Error in operator {name}: out takes {call.visible} arrays, got {len(outputs)}"
+        )
+    for array, spec in zip(outputs, call.outs, strict=False):
+        if not isinstance(array, NDArrayBase):
+            raise TypeError(f"operator {name}: out must be an NDArray, got {type(array).__name__}")
+        if array.dtype_code != spec.dtype or array.shape != tuple(spec.shape):
+            raise MXNetError(
+                f"Error in operator {name}: argument out: expected {spec}, "
+                f"got {_above['spec'](array.shape, array.dtype_code)}"
+            )
+        if not array.writable:
+            raise ValueError(f"operator {name}: argument out is a read-only array")
+        if state.recording and array.node is not None:
+            raise MXNetError(
+                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not supported "
+                "when recording with autograd."
+            )
+    return outputs
+
+
+def _invoke(variant, inputs, numbers, out):
+    """Run an operator on arrays; returns the visible outputs, one array or a list."""
+    handle, prepared = variant.handle, variant.find(inputs)
+    call, given = prepared.call, []
+    if out is not None:
+        given = _given_outputs(prepared, out)
+    if inputs:
+        context = inputs[0].context
+        for array in inputs:
+            if array.context != context:
+                raise MXNetError(
+                    f"Error in operator {handle.op.name}: inputs live on different contexts, "
+                    f"{context} and {array.context}"
+                )
+    else:
+        context = given[0].context if given else _above["context"](variant.attrs)
+    outputs, copies = [], []
+    for i, (shape, spec) in enumerate(zip(prepared.out_shapes, call.outs, strict=True)):
+        target = given[i] if i < len(given) else None
+        if target is not None and _clashes(prepared, target, inputs):
+            copies.append((i, target))
+            target = None
+        outputs.append(empty(shape, spec.dtype, context) if target is None else target)
+    prepared.run(inputs, outputs, numbers, context)
+    for i, target in copies:
+        target.numpy_view()[...] = outputs[i].numpy_view()
+        outputs[i] = target
+    if state.recording and handle.op.differentiable:
+        _record(handle, prepared, inputs, outputs, numbers, context)
+    if out is not None:
+        return out
+    return outputs[0] if call.visible == 1 else outputs[: call.visible]
+
+
+def _checked_inputs(variant, inputs):
+    """Inputs without the optional ones that were not given."""
+    op, n = variant.handle.op, len(inputs)
+    if variant.arguments is not None:
+        while n > variant.arguments and inputs[n - 1] is None:
+            n -= 1
+        if n != variant.arguments:
+            names = op.arguments(variant.attrs)
+            raise MXNetError(
+                f"Error in operator {op.name}: expected {len(names)} inputs ({', '.join(names)}), got {n}"
+            )
+        inputs = inputs[:n]
+    for i, array in enumerate(inputs):
+        if not isinstance(array, NDArrayBase):
+            name = op.input_names(n)[i]
+            if array is None:
+                raise MXNetError(f"Error in operator {op.name}: argument {name} is missing")
+            raise TypeError(
+                f"operator {op.name}: argument {name} must have NDArray type, but got {array!r:.80}"
+            )
+    return inputs
+
+
+def call(handle, inputs, raw, out, extra):
+    """What generated functions call: raw attribute values in schema order, `_Null` for those not given."""
+    schema = handle.schema
+    given = {name: v for name, v in zip(schema.names, raw, strict=True) if v is not _Null}
+    given.update(extra)
+    if handle.op.num_args is not None:
+        given.setdefault(handle.op.num_args, len(inputs))
+    variant = handle.variant(given)
+    numbers = schema.dynamic_values(handle.op.name, given) if schema.dynamic else ()
+    return _invoke(variant, _checked_inputs(variant, inputs), numbers, out)
+
+
+def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False):
+    """Run one call without caches or tape, with a kernel of choice; see `_cy/invoke.pyx`."""
+    values = op.schema.intern(op.name, attrs)
+    if op.uses_mode:
+        values = values.with_values(("train",), (train,))
+    numbers = op.schema.dynamic_values(op.name, attrs)
+    prepared = Prepared(bind(op), values, inputs, kernel)
+    context = inputs[0].context if inputs else _above["context"](values)
+    reqs = [native.WRITE] * len(prepared.out_shapes) if reqs is None else reqs
+    adds = prepared.kernel is not None and prepared.flags & native.TAKES_ADD
+    results, targets, writes = [], [], []
+    for i, (shape, spec) in enumerate(zip(prepared.out_shapes, prepared.call.outs, strict=True)):
+        target = None if outputs is None else outputs[i]
+        direct = target is not None and (
+            reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds)
+        ) and not _clashes(prepared, target, inputs)  # fmt: skip
+        results.append(target if direct else empty(shape, spec.dtype, context))
+        writes.append(reqs[i] if direct else native.WRITE)
+        targets.append(results[-1] if target is None else target)
+    prepared.run(inputs, results, numbers, context, (ctypes.c_int32 * max(len(writes), 1))(*writes))
+    for target, result, req in zip(targets, results, reqs, strict=True):
+        if target is not result and req:
+            _above["reference"].store(target, result, req == native.ADD)
+    return targets, prepared.call.kernel or "ref"
+
+
+_arithmetic_handles = []
+
+
+def set_arithmetic(table):
+    """Tell the operators behind +, -, *, ...; see `_cy/invoke.pyx`."""
+    _arithmetic_handles[:] = [tuple(map(bind, row)) for row in table]
+
+
+def _arithmetic(operation, lhs, rhs):
+    both, number, number_first = _arithmetic_handles[operation]
+    if isinstance(lhs, NDArrayBase):
+        if isinstance(rhs, NDArrayBase):
+            return _invoke(both.variant({}), (lhs, rhs), (), None)
+        if type(rhs) in (float, int):
+            return _invoke(number.variant({}), (lhs,), (float(rhs),), None)
+    elif type(lhs) in (float, int):
+        return _invoke(number_first.variant({}), (rhs,), (float(lhs),), None)
+    return _above["fallback"](operation, lhs, rhs)
+
+
+plug_arithmetic(_arithmetic)

@@ -1,0 +1,86 @@
+"""libmxcy.so through ctypes: the structures and functions of kernels/include/mxcy.h."""
+
+import ctypes
+from pathlib import Path
+
+from mxcy import env
+from mxcy.base import MXNetError
+
+__all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "has_kernel", "find_kernel"]
+
+WRITE, ADD, TAKES_ADD = 1, 3, 1
+
+
+class Tensor(ctypes.Structure):
+    """mx_tensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+    ]
+
+
+class Call(ctypes.Structure):
+    """mx_call."""
+
+    _fields_ = [
+        ("nin", ctypes.c_int32),
+        ("nout", ctypes.c_int32),
+        ("ins", ctypes.c_void_p),
+        ("outs", ctypes.c_void_p),
+        ("req", ctypes.c_void_p),
+        ("params", ctypes.c_void_p),
+        ("workspace", ctypes.c_void_p),
+        ("workspace_size", ctypes.c_size_t),
+        ("rng", ctypes.c_void_p),
+        ("threads", ctypes.c_int32),
+    ]
+
+
+KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))
+
+
+def _open():
+    path = env.get("MXNET_LIBRARY_PATH") or Path(__file__).resolve().parents[1] / "libmxcy.so"
+    path = Path(path)
+    if path.is_dir():
+        path = path / "libmxcy.so"
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise MXNetError(f"cannot load the native library {path}: {error}") from error
+    library.mx_last_error.restype = ctypes.c_char_p
+    library.mx_kernel_find.restype = ctypes.c_void_p
+    library.mx_kernel_find.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
+    library.mx_threads_for.argtypes = [ctypes.c_int64]
+    library.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
+    return library
+
+
+lib = _open()
+
+
+def check(status, what):
+    """Raise the library's error text as an MXNetError unless `status` is 0."""
+    if status != 0:
+        raise MXNetError(f"{what}{lib.mx_last_error().decode()}")
+
+
+def initialise(isa, threads, parallel_size):
+    """Prepare the native library; see mx_init in mxcy.h."""
+    check(lib.mx_init(isa, threads, parallel_size), "")
+
+
+def find_kernel(name, dtype):
+    """(callable or None, flags) of a kernel for an element type."""
+    flags = ctypes.c_uint32()
+    address = lib.mx_kernel_find(name.encode(), dtype, ctypes.byref(flags))
+    return (KERNEL(address) if address else None), flags.value
+
+
+def has_kernel(name, dtype):
+    """Whether the kernel table holds `name` for an element type."""
+    return bool(lib.mx_kernel_find(name.encode(), dtype, None))

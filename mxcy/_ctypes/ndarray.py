@@ -1,0 +1,184 @@
+"""The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+
+__all__ = ["NDArrayBase", "empty", "from_numpy", "set_array_class", "plug_arithmetic"]
+
+_BF16 = 12
+_array_class = None
+_arithmetic = None
+
+
+def set_array_class(cls, context):
+    """Tell which subclass of NDArrayBase new arrays have."""
+    global _array_class
+    _array_class = cls
+
+
+def plug_arithmetic(run):
+    """Set the function ``run(operation, lhs, rhs)`` behind the operators."""
+    global _arithmetic
+    _arithmetic = run
+
+
+def _memory_type(dtype):
+    return np.dtype(np.uint16) if dtype == _BF16 else dtypes.DTYPES[dtype]
+
+
+def wrap(memory, dtype, context, storage=None):
+    """An array over NumPy memory; `storage` is what views of it share."""
+    array = _array_class.__new__(_array_class)
+    array._memory, array.dtype_code, array.context = memory, dtype, context
+    array.shape, array.address = memory.shape, memory.__array_interface__["data"][0]
+    array._storage = memory if storage is None else storage
+    array.writable, array.node, array.node_index = True, None, 0
+    return array
+
+
+def empty(shape, dtype, context):
+    """An array with uninitialised elements."""
+    try:
+        return wrap(np.empty(shape, _memory_type(dtype)), dtype, context)
+    except (ValueError, MemoryError) as error:
+        raise MXNetError(f"cpu: cannot allocate shape {shape}: {error}") from None
+
+
+def from_numpy(source, dtype, context, copy=True):
+    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+
+    With ``copy=False`` it shares the memory, which has to be writable.
+    """
+    memory = source.view(np.uint16) if dtype == _BF16 else source
+    if not copy and not memory.flags.writeable:
+        raise ValueError("the source array is read-only")
+    return wrap(memory.copy() if copy else memory, dtype, context)
+
+
+class NDArrayBase:
+    """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
+
+    __slots__ = (
+        "_memory", "_storage", "dtype_code", "context", "shape", "address", "writable", "node",
+        "node_index",
+    )  # fmt: skip
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return self._memory.size
+
+    @property
+    def ndim(self):
+        """Number of dimensions."""
+        return len(self.shape)
+
+    def numpy_view(self):
+        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
+        if self.writable:
+            return self._memory
+        view = self._memory.view()
+        view.flags.writeable = False
+        return view
+
+    def __array__(self, dtype=None, copy=None):
+        view = self.numpy_view()
+        if dtype is not None and view.dtype != dtype:
+            return view.astype(dtype)
+        return view.copy() if copy else view
+
+    def shares_memory(self, other):
+        """Whether both arrays are views of one storage."""
+        return self._storage is other._storage
+
+    def _derive(self, memory):
+        made = wrap(memory, self.dtype_code, self.context, self._storage)
+        made.writable = self.writable
+        return made
+
+    def detached(self, cls=None):
+        """A view of the whole array that is not on the tape."""
+        return self._derive(self._memory)
+
+    def view_as(self, shape):
+        """A view with another shape of as many elements, not on the tape."""
+        try:
+            return self._derive(self._memory.reshape(shape))
+        except ValueError:
+            raise MXNetError(f"cannot view shape {self.shape} as {shape}") from None
+
+    def view_rows(self, begin, end):
+        """A view of the rows begin <= row < end of the first axis, not on the tape."""
+        if not self.shape or not 0 <= begin <= end <= self.shape[0]:
+            raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
+        return self._derive(self._memory[begin:end])
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        return self._get_index(key)
+
+    def __setitem__(self, key, value):
+        self._set_index(key, value)
+
+    def __add__(self, other):
+        return _arithmetic(0, self, other)
+
+    def __radd__(self, other):
+        return _arithmetic(0, other, self)
+
+    def __sub__(self, other):
+        return _arithmetic(1, self, other)
+
+    def __rsub__(self, other):
+        return _arithmetic(1, other, self)
+
+    def __mul__(self, other):
+        return _arithmetic(2, self, other)
+
+    def __rmul__(self, other):
+        return _arithmetic(2, other, self)
+
+    def __truediv__(self, other):
+        return _arithmetic(3, self, other)
+
+    def __rtruediv__(self, other):
+        return _arithmetic(3, other, self)
+
+    def __mod__(self, other):
+        return _arithmetic(4, self, other)
+
+    def __rmod__(self, other):
+        return _arithmetic(4, other, self)
+
+    def __pow__(self, other):
+        return _arithmetic(5, self, other)
+
+    def __rpow__(self, other):
+        return _arithmetic(5, other, self)
+
+    def __eq__(self, other):
+        return _arithmetic(6, self, other)
+
+    def __ne__(self, other):
+        return _arithmetic(7, self, other)
+
+    def __gt__(self, other):
+        return _arithmetic(8, self, other)
+
+    def __ge__(self, other):
+        return _arithmetic(9, self, other)
+
+    def __lt__(self, other):
+        return _arithmetic(10, self, other)
+
+    def __le__(self, other):
+        return _arithmetic(11, self, other)
+
+    def __hash__(self):
+        return id(self) >> 4

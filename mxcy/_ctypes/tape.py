@@ -1,0 +1,49 @@
+"""The autograd tape of the ctypes front: per-thread state and nodes. `mxcy.autograd` walks it."""
+
+import threading
+
+__all__ = ["Node", "is_recording", "is_training", "set_recording", "set_training"]
+
+
+class _State(threading.local):
+    recording = False
+    training = False
+
+
+state = _State()
+
+
+def is_recording():
+    """Whether this thread records operations on the tape."""
+    return state.recording
+
+
+def is_training():
+    """Whether operators of this thread run in training mode."""
+    return state.training
+
+
+def set_recording(flag):
+    """Switch recording for this thread; returns the previous state."""
+    before, state.recording = state.recording, bool(flag)
+    return before
+
+
+def set_training(flag):
+    """Switch training mode for this thread; returns the previous state."""
+    before, state.training = state.training, bool(flag)
+    return before
+
+
+class Node:
+    """One recorded operation, or (without parents) a variable with a gradient."""
+
+    __slots__ = (
+        "call", "numbers", "context", "parents", "positions", "saved_inputs", "saved_outputs",
+        "custom", "grad", "grad_req", "released",
+    )  # fmt: skip
+
+    def __init__(self):
+        for name in self.__slots__:
+            setattr(self, name, None)
+        self.released = False
