@@ -1,0 +1,44 @@
+"""Metrics: how good predictions are, summed over batches."""
+
+from mxcy.metric.base import (
+    Caffe,
+    CompositeEvalMetric,
+    CustomMetric,
+    EvalMetric,
+    Loss,
+    Torch,
+    alias,
+    check_label_shapes,
+    create,
+    np,
+    register,
+)
+from mxcy.metric.classification import F1, MCC, PCC, Accuracy, TopKAccuracy
+from mxcy.metric.likelihood import CrossEntropy, NegativeLogLikelihood, Perplexity
+from mxcy.metric.regression import MAE, MSE, RMSE, PearsonCorrelation
+
+__all__ = [
+    "Accuracy",
+    "Caffe",
+    "CompositeEvalMetric",
+    "CrossEntropy",
+    "CustomMetric",
+    "EvalMetric",
+    "F1",
+    "Loss",
+    "MAE",
+    "MCC",
+    "MSE",
+    "NegativeLogLikelihood",
+    "PCC",
+    "PearsonCorrelation",
+    "Perplexity",
+    "RMSE",
+    "TopKAccuracy",
+    "Torch",
+    "alias",
+    "check_label_shapes",
+    "create",
+    "np",
+    "register",
+]

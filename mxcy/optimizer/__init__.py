@@ -1,0 +1,50 @@
+"""Optimizers: rules that change weights by their gradients."""
+
+from mxcy.optimizer import contrib
+from mxcy.optimizer.adadelta import AdaDelta
+from mxcy.optimizer.adagrad import AdaGrad
+from mxcy.optimizer.adam import Adam
+from mxcy.optimizer.adamw import AdamW
+from mxcy.optimizer.adamax import Adamax
+from mxcy.optimizer.dcasgd import DCASGD
+from mxcy.optimizer.ftml import FTML
+from mxcy.optimizer.ftrl import Ftrl
+from mxcy.optimizer.lamb import LAMB
+from mxcy.optimizer.lars import LARS
+from mxcy.optimizer.lbsgd import LBSGD
+from mxcy.optimizer.nadam import Nadam
+from mxcy.optimizer.nag import NAG
+from mxcy.optimizer.optimizer import Optimizer, Test, create, register
+from mxcy.optimizer.rmsprop import RMSProp
+from mxcy.optimizer.sgd import SGD, ccSGD
+from mxcy.optimizer.sgld import SGLD
+from mxcy.optimizer.signum import Signum
+from mxcy.optimizer.updater import Updater, get_updater
+
+__all__ = [
+    "AdaDelta",
+    "AdaGrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "DCASGD",
+    "FTML",
+    "Ftrl",
+    "LAMB",
+    "LARS",
+    "LBSGD",
+    "NAG",
+    "Nadam",
+    "Optimizer",
+    "RMSProp",
+    "SGD",
+    "SGLD",
+    "Signum",
+    "Test",
+    "Updater",
+    "ccSGD",
+    "contrib",
+    "create",
+    "get_updater",
+    "register",
+]

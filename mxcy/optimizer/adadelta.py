@@ -1,0 +1,39 @@
+"""AdaDelta: steps scaled by the ratio of past steps and gradients."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["AdaDelta"]
+
+
+@register
+class AdaDelta(Optimizer):
+    """AdaDelta (Zeiler, 2012); it has no learning rate.
+
+    Parameters
+    ----------
+    rho : float
+        How much of both running averages is kept at every update.
+    epsilon : float
+        Added under both roots.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(self, rho=0.9, epsilon=1e-5, **kwargs):
+        super().__init__(**kwargs)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight), zeros_like(weight))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad)
+        mean_grad, mean_delta = state
+        mean_grad *= self.rho
+        mean_grad += (1.0 - self.rho) * nd.square(grad)
+        delta = nd.sqrt(mean_delta + self.epsilon) / nd.sqrt(mean_grad + self.epsilon) * grad
+        mean_delta *= self.rho
+        mean_delta += (1.0 - self.rho) * nd.square(delta)
+        weight -= delta + wd * weight

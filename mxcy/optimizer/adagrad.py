@@ -1,0 +1,34 @@
+"""AdaGrad: steps scaled by all gradients so far."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["AdaGrad"]
+
+
+@register
+class AdaGrad(Optimizer):
+    """AdaGrad (Duchi et al., 2011).
+
+    With ``g = clip(rescale_grad * grad)``, one update is ``history += g**2;
+    weight -= lr * (g / sqrt(history + eps) + wd * weight)``.
+
+    Parameters
+    ----------
+    eps : float
+        Added under the root.
+    **kwargs
+        See `Optimizer`; `epsilon` is another name of `eps`.
+    """
+
+    def __init__(self, eps=1e-7, **kwargs):
+        self.float_stable_eps = kwargs.pop("epsilon", eps)
+        super().__init__(**kwargs)
+
+    def create_state(self, index, weight):
+        return zeros_like(weight)
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad)
+        state += nd.square(grad)
+        weight -= (grad / nd.sqrt(state + self.float_stable_eps) + weight * wd) * lr

@@ -1,0 +1,62 @@
+"""Adam: steps scaled by running moments of the gradient."""
+
+from math import sqrt
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["Adam"]
+
+
+@register
+class Adam(Optimizer):
+    """Adam (Kingma & Ba, 2014), with the bias correction folded into the rate.
+
+    Parameters
+    ----------
+    learning_rate : float
+        The rate.
+    beta1, beta2 : float
+        How much of the first and the second moment is kept at every update.
+    epsilon : float
+        Added to the root of the second moment.
+    lazy_update : bool
+        For row-sparse gradients: leave rows without gradient alone.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        lazy_update=True,
+        **kwargs,
+    ):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lazy_update = lazy_update
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight), zeros_like(weight))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        mean, var = state
+        nd.adam_update(
+            weight,
+            grad,
+            mean,
+            var,
+            out=weight,
+            lr=lr * sqrt(1.0 - self.beta2**count) / (1.0 - self.beta1**count),
+            wd=wd,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            lazy_update=self.lazy_update,
+            **self._operator_arguments(),
+        )

@@ -1,0 +1,42 @@
+"""FTML: follow the moving leader."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["FTML"]
+
+
+@register
+class FTML(Optimizer):
+    """Follow the moving leader in deep learning (Zheng & Kwok, 2017).
+
+    Parameters
+    ----------
+    beta1, beta2 : float
+        How much of the first and the second moment is kept at every update.
+    epsilon : float
+        Added to the root of the second moment.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(self, beta1=0.6, beta2=0.999, epsilon=1e-8, **kwargs):
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index, weight):
+        return tuple(zeros_like(weight) for _ in range(3))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._clipped(grad * self.rescale_grad + wd * weight)
+        d_before, v, z = state
+        v *= self.beta2
+        v += (1.0 - self.beta2) * nd.square(grad)
+        root = nd.sqrt(v / (1.0 - self.beta2**count))
+        d = (root + self.epsilon) * ((1.0 - self.beta1**count) / lr)
+        z *= self.beta1
+        z += (1.0 - self.beta1) * grad - (d - self.beta1 * d_before) * weight
+        d_before[:] = d
+        weight[:] = -z / d

@@ -1,0 +1,41 @@
+"""FTRL: follow the regularized leader, for sparse models."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["Ftrl"]
+
+
+@register
+class Ftrl(Optimizer):
+    """FTRL-proximal (McMahan et al., 2013): weights with little evidence become exactly 0.
+
+    Parameters
+    ----------
+    lamda1 : float
+        L1 penalty.
+    learning_rate : float
+        The rate.
+    beta : float
+        Added to the root of the summed squared gradients.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(self, lamda1=0.01, learning_rate=0.1, beta=1, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.lamda1 = lamda1
+        self.beta = beta
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight), zeros_like(weight))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad)
+        z, n = state
+        root_before = nd.sqrt(n)
+        n += nd.square(grad)
+        root = nd.sqrt(n)
+        z += grad - (root - root_before) * weight / lr
+        pulled = (nd.sign(z) * self.lamda1 - z) / ((self.beta + root) / lr + wd)
+        weight[:] = pulled * (nd.abs(z) > self.lamda1)

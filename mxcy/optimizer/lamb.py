@@ -1,0 +1,72 @@
+"""LAMB: Adam with one trust ratio per layer, for large batches."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["LAMB"]
+
+
+@register
+class LAMB(Optimizer):
+    """Layer-wise adaptive moments (You et al., 2019).
+
+    Parameters
+    ----------
+    learning_rate : float
+        The rate.
+    beta1, beta2 : float
+        How much of the first and the second moment is kept at every update.
+    epsilon : float
+        Added to the root of the second moment.
+    lower_bound, upper_bound : float, optional
+        Bounds of the weight's norm in the trust ratio.
+    bias_correction : bool
+        Correct both moments for their start at 0.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-6,
+        lower_bound=None,
+        upper_bound=None,
+        bias_correction=True,
+        **kwargs,
+    ):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        self.bias_correction = bias_correction
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight, "float32"), zeros_like(weight, "float32"))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad).astype("float32")
+        mean, var = state
+        mean *= self.beta1
+        mean += (1.0 - self.beta1) * grad
+        var *= self.beta2
+        var += (1.0 - self.beta2) * nd.square(grad)
+        step, root = mean, nd.sqrt(var)
+        if self.bias_correction:
+            step = mean / (1.0 - self.beta1**count)
+            root = nd.sqrt(var / (1.0 - self.beta2**count))
+        step = step / (root + self.epsilon) + wd * weight
+        weight -= lr * self._trust_ratio(weight, step) * step
+
+    def _trust_ratio(self, weight, step):
+        weight_norm = weight.norm().asscalar()
+        if self.lower_bound is not None:
+            weight_norm = max(weight_norm, self.lower_bound)
+        if self.upper_bound is not None:
+            weight_norm = min(weight_norm, self.upper_bound)
+        step_norm = step.norm().asscalar()
+        return weight_norm / step_norm if weight_norm and step_norm else 1.0

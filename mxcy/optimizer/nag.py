@@ -1,0 +1,39 @@
+"""Nesterov's accelerated gradient."""
+
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["NAG"]
+
+
+@register
+class NAG(Optimizer):
+    """Stochastic gradient descent with Nesterov's momentum.
+
+    With ``g = clip(rescale_grad * grad) + wd * weight``, one update is
+    ``mom = momentum * mom - lr * g; weight += momentum * mom - lr * g``.
+
+    Parameters
+    ----------
+    momentum : float
+        The momentum; 0 is plain gradient descent.
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(self, momentum=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum = momentum
+
+    def create_state(self, index, weight):
+        return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad)
+        if state is None:
+            weight -= lr * (grad + wd * weight)
+            return
+        state *= self.momentum
+        look_ahead = self.momentum * state - (1.0 + self.momentum) * lr * (grad + wd * weight)
+        weight += look_ahead
+        # MXNet decays the stored momentum by the weight that it has just changed.
+        state -= lr * (grad + wd * weight)

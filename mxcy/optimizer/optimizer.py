@@ -1,0 +1,426 @@
+"""The base of all optimizers: rates, decays, update counts, and how weights are visited."""
+
+import logging
+import warnings
+
+import numpy as np
+
+from mxcy import ndarray as nd
+
+__all__ = ["Optimizer", "Test", "create", "register"]
+
+
+class Optimizer:
+    """Changes weights by their gradients; keeps the rate and the decay of every weight.
+
+    A subclass has three ways to say what it does:
+
+    * `update(index, weight, grad, state)` for one weight (MXNet 1.x),
+    * `step(indices, weights, grads, states)` for several (MXNet 2.x),
+    * `_apply(weight, grad, state, lr, wd, count)`, the bare arithmetic; counting and the look-up of
+      rate and decay are then done here.
+
+    Parameters
+    ----------
+    rescale_grad : float
+        Every gradient is multiplied by this, often ``1 / batch_size``.
+    param_idx2name : dict of int to str, optional
+        Names of the weights by index.
+    wd : float
+        Weight decay (L2 penalty).
+    clip_gradient : float, optional
+        Gradients are clipped to ``[-clip_gradient, clip_gradient]``.
+    learning_rate : float, optional
+        The rate, 0.01 by default.
+    lr_scheduler : LRScheduler, optional
+        Computes the rate from the number of updates.
+    sym : Symbol, optional
+        Its attributes ``__lr_mult__`` and ``__wd_mult__`` set multipliers of single weights.
+    begin_num_update : int
+        Where the count of updates starts.
+    multi_precision : bool
+        Keep a float32 copy of float16 weights and update that.
+    param_dict : dict of int to Parameter, optional
+        Parameters whose `lr_mult` and `wd_mult` are used.
+    aggregate_num : int, optional
+        Largest number of weights that one call may update together.
+    use_fused_step : bool, optional
+        Accepted for MXNet 2.x programs; the fastest available way is always taken.
+    """
+
+    opt_registry = {}
+
+    def __init__(
+        self,
+        rescale_grad=1.0,
+        param_idx2name=None,
+        wd=0.0,
+        clip_gradient=None,
+        learning_rate=None,
+        lr_scheduler=None,
+        sym=None,
+        begin_num_update=0,
+        multi_precision=False,
+        param_dict=None,
+        aggregate_num=None,
+        use_fused_step=None,
+    ):
+        param_idx2name = {} if param_idx2name is None else param_idx2name
+        assert isinstance(param_idx2name, dict), (
+            "param_idx2name should be a dict of param indexes to names."
+        )
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
+        if lr_scheduler is not None and learning_rate is not None:
+            if lr_scheduler.base_lr != learning_rate:
+                logging.warning(
+                    "learning rate from lr_scheduler has been overwritten by learning_rate "
+                    "in optimizer."
+                )
+            lr_scheduler.base_lr = learning_rate
+        self.wd = wd
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.aggregate_num = aggregate_num or 0
+        self.use_fused_step = True if use_fused_step is None else use_fused_step
+
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        self._all_index_update_counts = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
+
+        self.idx2name = dict(param_idx2name)
+        self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
+        self.param_dict = param_dict if param_dict else {}
+        self.lr_mult = {}
+        self.wd_mult = {}
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    # -- registry ---------------------------------------------------------------------------------
+
+    @staticmethod
+    def register(klass):
+        """Register an optimizer class, so that `create_optimizer` finds it by its name.
+
+        Parameters
+        ----------
+        klass : type
+            The class; its lower-case name is the key.
+
+        Returns
+        -------
+        type
+            The same class.
+        """
+        assert isinstance(klass, type), "only classes can be registered"
+        name = klass.__name__.lower()
+        if Optimizer.opt_registry.get(name, klass) is not klass:
+            known = Optimizer.opt_registry[name]
+            warnings.warn(
+                f"New optimizer {klass.__module__}.{klass.__name__} is overriding existing "
+                f"optimizer {known.__module__}.{known.__name__}",
+                UserWarning,
+                stacklevel=2,
+            )
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name, **kwargs):
+        """Create an optimizer by its name.
+
+        Parameters
+        ----------
+        name : str
+            Name of a registered class, in any case of letters.
+        **kwargs
+            Arguments of the class.
+
+        Returns
+        -------
+        Optimizer
+
+        Raises
+        ------
+        ValueError
+            When no optimizer has that name.
+        """
+        if name.lower() not in Optimizer.opt_registry:
+            raise ValueError(f"Cannot find optimizer {name}")
+        return Optimizer.opt_registry[name.lower()](**kwargs)
+
+    # -- rates and decays -------------------------------------------------------------------------
+
+    @property
+    def learning_rate(self):
+        """float: the current rate, before the multipliers of single weights."""
+        if self.lr_scheduler is not None:
+            return self.lr_scheduler(self.num_update)
+        return self.lr
+
+    def set_learning_rate(self, lr):
+        """Set the rate.
+
+        Parameters
+        ----------
+        lr : float
+            The new rate.
+
+        Raises
+        ------
+        UserWarning
+            When a scheduler decides the rate.
+        """
+        if self.lr_scheduler is not None:
+            raise UserWarning(
+                "LRScheduler of the optimizer has already been defined. Note that "
+                "set_learning_rate can mutate the value of the learning rate of the optimizer "
+                "only when the LRScheduler of the optimizer is undefined."
+            )
+        self.lr = lr
+
+    def set_lr_scale(self, args_lrscale):
+        """Refused: use `set_lr_mult`."""
+        raise DeprecationWarning("set_lr_scale was replaced by set_lr_mult")
+
+    def set_lr_mult(self, args_lr_mult):
+        """Set the rate multipliers of single weights.
+
+        Parameters
+        ----------
+        args_lr_mult : dict of (str or int) to float
+            Multiplier by name or index; others get theirs from the symbol's attribute
+            ``__lr_mult__``, or 1.
+        """
+        self.lr_mult = {**self._multipliers_of_symbol("__lr_mult__"), **args_lr_mult}
+
+    def set_wd_mult(self, args_wd_mult):
+        """Set the decay multipliers of single weights.
+
+        Parameters
+        ----------
+        args_wd_mult : dict of (str or int) to float
+            Multiplier by name or index; others get theirs from the symbol's attribute
+            ``__wd_mult__``. Of the rest, all whose name ends neither in ``_weight`` nor in
+            ``_gamma`` do not decay.
+        """
+        never = {n: 0.0 for n in self.idx2name.values() if not n.endswith(("_weight", "_gamma"))}
+        self.wd_mult = {**never, **self._multipliers_of_symbol("__wd_mult__"), **args_wd_mult}
+
+    def _multipliers_of_symbol(self, key):
+        if not self.sym_info:
+            return {}
+        attrs, names = self.sym_info
+        return {n: float(attrs[n][key]) for n in names if key in attrs.get(n, ())}
+
+    def _multiplier(self, index, table, attribute):
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], attribute)
+        if index in table:
+            return table[index]
+        return table.get(self.idx2name.get(index), 1.0)
+
+    def _get_lrs(self, indices):
+        lr = self.learning_rate
+        return [lr * self._multiplier(i, self.lr_mult, "lr_mult") for i in indices]
+
+    def _get_lr(self, index):
+        return self._get_lrs([index])[0]
+
+    def _get_wds(self, indices):
+        return [self.wd * self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
+
+    def _get_wd(self, index):
+        return self._get_wds([index])[0]
+
+    # -- counting ---------------------------------------------------------------------------------
+
+    def _set_current_context(self, device_id):
+        """Choose whose counts `_update_count` raises: every device updates its own copy."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
+    def _update_count(self, index):
+        counts = self._index_update_count
+        for i in index if isinstance(index, (list, tuple)) else [index]:
+            counts[i] = counts.get(i, self.begin_num_update) + 1
+            self.num_update = max(counts[i], self.num_update)
+
+    # -- the update -------------------------------------------------------------------------------
+
+    def create_state(self, index, weight):
+        """Make what has to be remembered about one weight (momentum and the like).
+
+        Parameters
+        ----------
+        index : int
+            Index of the weight.
+        weight : NDArray
+            The weight.
+
+        Returns
+        -------
+        None, NDArray or tuple
+        """
+        return None
+
+    def create_state_multi_precision(self, index, weight):
+        """Make the state of one weight, with a float32 copy of it where `multi_precision` asks.
+
+        Parameters
+        ----------
+        index : int
+            Index of the weight.
+        weight : NDArray
+            The weight.
+
+        Returns
+        -------
+        None, NDArray or tuple
+            ``(float32 weight, state)`` for a float16 weight under `multi_precision`, else what
+            `create_state` returns.
+        """
+        if weight.dtype == np.float16:
+            if self.multi_precision:
+                master = weight.astype(np.float32)
+                return (master, self.create_state(index, master))
+            self._warn_about_float16()
+        return self.create_state(index, weight)
+
+    def _warn_about_float16(self):
+        warnings.warn(
+            "Accumulating with float16 in optimizer can lead to poor accuracy or slow convergence. "
+            f"Consider using multi_precision=True option of the {type(self).__name__} optimizer",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def update(self, index, weight, grad, state):
+        """Change one weight, or several of one dtype.
+
+        Parameters
+        ----------
+        index : int or list of int
+            Index of the weight.
+        weight : NDArray or list of NDArray
+            Changed in place.
+        grad : NDArray or list of NDArray
+            Its gradient.
+        state : any or list
+            What `create_state` made; changed in place.
+        """
+        if type(self).step is not Optimizer.step:
+            self.step(*_as_lists(index, weight, grad, state))
+            return
+        if isinstance(index, (list, tuple)):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update(*one)
+            return
+        self._update_count(index)
+        self._apply(
+            weight,
+            grad,
+            state,
+            self._get_lr(index),
+            self._get_wd(index),
+            self._index_update_count[index],
+        )
+
+    def step(self, indices, weights, grads, states):
+        """Change several weights, see `update`.
+
+        Parameters
+        ----------
+        indices : list of int
+            Indices of the weights.
+        weights, grads : list of NDArray
+            The weights, changed in place, and their gradients.
+        states : list
+            What `create_state` made; changed in place.
+        """
+        for one in zip(indices, weights, grads, states, strict=True):
+            self.update(*one)
+
+    def fused_step(self, indices, weights, grads, states):
+        """Change several weights, in one operator where there is one; see `step`."""
+        self.step(indices, weights, grads, states)
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        """Change one weight; `count` is the number of its updates including this one."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how weights change")
+
+    def update_multi_precision(self, index, weight, grad, state):
+        """Change one weight or several, through their float32 copies where they have one.
+
+        Parameters
+        ----------
+        index, weight, grad, state
+            See `update`; the state comes from `create_state_multi_precision`.
+        """
+        if isinstance(index, (list, tuple)) and self._has_master(weight[0]):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update_multi_precision(*one)
+        elif not isinstance(index, (list, tuple)) and self._has_master(weight):
+            master, inner = state
+            self.update(index, master, grad.astype(np.float32), inner)
+            weight[:] = master.astype(weight.dtype)
+        else:
+            self.update(index, weight, grad, state)
+
+    def _has_master(self, weight):
+        return self.multi_precision and weight.dtype == np.float16
+
+    def _rescaled(self, grad):
+        """The gradient multiplied by `rescale_grad`, then clipped."""
+        return self._clipped(grad * self.rescale_grad)
+
+    def _clipped(self, grad):
+        if self.clip_gradient is None:
+            return grad
+        return nd.clip(grad, -self.clip_gradient, self.clip_gradient)
+
+    def _operator_arguments(self):
+        """The arguments that all update operators share."""
+        arguments = {"rescale_grad": self.rescale_grad}
+        if self.clip_gradient:
+            arguments["clip_gradient"] = self.clip_gradient
+        return arguments
+
+    # -- pickling: parameters belong to their blocks ----------------------------------------------
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "param_dict"}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.param_dict = {}
+        # States of MXNet 1.x do not have it.
+        self.__dict__.setdefault("use_fused_step", True)
+
+
+def _as_lists(index, weight, grad, state):
+    if isinstance(index, (list, tuple)):
+        return index, weight, grad, state
+    return [index], [weight], [grad], [state]
+
+
+def zeros_like(weight, dtype=None):
+    """Zeros with a weight's shape and context (and dtype), for an optimizer's state."""
+    return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype)
+
+
+register = Optimizer.register
+create = Optimizer.create_optimizer
+
+
+@register
+class Test(Optimizer):
+    """Adds the rescaled gradient to the weight; for tests."""
+
+    def create_state(self, index, weight):
+        return zeros_like(weight)
+
+    def update(self, index, weight, grad, state):
+        weight += grad * self.rescale_grad
+        state[:] = weight

@@ -1,0 +1,70 @@
+"""RMSProp: steps scaled by a running average of squared gradients."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["RMSProp"]
+
+
+@register
+class RMSProp(Optimizer):
+    """RMSProp (Tieleman & Hinton, 2012), or Graves' centred form of it (2013).
+
+    With ``g = clip(rescale_grad * grad + wd * weight)`` and ``n`` the running average of ``g**2``,
+    one update is ``weight -= lr * g / sqrt(n + epsilon)``; the centred form subtracts the square of
+    the running average of ``g`` from ``n`` and gives the steps a momentum.
+
+    Parameters
+    ----------
+    learning_rate : float
+        The rate.
+    gamma1 : float
+        How much of the running averages is kept at every update.
+    gamma2 : float
+        Momentum of the centred form.
+    epsilon : float
+        Added under the root.
+    centered : bool
+        Use the centred form.
+    clip_weights : float, optional
+        Weights are clipped to ``[-clip_weights, clip_weights]`` after the update.
+    **kwargs
+        See `Optimizer`; `rho` and `momentum` are other names of `gamma1` and `gamma2`.
+    """
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        gamma1=0.9,
+        gamma2=0.9,
+        epsilon=1e-8,
+        centered=False,
+        clip_weights=None,
+        **kwargs,
+    ):
+        self.gamma1 = kwargs.pop("rho", gamma1)
+        self.gamma2 = kwargs.pop("momentum", gamma2)
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.centered = centered
+        self.epsilon = epsilon
+        self.clip_weights = clip_weights
+
+    def create_state(self, index, weight):
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._clipped(grad * self.rescale_grad + wd * weight)
+        square = state[0]
+        square *= self.gamma1
+        square += (1.0 - self.gamma1) * nd.square(grad)
+        if self.centered:
+            _, mean, delta = state
+            mean *= self.gamma1
+            mean += (1.0 - self.gamma1) * grad
+            delta *= self.gamma2
+            delta -= lr * grad / nd.sqrt(square - nd.square(mean) + self.epsilon)
+            weight += delta
+        else:
+            weight -= lr * grad / nd.sqrt(square + self.epsilon)
+        if self.clip_weights:
+            nd.clip(weight, -self.clip_weights, self.clip_weights, out=weight)

@@ -1,0 +1,113 @@
+"""Stochastic gradient descent with momentum."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["SGD", "ccSGD"]
+
+
+@register
+class SGD(Optimizer):
+    """Stochastic gradient descent with momentum and weight decay.
+
+    With ``g = clip(rescale_grad * grad) + wd * weight``, one update is
+    ``mom = momentum * mom - lr * g; weight += mom``, or ``weight -= lr * g`` without momentum.
+
+    Parameters
+    ----------
+    momentum : float
+        The momentum.
+    lazy_update : bool
+        For row-sparse gradients: leave rows without gradient alone.
+    multi_precision : bool
+        Keep a float32 copy of float16 weights and update that.
+    **kwargs
+        See `Optimizer`; `aggregate_num` is 4 unless given.
+    """
+
+    def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
+        kwargs.setdefault("aggregate_num", 4)
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.lazy_update = lazy_update
+
+    def create_state(self, index, weight):
+        return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def create_state_multi_precision(self, index, weight):
+        """Make the state of one weight, see `Optimizer.create_state_multi_precision`.
+
+        Returns
+        -------
+        None, NDArray or tuple
+            ``(momentum, float32 weight)`` for a float16 weight under `multi_precision`.
+        """
+        if self._has_master(weight):
+            master = weight.astype(np.float32)
+            return (self.create_state(index, master), master)
+        return super().create_state_multi_precision(index, weight)
+
+    def update(self, index, weight, grad, state):
+        self._update(index, weight, grad, state, multi_precision=False)
+
+    def update_multi_precision(self, index, weight, grad, state):
+        first = weight[0] if isinstance(index, (list, tuple)) else weight
+        self._update(index, weight, grad, state, multi_precision=self._has_master(first))
+
+    def _update(self, index, weight, grad, state, multi_precision):
+        if isinstance(index, (list, tuple)):
+            self._update_several(index, weight, grad, state, multi_precision)
+            return
+        self._update_count(index)
+        arguments = self._operator_arguments()
+        arguments.update(lr=self._get_lr(index), wd=self._get_wd(index), out=weight)
+        if weight.stype != "default" or grad.stype != "default":
+            arguments["lazy_update"] = self.lazy_update
+        momentum, master = state if multi_precision else (state, None)
+        masters = [] if master is None else [master]
+        if momentum is None:
+            update = nd.mp_sgd_update if multi_precision else nd.sgd_update
+            update(weight, grad, *masters, **arguments)
+        else:
+            update = nd.mp_sgd_mom_update if multi_precision else nd.sgd_mom_update
+            update(weight, grad, momentum, *masters, momentum=self.momentum, **arguments)
+
+    def _update_several(self, indices, weights, grads, states, multi_precision):
+        if any(array.stype != "default" for array in (*weights, *grads)):
+            for one in zip(indices, weights, grads, states, strict=True):
+                self._update(*one, multi_precision)
+            return
+        self._update_count(indices)
+        arguments = self._operator_arguments()
+        arguments.update(
+            lrs=self._get_lrs(indices),
+            wds=self._get_wds(indices),
+            num_weights=len(indices),
+            out=weights,
+        )
+        columns = [weights, grads]
+        if multi_precision:
+            momenta, masters = zip(*states, strict=True)
+        else:
+            momenta, masters = states, None
+        if self.momentum != 0.0:
+            columns.append(momenta)
+            arguments["momentum"] = self.momentum
+        if masters:
+            columns.append(masters)
+        arrays = [array for row in zip(*columns, strict=True) for array in row]
+        if self.momentum != 0.0:
+            update = nd.multi_mp_sgd_mom_update if masters else nd.multi_sgd_mom_update
+        else:
+            update = nd.multi_mp_sgd_update if masters else nd.multi_sgd_update
+        update(*arrays, **arguments)
+
+
+@register
+class ccSGD(SGD):  # noqa: N801 - its name in MXNet
+    """The same as `SGD`, under an old name."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)

@@ -1,0 +1,42 @@
+"""Signum: steps by the sign of the gradient or of its momentum."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+
+__all__ = ["Signum"]
+
+
+@register
+class Signum(Optimizer):
+    """SignSGD, and Signum with momentum (Bernstein et al., 2018).
+
+    Parameters
+    ----------
+    learning_rate : float
+        The rate.
+    momentum : float
+        The momentum; 0 is SignSGD.
+    wd_lh : float
+        Weight decay outside the sign (Loshchilov & Hutter).
+    **kwargs
+        See `Optimizer`.
+    """
+
+    def __init__(self, learning_rate=0.01, momentum=0.9, wd_lh=0.0, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.momentum = momentum
+        self.wd_lh = wd_lh
+
+    def create_state(self, index, weight):
+        return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def _apply(self, weight, grad, state, lr, wd, count):
+        grad = self._rescaled(grad)
+        if state is None:
+            weight *= 1.0 - lr * wd
+            weight -= lr * nd.sign(grad)
+        else:
+            state *= self.momentum
+            state -= (1.0 - self.momentum) * (grad + wd * weight)
+            weight *= 1.0 - lr * self.wd_lh
+            weight += lr * nd.sign(state)

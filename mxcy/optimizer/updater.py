@@ -1,0 +1,178 @@
+"""Applies an optimizer and keeps the state of every weight."""
+
+import io
+import pickle
+import sys
+
+import numpy as np
+
+from mxcy.context import Context
+from mxcy.lr_scheduler import LRScheduler
+from mxcy.ndarray import NDArray
+from mxcy.optimizer.optimizer import Optimizer
+
+__all__ = ["Updater", "get_updater"]
+
+
+class Updater:
+    """Callable ``updater(index, grad, weight)`` around an optimizer.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        What changes the weights.
+
+    Attributes
+    ----------
+    states : dict of int to any
+        State of each weight.
+    states_synced : dict of int to bool
+        Whether a state already lies on its weight's context (false after `set_states`).
+    aggregate_updates : bool
+        Whether several weights of one dtype are handed to the optimizer together.
+    """
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+        self.states = {}
+        self.states_synced = {}
+        self.aggregate_updates = optimizer.aggregate_num > 0
+
+    def __call__(self, index, grad, weight):
+        """Update one weight or several.
+
+        Parameters
+        ----------
+        index : int, str, bytes or list
+            Index of the weight.
+        grad : NDArray or list of NDArray
+            The gradient.
+        weight : NDArray or list of NDArray
+            Changed in place.
+        """
+        if not isinstance(index, (list, tuple)):
+            index, grad, weight = [index], [grad], [weight]
+        index = [i.decode() if isinstance(i, bytes) else i for i in index]
+        if weight:
+            self.optimizer._set_current_context(weight[0].context.device_id)
+        for i, w in zip(index, weight, strict=True):
+            self._prepare_state(i, w)
+        if self.aggregate_updates and len(index) > 1:
+            self._update_together(index, grad, weight)
+        else:
+            for i, g, w in zip(index, grad, weight, strict=True):
+                self.optimizer.update_multi_precision(i, w, g, self.states[i])
+
+    def _prepare_state(self, index, weight):
+        if index not in self.states:
+            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
+        elif not self.states_synced[index]:
+            self.states[index] = self.sync_state_context(self.states[index], weight.context)
+        self.states_synced[index] = True
+
+    def _update_together(self, index, grad, weight):
+        by_type = {}
+        for i, g, w in zip(index, grad, weight, strict=True):
+            by_type.setdefault((np.dtype(w.dtype), w.stype, g.stype), []).append((i, g, w))
+        most = self.optimizer.aggregate_num
+        for group in by_type.values():
+            for start in range(0, len(group), most):
+                indices, grads, weights = map(list, zip(*group[start : start + most], strict=True))
+                states = [self.states[i] for i in indices]
+                if len(indices) == 1:
+                    self.optimizer.update_multi_precision(
+                        indices[0], weights[0], grads[0], states[0]
+                    )
+                else:
+                    self.optimizer.update_multi_precision(indices, weights, grads, states)
+
+    def sync_state_context(self, state, context):
+        """Return a state whose arrays all lie on `context`.
+
+        Parameters
+        ----------
+        state : NDArray, tuple, list or any
+            The state; what is no array is kept.
+        context : Context
+            Where its weight lies.
+
+        Returns
+        -------
+        The same kind of state.
+        """
+        if isinstance(state, NDArray):
+            return state.as_in_context(context)
+        if isinstance(state, (tuple, list)):
+            return type(state)(self.sync_state_context(part, context) for part in state)
+        return state
+
+    def set_states(self, states):
+        """Take over the states that `get_states` wrote, here or in real MXNet.
+
+        Parameters
+        ----------
+        states : bytes
+            What `get_states` returned.
+
+        Raises
+        ------
+        pickle.UnpicklingError
+            When the bytes name classes that states do not consist of.
+        """
+        loaded = _StatesUnpickler(io.BytesIO(states)).load()
+        if isinstance(loaded, tuple) and len(loaded) == 2:
+            self.states, self.optimizer = loaded
+        else:
+            self.states = loaded
+        self.states_synced = dict.fromkeys(self.states, False)
+
+    def get_states(self, dump_optimizer=False):
+        """Return all states as bytes.
+
+        Parameters
+        ----------
+        dump_optimizer : bool
+            Include the optimizer itself, with its counts and its scheduler.
+
+        Returns
+        -------
+        bytes
+        """
+        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+
+
+class _StatesUnpickler(pickle.Unpickler):
+    """Unpickles states and nothing else; classes of real MXNet become ours."""
+
+    _TYPES = (NDArray, Context, Optimizer, LRScheduler, np.ndarray, np.dtype, np.generic)
+    _FUNCTIONS = ("_reconstruct", "_reconstructor", "scalar", "_frombuffer", "bytearray", "object")
+
+    def find_class(self, module, name):
+        if module == "mxnet" or module.startswith("mxnet."):
+            module = "mxcy" + module[len("mxnet") :]
+        package = module.split(".")[0]
+        if package in ("mxcy", "numpy", "builtins", "copyreg", "copy_reg", "__builtin__"):
+            found = super().find_class(module, name)
+        else:
+            # Optimizers and schedulers of the user's own, from modules the program uses anyway.
+            found = getattr(sys.modules.get(module), name, None)
+        if isinstance(found, type) and issubclass(found, self._TYPES):
+            return found
+        if package != "mxcy" and name in self._FUNCTIONS:
+            return found
+        raise pickle.UnpicklingError(f"optimizer states cannot contain {module}.{name}")
+
+
+def get_updater(optimizer):
+    """Return an `Updater` around an optimizer.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        What changes the weights.
+
+    Returns
+    -------
+    Updater
+    """
+    return Updater(optimizer)
