@@ -16,8 +16,8 @@ from typing import Any
 from mxcy import cpus
 from mxcy.base import MXNetError
 
-__all__ = ["EnvError", "Variable", "Environment", "VARIABLES", "get", "read_import_time", "report"]
-__all__ += ["raw", "set_raw", "omp_threads"]
+__all__ = ["EnvError", "Variable", "Environment", "VARIABLES", "get", "is_set", "read_import_time"]
+__all__ += ["omp_threads", "verbose", "report", "raw", "set_raw"]
 
 
 class EnvError(MXNetError, ValueError):
@@ -254,6 +254,10 @@ class Environment:
         most: int | None = self.get("MXNET_OMP_MAX_THREADS")
         return threads if most is None else min(threads, most)
 
+    def verbose(self, topic: str) -> bool:
+        """Whether MXCY_VERBOSE asks to print about a topic."""
+        return topic in self.get("MXCY_VERBOSE")
+
     def report(self) -> list[dict[str, Any]]:
         """One dict per variable: name, raw, value, default, when, read_already, status, why.
 
@@ -304,6 +308,7 @@ is_set = _process.is_set
 read_import_time = _process.read_import_time
 omp_threads = _process.omp_threads
 report = _process.report
+verbose = _process.verbose
 
 
 def raw(name: str) -> str | None:

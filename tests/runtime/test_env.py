@@ -129,6 +129,11 @@ def test_team_size_has_an_upper_bound():
     )
 
 
+def test_verbose_topics():
+    assert env.Environment({"MXCY_VERBOSE": "dispatch"}).verbose("dispatch")
+    assert not env.Environment({}).verbose("dispatch")
+
+
 def test_report():
     source = {"MXNET_CPU_PARALLEL_SIZE": "10", "MXNET_MKLDNN_ENABLED": "0", "MXCY_ISA": "?"}
     variables = env.Environment(source)

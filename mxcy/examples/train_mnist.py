@@ -1,0 +1,173 @@
+"""Train LeNet on handwritten digits, save it, load it again and show what it reads.
+
+Run ``python -m mxcy.examples.train_mnist``; ``--help`` lists the options. Of the 5,000 real MNIST
+images beside this file, 4,000 are learned from and 1,000 held out. With ``import mxnet as mx``
+for the import of mxcy below, the program runs on MXNet 1.9.1 and draws the same random numbers.
+"""
+
+import argparse
+import itertools
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+import mxcy as mx
+
+DATA = Path(__file__).with_name("data") / "mnist_5k.npz"
+BAR = "{desc} {percentage:3.0f}%|{bar:12}| {rate_noinv_fmt}{postfix}"
+
+
+def load_digits():
+    """Read the images, float32 (n, 1, 28, 28) in 0..1, and their digits, int32 (n,).
+
+    Returns
+    -------
+    (images, digits), (images, digits)
+        To learn from, and held out: every fifth image of each digit.
+    """
+    with np.load(DATA) as file:
+        images = file["images"][:, np.newaxis].astype("float32") / 255
+        digits = file["digits"].astype("int32")
+    held_out = np.zeros(len(digits), bool)
+    for digit in range(10):
+        held_out[np.flatnonzero(digits == digit)[4::5]] = True
+    return (images[~held_out], digits[~held_out]), (images[held_out], digits[held_out])
+
+
+def lenet():
+    """LeCun's network of 1998 in shape, with ReLU and dropout: (n, 1, 28, 28) to (n, 10)."""
+    net = mx.gluon.nn.HybridSequential()
+    net.add(
+        mx.gluon.nn.Conv2D(32, kernel_size=5, padding=2, activation="relu"),
+        mx.gluon.nn.MaxPool2D(pool_size=2, strides=2),
+        mx.gluon.nn.Conv2D(64, kernel_size=5, activation="relu"),
+        mx.gluon.nn.MaxPool2D(pool_size=2, strides=2),
+        mx.gluon.nn.Flatten(),
+        mx.gluon.nn.Dense(256, activation="relu"),
+        mx.gluon.nn.Dropout(0.5),
+        mx.gluon.nn.Dense(10),
+    )
+    return net
+
+
+def train_epoch(net, trainer, batches, bar):
+    """Learn from each batch in turn and yield its mean loss."""
+    cross_entropy = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    accuracy = mx.metric.Accuracy()
+    for images, digits in batches:
+        with mx.autograd.record():
+            scores = net(images)
+            loss = cross_entropy(scores, digits)
+        loss.backward()
+        trainer.step(len(images))
+        mean_loss = float(loss.mean().asscalar())
+        accuracy.update(digits, scores)
+        bar.set_postfix_str(f"loss {mean_loss:.4f}, accuracy {accuracy.get()[1]:.1%}", False)
+        bar.update(len(images))
+        yield mean_loss
+
+
+def probabilities(net, images, batch_size=250):
+    """The probability of each digit for each image, NumPy (n, 10)."""
+    batches = np.split(images, range(batch_size, len(images), batch_size))
+    return np.concatenate([net(mx.nd.array(batch)).softmax().asnumpy() for batch in batches])
+
+
+def accuracy_on(net, images, digits):
+    """The share of images that are read rightly."""
+    return float((probabilities(net, images).argmax(axis=1) == digits).mean())
+
+
+def picture(image):
+    """An image (28, 28) as 7 lines of 14 Braille characters, 2 x 4 dots each."""
+    dots = (image > 0.4).reshape(7, 4, 14, 2).transpose(0, 2, 1, 3).reshape(7, 14, 8)
+    weights = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80])
+    return ["".join(chr(0x2800 + code) for code in row) for row in dots @ weights]
+
+
+def show(net, images, digits, count=5):
+    """Print some images the network reads rightly and some that it does not."""
+    scores = probabilities(net, images)
+    answers = scores.argmax(axis=1)
+    spread = np.arange(len(digits)) * 7919 % len(digits)  # mixes the digits, always alike
+    for title, wanted in (("Read rightly:", answers == digits), ("Misread:", answers != digits)):
+        chosen = [i for i in spread if wanted[i]][:count]
+        if not chosen:
+            continue
+        print(f"\n{title}")
+        for lines in zip(*(picture(images[i, 0]) for i in chosen), strict=True):
+            print("  ".join(lines))
+        captions = (f"{answers[i]} ({scores[i].max():.0%})" for i in chosen)
+        print("  ".join(f"{caption:^14}" for caption in captions))
+        if title == "Misread:":
+            print("  ".join(f"{f'is a {digits[i]}':^14}" for i in chosen))
+
+
+def parse_arguments(arguments=None):
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--steps", type=int, help="stop after this many batches")
+    parser.add_argument("--batch-size", type=int, default=50)
+    parser.add_argument("--optimizer", default="sgd", help="sgd (with momentum), adam, ...")
+    parser.add_argument("--lr", type=float, default=0.05, help="the learning rate to start with")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--weights", default="lenet_mnist.params", help="the file to save")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None):
+    """Train, save, load, show.
+
+    Returns
+    -------
+    losses : list of float
+        The mean loss of each batch.
+    accuracy : float
+        The share of held-out images that the reloaded network reads rightly.
+    """
+    options = parse_arguments(arguments)
+    mx.random.seed(options.seed)  # the first weights and dropout
+    np.random.seed(options.seed)  # the order of the images
+    learned, held_out = load_digits()
+    batches = mx.gluon.data.DataLoader(
+        mx.gluon.data.ArrayDataset(*learned), options.batch_size, shuffle=True
+    )
+    net = lenet()
+    net.initialize(mx.init.Xavier())
+    net.hybridize()
+    settings = {"learning_rate": options.lr}
+    if options.optimizer == "sgd":
+        settings["momentum"] = 0.9
+    trainer = mx.gluon.Trainer(net.collect_params(), options.optimizer, settings)
+
+    losses = []
+    pause = 0.1 if sys.stderr.isatty() else 5  # seconds between updates of the bar
+    for epoch in range(options.epochs):
+        trainer.set_learning_rate(options.lr * (1 + math.cos(math.pi * epoch / options.epochs)) / 2)
+        title = f"epoch {epoch + 1:2}/{options.epochs}"
+        with tqdm(
+            desc=title, total=len(learned[0]), unit=" images", bar_format=BAR, mininterval=pause
+        ) as bar:
+            steps = options.steps and options.steps - len(losses)
+            losses.extend(itertools.islice(train_epoch(net, trainer, batches, bar), steps))
+        print(
+            f"{'':{len(title)}} accuracy on the held-out images {accuracy_on(net, *held_out):.1%}"
+        )
+        if len(losses) == options.steps:
+            break
+
+    net.save_parameters(options.weights)
+    again = lenet()
+    again.load_parameters(options.weights)
+    accuracy = accuracy_on(again, *held_out)
+    print(f"\nSaved {options.weights}; loaded again, it reads {accuracy:.1%} of held-out images.")
+    show(again, *held_out)
+    return losses, accuracy
+
+
+if __name__ == "__main__":
+    main()
