@@ -1,0 +1,286 @@
+"""NumPy's files: ``.npy``, and ``.npz`` with the folders in which MXNet 2.0 keeps sparse arrays.
+
+A sparse array ``w`` is kept as ``w/data.npy``, its index arrays, ``w/shape.npy`` and, for the name
+of its storage type, ``w/format.npy``. Zip archives are written here and not with `zipfile`, because
+their bytes shall be those that MXNet 2.0 writes: no times, checksums behind the data.
+"""
+
+import ast
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.dtypes import DTYPES, bfloat16
+from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
+from mxcy.ndarray.source import Source
+
+__all__ = [
+    "EMPTY_MAGIC",
+    "MAGIC",
+    "NPY_MAGIC",
+    "read_npy",
+    "read_npz",
+    "write_npy",
+    "write_npz",
+]
+
+MAGIC = b"PK\x03\x04"
+EMPTY_MAGIC = b"PK\x05\x06"
+NPY_MAGIC = b"\x93NUMPY"
+
+# What headers call the element types, in both byte orders; NumPy writes a record as a list.
+_BFLOAT16 = [("bfloat16", "<u2")]
+_DESCRS = {
+    order + dtype.str[1:]: dtype.newbyteorder(order)
+    for dtype in DTYPES.values()
+    if dtype != bfloat16
+    for order in "<>|"
+}
+_MAX_HEADER = 10_000
+_DEFLATE_LIMIT = 1032  # no byte of a deflate stream stands for more bytes than that
+# What zipfile raises for damaged archives goes far beyond its own error.
+_DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    OverflowError,
+    ValueError,
+)
+_SPARSE = [stype for stype, parts in AUX_NAMES.items() if parts]
+
+
+# --- .npy -----------------------------------------------------------------------------------------
+
+
+def _read_header(source):
+    """Read up to the data of a ``.npy`` file; its header as text."""
+    magic = bytes(source.take(8, "the magic number of a .npy file"))
+    if not magic.startswith(NPY_MAGIC) or magic[6] not in (1, 2, 3):
+        raise source.refuse(f"expected a .npy file of version 1 to 3, found {magic.hex(' ')}", 0)
+    (length,) = source.numbers("H" if magic[6] == 1 else "I", "the length of the header")
+    if length > _MAX_HEADER:
+        raise source.refuse(f"a .npy header of {length} bytes, expected at most {_MAX_HEADER}", 8)
+    return source.take(length, "the header of a .npy file").decode("latin1")
+
+
+def read_npy(source):
+    """Read the array of a ``.npy`` file.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    numpy.ndarray
+        C-contiguous, in the byte order of this machine.
+
+    Raises
+    ------
+    MXNetError
+        When the file is damaged or holds what arrays of mxcy cannot hold, such as objects.
+    """
+    text = _read_header(source)
+    try:
+        header = ast.literal_eval(text.strip())
+        descr, shape, fortran = header["descr"], header["shape"], header["fortran_order"]
+    except (SyntaxError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
+        raise source.refuse(f"a .npy header that says {text.strip()!r}", 0) from error
+    if not (isinstance(shape, tuple) and all(type(dim) is int for dim in shape)):
+        raise source.refuse(f"a .npy header with the shape {shape!r}", 0)
+    dtype = bfloat16 if descr == _BFLOAT16 else _DESCRS.get(descr) if type(descr) is str else None
+    if dtype is None:
+        raise source.refuse(f"elements of type {descr!r}, which mxcy's arrays cannot hold", 0)
+    data = source.array(dtype, shape[::-1] if fortran else shape, "an array")
+    data = data.T if fortran else data
+    return np.ascontiguousarray(data, dtype.newbyteorder("=")).reshape(shape)
+
+
+def _npy_header(descr, shape):
+    """The bytes before the data, the same that NumPy and MXNet 2.0 write."""
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
+    pad = -(len(NPY_MAGIC) + 4 + len(text) + 1) % 64
+    text += " " * pad + "\n"
+    return NPY_MAGIC + struct.pack("<BBH", 1, 0, len(text)) + text.encode("ascii")
+
+
+def _npy_parts(data):
+    descr = _BFLOAT16 if data.dtype == bfloat16 else data.dtype.str
+    return _npy_header(descr, data.shape), bytes_of(data)
+
+
+def write_npy(file, data):
+    """Write an array as a ``.npy`` file."""
+    file.writelines(_npy_parts(data))
+
+
+# --- .npz -----------------------------------------------------------------------------------------
+
+
+def read_npz(source):
+    """Read the arrays of a ``.npz`` archive, in its order.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    blocks : list of Block
+    names : list of str or None
+        None when the archive is empty.
+
+    Raises
+    ------
+    MXNetError
+        When the archive holds other than arrays, or is damaged.
+    """
+    try:
+        return _read_members(source)
+    except _DAMAGES as error:
+        raise MXNetError(f"{source.name}: not a valid .npz file: {error}") from error
+
+
+def _read_members(source):
+    with zipfile.ZipFile(source.file) as archive:
+        members = [info for info in archive.infolist() if not info.filename.endswith("/")]
+        entries = {info.filename.removesuffix(".npy"): info for info in members}
+        if sum(info.compress_size for info in entries.values()) > source.size:
+            raise MXNetError(f"{source.name}: the members overlap")
+        found = {}
+        for name in entries:
+            owner, slash, _ = name.rpartition("/")
+            if slash and f"{owner}/format" in entries:
+                if owner not in found:
+                    found[owner] = _read_sparse(archive, entries, owner, source.name)
+            else:
+                found[name] = Block(read_npy(_open(archive, entries, name, source.name)))
+    return list(found.values()), list(found) or None
+
+
+def _open(archive, entries, name, file_name):
+    where = f"{file_name}[{name}]"
+    info = entries.get(name)
+    if info is None:
+        raise MXNetError(f"{where}: this part of a sparse array is missing")
+    if info.flag_bits & 1:
+        raise MXNetError(f"{where}: is encrypted")
+    if info.file_size > info.compress_size * _DEFLATE_LIMIT:
+        raise MXNetError(f"{where}: {info.file_size} bytes cannot come of {info.compress_size}")
+    return Source(archive.open(info), info.file_size, where)
+
+
+def _read_sparse(archive, entries, name, file_name):
+    def member(part):
+        return _open(archive, entries, f"{name}/{part}", file_name)
+
+    source = member("format")
+    # MXNet 2.0's header of this member is no valid Python text, so only the data are looked at.
+    _read_header(source)
+    stype = bytes(source.take(min(source.left, 64), "the storage type")).decode("latin1")
+    if stype not in _SPARSE:
+        raise source.refuse(f"storage type {stype!r} is not supported, only {', '.join(_SPARSE)}")
+    shape = read_npy(member("shape"))
+    aux = tuple(read_npy(member(part)) for part in AUX_NAMES[stype])
+    if any(array.ndim != 1 or array.dtype.kind not in "iu" for array in (shape, *aux)):
+        raise source.refuse("the shape and the indices must be rows of integers")
+    block = Block(read_npy(member("data")), tuple(shape.tolist()), stype, aux)
+    check_sparse(block, source.refuse)
+    return block
+
+
+def write_npz(file, blocks, names=None):
+    """Write arrays as a ``.npz`` archive without compression.
+
+    Parameters
+    ----------
+    file : binary file object
+    blocks : list of Block
+    names : list of str, optional
+        ``arr_0``, ``arr_1`` and so on, when left out.
+
+    Raises
+    ------
+    MXNetError
+        When a block is None.
+    """
+    if names is None:
+        names = [f"arr_{i}" for i in range(len(blocks))]
+    archive = _ZipWriter(file)
+    for name, block in zip(names, blocks, strict=True):
+        if block is None:
+            raise MXNetError(f"format 'npz' cannot hold {name!r}, which is no array")
+        if block.stype == "default":
+            archive.add(f"{name}.npy", *_npy_parts(block.data))
+            continue
+        archive.add(f"{name}/data.npy", *_npy_parts(block.data))
+        for part, array in zip(AUX_NAMES[block.stype], block.aux, strict=True):
+            archive.add(f"{name}/{part}.npy", *_npy_parts(array))
+        archive.add(f"{name}/shape.npy", *_npy_parts(np.array(block.shape, np.int64)))
+        text = block.stype.encode("ascii")
+        archive.add(f"{name}/format.npy", _npy_header(f"|S{len(text)}", ()), text)
+    archive.close()
+
+
+class _ZipWriter:
+    """An uncompressed zip archive: per member a header, the data, their size; then an index."""
+
+    _LIMIT = 0xFFFFFFFF  # from here on, sizes and offsets are in 64-bit extra fields
+    _FLAGS = 0x0808  # sizes and checksum follow the data; names are UTF-8
+
+    def __init__(self, file):
+        self.file, self.offset, self.index, self.count = file, 0, [], 0
+
+    def _write(self, *parts):
+        for part in parts:
+            self.file.write(part)
+            self.offset += len(part)
+
+    def add(self, name, *parts):
+        """Write a member whose bytes are `parts`, one behind the other."""
+        name, start = name.encode(), self.offset
+        if len(name) > 0xFFFF:
+            raise MXNetError(f"format 'npz' cannot hold a name of {len(name)} bytes")
+        size = sum(len(part) for part in parts)
+        crc = 0
+        for part in parts:
+            crc = zlib.crc32(part, crc)
+        wide = size >= self._LIMIT
+        extra = struct.pack("<HHQQ", 1, 16, size, size) if wide else b""
+        placeholder = 0xFFFFFFFF if wide else 0
+        head = (MAGIC, 45 if wide else 0, self._FLAGS, 0, 0, 0, 0)
+        tail = (placeholder, placeholder, len(name), len(extra))
+        self._write(struct.pack("<4sHHHHHIIIHH", *head, *tail))
+        self._write(name, extra, *parts)
+        self._write(struct.pack("<4sIQQ" if wide else "<4sIII", b"PK\x07\x08", crc, size, size))
+        self._index(name, crc, size, start)
+
+    def _index(self, name, crc, size, start):
+        wide = [value for value in (size, size, start) if value >= self._LIMIT]
+        extra = struct.pack(f"<HH{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
+        size, start = (0xFFFFFFFF if v >= self._LIMIT else v for v in (size, start))
+        head = (b"PK\x01\x02", 0, 45 if wide else 0, self._FLAGS, 0, 0, 0, crc, size, size)
+        tail = (len(name), len(extra), 0, 0, 0, 0, start)
+        self.index.append(struct.pack("<4sHHHHHHIIIHHHHHII", *head, *tail) + name + extra)
+        self.count += 1
+
+    def close(self):
+        """Write the index."""
+        start, index = self.offset, b"".join(self.index)
+        self._write(index)
+        count, place, size = self.count, start, len(index)
+        if count >= 0xFFFF or place >= self._LIMIT or size >= self._LIMIT:
+            end = self.offset
+            numbers = (44, 45, 45, 0, 0, count, count, size, start)
+            self._write(struct.pack("<4sQHHIIQQQQ", b"PK\x06\x06", *numbers))
+            self._write(struct.pack("<4sIQI", b"PK\x06\x07", 0, end, 1))
+            count, place, size = min(count, 0xFFFF), 0xFFFFFFFF, 0xFFFFFFFF
+        numbers = (0, 0, count, count, size, place, 0)
+        self._write(struct.pack("<4sHHHHIIH", EMPTY_MAGIC, *numbers))
