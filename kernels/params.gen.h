@@ -8,4 +8,25 @@ typedef struct {
   double scalar;
 } mx_scalar_params;
 
+/* elementwise with two numbers, such as clip */
+typedef struct {
+  double p;
+  double q;
+} mx_scalar2_params;
+
+/* a binary operator over a collapsed shape; strides count elements, the last are 0 or 1 */
+typedef struct {
+  int32_t ndim;
+  int64_t shape[32];
+  int64_t lhs[32];
+  int64_t rhs[32];
+} mx_broadcast_params;
+
+/* a reduction over a collapsed shape, whose dimensions are kept and reduced in turn */
+typedef struct {
+  int32_t ndim;
+  int32_t first_reduced;
+  int64_t shape[32];
+} mx_reduce_params;
+
 #endif

@@ -66,6 +66,22 @@ class Params:
 # --- the structs, by kernel family ---------------------------------------------------------------
 
 SCALAR = Params("scalar", "an array and a number: elementwise with a scalar operand", scalar="f64")
+SCALAR2 = Params("scalar2", "elementwise with two numbers, such as clip", p="f64", q="f64")
+BROADCAST = Params(
+    "broadcast",
+    "a binary operator over a collapsed shape; strides count elements, the last are 0 or 1",
+    ndim="i32",
+    shape="i64[32]",
+    lhs="i64[32]",
+    rhs="i64[32]",
+)
+REDUCE = Params(
+    "reduce",
+    "a reduction over a collapsed shape, whose dimensions are kept and reduced in turn",
+    ndim="i32",
+    first_reduced="i32",
+    shape="i64[32]",
+)
 
 
 def header():

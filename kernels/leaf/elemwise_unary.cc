@@ -1,0 +1,52 @@
+// The unary kernels of elemwise.def.
+#include "elemwise.h"
+#include "math.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+#define MX_UNARY(name, types, ...) \
+  struct name##_op {               \
+    template <class V>             \
+    static MX_INLINE V f(V x) {    \
+      return __VA_ARGS__;          \
+    }                              \
+  };
+#define MX_UNARY2(name, types, ...)       \
+  struct name##_op {                      \
+    template <class V>                    \
+    static MX_INLINE V f(V x, V p, V q) { \
+      return __VA_ARGS__;                 \
+    }                                     \
+  };
+#include "elemwise.def"
+
+template <class Op, class T>
+int unary(const mx_call *call) {
+  return run_unary(call, unary_row<Op, T>, dtype_of<T>);
+}
+template <class Op, class T>
+int unary2(const mx_call *call) {
+  return run_with_scalars(call, unary2_row<Op, T>, dtype_of<T>, 2, false);
+}
+
+}  // namespace
+
+void register_elemwise_unary() {
+#define MX_ADD_UNARY(T, bits) mx_kernel_add(name, unary<Op, T>, bits, 0);
+#define MX_ADD_UNARY2(T, bits) mx_kernel_add(name, unary2<Op, T>, bits, 0);
+#define MX_UNARY(id, types, ...)    \
+  {                                 \
+    using Op = id##_op;             \
+    const char *name = #id;         \
+    MX_BUILD_##types(MX_ADD_UNARY)  \
+  }
+#define MX_UNARY2(id, types, ...)   \
+  {                                 \
+    using Op = id##_op;             \
+    const char *name = #id;         \
+    MX_BUILD_##types(MX_ADD_UNARY2) \
+  }
+#include "elemwise.def"
+}
+MX_LEAF_END
