@@ -3,5 +3,4 @@
 from mxcy import ndarray
 from mxcy import ndarray as nd
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
-
-__version__ = "0.1.0"
+from mxcy.libinfo import __version__

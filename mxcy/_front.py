@@ -8,7 +8,7 @@ whole interface; nothing else in mxcy imports either front.
 import warnings
 from importlib import import_module
 
-from mxcy import env
+from mxcy import env, libinfo
 
 #: module of a front -> names it offers
 NAMES = {
@@ -35,6 +35,8 @@ def choose():
     """(package, its names) of the front that the environment asks for."""
     if not env.get("MXNET_ENABLE_CYTHON"):
         return "_ctypes", load("_ctypes")
+    if env.is_set("MXNET_LIBRARY_PATH"):
+        libinfo.open_library()
     try:
         return "_cy", load("_cy")
     except ImportError as error:
@@ -64,6 +66,7 @@ def prepare_library(names):
     )
 
 
+env.read_import_time()
 package, _names = choose()
 prepare_library(_names)
 

@@ -157,6 +157,8 @@ _ROWS = (
              "The native library libmxcy.so, or the folder that holds it."),
     Variable("MXNET_INCLUDE_PATH", path, None, "C", "mxcy.libinfo",
              "The folder of the C header that find_include_path() returns."),
+    Variable("MXNET_CONF_PATH", path, None, "C", "mxcy.libinfo",
+             "The configuration file that find_conf_path() returns."),
     Variable("MXNET_ENV_STRICT", flag, None, "I", "mxcy.libinfo",
              "0: a MXNET_LIBRARY_PATH that cannot be used is only a warning."),
     Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._front",

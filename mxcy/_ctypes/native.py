@@ -1,9 +1,8 @@
 """libmxcy.so through ctypes: the structures and functions of kernels/include/mxcy.h."""
 
 import ctypes
-from pathlib import Path
 
-from mxcy import env
+from mxcy import libinfo
 from mxcy.base import MXNetError
 
 __all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "has_kernel", "find_kernel"]
@@ -44,14 +43,7 @@ KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))
 
 
 def _open():
-    path = env.get("MXNET_LIBRARY_PATH") or Path(__file__).resolve().parents[1] / "libmxcy.so"
-    path = Path(path)
-    if path.is_dir():
-        path = path / "libmxcy.so"
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise MXNetError(f"cannot load the native library {path}: {error}") from error
+    library = libinfo.open_library()
     library.mx_last_error.restype = ctypes.c_char_p
     library.mx_kernel_find.restype = ctypes.c_void_p
     library.mx_kernel_find.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]

@@ -1,0 +1,29 @@
+"""Fixtures for all tests."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """A function that runs a program in a fresh interpreter and returns what it prints.
+
+    ``run_python(code, fails=False, **variables)`` sets environment variables (None removes one),
+    asserts that the program succeeds, or with `fails` that it does not; then its errors return.
+    """
+
+    def run(code, fails=False, **variables):
+        environment = {**os.environ, **variables}
+        environment = {name: text for name, text in environment.items() if text is not None}
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=tmp_path, text=True,
+            capture_output=True, timeout=100,
+        )  # fmt: skip
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stderr if fails else done.stdout
+
+    return run
