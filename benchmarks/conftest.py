@@ -1,0 +1,73 @@
+"""The contenders of the benchmarks, and the table of ratios at the end of a run.
+
+MXCY_BENCH_TORCH names a Python that has PyTorch; without it PyTorch is left out.
+"""
+
+import os
+
+import pytest
+from contenders import Local, Worker, race
+
+_rows = []
+
+
+def pytest_addoption(parser):
+    parser.addoption("--rounds", type=int, default=15, help="rounds in which contenders alternate")
+
+
+@pytest.fixture(scope="session")
+def torch_python():
+    """The Python of PyTorch's environment, or None."""
+    return os.environ.get("MXCY_BENCH_TORCH")
+
+
+@pytest.fixture
+def compare(request, benchmark, torch_python):
+    """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
+
+    `setups` and `statements` are dicts over "mxcy", "numpy" and "torch"; the last is optional.
+    """
+    opened = []
+
+    def run(label, setups, statements, seconds=0.02):
+        contenders = {}
+        for name in statements:
+            if name == "torch" and torch_python is None:
+                continue
+            make = Local(setups[name]) if name != "torch" else Worker(torch_python, setups[name])
+            contenders[name] = make
+            opened.append(make)
+        racing = {name: statements[name] for name in contenders}
+        times = race(contenders, racing, request.config.getoption("--rounds"), seconds)
+        _rows.append((label, times))
+        ours = times["mxcy"][0]
+        for name, (best, median) in times.items():
+            benchmark.extra_info[f"{name}_best_us"] = round(best * 1e6, 4)
+            benchmark.extra_info[f"{name}_median_us"] = round(median * 1e6, 4)
+            if name != "mxcy":
+                benchmark.extra_info[f"mxcy_to_{name}"] = round(ours / best, 3)
+        benchmark.pedantic(
+            contenders["mxcy"].time, (statements["mxcy"], 1), rounds=5, warmup_rounds=1
+        )
+        return times
+
+    yield run
+    for contender in opened:
+        contender.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not _rows:
+        return
+    names = sorted({name for _, times in _rows for name in times} - {"mxcy"})
+    terminalreporter.section("best time, microseconds; in brackets mxcy's time as a multiple of it")
+    terminalreporter.write_line(f"{'':44}{'mxcy':>12}" + "".join(f"{n:>22}" for n in names))
+    for label, times in _rows:
+        ours = times["mxcy"][0]
+        cells = [
+            f"{times[n][0] * 1e6:>12.2f} [{ours / times[n][0]:6.2f}]" if n in times else " " * 21
+            for n in names
+        ]
+        terminalreporter.write_line(f"{label:44}{ours * 1e6:>12.2f} " + " ".join(cells))
+    load = os.getloadavg()[0]
+    terminalreporter.write_line(f"load average {load:.1f} on {os.cpu_count()} cores")

@@ -1,0 +1,102 @@
+"""Time one statement in several libraries, turn by turn.
+
+The machine may be shared and noisy, so contenders run in alternation and the best round of each
+counts. A library that has an environment of its own (PyTorch) is timed by a worker process there.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import timeit
+from pathlib import Path
+
+__all__ = ["Local", "Worker", "race"]
+
+
+class Local:
+    """A contender of this process: statements run in `names`."""
+
+    def __init__(self, setup):
+        self._names = {}
+        exec(setup, self._names)
+
+    def time(self, statement, number):
+        """Seconds for `number` runs of the statement."""
+        return timeit.Timer(statement, globals=self._names).timeit(number)
+
+    def close(self):
+        """Nothing to end."""
+
+
+class Worker:
+    """A contender in another Python environment, told what to do over a pipe."""
+
+    def __init__(self, python, setup):
+        self._process = subprocess.Popen(
+            [python, str(Path(__file__)), "--worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._ask({"setup": setup})
+
+    def _ask(self, message):
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError("the benchmark's worker process ended early")
+        return json.loads(answer)
+
+    def time(self, statement, number):
+        """Seconds for `number` runs of the statement."""
+        return self._ask({"statement": statement, "number": number})
+
+    def close(self):
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+
+
+def race(contenders, statements, rounds=15, seconds=0.02):
+    """Time each contender's statement in alternation.
+
+    Parameters
+    ----------
+    contenders : dict of name to Local or Worker
+    statements : dict of name to str
+    rounds : int
+    seconds : float
+        About how long a contender runs in a round.
+
+    Returns
+    -------
+    dict of name to (best, median) seconds per run
+    """
+    numbers = {}
+    for name, statement in statements.items():
+        once = min(contenders[name].time(statement, 1) for _ in range(3))
+        numbers[name] = max(1, min(200_000, int(seconds / max(once, 1e-7))))
+    taken = {name: [] for name in statements}
+    for _ in range(rounds):
+        for name, statement in statements.items():
+            taken[name].append(contenders[name].time(statement, numbers[name]) / numbers[name])
+    return {name: (min(times), statistics.median(times)) for name, times in taken.items()}
+
+
+def _serve():
+    names = {}
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "setup" in message:
+            exec(message["setup"], names)
+            answer = None
+        else:
+            timer = timeit.Timer(message["statement"], globals=names)
+            answer = timer.timeit(message["number"])
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,282 @@
+"""The battery: every registered operator, by its own samples.
+
+Every kernel against the reference, every way of storing the result, gradients against finite
+differences, attributes as text, and the other front. An operator without samples fails.
+"""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+import mxcy.ndarray.register
+from mxcy import _front, autograd, dtypes
+from mxcy.ops import infer, prepare, reference
+from mxcy.ops.record import REGISTRY, Op
+
+RECORDS = sorted({record.name: record for record in REGISTRY.values()}.items())
+NULL, WRITE, ADD = 0, 1, 3
+WIDER = {"float16": np.float32, "bfloat16": np.float32, "float32": np.float64}
+#: dtype of an output -> (relative, absolute) tolerance
+TOLERANCE = {
+    "float64": (1e-10, 1e-11),
+    "float32": (2e-5, 2e-6),
+    "float16": (4e-3, 4e-3),
+    "bfloat16": (3e-2, 3e-2),
+}
+
+
+def samples_of(record):
+    found = record.samples() if callable(record.samples) else record.samples
+    return list(found)
+
+
+def cases(which=lambda record: True):
+    for name, record in RECORDS:
+        if which(record):
+            for index, sample in enumerate(samples_of(record)):
+                for dtype in sample.dtypes or record.dtypes:
+                    yield pytest.param(record, sample, dtype, id=f"{name}-{index}-{dtype}")
+
+
+def draw(record, sample, dtype):
+    """The sample's inputs as NumPy arrays; bfloat16 ones as their bits' record dtype."""
+    rng = np.random.default_rng(zlib.crc32(f"{record.name}{sample.attrs}".encode()))
+    made = []
+    for source in sample.inputs:
+        if isinstance(source, np.ndarray):
+            made.append(source)
+            continue
+        values = source(rng) if callable(source) else fill(rng, source, record.domain, dtype)
+        if callable(source) and values.dtype != np.float64:
+            made.append(values)
+        elif dtype == "bfloat16":
+            made.append(reference.narrow(np.asarray(values, np.float32)).view(dtypes.bfloat16))
+        else:
+            made.append(np.asarray(values).astype(dtype))
+    return made
+
+
+def fill(rng, shape, domain, dtype):
+    low, high = domain
+    if dtype.startswith(("int", "uint", "bool")):
+        low = max(low, 0) if dtype.startswith(("uint", "bool")) else low
+        high = 2 if dtype == "bool" else max(high, low + 1)
+        return rng.integers(int(np.ceil(low)), int(np.ceil(high)) + 1, shape)
+    return rng.uniform(low, high, shape)
+
+
+def to_array(values):
+    values = np.ascontiguousarray(values) if values.ndim else values
+    return _front.from_numpy(values, dtypes.code_of(values.dtype), mx.cpu())
+
+
+def to_float(array):
+    view = array.numpy_view()
+    return reference.widen(view) if dtypes.name_of(array.dtype_code) == "bfloat16" else np.array(view)
+
+
+def expected(record, sample, inputs):
+    """The reference's results on the inputs in a wider type."""
+    wide = []
+    for values in inputs:
+        if values.dtype == dtypes.bfloat16:
+            values = reference.widen(values.view(np.uint16))
+        wide.append(values.astype(WIDER.get(str(values.dtype), values.dtype)))
+    attrs = full_attrs(record, sample)
+    with np.errstate(all="ignore"):
+        found = record.ref(attrs, np, wide) if record.variadic else record.ref(attrs, np, *wide)
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def full_attrs(record, sample):
+    given = dict(sample.attrs)
+    if record.num_args is not None:
+        given.setdefault(record.num_args, len(sample.inputs))
+    attrs = record.schema.intern(record.name, given)
+    if record.uses_mode:
+        attrs = attrs.with_values(("train",), (sample.train,))
+    return attrs.with_values(
+        record.schema.dynamic_names, record.schema.dynamic_values(record.name, given)
+    )
+
+
+def attrs_of(record, sample):
+    given = dict(sample.attrs)
+    if record.num_args is not None:
+        given.setdefault(record.num_args, len(sample.inputs))
+    return given
+
+
+def assert_close(got, want, dtype, factor, what):
+    rtol, atol = TOLERANCE.get(dtype, (0, 0))
+    scale = 1.0
+    want = np.asarray(want)
+    if rtol and want.size:
+        finite = np.abs(want[np.isfinite(want)].astype(np.float64))
+        scale = max(1.0, float(finite.max())) if finite.size else 1.0
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            got.astype(np.float64), want.astype(np.float64), rtol=rtol * factor,
+            atol=atol * factor * scale, err_msg=what,
+        )  # fmt: skip
+
+
+def kernels_of(record, sample, inputs):
+    """Names of the native kernels that accept the sample."""
+    attrs = record.schema.intern(record.name, attrs_of(record, sample))
+    if record.uses_mode:
+        attrs = attrs.with_values(("train",), (sample.train,))
+    ins = [infer.Spec(v.shape, dtypes.code_of(v.dtype)) for v in inputs]
+    outs = record.infer(attrs, ins)
+    names = []
+    for kernel in record.kernels:
+        name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
+        dtype = kernel.select(ins, outs) if kernel.select else (ins or outs)[0].dtype
+        refuses = kernel.when(attrs, ins, outs) if kernel.when else None
+        if refuses is None and _front.has_kernel(name, dtype):
+            names.append((name, kernel.inplace))
+    return names
+
+
+@pytest.mark.parametrize("name, record", RECORDS)
+def test_has_samples_docs_and_types(name, record):
+    assert samples_of(record), f"{name} has no samples"
+    assert record.doc.strip(), f"{name} has no documentation"
+    assert all(field.text for field in record.schema.fields)
+
+
+@pytest.mark.parametrize("record, sample, dtype", list(cases(lambda r: not r.uses_rng)))
+def test_kernels_against_reference(record: Op, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    want = expected(record, sample, inputs)
+    attrs = attrs_of(record, sample)
+    for kernel, inplace in [*kernels_of(record, sample, inputs), ("ref", False)]:
+        arrays = tuple(to_array(v) for v in inputs)
+        outs, ran = _front.execute(record, arrays, attrs, kernel=kernel, train=sample.train)
+        assert ran == kernel
+        got = [*outs, *(arrays[i] for i in record.mutates if i < len(arrays))]
+        assert len(got) == len(want)
+        for i, (array, values) in enumerate(zip(got, want, strict=True)):
+            assert array.shape == np.shape(values)
+            kind = dtypes.name_of(array.dtype_code)
+            narrowest = max((kind, dtype), key=lambda k: TOLERANCE.get(k, (0, 0)))
+            kind = narrowest if kind in TOLERANCE else kind
+            assert_close(to_float(array), values, kind, sample.tol, f"{kernel} output {i}")
+        if record.mutates:
+            continue
+        # Accumulate on the first output, skip it, and write over the first input.
+        base = [to_array(np.array(o.numpy_view())) if dtype != "bfloat16" else o for o in outs]
+        if dtype in ("float32", "float64") and len(outs) == 1 and base[0].dtype_code in (0, 1):
+            twice, _ = _front.execute(
+                record, arrays, attrs, outputs=base, reqs=[ADD], kernel=kernel, train=sample.train
+            )
+            assert_close(to_float(twice[0]), 2 * to_float(outs[0]), dtype, sample.tol, f"{kernel} add")
+            kept = np.array(base[0].numpy_view())
+            _front.execute(
+                record, arrays, attrs, outputs=base, reqs=[NULL], kernel=kernel, train=sample.train
+            )
+            np.testing.assert_array_equal(base[0].numpy_view(), kept)
+        if inplace and len(outs) == 1 and arrays[0].shape == outs[0].shape:
+            if arrays[0].dtype_code == outs[0].dtype_code:
+                before = to_float(outs[0])
+                _front.execute(
+                    record, arrays, attrs, outputs=[arrays[0]], kernel=kernel, train=sample.train
+                )
+                np.testing.assert_array_equal(to_float(arrays[0]), before)
+
+
+def differentiable(record):
+    return record.differentiable and not record.uses_rng and "float64" in record.dtypes
+
+
+def gradient_cases():
+    for name, record in RECORDS:
+        if differentiable(record):
+            for index, sample in enumerate(samples_of(record)):
+                if sample.grad and "float64" in (sample.dtypes or record.dtypes):
+                    yield pytest.param(record, sample, id=f"{name}-{index}")
+
+
+def call_eagerly(record, arrays, sample):
+    function = mxcy.ndarray.register.function(record)
+    found = function(*arrays, **sample.attrs)
+    return found if isinstance(found, list) else [found]
+
+
+@pytest.mark.parametrize("record, sample", list(gradient_cases()))
+def test_gradient_against_finite_differences(record, sample):
+    inputs = draw(record, sample, "float64")
+    floats = [i for i, v in enumerate(inputs) if v.dtype == np.float64 and i not in record.mutates]
+    weights = None
+
+    def loss(values):
+        arrays = [to_array(v) for v in values]
+        with autograd.record(train_mode=sample.train):
+            with autograd.pause(train_mode=sample.train):
+                outs = call_eagerly(record, arrays, sample)
+        return sum(float((o.numpy_view() * w).sum()) for o, w in zip(outs, weights, strict=True))
+
+    arrays = [to_array(v) for v in inputs]
+    grads = [to_array(np.zeros_like(inputs[i])) for i in floats]
+    autograd.mark_variables([arrays[i] for i in floats], grads)
+    with autograd.record(train_mode=sample.train):
+        outs = call_eagerly(record, arrays, sample)
+    rng = np.random.default_rng(3)
+    weights = [rng.uniform(0.5, 1.5, o.shape) for o in outs]
+    heads = [o for o in outs if o.node is not None]
+    head_weights = [to_array(w) for o, w in zip(outs, weights, strict=True) if o.node is not None]
+    if not heads:
+        return
+    weights = [w if o.node is not None else 0 * w for o, w in zip(outs, weights, strict=True)]
+    autograd.backward(heads, head_weights, train_mode=sample.train)
+    step = 1e-6
+    for i, grad in zip(floats, grads, strict=True):
+        flat = inputs[i].reshape(-1)
+        chosen = rng.permutation(flat.size)[:6]
+        for position in chosen:
+            kept = flat[position]
+            flat[position] = kept + step
+            above = loss(inputs)
+            flat[position] = kept - step
+            below = loss(inputs)
+            flat[position] = kept
+            want = (above - below) / (2 * step)
+            got = grad.numpy_view().reshape(-1)[position]
+            assert abs(got - want) <= 1e-5 * sample.tol * max(1.0, abs(want)), (
+                f"input {record.input_names(len(inputs))[i]}[{position}]: {got}, expected {want}"
+            )
+
+
+@pytest.mark.parametrize("name, record", RECORDS)
+def test_attributes_survive_as_text(name, record):
+    for sample in samples_of(record):
+        given = attrs_of(record, sample)
+        texts = {key: str(value) for key, value in given.items() if not isinstance(value, type)}
+        assert record.schema.intern(name, {**given, **texts}) is record.schema.intern(name, given)
+        assert record.schema.dynamic_values(name, {**given, **texts}) == record.schema.dynamic_values(
+            name, given
+        )
+
+
+@pytest.mark.parametrize("record, sample, dtype", list(cases(lambda r: not r.uses_rng)))
+def test_inference_with_unknown_shapes(record, sample, dtype):
+    """A rule must not fail on unknown inputs, only say less."""
+    inputs = draw(record, sample, dtype)
+    attrs = record.schema.intern(record.name, attrs_of(record, sample))
+    if record.uses_mode:
+        attrs = attrs.with_values(("train",), (sample.train,))
+    full = record.infer(attrs, [infer.Spec(v.shape, dtypes.code_of(v.dtype)) for v in inputs])
+    partial = record.infer(attrs, [infer.Spec(None, None) for _ in inputs])
+    assert len(partial) == len(full)
+    for some, whole in zip(partial, full, strict=True):
+        whole.fill("output", some.shape, some.dtype)  # raises when they contradict
+
+
+def test_prepare_names_operator_and_argument():
+    record = REGISTRY["broadcast_add"]
+    attrs = record.schema.intern(record.name, {})
+    specs = [infer.Spec((2, 3), 0), infer.Spec((4,), 0)]
+    with pytest.raises(mx.base.MXNetError, match=r"broadcast_add.*lhs.*rhs"):
+        prepare.prepare(record, attrs, specs, lambda name, dtype: True)
