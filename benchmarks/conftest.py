@@ -25,7 +25,8 @@ def torch_python():
 def compare(request, benchmark, torch_python):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
-    `setups` and `statements` are dicts over "mxcy", "numpy" and "torch"; the last is optional.
+    `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
+    "torch" runs in its own environment.
     """
     opened = []
 

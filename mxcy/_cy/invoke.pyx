@@ -24,6 +24,7 @@ from mxcy.base import MXNetError, _Null
 cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
     MAX_PARAMS = 1024
+    SMALL_PARAMS = 128
     MAX_NUMBERS = 16
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
@@ -77,6 +78,7 @@ cdef class Prepared:
     cdef size_t workspace
     cdef int64_t work
     cdef bint inplace, uses_rng
+    cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 
     def __dealloc__(self):
         free(self.in_layouts)
@@ -131,6 +133,10 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
             made.patch_number[i], made.patch_offset[i] = call.patches[i]
     made.workspace, made.work = call.workspace, call.work
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
+    made.simple = (
+        made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
+        and not made.uses_rng and made.work < NOGIL_WORK and len(call.params or b"") <= SMALL_PARAMS
+    )
     return made
 
 
@@ -215,6 +221,8 @@ cdef class OpHandle:
         cdef bint mode = self.uses_mode and training() != 0
         cdef Variant found
         cdef list key = None
+        if self.nfields == 0 and not mode and self.plain0 is not None and not extra:
+            return self.plain0
         if extra or self.num_args is not None:
             return self.slow_variant(raw, numbers, extra, nargs)
         for i in range(self.nfields):
@@ -365,6 +373,31 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     return 0
 
 
+cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbers, object context):
+    """What `run` does for a simple call, into a new array."""
+    cdef mx_tensor tensors[4]
+    cdef char params[SMALL_PARAMS]
+    cdef int32_t req = MX_WRITE
+    cdef mx_call call
+    cdef int i
+    cdef NDArrayBase out = make_array(<Shape>prepared.out_shapes[0], prepared.out_dtypes[0], context)
+    for i in range(prepared.nin):
+        fill_tensor(&tensors[i], <NDArrayBase>inputs[i])
+    fill_tensor(&tensors[3], out)
+    call.nin, call.nout, call.inputs, call.outputs = prepared.nin, 1, tensors, &tensors[3]
+    call.req, call.threads, call.rng = &req, 1, NULL
+    call.workspace, call.workspace_size = NULL, 0
+    call.params = prepared.params_data
+    if prepared.npatches:
+        memcpy(params, prepared.params_data, len(prepared.params))
+        for i in range(prepared.npatches):
+            memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
+        call.params = params
+    if prepared.kernel(&call) != 0:
+        raise MXNetError(f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()}")
+    return out
+
+
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, list outputs,
                    const double *numbers, object context):
     """Put a call on the tape if one of its inputs is there."""
@@ -471,6 +504,11 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
                 )
     else:
         context = context_of(variant.attrs) if out is None else None
+    if out is None and prepared.simple:
+        array = run_simple(prepared, inputs, numbers, context)
+        if handle.differentiable and recording():
+            record(handle, prepared, inputs, [array], numbers, context)
+        return array
     if out is None:
         outputs = []
     else:
