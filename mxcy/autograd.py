@@ -231,8 +231,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     if not (retain_graph or create_graph):
         for node in order:
             if node.parents:
-                node.saved_inputs = node.saved_outputs = node.custom = None
-                node.parents, node.released = (), True
+                node.release()
     return [wanted[id(node), index] for node, index in targets or ()]
 
 

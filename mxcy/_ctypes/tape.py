@@ -47,3 +47,8 @@ class Node:
         for name in self.__slots__:
             setattr(self, name, None)
         self.released = False
+
+    def release(self):
+        """Forget the graph behind the node and everything kept for the gradient."""
+        self.saved_inputs = self.saved_outputs = self.custom = None
+        self.parents, self.released = (), True

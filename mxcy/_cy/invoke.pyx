@@ -17,7 +17,7 @@ from mxcy._cy.native cimport (
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, plug_arithmetic, shape_of
 from mxcy._cy.pool cimport pool_alloc, pool_free
-from mxcy._cy.tape cimport Node, recording, training
+from mxcy._cy.tape cimport Node, keep_output, recording, training
 
 from mxcy.base import MXNetError, _Null
 
@@ -25,7 +25,7 @@ cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
     MAX_PARAMS = 1024
     SMALL_PARAMS = 128
-    MAX_NUMBERS = 16
+    MAX_NUMBERS = 8  # as many as a tape node holds
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 
@@ -398,9 +398,9 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
     return out
 
 
-cdef object record(OpHandle handle, Prepared prepared, tuple inputs, list outputs,
+cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
                    const double *numbers, object context):
-    """Put a call on the tape if one of its inputs is there."""
+    """Put a call on the tape if one of its inputs is there; `only` is the output when there is one."""
     cdef int i
     cdef NDArrayBase array
     cdef Node node
@@ -414,12 +414,18 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, list output
         return
     node = Node.__new__(Node)
     node.call, node.context = prepared.call, context
-    if handle.nnumbers:
-        node.numbers = tuple([numbers[i] for i in range(handle.nnumbers)])
-    node.parents = tuple([(<NDArrayBase>a).node for a in inputs])
+    node.nvalues = handle.nnumbers
+    for i in range(handle.nnumbers):
+        node.values[i] = numbers[i]
+    if prepared.nin == 1:
+        node.parents = ((<NDArrayBase>inputs[0]).node,)
+    elif prepared.nin == 2:
+        node.parents = ((<NDArrayBase>inputs[0]).node, (<NDArrayBase>inputs[1]).node)
+    else:
+        node.parents = tuple([(<NDArrayBase>a).node for a in inputs])
     if positions:
         node.positions = tuple([(<NDArrayBase>a).node_index for a in inputs])
-    if handle.need_all_in:
+    if handle.need_all_in or len(handle.need_in) == prepared.nin:
         node.saved_inputs = inputs
     elif handle.need_in:
         saved = [None] * prepared.nin
@@ -427,13 +433,16 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, list output
             if i < prepared.nin:
                 saved[i] = inputs[i]
         node.saved_inputs = saved
+    if only is not None:
+        if handle.need_all_out or handle.need_out:
+            keep_output(node, only)
+        only.node, only.node_index = node, 0
+        return
     if handle.need_all_out or handle.need_out:
-        saved = [None] * prepared.nout
+        node.kept_outputs = [None] * prepared.nout
         for i in range(prepared.nout) if handle.need_all_out else handle.need_out:
-            # A view: the output itself refers to the node, and a cycle would keep both alive.
             array = <NDArrayBase>outputs[i]
-            saved[i] = make_view(array, array.layout, 0)
-        node.saved_outputs = saved
+            node.kept_outputs[i] = make_view(array, array.layout, 0)
     for i in range(prepared.nout):
         array = <NDArrayBase>outputs[i]
         array.node, array.node_index = node, i
@@ -506,8 +515,8 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
         context = context_of(variant.attrs) if out is None else None
     if out is None and prepared.simple:
         array = run_simple(prepared, inputs, numbers, context)
-        if handle.differentiable and recording():
-            record(handle, prepared, inputs, [array], numbers, context)
+        if recording() and handle.differentiable:
+            record(handle, prepared, inputs, array, None, numbers, context)
         return array
     if out is None:
         outputs = []
@@ -528,7 +537,8 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
             memcpy(array.data, (<NDArrayBase>outputs[i]).data, array.layout.size * itemsize[array.dtype_code])
             outputs[i] = target
     if handle.differentiable and recording():
-        record(handle, prepared, inputs, outputs, numbers, context)
+        only = outputs[0] if prepared.nout == 1 else None
+        record(handle, prepared, inputs, only, outputs, numbers, context)
     if out is not None:
         return out
     if prepared.visible == 1:

@@ -150,13 +150,14 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
 
 
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
-    """An array over the memory of another, `offset` elements further on."""
+    """An array over the memory of another, `offset` elements further on; of none: over no memory."""
     cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
-    array.storage = base.storage
-    array.data = base.data + offset * itemsize[base.dtype_code]
     array.layout = layout
-    array.dtype_code = base.dtype_code
-    array.writable = base.writable
+    if base is not None:
+        array.storage = base.storage
+        array.data = base.data + offset * itemsize[base.dtype_code]
+        array.dtype_code = base.dtype_code
+        array.writable = base.writable
     return array
 
 
@@ -192,6 +193,7 @@ def from_numpy(source, int dtype, context, bint copy=True):
 
 # --- arrays --------------------------------------------------------------------------------------
 
+@cython.c_api_binop_methods(True)
 cdef class NDArrayBase:
     """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
 
@@ -278,41 +280,24 @@ cdef class NDArrayBase:
     def __setitem__(self, key, value):
         self._set_index(key, value)
 
-    def __add__(self, other):
-        return arithmetic(0, self, other)
+    # One C slot serves both operand orders, so that derived classes inherit it without a detour.
+    def __add__(lhs, rhs):
+        return arithmetic(0, lhs, rhs)
 
-    def __radd__(self, other):
-        return arithmetic(0, other, self)
+    def __sub__(lhs, rhs):
+        return arithmetic(1, lhs, rhs)
 
-    def __sub__(self, other):
-        return arithmetic(1, self, other)
+    def __mul__(lhs, rhs):
+        return arithmetic(2, lhs, rhs)
 
-    def __rsub__(self, other):
-        return arithmetic(1, other, self)
+    def __truediv__(lhs, rhs):
+        return arithmetic(3, lhs, rhs)
 
-    def __mul__(self, other):
-        return arithmetic(2, self, other)
+    def __mod__(lhs, rhs):
+        return arithmetic(4, lhs, rhs)
 
-    def __rmul__(self, other):
-        return arithmetic(2, other, self)
-
-    def __truediv__(self, other):
-        return arithmetic(3, self, other)
-
-    def __rtruediv__(self, other):
-        return arithmetic(3, other, self)
-
-    def __mod__(self, other):
-        return arithmetic(4, self, other)
-
-    def __rmod__(self, other):
-        return arithmetic(4, other, self)
-
-    def __pow__(self, other, modulo):
-        return arithmetic(5, self, other)
-
-    def __rpow__(self, other, modulo):
-        return arithmetic(5, other, self)
+    def __pow__(lhs, rhs, modulo):
+        return arithmetic(5, lhs, rhs)
 
     def __richcmp__(self, other, int comparison):
         cdef int operation

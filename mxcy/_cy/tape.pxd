@@ -1,11 +1,19 @@
+from mxcy._cy.ndarray cimport NDArrayBase, Shape, Storage
+
+
 cdef class Node:
     cdef public object call  # mxcy.ops.prepare.Call of the operation; None for a variable
-    cdef public tuple numbers  # the dynamic attributes' values
+    cdef double values[8]  # the dynamic attributes' values
+    cdef int nvalues
     cdef public object context
     cdef public tuple parents  # for each input the node that made it, or None
     cdef public object positions  # for each input which output of its parent it is; None: all are 0
     cdef public object saved_inputs  # for each input the array the gradient rule reads, or None
-    cdef public object saved_outputs
+    cdef list kept_outputs  # views of the outputs the gradient rule reads, when there are several
+    cdef Storage kept_storage  # what a view of the only output is made of
+    cdef char *kept_data
+    cdef Shape kept_layout
+    cdef int kept_dtype
     cdef public object custom  # a Python function with its own backward, instead of an operator
     cdef public object grad  # a variable's gradient array
     cdef public object grad_req
@@ -14,3 +22,4 @@ cdef class Node:
 
 cdef int recording() noexcept nogil
 cdef int training() noexcept nogil
+cdef void keep_output(Node node, NDArrayBase output)

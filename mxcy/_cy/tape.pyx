@@ -1,6 +1,8 @@
 """The autograd tape of the Cython front: per-thread state and nodes. `mxcy.autograd` walks it."""
 cimport cython
 
+from mxcy._cy.ndarray cimport NDArrayBase, make_view
+
 cdef extern from *:
     """
     static __thread int mx_recording = 0, mx_training = 0;
@@ -44,6 +46,34 @@ def set_training(bint flag):
 
 
 @cython.final
-@cython.trashcan(True)
+@cython.freelist(64)
+@cython.trashcan(True)  # a long chain of nodes must not be freed by recursion
 cdef class Node:
-    """One recorded operation, or (with `op` None) a variable with a gradient."""
+    """One recorded operation, or (without parents) a variable with a gradient."""
+
+    @property
+    def numbers(self):
+        """The dynamic attributes' values."""
+        return tuple([self.values[i] for i in range(self.nvalues)])
+
+    @property
+    def saved_outputs(self):
+        """For each output the array the gradient rule reads, or None; None when it reads none."""
+        cdef NDArrayBase view
+        if self.kept_storage is None:
+            return self.kept_outputs
+        view = make_view(None, self.kept_layout, 0)
+        view.storage, view.data, view.dtype_code = self.kept_storage, self.kept_data, self.kept_dtype
+        return [view]
+
+    def release(self):
+        """Forget the graph behind the node and everything kept for the gradient."""
+        self.saved_inputs = self.custom = None
+        self.kept_outputs = self.kept_storage = None
+        self.parents, self.released = (), True
+
+
+cdef void keep_output(Node node, NDArrayBase output):
+    """Keep the only output for the gradient: its parts, since itself it refers to the node."""
+    node.kept_storage, node.kept_data = output.storage, output.data
+    node.kept_layout, node.kept_dtype = output.layout, output.dtype_code
