@@ -657,6 +657,8 @@ def set_arithmetic(list table):
 
 
 cdef inline Variant plain(OpHandle handle):
+    if handle is None:
+        raise MXNetError("arithmetic of arrays is not set up: import mxcy, not its parts")
     if handle.plain0 is None:
         handle.plain0 = handle.make_variant({}, False)
     return handle.plain0
