@@ -29,4 +29,21 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
+/* the parameters of a distribution in the order of its operator */
+typedef struct {
+  double a;
+  double b;
+} mx_random_params;
+
+/* the bounds of uniform integers */
+typedef struct {
+  int64_t low;
+  int64_t high;
+} mx_randint_params;
+
+/* the probability of a zero */
+typedef struct {
+  double p;
+} mx_dropout_params;
+
 #endif

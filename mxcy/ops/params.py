@@ -83,6 +83,11 @@ REDUCE = Params(
     shape="i64[32]",
 )
 
+RANDOM = Params("random", "the parameters of a distribution in the order of its operator", a="f64", b="f64")
+RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
+
+DROPOUT = Params("dropout", "the probability of a zero", p="f64")
+
 
 def header():
     """The text of kernels/params.gen.h."""
