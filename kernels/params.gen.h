@@ -29,11 +29,45 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
-/* the parameters of a distribution in the order of its operator */
+/* one set of parameters for all uniform samples */
 typedef struct {
-  double a;
-  double b;
-} mx_random_params;
+  double low;
+  double high;
+} mx_random_uniform_params;
+
+/* one set of parameters for all normal samples */
+typedef struct {
+  double loc;
+  double scale;
+} mx_random_normal_params;
+
+/* one set of parameters for all exponential samples */
+typedef struct {
+  double lam;
+} mx_random_exponential_params;
+
+/* one set of parameters for all gamma samples */
+typedef struct {
+  double alpha;
+  double beta;
+} mx_random_gamma_params;
+
+/* one set of parameters for all poisson samples */
+typedef struct {
+  double lam;
+} mx_random_poisson_params;
+
+/* one set of parameters for all negative_binomial samples */
+typedef struct {
+  double k;
+  double p;
+} mx_random_negative_binomial_params;
+
+/* one set of parameters for all generalized_negative_binomial samples */
+typedef struct {
+  double mu;
+  double alpha;
+} mx_random_generalized_negative_binomial_params;
 
 /* the bounds of uniform integers */
 typedef struct {

@@ -25,8 +25,10 @@ int with_real(int32_t dtype, const Body &body) {
 
 template <class D>
 int scalar_form(const mx_call *call) {
-  const auto *p = static_cast<const mx_random_params *>(call->params);
-  const float a = (float)p->a, b = (float)p->b;
+  // Every mx_random_*_params is one double per parameter.
+  const double *p = static_cast<const double *>(call->params);
+  const float a = (float)p[0], b = (float)p[D::kParameters - 1];
+  if (!D::accepts(a, b)) return mx_fail("%s is required, got %g and %g", D::kNeeds, a, b);
   const mx_tensor &out = call->out[0];
   return with_real(out.dtype, [&](auto zero) {
     auto *to = static_cast<decltype(zero) *>(out.data);

@@ -86,6 +86,7 @@ template <class F, class I>
 inline F gamma_sample(Mt19937 &e, I shape, I scale) {
   const bool boost = shape < 1;
   const F d = (F)(boost ? shape + 2.0 / 3.0 : shape - 1.0 / 3.0);
+  if (!(d > 0 && d < INFINITY)) return (F)NAN;  // nothing would be accepted
   const F k = (F)std::sqrt(9.0 * d), c = (F)(1.0 / k);
   for (;;) {
     const F z = standard_normal<F>(e);
@@ -120,10 +121,11 @@ inline float poisson_sample(Mt19937 &e, float rate) {
     const float log_mass = count * log_rate - std::lgamma((float)(count + 1.0)) - peak;
     accept = (float)(0.9 * (1.0 + y * y) * std::exp(log_mass));
   } while (unit<float>(e) > accept);
-  return (float)(int)count;
+  return count;
 }
 
 // --- distributions: fill(engine, out, n, a, b) with parameters of type I --------------------------
+// kNeeds and accepts(a, b) say which numbers are parameters.
 
 // What all distributions but the first three share: one sample at a time.
 template <class D>
@@ -147,6 +149,8 @@ inline void fill_blocks(Mt19937 &e, O *out, int64_t n, const Draw &draw, const F
 
 struct Uniform {
   static constexpr int kParameters = 2;
+  static constexpr const char *kNeeds = "low <= high";
+  static bool accepts(float low, float high) { return low <= high; }
   template <class O, class I>
   static void fill(Mt19937 &e, O *out, int64_t n, I low, I high) {
     fill_blocks(e, out, n, [](Mt19937 &e, Real<O> *values, int m) { units(e, values, m); },
@@ -156,6 +160,8 @@ struct Uniform {
 
 struct Normal {
   static constexpr int kParameters = 2;
+  static constexpr const char *kNeeds = "scale > 0";
+  static bool accepts(float, float scale) { return scale > 0; }
   template <class O, class I>
   static void fill(Mt19937 &e, O *out, int64_t n, I mean, I deviation) {
     fill_blocks(e, out, n, [](Mt19937 &e, Real<O> *values, int m) { standard_normals(e, values, m); },
@@ -165,6 +171,8 @@ struct Normal {
 
 struct Exponential {
   static constexpr int kParameters = 1;
+  static constexpr const char *kNeeds = "lam > 0";
+  static bool accepts(float lam, float) { return lam > 0; }
   template <class O, class I>
   static void fill(Mt19937 &e, O *out, int64_t n, I rate, I) {
     fill_blocks(e, out, n, [](Mt19937 &e, Real<O> *values, int m) { units(e, values, m); },
@@ -174,6 +182,8 @@ struct Exponential {
 
 struct Gamma : OneByOne<Gamma> {
   static constexpr int kParameters = 2;
+  static constexpr const char *kNeeds = "alpha > 0 and beta > 0";
+  static bool accepts(float alpha, float beta) { return alpha > 0 && beta > 0; }
   template <class O, class I>
   static O sample(Mt19937 &e, I shape, I scale) {
     using F = std::conditional_t<std::is_same<O, double>::value, double, float>;
@@ -183,6 +193,8 @@ struct Gamma : OneByOne<Gamma> {
 
 struct Poisson : OneByOne<Poisson> {
   static constexpr int kParameters = 1;
+  static constexpr const char *kNeeds = "lam >= 0";
+  static bool accepts(float lam, float) { return lam >= 0; }
   template <class O, class I>
   static O sample(Mt19937 &e, I rate, I) {
     return (O)poisson_sample(e, (float)rate);
@@ -191,6 +203,8 @@ struct Poisson : OneByOne<Poisson> {
 
 struct NegativeBinomial : OneByOne<NegativeBinomial> {
   static constexpr int kParameters = 2;
+  static constexpr const char *kNeeds = "k >= 0 and 0 < p <= 1";
+  static bool accepts(float k, float p) { return k >= 0 && p > 0 && p <= 1; }
   template <class O, class I>
   static O sample(Mt19937 &e, I failures, I probability) {
     const float p = (float)probability, odds = (float)((1.0 - p) / p);
@@ -200,6 +214,8 @@ struct NegativeBinomial : OneByOne<NegativeBinomial> {
 
 struct GeneralizedNegativeBinomial : OneByOne<GeneralizedNegativeBinomial> {
   static constexpr int kParameters = 2;
+  static constexpr const char *kNeeds = "mu >= 0 and alpha >= 0";
+  static bool accepts(float mu, float alpha) { return mu >= 0 && alpha >= 0; }
   template <class O, class I>
   static O sample(Mt19937 &e, I mean, I dispersion) {
     const float rate = dispersion == (I)0.0f
