@@ -1,7 +1,62 @@
-# The two commands of a newcomer are `make train` and `make test`; the rest is for developers.
-ISA ?= v3
-PYTHON ?= python3
+# Everybody:   make train | make test     each makes its own environment in .venv
+# Developers:  make dev | lint | bench | sanitize | clean    see CONTRIBUTING.md
 
-.PHONY: dev
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+JOBS ?= 2
+ISA ?= v3
+PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -q
+PYTEST = $(VENV)/bin/python -m pytest -q
+NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
+
+.PHONY: help train test dev lint bench sanitize clean
+help:
+	@sed -n '1,2s/^# //p' Makefile
+
+# --- for everybody
+
+train: $(VENV)/.installed
+	@$(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_mnist.params
+
+test: $(VENV)/.installed
+	@echo "== all tests with the Cython front"
+	@MXNET_ENFORCE_CYTHON=1 $(PYTEST) -n $(JOBS)
+	@echo "== all tests with the ctypes front"
+	@MXNET_ENABLE_CYTHON=0 $(PYTEST) -n $(JOBS)
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "mxcy needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "== making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/pip $(NATIVE)
+	@echo "== compiling and installing mxcy into $(VENV); the first time takes some minutes"
+	@$(PIP) install -e '.[test,bench]'
+	@touch $@
+
+# --- for developers
+
+# Compile what changed, in place, for one ISA level, with PYTHON's own numpy and cython.
 dev:
 	nice $(PYTHON) setup.py -q build_ext --inplace --isa $(ISA)
+
+lint: $(VENV)/bin/pip
+	@$(PIP) install pre-commit
+	@$(VENV)/bin/pre-commit run --all-files
+
+bench: $(VENV)/.installed
+	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only
+
+# The tests that run kernels, over a library built with the address and undefined sanitizers.
+sanitize: $(VENV)/.installed
+	@$(PIP) install setuptools cython
+	@echo "== compiling the library with sanitizers"
+	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
+	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/runtime
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	find mxcy -name '*.so' -delete

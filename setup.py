@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -82,13 +83,19 @@ class Build(build_ext):
         package = ROOT / "mxcy" if self.inplace else Path(self.build_lib) / "mxcy"
         library = package / "libmxcy.so"
         self._build_library(library)
+        if self.sanitize:
+            return
+        if not self.inplace:
+            shutil.copytree(ROOT / "kernels" / "include", package / "include", dirs_exist_ok=True)
         for extension in self.extensions:
             extension.library_dirs = [str(package)]
             extension.depends = [*extension.depends, str(library)] if self.force else extension.depends
         super().run()
 
     def get_outputs(self):
-        return [*super().get_outputs(), str(Path(self.build_lib) / "mxcy" / "libmxcy.so")]
+        package = Path(self.build_lib) / "mxcy"
+        headers = (package / "include" / p.name for p in (ROOT / "kernels" / "include").iterdir())
+        return [*super().get_outputs(), str(package / "libmxcy.so"), *map(str, headers)]
 
     def _build_library(self, library):
         compiler = shlex.split(os.environ.get("CXX", "g++"))

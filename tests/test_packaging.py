@@ -1,0 +1,58 @@
+"""What is declared about the package is true of it."""
+
+import re
+import tomllib
+from importlib import import_module, metadata
+from pathlib import Path
+
+import pytest
+
+import mxcy as mx
+
+ROOT = Path(__file__).resolve().parents[1]
+if not (ROOT / "pyproject.toml").is_file():
+    pytest.skip("the sources are not beside the tests", allow_module_level=True)
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTENSIONS = sorted((ROOT / "mxcy" / "_cy").rglob("*.pyx"))
+
+
+def test_version():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", mx.__version__)
+    assert mx.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    try:
+        installed = metadata.version("mxcy")
+    except metadata.PackageNotFoundError:
+        return  # used from the source tree
+    assert installed == mx.__version__
+
+
+def test_needed_at_run_time():
+    names = {re.match(r"[\w-]+", text).group() for text in PROJECT["dependencies"]}
+    assert names == {"numpy", "threadpoolctl"}
+    assert any(text.startswith("numpy>=2") for text in PROJECT["dependencies"])
+
+
+@pytest.mark.parametrize("path", EXTENSIONS, ids=lambda path: path.stem)
+def test_extension_modules_have_stubs(path):
+    """A .pyi lies beside the .pyx, and what it declares exists."""
+    module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    stub = path.with_suffix(".pyi").read_text()
+    declared = re.findall(r"^(?:def |class )?(\w+)(?=[(:])", stub, re.M)
+    assert declared
+    assert not [name for name in declared if not hasattr(module, name)]
+
+
+def test_licences_are_there():
+    for name in PROJECT["license-files"]:
+        assert (ROOT / name).stat().st_size > 300
+
+
+def test_documents_point_to_files_that_exist():
+    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text()
+        targets = re.findall(r"\]\(((?!http|#)[^)\s]+)\)", text)
+        for target in targets:
+            assert (ROOT / target).exists(), f"{document} points to {target}"
+        for target in re.findall(r"`((?:mxcy|kernels|tests|benchmarks)/[\w./-]+)`", text):
+            assert (ROOT / target).exists(), f"{document} names {target}"
