@@ -29,4 +29,55 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
+/* one set of parameters for all uniform samples */
+typedef struct {
+  double low;
+  double high;
+} mx_random_uniform_params;
+
+/* one set of parameters for all normal samples */
+typedef struct {
+  double loc;
+  double scale;
+} mx_random_normal_params;
+
+/* one set of parameters for all exponential samples */
+typedef struct {
+  double lam;
+} mx_random_exponential_params;
+
+/* one set of parameters for all gamma samples */
+typedef struct {
+  double alpha;
+  double beta;
+} mx_random_gamma_params;
+
+/* one set of parameters for all poisson samples */
+typedef struct {
+  double lam;
+} mx_random_poisson_params;
+
+/* one set of parameters for all negative_binomial samples */
+typedef struct {
+  double k;
+  double p;
+} mx_random_negative_binomial_params;
+
+/* one set of parameters for all generalized_negative_binomial samples */
+typedef struct {
+  double mu;
+  double alpha;
+} mx_random_generalized_negative_binomial_params;
+
+/* the bounds of uniform integers */
+typedef struct {
+  int64_t low;
+  int64_t high;
+} mx_randint_params;
+
+/* the probability of a zero */
+typedef struct {
+  double p;
+} mx_dropout_params;
+
 #endif

@@ -16,6 +16,7 @@ NAMES = {
     "invoke": ("bind", "call", "execute", "has_kernel", "initialise", "plug", "set_arithmetic"),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
+    "streams": ("Streams",),
 }
 
 
@@ -70,6 +71,7 @@ env.read_import_time()
 package, _names = choose()
 prepare_library(_names)
 
+Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
 empty, from_numpy, set_array_class = _names["empty"], _names["from_numpy"], _names["set_array_class"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]

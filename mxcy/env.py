@@ -200,6 +200,9 @@ _ROWS = (
     Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy.storage",
              "Not 0: no memory pools, whatever their types.",
              aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",)),
+    # --- random numbers
+    Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy.streams",
+             "Sets of random streams on the CPU, which random operators take in turn."),
     # --- files
     Variable("MXNET_HOME", path, lambda: os.path.expanduser(os.path.join("~", ".mxnet")), "C",
              "mxcy.util", "The folder for downloaded models, data sets and embeddings."),

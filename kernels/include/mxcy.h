@@ -86,6 +86,16 @@ MX_API void mx_set_alloc_hook(const mx_alloc_hook *hook); /* NULL: the system al
 MX_API void *mx_system_alloc(size_t bytes);
 MX_API void mx_system_free(void *data);
 
+/* --- random streams ------------------------------------------------------------------------ */
+/* Streams equal to those of MXNet 1.9.1 on a CPU. copies: MXNET_CPU_PARALLEL_RAND_COPY, normally 1.
+ * Unseeded streams are those of seed 0. Kernels lock the streams, so calls may run concurrently. */
+MX_API mx_rng *mx_rng_create(int32_t copies); /* NULL with an error text */
+MX_API void mx_rng_destroy(mx_rng *rng);
+MX_API void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed);
+/* Bytes of the whole state. data NULL: only return how many are needed; -1 if size is less. */
+MX_API int64_t mx_rng_save(mx_rng *rng, void *data, int64_t size);
+MX_API int mx_rng_restore(mx_rng *rng, const void *data, int64_t size);
+
 /* --- threads ------------------------------------------------------------------------------- */
 MX_API int32_t mx_threads(void);            /* N, the team size */
 MX_API void mx_set_threads(int32_t threads);

@@ -48,6 +48,12 @@ def _open():
     library.mx_kernel_find.restype = ctypes.c_void_p
     library.mx_kernel_find.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
     library.mx_threads_for.argtypes = [ctypes.c_int64]
+    library.mx_rng_create.restype = ctypes.c_void_p
+    library.mx_rng_destroy.argtypes = [ctypes.c_void_p]
+    library.mx_rng_seed.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32]
+    library.mx_rng_save.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
+    library.mx_rng_save.restype = ctypes.c_int64
+    library.mx_rng_restore.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
     library.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
     return library
 

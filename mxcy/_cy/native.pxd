@@ -44,3 +44,8 @@ cdef extern from "mxcy.h" nogil:
     void mx_system_free(void *data)
     int32_t mx_threads()
     int32_t mx_threads_for(int64_t work)
+    mx_rng *mx_rng_create(int32_t copies)
+    void mx_rng_destroy(mx_rng *rng)
+    void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed)
+    int64_t mx_rng_save(mx_rng *rng, void *data, int64_t size)
+    int mx_rng_restore(mx_rng *rng, const void *data, int64_t size)

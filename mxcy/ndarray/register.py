@@ -4,7 +4,7 @@
 gradient rules use: it offers every operator under its registered name.
 """
 
-from mxcy import _front
+from mxcy import _front, dtypes
 from mxcy.base import _Null
 from mxcy.ops import record as records
 
@@ -39,17 +39,28 @@ def docstring(record):
     return "\n".join(lines)
 
 
+def _like(out, shape, dtype):
+    """`shape` and `dtype`, taken from the array `out` where they are not given."""
+    if out is None:
+        return shape, dtype
+    return (
+        out.shape if shape is _Null else shape,
+        dtypes.name_of(out.dtype_code) if dtype is _Null else dtype,
+    )
+
+
 def function(record):
     """The function of a record; made once."""
     made = _made.get(record.name)
     if made is not None:
         return made
     inputs = record.variadic or _tuple(record.inputs)
+    adopt = "    shape, dtype = _like(out, shape, dtype)\n" if record.like_out else ""
     source = (
-        f"def {record.name}({signature(record)}):\n"
+        f"def {record.name}({signature(record)}):\n{adopt}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
     )
-    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record)}
+    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record), "_like": _like}
     exec(compile(source, f"<operator {record.name}>", "exec"), scope)
     made = _made[record.name] = scope[record.name]
     made.__doc__ = docstring(record)

@@ -83,6 +83,23 @@ REDUCE = Params(
     shape="i64[32]",
 )
 
+# Random kernels read the doubles of these by position.
+RANDOM = {
+    name: Params(f"random_{name}", f"one set of parameters for all {name} samples", **dict.fromkeys(fields, "f64"))
+    for name, fields in {
+        "uniform": ("low", "high"),
+        "normal": ("loc", "scale"),
+        "exponential": ("lam",),
+        "gamma": ("alpha", "beta"),
+        "poisson": ("lam",),
+        "negative_binomial": ("k", "p"),
+        "generalized_negative_binomial": ("mu", "alpha"),
+    }.items()
+}
+RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
+
+DROPOUT = Params("dropout", "the probability of a zero", p="f64")
+
 
 def header():
     """The text of kernels/params.gen.h."""

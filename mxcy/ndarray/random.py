@@ -1,0 +1,269 @@
+"""`mx.nd.random`: random arrays.
+
+Parameters are numbers (one array of samples is drawn) or NDArrays of one shape (samples are drawn for
+each element, and their shape is appended to that of the parameters).
+"""
+
+from mxcy.base import _Null, numeric_types
+from mxcy.context import current_context
+from mxcy.ndarray import register
+from mxcy.ndarray.ndarray import NDArray
+
+__all__ = [
+    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial", "normal",
+    "poisson", "randint", "randn", "shuffle", "uniform",
+]  # fmt: skip
+
+_PARAMETERS = """
+    shape : int or tuple of ints, optional
+        The shape of the samples: of all of them, by default one, for numbers; for each element of
+        NDArrays, by default a single one.
+    dtype : {'float16', 'float32', 'float64'}, optional
+        The dtype of the samples; float32 by default.
+    ctx : Context, optional
+        Where the samples are put when the parameters are numbers; the current context by default.
+    out : NDArray, optional
+        The array that takes the samples; its shape and dtype are the defaults then.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    AssertionError
+        When some parameters are numbers and some are NDArrays.
+    ValueError
+        When a parameter is neither.
+    MXNetError
+        When a number is not a parameter of the distribution, or shape or dtype are not possible."""
+
+
+def _documented(function):
+    """Complete a docstring with what all distributions share."""
+    if function.__doc__:
+        function.__doc__ = function.__doc__.replace("\n    {shared}", _PARAMETERS)
+    return function
+
+
+def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
+    """Call `_random_<name>` or `_sample_<name>`, depending on the kind of parameters."""
+    first = parameters[0]
+    kind = NDArray if isinstance(first, NDArray) else numeric_types
+    if not isinstance(first, kind):
+        raise ValueError(
+            f"Distribution parameters must be either NDArray or numbers, but got {type(first)}."
+        )
+    for other in parameters[1:]:
+        assert isinstance(other, kind), (
+            "Distribution parameters must all have the same type, but got both "
+            f"{type(first)} and {type(other)}."
+        )
+    if kind is NDArray:
+        return getattr(register.F, f"_sample_{name}")(
+            *parameters, shape=shape, dtype=dtype, out=out, **kwargs
+        )
+    if shape is _Null and out is None:
+        shape = 1
+    return getattr(register.F, f"_random_{name}")(
+        *parameters, shape=shape, dtype=dtype, ctx=current_context() if ctx is None else ctx, out=out, **kwargs
+    )
+
+
+@_documented
+def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples from the uniform distribution on [low, high).
+
+    Parameters
+    ----------
+    low, high : float or NDArray
+        The bounds.
+    {shared}
+    """
+    return _draw("uniform", [low, high], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples from a normal distribution.
+
+    Parameters
+    ----------
+    loc : float or NDArray
+        The mean.
+    scale : float or NDArray
+        The standard deviation.
+    {shared}
+    """
+    return _draw("normal", [loc, scale], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def randn(*shape, **kwargs):
+    """Draw samples from a normal distribution; the arguments by position are the shape.
+
+    Parameters
+    ----------
+    *shape : int
+        The shape of the samples.
+    loc, scale : float or NDArray, optional
+        The mean and the standard deviation; 0 and 1 by default.
+    dtype, ctx, out
+        As for `normal`.
+    """
+    given = {"loc": 0, "scale": 1, "dtype": _Null, "ctx": None, "out": None}
+    given.update((name, kwargs.pop(name)) for name in tuple(given) if name in kwargs)
+    loc, scale, dtype, ctx, out = given.values()
+    assert isinstance(loc, (int, float, NDArray)), f"loc must be a number or an NDArray, got {type(loc)}"
+    assert isinstance(scale, (int, float, NDArray)), (
+        f"scale must be a number or an NDArray, got {type(scale)}"
+    )
+    return _draw("normal", [loc, scale], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def poisson(lam=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples, floating-point numbers, from a Poisson distribution.
+
+    Parameters
+    ----------
+    lam : float or NDArray
+        The rate, at least 0.
+    {shared}
+    """
+    return _draw("poisson", [lam], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples from an exponential distribution.
+
+    Parameters
+    ----------
+    scale : float or NDArray
+        The mean, the inverse of the rate.
+    {shared}
+    """
+    return _draw("exponential", [1.0 / scale], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def gamma(alpha=1, beta=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples from a gamma distribution.
+
+    Parameters
+    ----------
+    alpha : float or NDArray
+        The shape of the distribution, positive.
+    beta : float or NDArray
+        The scale of the distribution, positive.
+    {shared}
+    """
+    return _draw("gamma", [alpha, beta], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples, floating-point numbers, from a negative binomial distribution.
+
+    Parameters
+    ----------
+    k : int or NDArray
+        The number of successes at which counting failures ends.
+    p : float or NDArray
+        The probability of a success, in (0, 1].
+    {shared}
+    """
+    return _draw("negative_binomial", [k, p], shape, dtype, ctx, out, kwargs)
+
+
+@_documented
+def generalized_negative_binomial(
+    mu=1, alpha=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs
+):
+    """Draw samples, floating-point numbers, from a negative binomial distribution given by its mean.
+
+    Parameters
+    ----------
+    mu : float or NDArray
+        The mean.
+    alpha : float or NDArray
+        The dispersion: the inverse of the number of successes, which need not be an integer.
+    {shared}
+    """
+    return _draw("generalized_negative_binomial", [mu, alpha], shape, dtype, ctx, out, kwargs)
+
+
+def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw integers from the uniform distribution on [low, high).
+
+    Parameters
+    ----------
+    low, high : int
+        The bounds.
+    shape : int or tuple of ints, optional
+        The shape of the array; one integer by default.
+    dtype : {'int32', 'int64'}, optional
+        int32 by default.
+    ctx : Context, optional
+        Where the array is put; the current context by default.
+    out : NDArray, optional
+        The array that takes the integers; its shape and dtype are the defaults then.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    MXNetError
+        When `low` is not less than `high`, or a bound is not an integer.
+    """
+    return _draw("randint", [low, high], shape, dtype, ctx, out, kwargs)
+
+
+def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):
+    """Draw indices along the last axis of an array with the probabilities that stand there.
+
+    Parameters
+    ----------
+    data : NDArray
+        Probabilities, shape (..., k); they sum to one along the last axis.
+    shape : int or tuple of ints, optional
+        How many indices are drawn for each row; a single one by default.
+    get_prob : bool
+        Whether the logarithms of the chosen probabilities are returned, too; they carry a gradient.
+    out : NDArray, optional
+        The array that takes the indices.
+    dtype : {'uint8', 'int32', 'float16', 'float32', 'float64'}
+        The dtype of the indices.
+
+    Returns
+    -------
+    NDArray or list of NDArray
+        Indices, shape (...) + `shape`; with `get_prob` also the logarithms, of `data`'s dtype.
+    """
+    return register.F._sample_multinomial(data, shape, get_prob, out=out, dtype=dtype, **kwargs)
+
+
+def shuffle(data, **kwargs):
+    """Shuffle an array along its first axis.
+
+    Parameters
+    ----------
+    data : NDArray
+    out : NDArray, optional
+        The array that takes the result; it may be `data`.
+
+    Returns
+    -------
+    NDArray
+        Of the same shape and dtype.
+    """
+    return register.F._shuffle(data, **kwargs)
+
+
+def __getattr__(name):
+    if not name.endswith("_like"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return register.lookup(__name__, name, prefix="_random_")
