@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 JOBS ?= 2
 ISA ?= v3
-PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -q
+PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -qq
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
