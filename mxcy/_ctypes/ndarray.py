@@ -65,6 +65,22 @@ class NDArrayBase:
         "node_index",
     )  # fmt: skip
 
+    def __init__(self, handle=None, writable=True):
+        raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
+
+    @property
+    def blank(self):
+        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory; then nothing else works."""
+        return not hasattr(self, "_memory")
+
+    def become(self, other):
+        """Share memory, shape and type of another array, as an unpickled, still blank one must."""
+        if not self.blank or other.blank:
+            raise MXNetError("a blank array can become one that is not, nothing else")
+        for name in NDArrayBase.__slots__:
+            setattr(self, name, getattr(other, name))
+        self.node, self.node_index = None, 0
+
     @property
     def size(self):
         """Number of elements."""

@@ -200,6 +200,10 @@ cdef class NDArrayBase:
     def __cinit__(self):
         self.writable = True
 
+    def __init__(self, handle=None, writable=True):
+        # Arrays are made by tp_new alone; one without memory must not get into a program's hands.
+        raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
+
     @property
     def shape(self):
         """Tuple of the extents."""
@@ -228,6 +232,18 @@ cdef class NDArrayBase:
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
         return np.asarray(memoryview(self))
+
+    @property
+    def blank(self):
+        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory; then nothing else works."""
+        return self.layout is None
+
+    def become(self, NDArrayBase other not None):
+        """Share memory, shape and type of another array, as an unpickled, still blank one must."""
+        if self.layout is not None or other.layout is None:
+            raise MXNetError("a blank array can become one that is not, nothing else")
+        self.storage, self.data, self.layout = other.storage, other.data, other.layout
+        self.dtype_code, self.writable = other.dtype_code, other.writable
 
     def shares_memory(self, NDArrayBase other):
         """Whether both arrays are views of one storage."""

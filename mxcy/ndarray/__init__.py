@@ -3,6 +3,7 @@
 from mxcy import _front, streams
 from mxcy.context import as_context
 from mxcy.ndarray.ndarray import NDArray, array
+from mxcy.ndarray.utils import load, load_frombuffer, save
 from mxcy.ndarray import register
 from mxcy import ops
 from mxcy.ops import infer, prepare, record, reference

@@ -4,6 +4,7 @@ import numpy as np
 
 from mxcy import _front, dtypes
 from mxcy.context import current_context
+from mxcy.ndarray import state
 
 __all__ = ["NDArray"]
 
@@ -12,6 +13,12 @@ class NDArray(_front.NDArrayBase):
     """A multi-dimensional array on a device."""
 
     __slots__ = ()
+
+    def __reduce__(self):
+        return state.reduce_array(self)
+
+    def __setstate__(self, content):
+        state.restore_array(self, content)
 
     def asnumpy(self):
         """A NumPy array with a copy of the elements."""

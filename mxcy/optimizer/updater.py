@@ -1,14 +1,11 @@
 """Applies an optimizer and keeps the state of every weight."""
 
-import io
 import pickle
-import sys
 
 import numpy as np
 
-from mxcy.context import Context
 from mxcy.lr_scheduler import LRScheduler
-from mxcy.ndarray import NDArray
+from mxcy.ndarray import NDArray, pickles
 from mxcy.optimizer.optimizer import Optimizer
 
 __all__ = ["Updater", "get_updater"]
@@ -116,10 +113,10 @@ class Updater:
 
         Raises
         ------
-        pickle.UnpicklingError
-            When the bytes name classes that states do not consist of.
+        MXNetError
+            When the bytes are damaged, or name classes that states do not consist of.
         """
-        loaded = _StatesUnpickler(io.BytesIO(states)).load()
+        loaded = pickles.loads(states, (Optimizer, LRScheduler), "optimizer states")
         if isinstance(loaded, tuple) and len(loaded) == 2:
             self.states, self.optimizer = loaded
         else:
@@ -139,28 +136,6 @@ class Updater:
         bytes
         """
         return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
-
-
-class _StatesUnpickler(pickle.Unpickler):
-    """Unpickles states and nothing else; classes of real MXNet become ours."""
-
-    _TYPES = (NDArray, Context, Optimizer, LRScheduler, np.ndarray, np.dtype, np.generic)
-    _FUNCTIONS = ("_reconstruct", "_reconstructor", "scalar", "_frombuffer", "bytearray", "object")
-
-    def find_class(self, module, name):
-        if module == "mxnet" or module.startswith("mxnet."):
-            module = "mxcy" + module[len("mxnet") :]
-        package = module.split(".")[0]
-        if package in ("mxcy", "numpy", "builtins", "copyreg", "copy_reg", "__builtin__"):
-            found = super().find_class(module, name)
-        else:
-            # Optimizers and schedulers of the user's own, from modules the program uses anyway.
-            found = getattr(sys.modules.get(module), name, None)
-        if isinstance(found, type) and issubclass(found, self._TYPES):
-            return found
-        if package != "mxcy" and name in self._FUNCTIONS:
-            return found
-        raise pickle.UnpicklingError(f"optimizer states cannot contain {module}.{name}")
 
 
 def get_updater(optimizer):

@@ -1,0 +1,80 @@
+"""What an array is outside of a program: a block of a file, or a pickle.
+
+An array is pickled as MXNet pickles it, with the state ``{'handle': bytes of one array}``.
+"""
+
+import numpy as np
+
+from mxcy import _front, dtypes
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.ndarray import serialization
+from mxcy.ndarray.blocks import Block, to_dense
+
+__all__ = ["array_of", "blank", "block_of", "reduce_array", "restore_array"]
+
+
+def block_of(array):
+    """The `Block` with the elements of an array, which it shares.
+
+    Parameters
+    ----------
+    array : NDArray
+
+    Returns
+    -------
+    Block
+    """
+    data = np.asarray(array.numpy_view())
+    if data.dtype != dtypes.dtype_of(array.dtype_code):
+        data = data.view(dtypes.dtype_of(array.dtype_code))  # the bits of bfloat16
+    context = array.context
+    return Block(data, device=(context.device_typeid, context.device_id))
+
+
+def array_of(block):
+    """A dense NDArray on ``cpu(0)`` with the data of a `Block`, which it takes over.
+
+    Parameters
+    ----------
+    block : Block
+
+    Returns
+    -------
+    NDArray
+    """
+    return _front.from_numpy(to_dense(block), block.dtype_code, cpu(), False)
+
+
+def reduce_array(array):
+    """What an array's ``__reduce__`` returns."""
+    return blank, (type(array),), {"handle": serialization.pack_array(block_of(array))}
+
+
+def restore_array(array, state):
+    """Give a blank array the elements of a state; what an array's ``__setstate__`` does.
+
+    Parameters
+    ----------
+    array : NDArray
+        Made by `blank`.
+    state : dict
+        ``'handle'`` holds the bytes of one array.
+
+    Raises
+    ------
+    MXNetError
+        When the bytes are damaged or hold no array.
+    """
+    content = state["handle"] if isinstance(state, dict) else state
+    if isinstance(content, str):
+        content = content.encode("latin1")  # so Python 2 wrote bytes
+    block = None if content is None else serialization.unpack_array(content, "<pickled array>")
+    if block is None:
+        raise MXNetError("<pickled array>: holds no array")
+    array.become(array_of(block))
+
+
+def blank(cls):
+    """An array without memory, to be handed to `restore_array`."""
+    return cls.__new__(cls)
