@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["Params", "STRUCTS"]
 
-STRUCTS = {}
+STRUCTS: dict[str, "Params"] = {}
 _C_TYPES = {"i32": ("int32_t", "i", 4), "i64": ("int64_t", "q", 8), "f64": ("double", "d", 8)}
 
 
@@ -23,7 +23,10 @@ class Params:
         self.name, self.doc, self.fields = name, doc, []
         self.offsets, offset, codes = {}, 0, "="
         for field, ctype in fields.items():
-            base, length = re.fullmatch(r"(i32|i64|f64)(?:\[(\d+)\])?", ctype).groups()
+            match = re.fullmatch(r"(i32|i64|f64)(?:\[(\d+)\])?", ctype)
+            if match is None:
+                raise ValueError(f"params struct {name}: unknown type {ctype!r} of {field}")
+            base, length = match.groups()
             _, code, size = _C_TYPES[base]
             pad = -offset % size
             codes += f"{pad}x" if pad else ""

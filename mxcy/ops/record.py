@@ -27,7 +27,7 @@ from mxcy.ops.infer import Spec
 __all__ = ["Op", "Native", "Sample", "native", "op", "register", "sample", "values", "find", "REGISTRY"]
 
 #: every registered name (aliases included) -> Op
-REGISTRY = {}
+REGISTRY: dict[str, "Op"] = {}
 
 
 class Native:
@@ -239,8 +239,10 @@ def register(name, **parts):
 
 def op(name, **parts):
     """Class decorator that registers a record; annotated class attributes become the schema."""
-    members = ("arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes")
-    members += ("outputs", "visible")
+    members = (
+        "arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes", "outputs",
+        "visible",
+    )  # fmt: skip
 
     def decorate(body):
         fields = [
