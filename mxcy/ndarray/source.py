@@ -12,6 +12,8 @@ __all__ = ["MAX_NDIM", "Source"]
 
 #: as many dimensions as the kernels take
 MAX_NDIM = 32
+# zipfile makes a bytes object of whatever is asked for at once.
+_CHUNK = 2**20
 
 
 class Source:
@@ -56,7 +58,7 @@ class Source:
             )
         done = 0
         while done < len(memory):
-            count = self.file.readinto(memory[done:])
+            count = self.file.readinto(memory[done : done + _CHUNK])
             if not count:
                 raise self.refuse(f"{what} ends after {done} of {len(memory)} bytes")
             done += count
