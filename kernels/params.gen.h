@@ -80,4 +80,23 @@ typedef struct {
   double p;
 } mx_dropout_params;
 
+/* out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times over contiguous matrices */
+typedef struct {
+  int64_t batch;
+  int64_t m;
+  int64_t n;
+  int64_t k;
+  int32_t transpose_a;
+  int32_t transpose_b;
+  double alpha;
+  double beta;
+} mx_gemm_params;
+
+/* out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias */
+typedef struct {
+  int64_t rows;
+  int64_t hidden;
+  int64_t depth;
+} mx_fully_connected_params;
+
 #endif

@@ -104,6 +104,11 @@ MX_API void mx_set_parallel_size(int64_t elements);
 /* 1 or N for an operator that touches `work` elements; a plain branch. */
 MX_API int32_t mx_threads_for(int64_t work);
 
+/* --- BLAS ---------------------------------------------------------------------------------- */
+/* Open oneDNN or OpenBLAS for large matrix products; NULL: back to the library's own. */
+MX_API int mx_blas_open(const char *path);
+MX_API const char *mx_blas_name(void); /* "onednn", "openblas" or "" */
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,12 +79,32 @@ MX_INLINE void store(T *p, Vec<T> v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-// The first n lanes, 0 < n < kLanes<T>; the others come from `rest`.
+#if MX_ISA_LEVEL == 3
+// All bits of the first n lanes of sizeof(T) bytes, 4 or 8.
+template <class T>
+MX_INLINE __m256i first_lanes(int n) {
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  } else {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+  }
+}
+#endif
+
+// The first n lanes, 0 < n <= kLanes<T>; the others come from `rest`.
 template <class T>
 MX_INLINE Vec<T> load_first(const T *p, int n, Vec<T> rest = Vec<T>{}) {
 #if MX_ISA_LEVEL == 4
   return (Vec<T>)_mm512_mask_loadu_epi8((__m512i)rest, _bzhi_u64(~0ull, n * sizeof(T)), p);
 #else
+#if MX_ISA_LEVEL == 3
+  if constexpr (sizeof(T) >= 4) {
+    const __m256i lanes = first_lanes<T>(n);
+    const __m256i found = sizeof(T) == 4 ? _mm256_maskload_epi32((const int *)p, lanes)
+                                         : _mm256_maskload_epi64((const long long *)p, lanes);
+    return (Vec<T>)_mm256_blendv_epi8((__m256i)rest, found, lanes);
+  }
+#endif
   __builtin_memcpy(&rest, p, n * sizeof(T));
   return rest;
 #endif
@@ -94,6 +114,13 @@ MX_INLINE void store_first(T *p, Vec<T> v, int n) {
 #if MX_ISA_LEVEL == 4
   _mm512_mask_storeu_epi8(p, _bzhi_u64(~0ull, n * sizeof(T)), (__m512i)v);
 #else
+#if MX_ISA_LEVEL == 3
+  if constexpr (sizeof(T) == 4) {
+    return _mm256_maskstore_epi32((int *)p, first_lanes<T>(n), (__m256i)v);
+  } else if constexpr (sizeof(T) == 8) {
+    return _mm256_maskstore_epi64((long long *)p, first_lanes<T>(n), (__m256i)v);
+  }
+#endif
   __builtin_memcpy(p, &v, n * sizeof(T));
 #endif
 }

@@ -88,7 +88,11 @@ REDUCE = Params(
 
 # Random kernels read the doubles of these by position.
 RANDOM = {
-    name: Params(f"random_{name}", f"one set of parameters for all {name} samples", **dict.fromkeys(fields, "f64"))
+    name: Params(
+        f"random_{name}",
+        f"one set of parameters for all {name} samples",
+        **dict.fromkeys(fields, "f64"),
+    )
     for name, fields in {
         "uniform": ("low", "high"),
         "normal": ("loc", "scale"),
@@ -102,6 +106,18 @@ RANDOM = {
 RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
 
 DROPOUT = Params("dropout", "the probability of a zero", p="f64")
+
+GEMM = Params(
+    "gemm",
+    "out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times over contiguous matrices",
+    batch="i64", m="i64", n="i64", k="i64", transpose_a="i32", transpose_b="i32",
+    alpha="f64", beta="f64",
+)  # fmt: skip
+FULLY_CONNECTED = Params(
+    "fully_connected",
+    "out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias",
+    rows="i64", hidden="i64", depth="i64",
+)  # fmt: skip
 
 
 def header():

@@ -1,0 +1,367 @@
+// Blocked matrix multiplication: C = alpha * A B + beta * C, for this ISA level.
+//
+// B is packed into panels of one or two vectors' width, A into panels of a few rows, and a tile of C
+// stays in registers while one A panel meets one B panel:
+//
+//        B panel (kDepth x width, L1)
+//   A  [ ============================ ]
+//   p  | tile of C: rows x width      |    A block (kRows x kDepth) lives in L2
+//
+// An operand is anything that can pack itself, so convolution packs straight from the image.
+// The order of summation depends on k alone, never on the number of threads.
+#pragma once
+#include "core/scratch.h"
+#include "half.h"
+
+MX_LEAF_BEGIN
+
+constexpr int kTileRows = MX_ISA_LEVEL >= 4 ? 14 : 6;  // with two vectors a row: what registers hold
+constexpr int64_t kDepth = 256;                        // k of a block
+constexpr int64_t kRows = 12 * kTileRows;              // rows of an A block
+constexpr int64_t kCols = 1024;                        // columns of a B block
+constexpr int64_t kUnpackedRows = 64;                  // up to here B is read where it lies
+
+// --- operands --------------------------------------------------------------------------------
+
+// One element, or a vector of them, or its first n, of a storage type S as the type T of the sums.
+template <class T, class S>
+inline Vec<T> load_first_as(const S *src, int n) {
+  if constexpr (is_half<S>) {
+    decltype(narrow(S{}, Vec<T>{})) bits = {};
+    __builtin_memcpy(&bits, src, n * sizeof(S));
+    return widen(S{}, bits);
+  } else {
+    return load_first(src, n);
+  }
+}
+template <class T, class S>
+inline Vec<T> load_as(const S *src) {
+  if constexpr (is_half<S>) {
+    decltype(narrow(S{}, Vec<T>{})) bits;
+    __builtin_memcpy(&bits, src, sizeof bits);
+    return widen(S{}, bits);
+  } else {
+    return load(src);
+  }
+}
+template <class T, class S>
+inline T scalar_as(S x) {
+  if constexpr (is_half<S>) {
+    return load_first_as<T>(&x, 1)[0];
+  } else {
+    return x;
+  }
+}
+
+// Which elements of two rows meet when a transposition swaps blocks of `s` lanes: of the pair
+// (a, b), a's lanes with bit s come from b's lanes without it, and the other way round.
+template <class T, int s, bool high>
+struct SwapIndex {
+  typedef Mask<Vec<T>> Index;
+  alignas(kVecBytes) Element<Index> lane[kLanes<T>];
+  constexpr SwapIndex() : lane() {
+    constexpr int L = kLanes<T>;
+    for (int e = 0; e < L; ++e) {
+      lane[e] = high ? (e & s ? L + e : e ^ s) : (e & s ? L + (e ^ s) : e);
+    }
+  }
+  Index index() const {
+    Index v;
+    __builtin_memcpy(&v, lane, sizeof v);
+    return v;
+  }
+};
+template <class T, int s, bool high>
+inline constexpr SwapIndex<T, s, high> swap_index{};
+
+// Transpose a square of vectors in registers.
+template <class T, int s = 1, int L = kLanes<T>>
+inline void transpose_square(Vec<T> (&rows)[L]) {
+  if constexpr (s < L) {
+    const auto low = swap_index<T, s, false>.index(), high = swap_index<T, s, true>.index();
+#pragma GCC unroll 16
+    for (int i = 0; i < L; ++i) {
+      if (i & s) continue;
+      const Vec<T> a = rows[i], b = rows[i + s];
+      rows[i] = __builtin_shuffle(a, b, low);
+      rows[i + s] = __builtin_shuffle(a, b, high);
+    }
+    transpose_square<T, 2 * s>(rows);
+  }
+}
+
+// Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width` apart;
+// missing rows become zeros.
+template <class T, class S, bool some>
+inline void move_square(T *dst, int width, const S *src, int64_t stride, int rows, int cols) {
+  constexpr int L = kLanes<T>;
+  Vec<T> square[L];
+#pragma GCC unroll 16
+  for (int i = 0; i < L; ++i) {
+    if (some) {
+      square[i] = i < rows ? load_first_as<T>(src + i * stride, cols) : Vec<T>{};
+    } else {
+      square[i] = load_as<T>(src + i * stride);
+    }
+  }
+  transpose_square<T>(square);
+#pragma GCC unroll 16
+  for (int p = 0; p < L; ++p) {
+    if (!some || p < cols) store(dst + p * width, square[p]);
+  }
+}
+
+// dst[p * width + i] = src(i, p) for i < count and p < depth, zero for count <= i < width, where
+// src(i, p) lies at src[i * stride + p]. Writes up to a vector beyond the last element.
+template <class T, class S>
+inline void pack_transposed(T *dst, int width, const S *src, int64_t stride, int count,
+                            int64_t depth) {
+  constexpr int L = kLanes<T>;
+  // Vectors of a narrow piece spill over the start of the next row, which is written after them:
+  // pieces therefore go from the last to the first.
+  for (int i0 = (width - 1) / L * L; i0 >= 0; i0 -= L) {
+    const int rows = count - i0 < L ? (count - i0 < 0 ? 0 : count - i0) : L;
+    const S *from = src + i0 * stride;
+    T *to = dst + i0;
+    int64_t p = 0;
+    if (rows == L) {
+      for (; p + L <= depth; p += L) {
+        move_square<T, S, false>(to + p * width, width, from + p, stride, L, L);
+      }
+    }
+    for (; (depth - p) * rows > 2 * L; p += L) {
+      const int cols = depth - p < L ? (int)(depth - p) : L;
+      move_square<T, S, true>(to + p * width, width, from + p, stride, rows, cols);
+    }
+    for (; p < depth; ++p) {
+      if (rows < L) store(to + p * width, Vec<T>{});
+      for (int i = 0; i < rows; ++i) to[p * width + i] = scalar_as<T>(from[i * stride + p]);
+    }
+  }
+}
+
+// dst[p * width + i] = src[p * stride + i] for i < count, zero for count <= i < width. Writes up to
+// a vector beyond the last element.
+template <class T, class S>
+inline void pack_rows(T *dst, int width, const S *src, int64_t stride, int count, int64_t depth) {
+  constexpr int L = kLanes<T>;
+  const int pieces = (count + L - 1) / L;
+  int64_t p = 0;
+  if (count == width) {
+    // As long as whole vectors stay inside the source; what they spill is written after them.
+    const int64_t last = (depth - 1) * stride + count - pieces * L;
+    for (; p < depth && p * stride <= last; ++p) {
+      for (int w = 0; w < pieces; ++w) {
+        store(dst + p * width + w * L, load_as<T>(src + p * stride + w * L));
+      }
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int i = 0; i < count; ++i) dst[p * width + i] = scalar_as<T>(src[p * stride + i]);
+    for (int i = count; i < width; ++i) dst[p * width + i] = 0;
+  }
+}
+
+// A matrix in memory. i runs along the side that panels split (rows of A, columns of B) and p along
+// k: element (i, p) is data[p * stride + i] when i is contiguous, else data[i * stride + p].
+template <class T, class S = T>
+struct Matrix {
+  const S *data;
+  int64_t stride;
+  bool i_contiguous;
+
+  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+    if (i_contiguous) {
+      pack_rows<T>(dst, width, data + p0 * stride + i0, stride, count, depth);
+    } else {
+      pack_transposed<T>(dst, width, data + i0 * stride + p0, stride, count, depth);
+    }
+  }
+  Matrix from(int64_t i) const {
+    return {data + (i_contiguous ? i : i * stride), stride, i_contiguous};
+  }
+  // The panel at (i, p) where it lies, when it needs no packing (rows `stride` apart), or NULL.
+  const T *in_place(int64_t i, int64_t p) const {
+    if constexpr (sizeof(S) == sizeof(T)) {
+      if (i_contiguous) return data + p * stride + i;
+    }
+    return nullptr;
+  }
+};
+
+// --- one tile --------------------------------------------------------------------------------
+
+template <class T>
+struct Scale {
+  T alpha, beta;
+};
+
+// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + beta * C. `scale` comes by
+// pointer because its values would occupy registers that the sums need.
+template <class T, int R, int W>
+void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> *scale, T *c,
+          int64_t ldc, int cols) {
+  constexpr int L = kLanes<T>;
+  Vec<T> acc[R][W] = {};
+  for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
+    Vec<T> right[W];
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) right[w] = load(b + w * L);
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      const Vec<T> left = splat<Vec<T>>(a[r]);
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+    }
+  }
+  const Vec<T> alpha = splat<Vec<T>>(scale->alpha), beta = splat<Vec<T>>(scale->beta);
+  const bool reads = scale->beta != 0;
+  const int last = cols - (W - 1) * L;  // columns in the last vector
+#pragma GCC unroll 14
+  for (int r = 0; r < R; ++r, c += ldc) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) {
+      const Vec<T> sum = acc[r][w] * alpha;
+      if (w < W - 1 || last == L) {
+        store(c + w * L, reads ? fma(beta, load(c + w * L), sum) : sum);
+      } else {
+        store_first(c + w * L, reads ? fma(beta, load_first(c + w * L, last), sum) : sum, last);
+      }
+    }
+  }
+}
+
+template <class T>
+using Tile = void (*)(int64_t, const T *, const T *, int64_t, const Scale<T> *, T *, int64_t, int);
+
+// tiles<T>[R - 1][W - 1]; defined in gemm.cc.
+template <class T>
+extern const Tile<T> tiles[kTileRows][2];
+
+// --- the loops around it ---------------------------------------------------------------------
+
+inline int64_t up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// The size of equal blocks of at most `most` that cover n, a multiple of `unit`.
+inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
+  if (n <= unit) return unit;
+  const int64_t blocks = (n + most - 1) / most;
+  return up((n + blocks - 1) / blocks, unit);
+}
+
+// C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread. With beta 0, C is not
+// read. False when scratch memory is out.
+template <class T, class A, class B>
+bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &b, T beta, T *c,
+                 int64_t ldc) {
+  constexpr int L = kLanes<T>, kWidth = 2 * L;
+  if (m <= 0 || n <= 0) return true;
+  if (k <= 0) {
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
+    }
+    return true;
+  }
+  // Tiles of equal height: 16 rows are 8 + 8, not 14 + 2.
+  const int tile_rows = (int)(m <= kTileRows ? m : balanced(m, kTileRows, 1));
+  const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
+  const int64_t block_depth = k <= kDepth ? k : balanced(k, kDepth, 1);
+  const int64_t block_cols = n <= kCols ? up(n, L) : balanced(n, kCols, kWidth);
+  // Each panel of B is packed once for all rows: few rows do not repay it.
+  const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
+  T *b_panels = (T *)scratch(
+      kPackSlot, (size_t)((block_cols + block_rows) * block_depth + 4 * L) * sizeof(T));
+  if (!b_panels) return false;
+  T *a_panels = b_panels + up(block_cols * block_depth + L, L);
+  for (int64_t j0 = 0; j0 < n; j0 += block_cols) {
+    const int64_t cols = least(block_cols, n - j0);
+    for (int64_t p0 = 0; p0 < k; p0 += block_depth) {
+      const int64_t depth = least(block_depth, k - p0);
+      const Scale<T> scale = {alpha, p0 ? (T)1 : beta};
+      for (int64_t j = 0; j < cols; j += kWidth) {
+        const int count = (int)least(kWidth, cols - j);
+        if (pack_b || count < kWidth)
+          b.pack(b_panels + j * depth, count <= L ? L : kWidth, j0 + j, count, p0, depth);
+      }
+      for (int64_t i0 = 0; i0 < m; i0 += block_rows) {
+        const int64_t rows = least(block_rows, m - i0);
+        for (int64_t i = 0; i < rows; i += tile_rows) {
+          const int count = (int)least(tile_rows, rows - i);
+          a.pack(a_panels + i * depth, count, i0 + i, count, p0, depth);
+        }
+        for (int64_t j = 0; j < cols; j += kWidth) {
+          const int count = (int)least(kWidth, cols - j);
+          const T *panel = b_panels + j * depth;
+          int64_t step = count > L ? kWidth : L;
+          if (!pack_b && count == kWidth) {
+            panel = b.in_place(j0 + j, p0);
+            step = b.in_place(0, 1) - b.in_place(0, 0);
+          }
+          for (int64_t i = 0; i < rows; i += tile_rows) {
+            tiles<T>[least(tile_rows, rows - i) - 1][count > L](depth, a_panels + i * depth, panel,
+                                                                step, &scale,
+                                                                c + (i0 + i) * ldc + j0 + j, ldc,
+                                                                count);
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// How many ways a team splits the rows (out[0]) and columns (out[1]) of C so that the least is
+// packed twice.
+template <class T>
+inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
+  double best = -1;
+  out[0] = out[1] = 1;
+  for (int r = 1; r <= threads; ++r) {
+    const int c = threads / r;
+    if (r * c != threads) continue;
+    const double rows = (double)up((m + r - 1) / r, 1), cols = (double)up((n + c - 1) / c, kLanes<T>);
+    // Work of the busiest thread in multiply-adds, plus what it packs at about ten of them each.
+    const double cost = rows * cols + 10 * (rows + cols);
+    if (best < 0 || cost < best) {
+      best = cost;
+      out[0] = r;
+      out[1] = c;
+    }
+  }
+}
+
+// gemm_serial split over a team; B operands need from(j) and A operands from(i).
+template <class T, class A, class B>
+bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &b, T beta,
+          T *c, int64_t ldc) {
+  if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc);
+  int team[2];
+  split_team<T>(threads, m, n, team);
+  const int64_t rows = (m + team[0] - 1) / team[0];
+  const int64_t cols = up((n + team[1] - 1) / team[1], kLanes<T>);
+  bool ok = true;
+  parallel_for(threads, threads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
+      if (i >= m || j >= n) continue;
+      if (!gemm_serial(least(rows, m - i), least(cols, n - j), k, alpha, a.from(i), b.from(j), beta,
+                       c + i * ldc + j, ldc)) {
+        ok = false;
+      }
+    }
+  });
+  return ok;
+}
+
+// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS where that
+// pays and by the loops above otherwise. 0, or -1 with an error text.
+struct GemmShape {
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  int64_t lda, ldb, ldc;
+};
+template <class T>
+int gemm_arrays(int threads, const GemmShape &shape, T alpha, const T *a, const T *b, T beta, T *c);
+
+MX_LEAF_END
