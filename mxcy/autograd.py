@@ -179,6 +179,7 @@ def _operator_gradients(node, arrived, keep_graph):
             node.saved_inputs or (None,) * len(node.parents),
             saved,
             [parent is not None for parent in node.parents],
+            call.ins,
         )
     finally:
         if keep_graph:

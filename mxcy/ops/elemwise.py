@@ -1,76 +1,358 @@
-"""Elementwise operators of one array, of two arrays of one shape, and of an array and a number."""
+"""Elementwise operators of one array."""
 
-from mxcy.ops.attrs import Bool, Double, Dynamic, Field
-from mxcy.ops.infer import Spec, broadcast_shapes, same_dtype
-from mxcy.ops.params import SCALAR
-from mxcy.ops.record import native, register, sample
+import math
 
-__all__ = ["unary"]
+from mxcy import dtypes
+from mxcy.ops.attrs import DType, Double, Dynamic, Field, Float
+from mxcy.ops.infer import Spec
+from mxcy.ops.params import SCALAR, SCALAR2
+from mxcy.ops.record import native, op, register, sample
+
+__all__ = ["unary", "infer_same"]
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
 
 
-def _infer_unary(a, data):
+def infer_same(a, data):
+    """The output is like the only input."""
     return Spec(data.shape, data.dtype)
 
 
-def unary(name, xp_name, doc, grad=None, aliases=(), domain=(-1.0, 1.0), kernel=None):
+def unary(name, doc, define, grad=None, domain=(-1.0, 1.0), aliases=(), ints=False, tol=1.0):
     """Register an elementwise operator of one array.
 
     Parameters
     ----------
     name, aliases
-        Operator names.
-    xp_name : str or callable
-        The function of the array module that defines it, or ``f(xp, x)``.
+        Operator names; the kernel has the operator's name.
+    define : str or callable
+        The array module's function that defines it, or ``f(xp, x)``.
     grad : callable, optional
-        ``grad(F, g, x, y)``: the gradient from the output's gradient, the input and the output;
-        it may leave out trailing names it does not need.
+        ``grad(a, F, g, ...)``: the gradient from the output's gradient `g`; it may also ask for the
+        input ``x`` and the output ``y``.
     domain : (float, float)
         Where the battery samples inputs.
+    ints : bool
+        Whether it makes sense on integers.
+    tol : float
+        Factor on the battery's tolerances.
     """
-    define = xp_name if callable(xp_name) else lambda xp, x: getattr(xp, xp_name)(x)
+    function = define if callable(define) else lambda xp, x: getattr(xp, define)(x)
     return register(
         name,
-        aliases=aliases,
-        inputs="data",
-        infer=_infer_unary,
+        aliases=(*aliases, f"_sparse_{name}"),
+        infer=infer_same,
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
-        ref=lambda a, xp, data: define(xp, data),
-        kernels=(native(kernel or name, inplace=True),),
-        samples=(sample((3, 4)), sample((2, 3, 5))),
+        ref=lambda a, xp, data: function(xp, data).astype(data.dtype, copy=False),
+        kernels=(native(name, inplace=True),),
+        samples=(sample((3, 4), tol=tol), sample((2, 3, 19), tol=tol, grad=False)),
+        dtypes=_ALL if ints else _FLOATS,
         domain=domain,
         doc=doc,
     )
 
 
-unary("exp", "exp", "Exponential of every element.", grad=lambda a, F, g, y: g * y, domain=(-4, 4))
+def by_element(function):
+    """A reference made of a function of one float, for what array modules lack."""
+    return lambda xp, x: xp.vectorize(function, otypes=[xp.float64])(x)
 
-_SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, True))
+
+def _zero(a, F, g):
+    return F.zeros_like(g)
+
+
+def _gamma(x):
+    try:
+        return math.gamma(x)
+    except (ValueError, OverflowError):
+        return math.nan if x < 0 or math.isnan(x) else math.inf
+
+
+def _lgamma(x):
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def _digamma(x):
+    """The logarithmic derivative of the gamma function: recurrence, reflection, asymptotic series."""
+    if x <= 0 and x == math.floor(x):
+        return math.nan
+    if x < 0:
+        return _digamma(1 - x) - math.pi / math.tan(math.pi * x)
+    total = 0.0
+    while x < 10:
+        total -= 1 / x
+        x += 1
+    square = 1 / (x * x)
+    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
+    return total + math.log(x) - 0.5 / x - series
+
+
+def _erfinv(y):
+    """The inverse of the error function, by Newton steps on erf from Winitzki's approximation."""
+    if abs(y) >= 1:
+        return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
+    log = math.log1p(-y * y)
+    first = 2 / (math.pi * 0.147) + log / 2
+    x = math.copysign(math.sqrt(math.sqrt(first * first - log / 0.147) - first), y)
+    for _ in range(4):
+        x -= (math.erf(x) - y) / (2 / math.sqrt(math.pi) * math.exp(-x * x))
+    return x
+
+
+def _half_away(xp, x):
+    return xp.trunc(x + xp.copysign(0.5, x)) if x.dtype.kind == "f" else x
+
+
+# --- arithmetic ---
+unary("abs", "Absolute value.", "abs", lambda a, F, g, x: g * F.sign(x), (-2, 2), ints=True)
+unary("negative", "Negation.", "negative", lambda a, F, g: -g, (-2, 2), ints=True)
+unary("sign", "Sign: -1, 0 or 1.", "sign", _zero, (-2, 2), ints=True)
+unary("square", "Square.", "square", lambda a, F, g, x: g * x * 2, (-2, 2), ints=True)
+unary("reciprocal", "One divided by the value.", lambda xp, x: 1 / x, lambda a, F, g, y: -g * y * y, (0.5, 2))
+unary("sqrt", "Square root.", "sqrt", lambda a, F, g, y: g * 0.5 / y, (0.1, 4))
+unary("rsqrt", "Reciprocal of the square root.", lambda xp, x: 1 / xp.sqrt(x),
+      lambda a, F, g, x, y: g * y / x * -0.5, (0.1, 4))  # fmt: skip
+unary("cbrt", "Cube root.", "cbrt", lambda a, F, g, y: g / (y * y * 3), (0.1, 4))
+unary("rcbrt", "Reciprocal of the cube root.", lambda xp, x: 1 / xp.cbrt(x),
+      lambda a, F, g, x, y: g * y / x * (-1 / 3), (0.1, 4))  # fmt: skip
+unary("degrees", "Radians as degrees.", "degrees", lambda a, F, g: g * (180 / math.pi))
+unary("radians", "Degrees as radians.", "radians", lambda a, F, g: g * (math.pi / 180))
+
+# --- rounding ---
+unary("floor", "The largest integer not above the value.", "floor", _zero, (-3, 3))
+unary("ceil", "The smallest integer not below the value.", "ceil", _zero, (-3, 3))
+unary("trunc", "The integer nearest towards zero.", "trunc", _zero, (-3, 3))
+unary("fix", "The integer nearest towards zero.", "trunc", _zero, (-3, 3))
+unary("round", "The nearest integer; halves away from zero.", _half_away, _zero, (-3, 3))
+unary("rint", "The nearest integer; halves towards the smaller one.",
+      lambda xp, x: xp.where(x - xp.floor(x) <= xp.ceil(x) - x, xp.floor(x), xp.ceil(x)), _zero, (-3, 3))  # fmt: skip
+
+# --- exponentials and logarithms ---
+unary("exp", "Exponential.", "exp", lambda a, F, g, y: g * y, (-4, 4))
+unary("expm1", "exp(x) - 1, accurate for small x.", "expm1", lambda a, F, g, y: g * (y + 1), (-2, 2))
+unary("log", "Natural logarithm.", "log", lambda a, F, g, x: g / x, (0.1, 4))
+unary("log1p", "log(1 + x), accurate for small x.", "log1p", lambda a, F, g, x: g / (x + 1), (-0.5, 2))
+unary("log2", "Logarithm to base 2.", "log2", lambda a, F, g, x: g / (x * math.log(2)), (0.1, 4))
+unary("log10", "Logarithm to base 10.", "log10", lambda a, F, g, x: g / (x * math.log(10)), (0.1, 4))
+
+# --- trigonometry ---
+unary("sin", "Sine.", "sin", lambda a, F, g, x: g * F.cos(x), (-4, 4))
+unary("cos", "Cosine.", "cos", lambda a, F, g, x: -g * F.sin(x), (-4, 4))
+unary("tan", "Tangent.", "tan", lambda a, F, g, y: g * (y * y + 1))
+unary("arcsin", "Inverse sine.", "arcsin", lambda a, F, g, x: g * F.rsqrt(1 - x * x), (-0.9, 0.9))
+unary("arccos", "Inverse cosine.", "arccos", lambda a, F, g, x: -g * F.rsqrt(1 - x * x), (-0.9, 0.9))
+unary("arctan", "Inverse tangent.", "arctan", lambda a, F, g, x: g / (x * x + 1))
+unary("sinh", "Hyperbolic sine.", "sinh", lambda a, F, g, x: g * F.cosh(x), (-2, 2))
+unary("cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2))
+unary("tanh", "Hyperbolic tangent.", "tanh", lambda a, F, g, y: g * (1 - y * y), (-3, 3))
+unary("arcsinh", "Inverse hyperbolic sine.", "arcsinh", lambda a, F, g, x: g * F.rsqrt(x * x + 1), (-2, 2))
+unary("arccosh", "Inverse hyperbolic cosine.", "arccosh", lambda a, F, g, x: g * F.rsqrt(x * x - 1), (1.1, 3))
+unary("arctanh", "Inverse hyperbolic tangent.", "arctanh", lambda a, F, g, x: g / (1 - x * x), (-0.8, 0.8))
+
+# --- activations ---
+unary("relu", "max(x, 0).", lambda xp, x: xp.maximum(x, 0), lambda a, F, g, y: g * (y > 0), (-2, 2), ints=True)
+unary("sigmoid", "1 / (1 + exp(-x)).", lambda xp, x: 1 / (1 + xp.exp(-x)),
+      lambda a, F, g, y: g * (y * (1 - y)), (-4, 4))  # fmt: skip
+unary("log_sigmoid", "log(1 / (1 + exp(-x))).",
+      lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
+      lambda a, F, g, y: g * (1 - F.exp(y)), (-4, 4))  # fmt: skip
+unary("softsign", "x / (1 + abs(x)).", lambda xp, x: x / (1 + xp.abs(x)),
+      lambda a, F, g, x: g / F.square(F.abs(x) + 1), (-3, 3))  # fmt: skip
+
+
+def _mish_grad(a, F, g, x):
+    squashed, gate = F.tanh(F.Activation(x, act_type="softrelu")), F.sigmoid(x)
+    return g * (squashed + x * gate * (1 - squashed * squashed))
+
+
+unary("mish", "x * tanh(log(1 + exp(x))).",
+      lambda xp, x: x * xp.tanh(xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))), _mish_grad, (-3, 3))  # fmt: skip
+
+# --- special functions ---
+unary("erf", "The error function.", by_element(math.erf),
+      lambda a, F, g, x: g * F.exp(-x * x) * (2 / math.sqrt(math.pi)), (-2, 2), ("_npx_erf",))  # fmt: skip
+unary("erfinv", "The inverse of the error function.", by_element(_erfinv),
+      lambda a, F, g, y: g * F.exp(y * y) * (math.sqrt(math.pi) / 2), (-0.9, 0.9), ("_npx_erfinv",), tol=4)  # fmt: skip
+unary("gamma", "The gamma function.", by_element(_gamma),
+      lambda a, F, g, x, y: g * y * F.digamma(x), (0.5, 4), ("_npx_gamma",), tol=4)  # fmt: skip
+unary("gammaln", "The logarithm of the gamma function's absolute value.", by_element(_lgamma),
+      lambda a, F, g, x: g * F.digamma(x), (0.5, 5), ("_npx_gammaln",), tol=4)  # fmt: skip
+unary("digamma", "The logarithmic derivative of the gamma function.", by_element(_digamma),
+      None, (0.5, 5), ("_npx_digamma",), tol=4)  # fmt: skip
+
 register(
-    "_plus_scalar", aliases=("_PlusScalar",), fields=_SCALAR_FIELDS, infer=_infer_unary,
-    grad=lambda a, F, g: g, ref=lambda a, xp, data: data + a.scalar,
-    kernels=(native("add_scalar", struct=SCALAR, inplace=True),), samples=(sample((3, 4), scalar=2.5),),
-    doc="Add a number to every element.",
+    "logical_not", infer=infer_same, grad=_zero,
+    ref=lambda a, xp, data: (data == 0).astype(data.dtype), kernels=(native("logical_not", inplace=True),),
+    samples=(sample((3, 4)),), dtypes=_ALL, domain=(-1, 1),
+    doc="1 where the value is zero, 0 elsewhere.",
 )  # fmt: skip
 
+for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
+    register(
+        _name, aliases=("_sparse_zeros_like",) if _value == 0 else (), infer=infer_same, grad=_zero,
+        ref=lambda a, xp, data, _value=_value: xp.full(data.shape, _value, data.dtype),
+        kernels=(native("fill", struct=SCALAR, params=lambda a, i, o, v=_value: {"scalar": v}, inplace=True),),
+        samples=(sample((3, 4)),), dtypes=_ALL, doc=f"An array of {_name[:-5]} like the input.",
+    )  # fmt: skip
 
-def _infer_broadcast(a, lhs, rhs):
-    return Spec(broadcast_shapes(lhs.shape, rhs.shape), same_dtype((lhs, rhs), ("lhs", "rhs")))
+
+@op("clip", aliases=("_npi_clip", "_sparse_clip"))
+class Clip:
+    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+
+    a_min: Float
+    a_max: Float
+
+    dtypes = _ALL
+    domain = (-3, 3)
+    kernels = (native("clip", SCALAR2, lambda a, i, o: {"p": a.a_min, "q": a.a_max}, inplace=True),)
+    samples = (sample((3, 4), a_min=-1.0, a_max=1.5), sample((5,), a_min=0.0, a_max=2.0))
+
+    infer = infer_same
+
+    def grad(a, F, g, data):
+        return g * (data >= a.a_min) * (data <= a.a_max)
+
+    def ref(a, xp, data):
+        return xp.minimum(xp.maximum(data, a.a_min), a.a_max).astype(data.dtype)
 
 
-def _shapes_differ(a, ins, outs):
-    return None if ins[0].shape == ins[1].shape else "the shapes differ"
+@op("smooth_l1", aliases=("_npx_smooth_l1",))
+class SmoothL1:
+    """The Huber-like loss of detection: 0.5 (s x)^2 / s^2... quadratic below 1 / s^2, linear beyond.
+
+    ``0.5 * (scalar * x)^2`` where ``abs(x) < 1 / scalar^2``, else ``abs(x) - 0.5 / scalar^2``.
+    """
+
+    scalar: Float
+
+    domain = (-2, 2)
+    kernels = (native("smooth_l1", SCALAR2, lambda a, i, o: {"p": a.scalar, "q": 0}, inplace=True),)
+    samples = (sample((3, 4), scalar=1.0), sample((3, 4), scalar=2.0))
+
+    infer = infer_same
+
+    def grad(a, F, g, data):
+        square = a.scalar * a.scalar
+        near = F.abs(data) < 1 / square
+        return g * (near * data * square + (1 - near) * F.sign(data))
+
+    def ref(a, xp, data):
+        square, size = a.scalar * a.scalar, xp.abs(data)
+        return xp.where(size < 1 / square, 0.5 * square * data * data, size - 0.5 / square).astype(data.dtype)
 
 
-register(
-    "broadcast_add", aliases=("broadcast_plus",), inputs="lhs rhs", infer=_infer_broadcast,
-    grad=lambda a, F, g: (g, g), ref=lambda a, xp, lhs, rhs: lhs + rhs,
-    kernels=(native("add", when=_shapes_differ, inplace=True),), samples=(sample((3, 4), (3, 4)),),
-    doc="Add two arrays with broadcasting.",
-)  # fmt: skip
-register(
-    "broadcast_mul", inputs="lhs rhs", infer=_infer_broadcast,
-    grad=lambda a, F, g, lhs, rhs: (g * rhs, g * lhs), ref=lambda a, xp, lhs, rhs: lhs * rhs,
-    kernels=(native("mul", when=_shapes_differ, inplace=True),), samples=(sample((3, 4), (3, 4)),),
-    doc="Multiply two arrays with broadcasting.",
-)  # fmt: skip
+@op("hard_sigmoid")
+class HardSigmoid:
+    """``alpha * x + beta`` limited to [0, 1]."""
+
+    alpha: Float = 0.2
+    beta: Float = 0.5
+
+    domain = (-4, 4)
+    kernels = (native("hard_sigmoid", SCALAR2, lambda a, i, o: {"p": a.alpha, "q": a.beta}, inplace=True),)
+    samples = (sample((3, 4)), sample((3, 4), alpha=0.3, beta=0.1))
+
+    infer = infer_same
+
+    def grad(a, F, g, out):
+        return g * (out > 0) * (out < 1) * a.alpha
+
+    def ref(a, xp, data):
+        return xp.clip(a.alpha * data + a.beta, 0, 1).astype(data.dtype)
+
+
+_CAST_TARGETS = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+
+
+def _infer_cast(a, data):
+    return Spec(data.shape, dtypes.code_of(a.dtype))
+
+
+def _cast_grad(a, F, g, specs):
+    return F.Cast(g, dtype=dtypes.name_of(specs[0].dtype))
+
+
+def _cast_ref(a, xp, data):
+    # bfloat16 travels as float32 here; storing rounds it.
+    return data.astype("float32" if a.dtype == "bfloat16" else a.dtype)
+
+
+for _name, _aliases, _targets in (
+    ("Cast", ("cast", "_npi_cast", "_npx_cast"), _CAST_TARGETS),
+    ("amp_cast", (), ("bfloat16", "float16", "float32")),
+):
+    register(
+        _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer_cast,
+        grad=_cast_grad, ref=_cast_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
+        samples=(
+            sample((3, 4), dtype="float32"), sample((3, 4), dtype="float16", grad=False, tol=100),
+            *((sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),) if _name == "Cast" else ()),
+        ),
+        doc="Convert to another element type; floats are cut to integers towards zero.",
+    )  # fmt: skip
+
+
+@op("_contrib_div_sqrt_dim")
+class DivSqrtDim:
+    """Divide by the square root of the last extent, as attention does."""
+
+    samples = (sample((3, 4)), sample((2, 3, 5)))
+
+    infer = infer_same
+
+    def grad(a, F, g):
+        return F._contrib_div_sqrt_dim(g)
+
+    def ref(a, xp, data):
+        return data / math.sqrt(data.shape[-1])
+
+
+@op("_contrib_quadratic")
+class Quadratic:
+    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+
+    a: Float = 0.0
+    b: Float = 0.0
+    c: Float = 0.0
+
+    samples = (sample((3, 4), a=2.0, b=-1.0, c=0.5),)
+
+    infer = infer_same
+
+    def grad(a, F, g, data):
+        return g * (data * (2 * a.a) + a.b)
+
+    def ref(a, xp, data):
+        return a.a * data * data + a.b * data + a.c
+
+
+@op("_contrib_gradientmultiplier")
+class GradientMultiplier:
+    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse it)."""
+
+    scalar: Dynamic(Double) = 1.0
+
+    samples = (sample((3, 4), scalar=1.0), sample((3, 4), scalar=-0.5, grad=False))
+
+    infer = infer_same
+
+    def grad(a, F, g):
+        return g * a.scalar
+
+    def ref(a, xp, data):
+        return data
+
+
+for _name, _define in (("round", _half_away), ("sign", lambda xp, x: xp.sign(x))):
+    register(
+        f"_contrib_{_name}_ste", aliases=(f"_sparse__contrib_{_name}_ste",), infer=infer_same,
+        grad=lambda a, F, g: g, ref=lambda a, xp, data, _define=_define: _define(xp, data),
+        kernels=(native(_name, inplace=True),), samples=(sample((3, 4), grad=False),), domain=(-3, 3),
+        doc=f"`{_name}` whose gradient passes straight through.",
+    )  # fmt: skip

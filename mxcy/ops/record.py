@@ -185,7 +185,8 @@ class Op:
         if not callable(self._outputs):
             for i, name in enumerate(self._outputs):
                 known.setdefault(name, ("out", i))
-        known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0), needs=("needs", 0))
+        known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0))
+        known.update(needs=("needs", 0), specs=("specs", 0))
         known.update(extra)
         parameters = list(inspect.signature(self._grad).parameters)[3:]
         for name in parameters:
@@ -193,7 +194,7 @@ class Op:
                 raise ValueError(f"{self.name}: the gradient rule asks for {name!r}, not an input or output")
         return tuple(known[name] for name in parameters)
 
-    def grad(self, a, F, g, ins, outs, needs):
+    def grad(self, a, F, g, ins, outs, needs, specs):
         """The gradients of the inputs.
 
         Parameters
@@ -204,16 +205,20 @@ class Op:
         ins, outs : sequences of arrays; only those named by the rule have to be present
         needs : sequence of bool
             Which inputs' gradients are wanted.
+        specs : sequence of Spec
+            The inputs' shapes and dtypes.
 
         Returns
         -------
         list of array or None, one per input
         """
         pick = {"in": lambda i: ins[i] if i < len(ins) else None, "out": lambda i: outs[i],
-                "ins": lambda i: ins, "outs": lambda i: outs, "needs": lambda i: needs}  # fmt: skip
+                "ins": lambda i: ins, "outs": lambda i: outs, "needs": lambda i: needs,
+                "specs": lambda i: specs}  # fmt: skip
         found = self._grad(a, F, g, *(pick[kind](i) for kind, i in self.grad_needs))
         found = list(found) if isinstance(found, (tuple, list)) else [found]
-        return found + [None] * (len(ins) - len(found))
+        # Rules may leave out trailing inputs, or speak of optional ones that this call does not have.
+        return (found + [None] * (len(ins) - len(found)))[: len(ins)]
 
     def __repr__(self):
         return f"<operator {self.name}>"

@@ -1,0 +1,380 @@
+"""Convolution and deconvolution in one, two and three dimensions.
+
+Three bilinear maps that are each other's gradients carry the family: the convolution itself, its
+transpose with respect to the data, and its transpose with respect to the weight. A deconvolution is the
+second of them. Shapes are (batch, channel, spatial...); weights (out, in / groups, kernel...).
+"""
+
+import itertools
+import math
+
+from mxcy.ops.attrs import Bool, BoolOrNone, Enum, Shape, UInt, ULong
+from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.record import op, sample
+
+__all__ = ["resolve"]
+
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+
+def resolve(a):
+    """Kernel, stride, dilate and pad of convolution attributes, all of the kernel's length."""
+    n = len(a.kernel)
+    require(1 <= n <= 3, f"kernel: expected 1 to 3 dimensions, got {a.kernel}")
+    found = [a.kernel]
+    for name, value, default in (("stride", a.stride, 1), ("dilate", a.dilate, 1), ("pad", a.pad, 0)):
+        value = value or (default,) * n
+        require(len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}")
+        require(min(value) >= default, f"{name}: values must be at least {default}, got {value}")
+        found.append(value)
+    require(min(a.kernel) >= 1, f"kernel: values must be positive, got {a.kernel}")
+    layout = getattr(a, "layout", None)
+    require(layout in (None, _LAYOUTS[n]), f"layout: {layout} is not supported on CPU, use {_LAYOUTS[n]}")
+    return found
+
+
+def _reach(kernel, dilate):
+    """How many positions a dilated kernel covers."""
+    return [(k - 1) * d + 1 for k, d in zip(kernel, dilate, strict=True)]
+
+
+def _divides(channels, groups, name):
+    require(groups >= 1, f"num_group: must be positive, got {groups}")
+    if channels != -1:
+        require(channels % groups == 0, f"{name}: {channels} channels cannot form {groups} groups")
+
+
+def _windows(kernel, stride, dilate, spatial):
+    """For each kernel position, the slices of the padded input under the output positions."""
+    for position in itertools.product(*map(range, kernel)):
+        yield position, tuple(
+            slice(p * d, p * d + (n - 1) * s + 1, s)
+            for p, s, d, n in zip(position, stride, dilate, spatial, strict=True)
+        )
+
+
+def _grouped(xp, array, groups, axis):
+    """`array` with its channel axis split into (groups, channels of a group)."""
+    shape = array.shape
+    return array.reshape(*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :])
+
+
+def _padded(xp, data, pad):
+    return xp.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
+
+
+def forward_ref(a, xp, data, weight):
+    """The convolution (cross-correlation), one kernel position at a time."""
+    kernel, stride, dilate, pad = resolve(a)
+    data = _padded(xp, data, pad)
+    reach = _reach(kernel, dilate)
+    spatial = [(n - r) // s + 1 for n, r, s in zip(data.shape[2:], reach, stride, strict=True)]
+    data = _grouped(xp, data, a.num_group, 1)
+    weight = _grouped(xp, weight, a.num_group, 0)
+    out = 0
+    for position, window in _windows(kernel, stride, dilate, spatial):
+        taps = weight[(..., *position)]
+        out = out + xp.einsum("ngc...,goc->ngo...", data[(..., *window)], taps)
+    return out.reshape(out.shape[0], -1, *spatial)
+
+
+def data_ref(a, xp, grad, weight, spatial):
+    """The transpose with respect to the data, which has the given spatial extents."""
+    kernel, stride, dilate, pad = resolve(a)
+    full = [n + 2 * p for n, p in zip(spatial, pad, strict=True)]
+    spread = _grouped(xp, grad, a.num_group, 1)
+    weight = _grouped(xp, weight, a.num_group, 0)
+    dtype = xp.result_type(grad, weight)
+    out = xp.zeros((grad.shape[0], a.num_group, weight.shape[2], *full), dtype)
+    for position, window in _windows(kernel, stride, dilate, grad.shape[2:]):
+        taps = weight[(..., *position)]
+        out[(..., *window)] += xp.einsum("ngo...,goc->ngc...", spread, taps)
+    crop = tuple(slice(p, p + n) for p, n in zip(pad, spatial, strict=True))
+    return out.reshape(grad.shape[0], -1, *full)[(slice(None), slice(None), *crop)]
+
+
+def weight_ref(a, xp, data, grad):
+    """The transpose with respect to the weight."""
+    kernel, stride, dilate, pad = resolve(a)
+    data = _grouped(xp, _padded(xp, data, pad), a.num_group, 1)
+    spread = _grouped(xp, grad, a.num_group, 1)
+    axes = "xyz"[: len(kernel)]
+    rows = [
+        xp.einsum(f"ngo{axes},ngc{axes}->goc", spread, data[(..., *window)])
+        for _, window in _windows(kernel, stride, dilate, grad.shape[2:])
+    ]
+    out = xp.stack(rows, axis=-1)
+    return out.reshape(grad.shape[1], data.shape[2], *kernel)
+
+
+def _conv_shapes(a, data, weight):
+    """Fill in the weight and return the output's shape and dtype."""
+    kernel, stride, dilate, pad = resolve(a)
+    dtype = same_dtype((data, weight), ("data", "weight"))
+    if data.shape is None:
+        return None, dtype
+    require(
+        data.ndim == len(kernel) + 2,
+        f"data: expected {len(kernel) + 2} dimensions for kernel {kernel}, got shape {data.shape}",
+    )
+    channels = data.shape[1]
+    _divides(channels, a.num_group, "data")
+    _divides(a.num_filter, a.num_group, "num_filter")
+    inner = -1 if channels == -1 else channels // a.num_group
+    weight.fill("weight", (a.num_filter, inner, *kernel))
+    spatial = []
+    for n, r, s, p in zip(data.shape[2:], _reach(kernel, dilate), stride, pad, strict=True):
+        require(n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}")
+        spatial.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
+    return (data.shape[0], a.num_filter, *spatial), dtype
+
+
+def _conv_attrs(a):
+    """The attributes that the transposed maps share with a convolution."""
+    kernel, stride, dilate, pad = resolve(a)
+    return {
+        "kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad,
+        "num_filter": a.num_filter, "num_group": a.num_group,
+    }  # fmt: skip
+
+
+_CONV_SAMPLES = (
+    sample((2, 3, 5, 6), (4, 3, 3, 3), (4,), kernel=(3, 3), num_filter=4),
+    sample(
+        (2, 4, 7, 5), (6, 2, 3, 2), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
+        pad=(1, 2), dilate=(2, 1), no_bias=True,
+    ),
+    sample((2, 3, 6, 4), (5, 3, 1, 1), (5,), kernel=(1, 1), num_filter=5),
+    sample((2, 4, 5, 5), (4, 1, 3, 3), (4,), kernel=(3, 3), num_filter=4, num_group=4, pad=(1, 1)),
+    sample((2, 3, 9), (4, 3, 3), (4,), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
+    sample((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), (3,), kernel=(2, 3, 2), num_filter=3, pad=(1, 0, 1)),
+)  # fmt: skip
+
+
+@op("Convolution", aliases=("_npx_convolution",), inputs="data weight bias?")
+class Convolution:
+    """Convolve the data with a bank of filters (as neural networks do: cross-correlation).
+
+    ``out[n, f] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, stride * x + dilate * k - pad]``
+
+    Shapes: data (batch, channel, spatial...) with one to three spatial dimensions, weight
+    (num_filter, channel / num_group, kernel...), bias (num_filter,). Each spatial extent becomes
+    ``floor((x + 2 * pad - dilate * (kernel - 1) - 1) / stride) + 1``.
+    `workspace` and the `cudnn_*` parameters are accepted and change nothing on CPU.
+    """
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+    num_filter: UInt
+    num_group: UInt = 1
+    workspace: ULong = 1024
+    no_bias: Bool = False
+    cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None
+    cudnn_off: Bool = False
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC") = None
+
+    dtypes = ("float32", "float64", "float16")
+    samples = _CONV_SAMPLES
+
+    def infer(a, data, weight, bias=None):
+        shape, dtype = _conv_shapes(a, data, weight)
+        if bias is not None:
+            bias.fill("bias", (a.num_filter,), dtype)
+        return Spec(shape, dtype)
+
+    def grad(a, F, g, data, weight, needs):
+        shared = _conv_attrs(a)
+        spatial = data.shape[2:]
+        by_data = F._conv_data(g, weight, spatial=spatial, **shared) if needs[0] else None
+        by_weight = F._conv_weight(data, g, **shared) if needs[1] else None
+        by_bias = None
+        if len(needs) > 2 and needs[2]:
+            by_bias = F.sum(g, axis=1, exclude=True)
+        return by_data, by_weight, by_bias
+
+    def ref(a, xp, data, weight, bias=None):
+        out = forward_ref(a, xp, data, weight)
+        return out if bias is None else out + bias.reshape(-1, *[1] * len(a.kernel))
+
+
+@op("_conv_data", inputs="grad weight")
+class _ConvData:
+    """The transpose of a convolution with respect to its data, whose spatial extents are `spatial`."""
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+    num_filter: UInt
+    num_group: UInt = 1
+    spatial: Shape
+
+    samples = (
+        sample((2, 4, 3, 4), (4, 3, 3, 3), kernel=(3, 3), num_filter=4, spatial=(5, 6)),
+        sample(
+            (2, 6, 3, 8), (6, 2, 3, 2), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
+            pad=(1, 2), dilate=(2, 1), spatial=(7, 5),
+        ),
+        sample((2, 4, 5), (4, 3, 3), kernel=(3,), num_filter=4, stride=(2,), pad=(1,), spatial=(9,)),
+    )  # fmt: skip
+
+    def infer(a, grad, weight):
+        dtype = same_dtype((grad, weight), ("grad", "weight"))
+        if grad.shape is None or weight.shape is None:
+            return Spec(None, dtype)
+        channels = weight.shape[1] * a.num_group if weight.shape[1] != -1 else -1
+        return Spec((grad.shape[0], channels, *a.spatial), dtype)
+
+    def grad(a, F, g, grad, weight):
+        shared = _conv_attrs(a)
+        return F.Convolution(g, weight, no_bias=True, **shared), F._conv_weight(g, grad, **shared)
+
+    def ref(a, xp, grad, weight):
+        return data_ref(a, xp, grad, weight, a.spatial)
+
+
+@op("_conv_weight", inputs="data grad")
+class _ConvWeight:
+    """The transpose of a convolution with respect to its weight."""
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+    num_filter: UInt
+    num_group: UInt = 1
+
+    samples = (
+        sample((2, 3, 5, 6), (2, 4, 3, 4), kernel=(3, 3), num_filter=4),
+        sample(
+            (2, 4, 7, 5), (2, 6, 3, 8), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
+            pad=(1, 2), dilate=(2, 1),
+        ),
+        sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
+    )  # fmt: skip
+
+    def infer(a, data, grad):
+        dtype = same_dtype((data, grad), ("data", "grad"))
+        if data.shape is None:
+            return Spec(None, dtype)
+        channels = data.shape[1] // a.num_group if data.shape[1] != -1 else -1
+        return Spec((a.num_filter, channels, *a.kernel), dtype)
+
+    def grad(a, F, g, data, grad):
+        shared = _conv_attrs(a)
+        by_data = F._conv_data(grad, g, spatial=data.shape[2:], **shared)
+        return by_data, F.Convolution(data, g, no_bias=True, **shared)
+
+    def ref(a, xp, data, grad):
+        return weight_ref(a, xp, data, grad)
+
+
+def resolve_deconv(a, spatial):
+    """(pad, output extents) of a deconvolution over inputs with these spatial extents.
+
+    With `target_shape` the padding is what makes the output have that shape; `adj` is then implied.
+    """
+    kernel, stride, dilate, pad = resolve(a)
+    n = len(kernel)
+    adj = a.adj or (0,) * n
+    require(len(adj) == n, f"adj: expected {n} values as in kernel {kernel}, got {adj}")
+    whole = [
+        -1 if x == -1 else s * (x - 1) + r
+        for x, s, r in zip(spatial, stride, _reach(kernel, dilate), strict=True)
+    ]
+    if a.target_shape and any(a.target_shape):
+        require(len(a.target_shape) == n, f"target_shape: expected {n} values, got {a.target_shape}")
+        pads = []
+        for total, target in zip(whole, a.target_shape, strict=True):
+            require(total == -1 or total >= target, f"target_shape: {target} exceeds the largest, {total}")
+            pads.append(0 if total == -1 else math.ceil((total - target) / 2))
+        return tuple(pads), tuple(a.target_shape)
+    for x, s in zip(adj, stride, strict=True):
+        require(x < s, f"adj: {adj} must be smaller than stride {stride}")
+    out = [-1 if w == -1 else w - 2 * p + x for w, p, x in zip(whole, pad, adj, strict=True)]
+    require(all(x == -1 or x > 0 for x in out), f"pad: {pad} leaves no output")
+    return pad, tuple(out)
+
+
+@op("Deconvolution", aliases=("_npx_deconvolution",), inputs="data weight bias?")
+class Deconvolution:
+    """Transposed convolution: what a convolution's gradient does to its data.
+
+    Shapes: data (batch, channel, spatial...), weight (channel, num_filter / num_group, kernel...),
+    bias (num_filter,). Each spatial extent becomes
+    ``stride * (x - 1) + dilate * (kernel - 1) + 1 - 2 * pad + adj``, or `target_shape` with padding
+    chosen to fit.
+    """
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+    adj: Shape = ()
+    target_shape: Shape = ()
+    num_filter: UInt
+    num_group: UInt = 1
+    workspace: ULong = 512
+    no_bias: Bool = True
+    cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None
+    cudnn_off: Bool = False
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC") = None
+
+    dtypes = ("float32", "float64", "float16")
+    samples = (
+        sample((2, 3, 4, 5), (3, 2, 3, 3), kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 1)),
+        sample(
+            (2, 4, 3, 3), (4, 3, 4, 4), (6,), kernel=(4, 4), num_filter=6, num_group=2,
+            stride=(2, 2), pad=(1, 1), no_bias=False,
+        ),
+        sample((2, 3, 5, 5), (3, 2, 4, 4), kernel=(4, 4), num_filter=2, stride=(2, 2), target_shape=(11, 11)),
+        sample((2, 3, 6), (3, 2, 3), kernel=(3,), num_filter=2, stride=(2,), pad=(1,), dilate=(2,)),
+        sample((1, 2, 2, 3, 2), (2, 3, 2, 2, 2), kernel=(2, 2, 2), num_filter=3, stride=(2, 1, 2)),
+    )  # fmt: skip
+
+    def infer(a, data, weight, bias=None):
+        dtype = same_dtype((data, weight), ("data", "weight"))
+        if bias is not None:
+            bias.fill("bias", (a.num_filter,), dtype)
+        if data.shape is None:
+            return Spec(None, dtype)
+        n = len(a.kernel)
+        require(data.ndim == n + 2, f"data: expected {n + 2} dimensions, got shape {data.shape}")
+        _divides(data.shape[1], a.num_group, "data")
+        _divides(a.num_filter, a.num_group, "num_filter")
+        weight.fill("weight", (data.shape[1], a.num_filter // a.num_group, *a.kernel))
+        _, spatial = resolve_deconv(a, data.shape[2:])
+        return Spec((data.shape[0], a.num_filter, *spatial), dtype)
+
+    def grad(a, F, g, data, weight, needs):
+        kernel, stride, dilate, _ = resolve(a)
+        pad, _ = resolve_deconv(a, data.shape[2:])
+        shared = {
+            "kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad,
+            "num_filter": data.shape[1], "num_group": a.num_group,
+        }  # fmt: skip
+        # The output may be up to adj longer than the windows of the inverse convolution need.
+        by_data = by_weight = None
+        if needs[0]:
+            by_data = F.Convolution(g, weight, no_bias=True, **shared)
+            if by_data.shape != data.shape:
+                by_data = F.slice_like(by_data, data)
+        if needs[1]:
+            by_weight = F._conv_weight(g, data, **shared)
+        by_bias = F.sum(g, axis=1, exclude=True) if len(needs) > 2 and needs[2] else None
+        return by_data, by_weight, by_bias
+
+    def ref(a, xp, data, weight, bias=None):
+        pad, spatial = resolve_deconv(a, data.shape[2:])
+        out = data_ref(_WithPad(a, pad), xp, data, weight, spatial)
+        return out if bias is None else out + bias.reshape(-1, *[1] * len(a.kernel))
+
+
+class _WithPad:
+    """Convolution attributes with another padding."""
+
+    def __init__(self, a, pad):
+        self.kernel, self.stride, self.dilate, self.pad = a.kernel, a.stride, a.dilate, pad
+        self.num_group = a.num_group

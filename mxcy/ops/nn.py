@@ -1,0 +1,310 @@
+"""Layers that are neither convolution, pooling nor normalisation."""
+
+from mxcy import dtypes
+from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
+from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
+from mxcy.ops.record import op, sample, values
+
+__all__ = []
+
+
+@op("FullyConnected", aliases=("_npx_fully_connected", "_sparse_FullyConnected"), inputs="data weight bias?")
+class FullyConnected:
+    """Affine map of the last axis: ``out = data . weight^T + bias``.
+
+    Shapes: data (batch, ...) is flattened to (batch, n), or with ``flatten=False`` stays (..., n);
+    weight (num_hidden, n), bias (num_hidden,).
+    """
+
+    num_hidden: Int
+    no_bias: Bool = False
+    flatten: Bool = True
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    samples = (
+        sample((3, 5), (4, 5), (4,), num_hidden=4),
+        sample((2, 3, 2), (4, 6), (4,), num_hidden=4),
+        sample((2, 3, 5), (4, 5), num_hidden=4, flatten=False, no_bias=True),
+        sample((2, 3, 5), (4, 5), (4,), num_hidden=4, flatten=False),
+        sample((17, 33), (21, 33), (21,), num_hidden=21),
+        sample((1, 7), (3, 7), num_hidden=3, no_bias=True),
+    )
+
+    def infer(a, data, weight, bias=None):
+        require(a.num_hidden > 0, f"num_hidden: must be positive, got {a.num_hidden}")
+        dtype = same_dtype((data, weight), ("data", "weight"))
+        if bias is not None:
+            bias.fill("bias", (a.num_hidden,), dtype)
+        if data.shape is None:
+            weight.fill("weight", (a.num_hidden, -1))
+            return Spec(None, dtype)
+        require(data.ndim >= 1, "data: expected at least one dimension, got a scalar")
+        inner = data.shape[1:] if a.flatten else data.shape[-1:]
+        width = -1 if -1 in inner else Spec(inner).size
+        weight.fill("weight", (a.num_hidden, width))
+        lead = data.shape[:1] if a.flatten else data.shape[:-1]
+        return Spec((*lead, a.num_hidden), dtype)
+
+    def grad(a, F, g, data, weight, needs):
+        rows = F.Reshape(g, shape=(-1, a.num_hidden))
+        by_data = by_weight = by_bias = None
+        if needs[0]:
+            by_data = F.reshape_like(F.dot(rows, weight), data)
+        if needs[1]:
+            flat = F.Reshape(data, shape=(-1, weight.shape[1]))
+            by_weight = F.dot(rows, flat, transpose_a=True)
+        if len(needs) > 2 and needs[2]:
+            by_bias = F.sum(rows, axis=0)
+        return by_data, by_weight, by_bias
+
+    def ref(a, xp, data, weight, bias=None):
+        if a.flatten:
+            data = data.reshape(data.shape[0], -1)
+        out = data @ weight.T
+        return out if bias is None else out + bias
+
+
+def _softrelu(xp, x):
+    return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+_ACTIVATIONS = {
+    "relu": lambda xp, x: xp.maximum(x, 0),
+    "sigmoid": lambda xp, x: 1 / (1 + xp.exp(-x)),
+    "softrelu": _softrelu,
+    "softsign": lambda xp, x: x / (1 + xp.abs(x)),
+    "tanh": lambda xp, x: xp.tanh(x),
+}
+
+
+@op("Activation", aliases=("_npx_activation",), inputs="data")
+class Activation:
+    """Apply an activation function to every element.
+
+    relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x)); tanh.
+    """
+
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (-3.0, 3.0)
+
+    def samples():
+        for act_type in _ACTIVATIONS:
+            yield sample((3, 4, 5), act_type=act_type)
+
+    def infer(a, data):
+        return Spec(data.shape, data.dtype)
+
+    def grad(a, F, g, data, out):
+        if a.act_type == "relu":
+            return g * (out > 0)
+        if a.act_type == "sigmoid":
+            return g * (out * (1 - out))
+        if a.act_type == "tanh":
+            return g * (1 - out * out)
+        if a.act_type == "softrelu":
+            return g * F.sigmoid(data)
+        return g / F.square(1 + F.abs(data))
+
+    def ref(a, xp, data):
+        return _ACTIVATIONS[a.act_type](xp, data)
+
+
+def _noise_shape(a, shape):
+    """The shape of Dropout's mask: extents along `axes` are shared and therefore 1."""
+    axes = normal_axes(a.axes, len(shape), "axes") if a.axes else ()
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))
+
+
+@op("Dropout", aliases=("_npx_dropout",), inputs="data", outputs="out mask", visible=1, uses_mode=True,
+    uses_rng=True)  # fmt: skip
+class Dropout:
+    """Zero each element with probability p and scale the others by 1 / (1 - p), in training mode.
+
+    Elements along `axes` share one draw. Outside training mode (unless ``mode='always'``) the data
+    passes unchanged. The hidden second output is the mask, already scaled.
+    """
+
+    p: Float = 0.5
+    mode: Enum("always", "training") = "training"
+    axes: Shape = ()
+    cudnn_off: BoolOrNone = False
+
+    samples = (
+        sample((4, 5), p=0.4, train=True),
+        sample((4, 5), p=0.4),
+        sample((3, 4, 5), p=0.3, axes=(1,), mode="always"),
+    )
+
+    def infer(a, data):
+        require(0 <= a.p < 1, f"p: must be in [0, 1), got {a.p}")
+        if data.shape is None:
+            return Spec(None, data.dtype), Spec(None, data.dtype)
+        return Spec(data.shape, data.dtype), Spec(_noise_shape(a, data.shape), data.dtype)
+
+    def grad(a, F, g, mask):
+        if not (a.train or a.mode == "always") or a.p == 0:
+            return g[0]
+        return F.broadcast_mul(g[0], mask)
+
+    def ref(a, xp, data):
+        mask = xp.ones(_noise_shape(a, data.shape), data.dtype)
+        if (a.train or a.mode == "always") and a.p > 0:
+            mask = (xp.random.uniform(size=mask.shape) < 1 - a.p) / (1 - a.p)
+        return data * mask, mask
+
+
+_SELU = (1.0507009873554804934, 1.6732632423543772848)
+
+
+def _leaky_slope(a, gamma, ndim):
+    """prelu's slope, shaped to go with axis 1 of the data."""
+    if gamma.size == 1 or ndim == 1:
+        return gamma.reshape(-1)
+    return gamma.reshape(1, -1, *[1] * (ndim - 2)) if gamma.ndim == 1 else gamma
+
+
+@op("LeakyReLU", aliases=("_npx_leaky_relu",), inputs="data gamma?", outputs="out mask", visible=1,
+    uses_mode=True, uses_rng=False)  # fmt: skip
+class LeakyReLU:
+    """Rectifiers that let something of negative elements through.
+
+    leaky slope * x; prelu gamma * x with one learned gamma per channel; elu slope * (exp(x) - 1);
+    selu the self-normalising elu; gelu x * Phi(x) (on all elements); rrelu a slope drawn uniformly
+    from [lower_bound, upper_bound] in training, their mean otherwise.
+    The hidden second output holds rrelu's slopes.
+    """
+
+    act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu") = "leaky"
+    slope: Float = 0.25
+    lower_bound: Float = 0.125
+    upper_bound: Float = 0.333999991
+
+    domain = (-2.0, 2.0)
+    samples = (
+        sample((3, 4), act_type="leaky", slope=0.1),
+        sample((2, 3, 4), (3,), act_type="prelu"),
+        sample((3, 4), act_type="elu", slope=0.7),
+        sample((3, 4), act_type="selu"),
+        sample((3, 4), act_type="gelu"),
+        sample((3, 4), act_type="rrelu"),
+    )
+
+    def arguments(a):
+        return ("data", "gamma") if a.act_type == "prelu" else ("data",)
+
+    def infer(a, data, gamma=None):
+        if gamma is not None and data.shape is not None and gamma.shape is None:
+            gamma.fill("gamma", (data.shape[1],) if data.ndim > 1 else (1,), data.dtype)
+        mask = data.shape if a.act_type == "rrelu" else (0,)
+        return Spec(data.shape, data.dtype), Spec(mask, data.dtype)
+
+    def grad(a, F, g, data, gamma, out, mask):
+        g = g[0]
+        if a.act_type == "gelu":
+            density = F.exp(data * data * -0.5) * 0.3989422804014327
+            return g * ((F.erf(data * 0.7071067811865476) + 1) * 0.5 + data * density)
+        positive = data > 0
+        if a.act_type == "leaky":
+            return g * (positive + (1 - positive) * a.slope)
+        if a.act_type == "rrelu":
+            return g * (positive + (1 - positive) * mask)
+        if a.act_type in ("elu", "selu"):
+            scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+            return g * (positive * scale + (1 - positive) * (out + scale * slope))
+        slope = gamma
+        if len(gamma.shape) == 1 and gamma.shape[0] != 1 and len(data.shape) > 1:
+            slope = F.Reshape(gamma, shape=(1, -1) + (1,) * (len(data.shape) - 2))
+        by_data = g * F.broadcast_add(positive, F.broadcast_mul(1 - positive, slope))
+        spread = g * (1 - positive) * data
+        if gamma.shape == data.shape:
+            return by_data, spread
+        if gamma.shape == (1,):
+            return by_data, F.Reshape(F.sum(spread), shape=(1,))
+        return by_data, F.sum(spread, axis=1 if len(data.shape) > 1 else 0, exclude=True)
+
+    def ref(a, xp, data, gamma=None):
+        negative = xp.minimum(data, 0)
+        mask = xp.zeros(0, data.dtype)
+        if a.act_type == "leaky":
+            out = xp.where(data > 0, data, a.slope * data)
+        elif a.act_type == "prelu":
+            out = xp.where(data > 0, data, _leaky_slope(a, gamma, data.ndim) * data)
+        elif a.act_type == "elu":
+            out = xp.where(data > 0, data, a.slope * xp.expm1(negative))
+        elif a.act_type == "selu":
+            out = _SELU[0] * xp.where(data > 0, data, _SELU[1] * xp.expm1(negative))
+        elif a.act_type == "gelu":
+            out = data * 0.5 * (1 + _erf(xp, data * 0.7071067811865476))
+        else:
+            if a.train:
+                mask = xp.random.uniform(a.lower_bound, a.upper_bound, data.shape)
+            else:
+                mask = xp.full(data.shape, (a.lower_bound + a.upper_bound) / 2)
+            out = xp.where(data > 0, data, mask * data)
+        return out.astype(data.dtype), mask.astype(data.dtype)
+
+
+def _erf(xp, x):
+    """The error function of an array module without one, by its series of Kummer's function."""
+    import math
+
+    return xp.vectorize(math.erf, otypes=[xp.float64])(x)
+
+
+@op("Embedding", aliases=("_npx_embedding", "_sparse_Embedding"), inputs="data weight")
+class Embedding:
+    """Replace each integer by its row of the weight.
+
+    Shapes: data (...), any element type; weight (input_dim, output_dim); out (..., output_dim).
+    Indices beyond the weight are clipped to its first or last row.
+    """
+
+    input_dim: Int
+    output_dim: Int
+    dtype: DType("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8") = "float32"
+    sparse_grad: Bool = False
+
+    samples = (
+        sample(values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4),
+        sample(values(0, 6, (5,), "int64"), (6, 3), input_dim=6, output_dim=3, dtype="float64"),
+    )
+
+    def infer(a, data, weight):
+        weight.fill("weight", (a.input_dim, a.output_dim))
+        if weight.dtype is None:
+            weight.dtype = dtypes.code_of(a.dtype)
+        shape = None if data.shape is None else (*data.shape, a.output_dim)
+        return Spec(shape, weight.dtype)
+
+    def grad(a, F, g, data):
+        return None, F._embedding_grad(g, data, input_dim=a.input_dim)
+
+    def ref(a, xp, data, weight):
+        return weight[xp.clip(data, 0, a.input_dim - 1).astype("int64")]
+
+
+@op("_embedding_grad", inputs="grad data")
+class _EmbeddingGrad:
+    """The gradient of Embedding with respect to its weight: rows of `grad` summed by index."""
+
+    input_dim: Int
+
+    samples = (
+        sample((2, 3, 4), values(0, 6, (2, 3), "int32"), input_dim=6),
+        sample((5, 3), values(0, 6, (5,), "int64"), input_dim=6),
+    )
+
+    def infer(a, grad, data):
+        shape = None if grad.shape is None else (a.input_dim, grad.shape[-1])
+        return Spec(shape, grad.dtype)
+
+    def grad(a, F, g, grad, data):
+        return F.Embedding(data, g, input_dim=a.input_dim, output_dim=grad.shape[-1])
+
+    def ref(a, xp, grad, data):
+        out = xp.zeros((a.input_dim, grad.shape[-1]), grad.dtype)
+        rows = xp.clip(data, 0, a.input_dim - 1).astype("int64").reshape(-1)
+        xp.add.at(out, rows, grad.reshape(-1, grad.shape[-1]))
+        return out

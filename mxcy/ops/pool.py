@@ -1,0 +1,194 @@
+"""Pooling over one, two or three spatial dimensions, and its gradient."""
+
+import itertools
+
+from mxcy.ops.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
+from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.record import op, sample
+
+__all__ = ["resolve"]
+
+
+def resolve(a, spatial):
+    """(kernel, stride, pad, output extents) of pooling attributes over the given input extents.
+
+    With ``pooling_convention='full'`` the last window may reach beyond the padding (the extents are
+    rounded up); ``'same'`` divides the extents by the stride, rounding up, and serves 1-D max pooling.
+    """
+    n = len(spatial)
+    require(1 <= n <= 3, f"data: expected 1 to 3 spatial dimensions, got {n}")
+    require(a.layout is None or a.layout.startswith("NC"), f"layout: {a.layout} is not supported on CPU")
+    if a.global_pool:
+        return tuple(spatial), (1,) * n, (0,) * n, (1,) * n
+    require(len(a.kernel) == n, f"kernel: expected {n} values for the data, got {a.kernel}")
+    require(min(a.kernel) > 0, f"kernel: values must be positive, got {a.kernel}")
+    stride, pad = a.stride or (1,) * n, a.pad or (0,) * n
+    require(len(stride) == n and min(stride) > 0, f"stride: expected {n} positive values, got {stride}")
+    require(len(pad) == n, f"pad: expected {n} values, got {pad}")
+    out = []
+    for x, k, s, p in zip(spatial, a.kernel, stride, pad, strict=True):
+        require(0 <= p < k, f"pad: {p} must be smaller than kernel {k}")
+        if x == -1:
+            out.append(-1)
+        elif a.pooling_convention == "same":
+            require(n == 1, "pooling_convention: 'same' serves 1-D data only")
+            out.append(-(-x // s))
+        else:
+            require(k <= x + 2 * p, f"kernel: extent {k} exceeds the padded input {x + 2 * p}")
+            rest = x + 2 * p - k
+            out.append(1 + (-(-rest // s) if a.pooling_convention == "full" else rest // s))
+    return a.kernel, stride, pad, tuple(out)
+
+
+def _window(position, extents, kernel, stride, pad):
+    """(begin, end) of the valid part of a window per axis, and its size with the padding counted."""
+    bounds, whole = [], 1
+    for o, x, k, s, p in zip(position, extents, kernel, stride, pad, strict=True):
+        begin = o * s - p
+        end = min(begin + k, x + p)
+        whole *= max(end - begin, 0)
+        bounds.append((max(begin, 0), max(min(end, x), max(begin, 0))))
+    return bounds, whole
+
+
+def _each_window(a, extents):
+    """For each output position: the slices of its window, and what an average divides by."""
+    kernel, stride, pad, out = resolve(a, extents)
+    for position in itertools.product(*map(range, out)):
+        bounds, whole = _window(position, extents, kernel, stride, pad)
+        inside = 1
+        for begin, end in bounds:
+            inside *= end - begin
+        divisor = inside if a.count_include_pad is False else whole
+        slices = (slice(None), slice(None), *(slice(b, e) for b, e in bounds))
+        yield (slice(None), slice(None), *position), slices, divisor, inside
+
+
+_SAMPLES = (
+    sample((2, 3, 5, 6), kernel=(2, 3), stride=(2, 1)),
+    sample((2, 3, 5, 6), kernel=(2, 2), stride=(2, 2), pad=(1, 0), pool_type="avg"),
+    sample((2, 3, 5, 5), kernel=(2, 2), stride=(2, 2), pooling_convention="full"),
+    sample(
+        (2, 3, 5, 5), kernel=(3, 3), stride=(2, 2), pad=(1, 1), pooling_convention="full",
+        pool_type="avg", count_include_pad=False,
+    ),
+    sample((2, 3, 6, 6), kernel=(3, 3), stride=(3, 3), pad=(2, 2), pooling_convention="full", pool_type="avg"),
+    sample((2, 3, 4, 5), global_pool=True, pool_type="avg"),
+    sample((2, 3, 4, 5), global_pool=True),
+    sample((2, 3, 4, 4), kernel=(2, 2), pool_type="sum"),
+    sample((2, 3, 7), kernel=(3,), stride=(2,), pad=(1,), pool_type="avg"),
+    sample((2, 3, 7), kernel=(3,), stride=(2,), pooling_convention="same"),
+    sample((1, 2, 4, 3, 4), kernel=(2, 2, 2), stride=(2, 1, 1)),
+)  # fmt: skip
+_SHARED = ("pool_type", "global_pool", "pooling_convention", "stride", "pad", "p_value", "count_include_pad")
+
+
+@op("Pooling", aliases=("_npx_pooling",), inputs="data")
+class Pooling:
+    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.
+
+    Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average counts
+    the padding unless `count_include_pad` is false. `p_value` is the p of ``pool_type='lp'``.
+    """
+
+    kernel: Shape = ()
+    pool_type: Enum("avg", "lp", "max", "sum") = "max"
+    global_pool: Bool = False
+    cudnn_off: Bool = False
+    pooling_convention: Enum("full", "same", "valid") = "valid"
+    stride: Shape = ()
+    pad: Shape = ()
+    p_value: IntOrNone = None
+    count_include_pad: BoolOrNone = None
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
+
+    dtypes = ("float32", "float64", "float16")
+
+    def samples():
+        yield from _SAMPLES
+        yield sample((2, 3, 4, 4), kernel=(2, 2), pool_type="lp", p_value=2)
+        yield sample((2, 3, 5, 4), kernel=(3, 2), pad=(1, 1), pool_type="lp", p_value=1)
+
+    def infer(a, data):
+        require(a.pool_type != "lp" or a.p_value is not None, "p_value: needed by pool_type 'lp'")
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        require(data.ndim >= 3, f"data: expected (batch, channel, spatial...), got {data.shape}")
+        return Spec((*data.shape[:2], *resolve(a, data.shape[2:])[3]), data.dtype)
+
+    def grad(a, F, g, data, out):
+        shared = {name: getattr(a, name) for name in _SHARED}
+        return F._pooling_grad(g, data, out, kernel=a.kernel, **shared)
+
+    def ref(a, xp, data):
+        out = xp.zeros((*data.shape[:2], *resolve(a, data.shape[2:])[3]), data.dtype)
+        axes = tuple(range(2, data.ndim))
+        for position, window, divisor, inside in _each_window(a, data.shape[2:]):
+            part = data[window]
+            if inside == 0:
+                out[position] = xp.finfo(data.dtype).min if a.pool_type == "max" else 0
+            elif a.pool_type == "max":
+                out[position] = part.max(axes)
+            elif a.pool_type == "lp":
+                out[position] = (xp.abs(part) ** a.p_value).sum(axes) ** (1 / a.p_value)
+            else:
+                out[position] = part.sum(axes) / (divisor if a.pool_type == "avg" else 1)
+        return out
+
+
+@op("_pooling_grad", inputs="grad data result")
+class _PoolingGrad:
+    """The gradient of Pooling with respect to its data; the first of equal maxima receives it."""
+
+    kernel: Shape = ()
+    pool_type: Enum("avg", "lp", "max", "sum") = "max"
+    global_pool: Bool = False
+    pooling_convention: Enum("full", "same", "valid") = "valid"
+    stride: Shape = ()
+    pad: Shape = ()
+    p_value: IntOrNone = None
+    count_include_pad: BoolOrNone = None
+    layout: Enum(None) = None
+
+    dtypes = ("float32", "float64")
+    domain = (0.5, 1.5)
+
+    def samples():
+        for one in _SAMPLES:
+            out = resolve(_Given(one.attrs), one.inputs[0][2:])[3]
+            shape = (*one.inputs[0][:2], *out)
+            yield sample(shape, one.inputs[0], shape, **one.attrs)
+        yield sample((2, 3, 3, 3), (2, 3, 4, 4), (2, 3, 3, 3), kernel=(2, 2), pool_type="lp", p_value=2)
+
+    def infer(a, grad, data, result):
+        return Spec(data.shape, same_dtype((grad, data, result), ("grad", "data", "result")))
+
+    def ref(a, xp, grad, data, result):
+        made = xp.zeros_like(data)
+        for position, window, divisor, inside in _each_window(a, data.shape[2:]):
+            if inside == 0:
+                continue
+            part = data[window]
+            shape = (*part.shape[:2], *[1] * (part.ndim - 2))
+            g = grad[position].reshape(shape)
+            if a.pool_type == "max":
+                flat = part.reshape(*part.shape[:2], -1)
+                first = xp.arange(flat.shape[2]) == flat.argmax(2)[..., None]
+                made[window] += first.reshape(part.shape) * g
+            elif a.pool_type == "lp":
+                norm = result[position].reshape(shape)
+                ratio = xp.where(norm == 0, 0, xp.abs(part) / xp.where(norm == 0, 1, norm))
+                made[window] += g * xp.sign(part) * ratio ** (a.p_value - 1)
+            else:
+                made[window] += g / (divisor if a.pool_type == "avg" else 1)
+        return made
+
+
+class _Given:
+    """Pooling attributes of a sample, defaults filled in."""
+
+    kernel = stride = pad = ()
+    pooling_convention, layout, global_pool = "valid", None, False
+
+    def __init__(self, given):
+        self.__dict__.update(given)
