@@ -23,14 +23,15 @@ Half convert<Half>(int64_t value) {
   return Half((float)value);
 }
 
-// out[i, j]: the first index whose cumulated probability in row i reaches a uniform number; the last
-// one where rounding leaves the sum below it. log_probability (may be NULL): of the chosen indices.
+// out[i, j]: the first index whose cumulated probability in row i reaches a uniform number; the
+// last one where rounding leaves the sum below it. log_probability (may be NULL): of the chosen
+// indices.
 template <class P, class O>
-void choose(Mt19937 &e, const P *table, int64_t rows, int64_t choices, int64_t draws, O *out,
-            P *log_probability) {
+void choose(Mt19937& e, const P* table, int64_t rows, int64_t choices, int64_t draws, O* out,
+            P* log_probability) {
   std::vector<float> cumulated(choices);
   for (int64_t i = 0; i < rows; ++i) {
-    const P *row = table + i * choices;
+    const P* row = table + i * choices;
     double sum = 0;
     for (int64_t c = 0; c < choices; ++c) cumulated[c] = (float)(sum += (double)row[c]);
     for (int64_t j = i * draws; j < (i + 1) * draws; ++j) {
@@ -50,33 +51,39 @@ void choose(Mt19937 &e, const P *table, int64_t rows, int64_t choices, int64_t d
 }
 
 template <class P>
-int multinomial_of(const mx_call *call) {
+int multinomial_of(const mx_call* call) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
   const int64_t choices = in.shape[in.ndim - 1];
   if (choices == 0 || count(out) == 0) return 0;
   const int64_t rows = count(in) / choices, draws = count(out) / rows;
-  P *log_probability = call->nout > 1 ? static_cast<P *>(call->out[1].data) : nullptr;
+  P* log_probability = call->nout > 1 ? static_cast<P*>(call->out[1].data) : nullptr;
   auto run = [&](auto zero) {
-    call->rng->serial_draw([&](Mt19937 &e) {
-      choose(e, static_cast<const P *>(in.data), rows, choices, draws,
-             static_cast<decltype(zero) *>(out.data), log_probability);
+    call->rng->serial_draw([&](Mt19937& e) {
+      choose(e, static_cast<const P*>(in.data), rows, choices, draws,
+             static_cast<decltype(zero)*>(out.data), log_probability);
     });
     return 0;
   };
   switch (out.dtype) {
-    case MX_U8: return run(uint8_t{});
-    case MX_I32: return run(int32_t{});
-    case MX_F16: return run(Half{});
-    case MX_F32: return run(float{});
-    case MX_F64: return run(double{});
-    default: return mx_fail("sample_multinomial: indices of type %d are not made", out.dtype);
+    case MX_U8:
+      return run(uint8_t{});
+    case MX_I32:
+      return run(int32_t{});
+    case MX_F16:
+      return run(Half{});
+    case MX_F32:
+      return run(float{});
+    case MX_F64:
+      return run(double{});
+    default:
+      return mx_fail("sample_multinomial: indices of type %d are not made", out.dtype);
   }
 }
 
 // --- shuffle -------------------------------------------------------------------------------------
 
 // Uniform on [0, n), n <= 2^32, as std::uniform_int_distribution was before gcc 11.
-uint32_t below(Mt19937 &e, uint64_t n) {
+uint32_t below(Mt19937& e, uint64_t n) {
   const uint64_t each = 0xffffffffu / n, past = each * n;
   uint64_t value;
   do value = e.next();
@@ -84,7 +91,7 @@ uint32_t below(Mt19937 &e, uint64_t n) {
   return (uint32_t)(value / each);
 }
 
-void swap_items(char *data, int64_t size, int64_t i, int64_t j) {
+void swap_items(char* data, int64_t size, int64_t i, int64_t j) {
   char buffer[256];
   char *a = data + i * size, *b = data + j * size;
   for (int64_t done = 0; done < size; done += sizeof buffer) {
@@ -96,13 +103,13 @@ void swap_items(char *data, int64_t size, int64_t i, int64_t j) {
 }
 
 // One-dimensional arrays are shuffled from the front, rows of others from the back.
-int shuffle(const mx_call *call) {
+int shuffle(const mx_call* call) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
   const int64_t n = count(in), items = in.ndim ? in.shape[0] : 1;
   const int64_t size = item_size(in.dtype) * (items ? n / items : 0);
-  char *data = static_cast<char *>(out.data);
+  char* data = static_cast<char*>(out.data);
   if (n && data != in.data) memcpy(data, in.data, n * item_size(in.dtype));
-  call->rng->serial_draw([&](Mt19937 &e) {
+  call->rng->serial_draw([&](Mt19937& e) {
     if (in.ndim == 1) {
       for (int64_t i = 1; i < items; ++i) swap_items(data, size, i, below(e, i + 1));
     } else {

@@ -1,4 +1,5 @@
-// float16 with the arithmetic of the random kernels: every operation runs in float32 and is rounded.
+// float16 with the arithmetic of the random kernels: every operation runs in float32 and is
+// rounded.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -55,10 +56,10 @@ struct Half {
 template <class T>
 inline constexpr bool is_half = std::is_same<T, Half>::value;
 
-#define MX_HALF_OPERATOR(OP, RESULT)                                                          \
-  template <class A, class B, class = std::enable_if_t<is_half<A> || is_half<B>>>              \
-  inline RESULT operator OP(A a, B b) {                                                       \
-    return RESULT((float)a OP(float) b);                                                      \
+#define MX_HALF_OPERATOR(OP, RESULT)                                              \
+  template <class A, class B, class = std::enable_if_t<is_half<A> || is_half<B>>> \
+  inline RESULT operator OP(A a, B b) {                                           \
+    return RESULT((float)a OP(float) b);                                          \
   }
 MX_HALF_OPERATOR(+, Half)
 MX_HALF_OPERATOR(-, Half)

@@ -23,12 +23,12 @@ class Mt19937 {
   }
 
   // The next n numbers.
-  void next(uint32_t *out, int64_t n) {
+  void next(uint32_t* out, int64_t n) {
     while (n > 0) {
       if (position_ == kWords) refill();
       const int left = kWords - position_;
       const int m = n < left ? (int)n : left;
-      const uint32_t *from = words_ + position_;
+      const uint32_t* from = words_ + position_;
       for (int i = 0; i < m; ++i) out[i] = temper(from[i]);
       position_ += m;
       out += m;
@@ -56,7 +56,8 @@ class Mt19937 {
 
   void refill() {
     constexpr int kRest = kWords - kShift;
-    for (int i = 0; i < kRest; ++i) words_[i] = words_[i + kShift] ^ twist(words_[i], words_[i + 1]);
+    for (int i = 0; i < kRest; ++i)
+      words_[i] = words_[i + kShift] ^ twist(words_[i], words_[i + 1]);
     for (int i = kRest; i < kWords - 1; ++i)
       words_[i] = words_[i - kRest] ^ twist(words_[i], words_[i + 1]);
     words_[kWords - 1] = words_[kShift - 1] ^ twist(words_[kWords - 1], words_[0]);

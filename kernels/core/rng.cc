@@ -35,15 +35,16 @@ uint32_t mx_rng::seed_of(int32_t index) const {
   return base_ + 16u * (uint32_t)(index / kEngines) + (uint32_t)(index % kEngines);
 }
 
-int64_t mx_rng::save(void *bytes, int64_t size) {
+int64_t mx_rng::save(void* bytes, int64_t size) {
   std::lock_guard<std::mutex> guard(lock_);
   Header head{kVersion, (uint32_t)copies_, base_, (uint32_t)turn_, 0};
   for (uint8_t is : seeded_) head.count += is;
   const int64_t needed = sizeof head + head.count * (int64_t)sizeof(Saved);
   if (!bytes) return needed;
   if (size < needed)
-    return mx_fail("mx_rng_save: %lld bytes given, %lld needed", (long long)size, (long long)needed);
-  char *to = static_cast<char *>(bytes);
+    return mx_fail("mx_rng_save: %lld bytes given, %lld needed", (long long)size,
+                   (long long)needed);
+  char* to = static_cast<char*>(bytes);
   memcpy(to, &head, sizeof head);
   to += sizeof head;
   for (uint32_t i = 0; i < seeded_.size(); ++i) {
@@ -55,16 +56,17 @@ int64_t mx_rng::save(void *bytes, int64_t size) {
   return needed;
 }
 
-int mx_rng::restore(const void *bytes, int64_t size) {
+int mx_rng::restore(const void* bytes, int64_t size) {
   std::lock_guard<std::mutex> guard(lock_);
   Header head;
-  if (size < (int64_t)sizeof head) return mx_fail("mx_rng_restore: %lld bytes are too few", (long long)size);
+  if (size < (int64_t)sizeof head)
+    return mx_fail("mx_rng_restore: %lld bytes are too few", (long long)size);
   memcpy(&head, bytes, sizeof head);
   if (head.version != kVersion || head.copies != (uint32_t)copies_ || head.turn >= head.copies ||
       head.count > seeded_.size() || size != (int64_t)(sizeof head + head.count * sizeof(Saved)))
     return mx_fail("mx_rng_restore: these bytes are not the state of random streams with %d copies",
                    copies_);
-  const char *from = static_cast<const char *>(bytes) + sizeof head;
+  const char* from = static_cast<const char*>(bytes) + sizeof head;
   for (uint32_t i = 0; i < head.count; ++i) {
     Saved one;
     memcpy(&one, from + i * sizeof one, sizeof one);
@@ -83,7 +85,7 @@ int mx_rng::restore(const void *bytes, int64_t size) {
   return 0;
 }
 
-extern "C" mx_rng *mx_rng_create(int32_t copies) {
+extern "C" mx_rng* mx_rng_create(int32_t copies) {
   if (copies < 1 || copies > 1024) {
     mx_fail("mx_rng_create: copies must be from 1 to 1024, got %d", copies);
     return nullptr;
@@ -91,12 +93,16 @@ extern "C" mx_rng *mx_rng_create(int32_t copies) {
   return new mx_rng(copies);
 }
 
-extern "C" void mx_rng_destroy(mx_rng *rng) { delete rng; }
+extern "C" void mx_rng_destroy(mx_rng* rng) { delete rng; }
 
-extern "C" void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed) { rng->seed(device, seed); }
+extern "C" void mx_rng_seed(mx_rng* rng, uint32_t device, uint32_t seed) {
+  rng->seed(device, seed);
+}
 
-extern "C" int64_t mx_rng_save(mx_rng *rng, void *bytes, int64_t size) { return rng->save(bytes, size); }
+extern "C" int64_t mx_rng_save(mx_rng* rng, void* bytes, int64_t size) {
+  return rng->save(bytes, size);
+}
 
-extern "C" int mx_rng_restore(mx_rng *rng, const void *bytes, int64_t size) {
+extern "C" int mx_rng_restore(mx_rng* rng, const void* bytes, int64_t size) {
   return rng->restore(bytes, size);
 }

@@ -1,9 +1,9 @@
 // The random streams of one device.
 //
-// A parallel draw of n values shares out the first k = min(1024, ceil(n / 64)) of 1024 engines: engine
-// j makes the j-th run of ceil(n / k) values. So the numbers do not depend on how many threads there
-// are. Engines keep their place between draws. Shuffling and sampling from a table of probabilities
-// use one more engine, the serial one.
+// A parallel draw of n values shares out the first k = min(1024, ceil(n / 64)) of 1024 engines:
+// engine j makes the j-th run of ceil(n / k) values. So the numbers do not depend on how many
+// threads there are. Engines keep their place between draws. Shuffling and sampling from a table of
+// probabilities use one more engine, the serial one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ struct mx_rng {
 
   // draw(engine, begin, end) makes the values [begin, end); every engine has its own run of [0, n).
   template <class Draw>
-  void parallel_draw(int64_t n, int threads, const Draw &draw) {
+  void parallel_draw(int64_t n, int threads, const Draw& draw) {
     if (n <= 0) return;
     std::lock_guard<std::mutex> guard(lock_);
     turn_ = (turn_ + 1) % copies_;
@@ -37,17 +37,17 @@ struct mx_rng {
 
   // draw(engine) with the serial engine.
   template <class Draw>
-  void serial_draw(const Draw &draw) {
+  void serial_draw(const Draw& draw) {
     std::lock_guard<std::mutex> guard(lock_);
     draw(engine(copies_ * kEngines));
   }
 
-  int64_t save(void *bytes, int64_t size);
-  int restore(const void *bytes, int64_t size);
+  int64_t save(void* bytes, int64_t size);
+  int restore(const void* bytes, int64_t size);
 
  private:
   // Seeding an engine takes a microsecond, so it is done when the engine is first used.
-  mx::Mt19937 &engine(int32_t index) {
+  mx::Mt19937& engine(int32_t index) {
     if (!seeded_[index]) {
       engines_[index].seed(seed_of(index));
       seeded_[index] = 1;

@@ -4,7 +4,7 @@
 
 namespace mx {
 
-inline int64_t count(const mx_tensor &t) {
+inline int64_t count(const mx_tensor& t) {
   int64_t n = 1;
   for (int i = 0; i < t.ndim; ++i) n *= t.shape[i];
   return n;
@@ -13,10 +13,12 @@ inline int64_t count(const mx_tensor &t) {
 inline int64_t item_size(int32_t dtype) {
   switch (dtype) {
 #define MX_DTYPE(name, code, bytes) \
-  case MX_##name: return bytes;
+  case MX_##name:                   \
+    return bytes;
 #include "dtypes.def"
 #undef MX_DTYPE
-    default: return 0;
+    default:
+      return 0;
   }
 }
 

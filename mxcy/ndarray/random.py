@@ -1,7 +1,7 @@
 """`mx.nd.random`: random arrays.
 
-Parameters are numbers (one array of samples is drawn) or NDArrays of one shape (samples are drawn for
-each element, and their shape is appended to that of the parameters).
+Parameters are numbers (one array of samples is drawn) or NDArrays of one shape (samples are drawn
+for each element, and their shape is appended to that of the parameters).
 """
 
 from mxcy.base import _Null, numeric_types
@@ -10,8 +10,8 @@ from mxcy.ndarray import register
 from mxcy.ndarray.ndarray import NDArray
 
 __all__ = [
-    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial", "normal",
-    "poisson", "randint", "randn", "shuffle", "uniform",
+    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial",
+    "normal", "poisson", "randint", "randn", "shuffle", "uniform",
 ]  # fmt: skip
 
 _PARAMETERS = """
@@ -59,15 +59,13 @@ def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
             "Distribution parameters must all have the same type, but got both "
             f"{type(first)} and {type(other)}."
         )
+    kwargs.update(shape=shape, dtype=dtype, out=out)
     if kind is NDArray:
-        return getattr(register.F, f"_sample_{name}")(
-            *parameters, shape=shape, dtype=dtype, out=out, **kwargs
-        )
+        return getattr(register.F, f"_sample_{name}")(*parameters, **kwargs)
     if shape is _Null and out is None:
-        shape = 1
-    return getattr(register.F, f"_random_{name}")(
-        *parameters, shape=shape, dtype=dtype, ctx=current_context() if ctx is None else ctx, out=out, **kwargs
-    )
+        kwargs["shape"] = 1
+    kwargs["ctx"] = current_context() if ctx is None else ctx
+    return getattr(register.F, f"_random_{name}")(*parameters, **kwargs)
 
 
 @_documented
@@ -114,10 +112,9 @@ def randn(*shape, **kwargs):
     given = {"loc": 0, "scale": 1, "dtype": _Null, "ctx": None, "out": None}
     given.update((name, kwargs.pop(name)) for name in tuple(given) if name in kwargs)
     loc, scale, dtype, ctx, out = given.values()
-    assert isinstance(loc, (int, float, NDArray)), f"loc must be a number or an NDArray, got {type(loc)}"
-    assert isinstance(scale, (int, float, NDArray)), (
-        f"scale must be a number or an NDArray, got {type(scale)}"
-    )
+    for name, value in (("loc", loc), ("scale", scale)):
+        kinds = (int, float, NDArray)
+        assert isinstance(value, kinds), f"{name} must be a number or an NDArray, got {type(value)}"
     return _draw("normal", [loc, scale], shape, dtype, ctx, out, kwargs)
 
 
@@ -181,7 +178,7 @@ def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, ctx=None, out=None, **
 def generalized_negative_binomial(
     mu=1, alpha=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs
 ):
-    """Draw samples, floating-point numbers, from a negative binomial distribution given by its mean.
+    """Draw samples, floating-point numbers, from a negative binomial distribution with a mean.
 
     Parameters
     ----------

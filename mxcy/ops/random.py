@@ -1,7 +1,7 @@
 """Random operators: distributions with one set of parameters or one per row, choice, shuffling.
 
-The kernels make the numbers of MXNet 1.9.1 for the same seed. The references here draw from NumPy-style
-generators of their own: same distributions, other numbers.
+The kernels make the numbers of MXNet 1.9.1 for the same seed. The references here draw from
+NumPy-style generators of their own: same distributions, other numbers.
 """
 
 from mxcy import dtypes
@@ -69,8 +69,8 @@ def _zero_gradients(a, F, g, inputs):
 def distribution(name, scalars, rows, cost, draw, doc, tries):
     """Register the three operators of a distribution.
 
-    ``_random_<name>`` has numbers as parameters, ``_random_<name>_like`` takes shape and dtype from an
-    array, ``_sample_<name>`` draws `shape` samples for each element of arrays of parameters.
+    ``_random_<name>`` has numbers as parameters, ``_random_<name>_like`` takes shape and dtype from
+    an array, ``_sample_<name>`` draws `shape` samples for each element of parameter arrays.
 
     Parameters
     ----------
@@ -109,13 +109,14 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         params=lambda a, ins, outs: {field: getattr(a, field) for field in static},
         work=lambda a, ins, outs: cost * outs[0].size,
     )
+    shaped = (Field("shape", Shape, None), Field("ctx", Str, ""), Field("dtype", _FLOATS, "None"))
     aliases = [f"random_{name}"] + ([name] if name in ("uniform", "normal") else [])
     given = {field.name: field.default for field in fields}
     register(
         f"_random_{name}",
         aliases=aliases,
         inputs="",
-        fields=(*fields, Field("shape", Shape, None), Field("ctx", Str, ""), Field("dtype", _FLOATS, "None")),
+        fields=(*fields, *shaped),
         uses_rng=True,
         like_out=True,
         infer=_infer_scalar("float32"),
@@ -123,7 +124,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         kernels=(kernel,),
         samples=(sample(shape=(3, 4), **given), sample(shape=(200,), dtype="float16", **given)),
         doc=f"Draw samples from {doc}",
-    )  # fmt: skip
+    )
     register(
         f"_random_{name}_like",
         fields=fields,
@@ -190,11 +191,18 @@ distribution(
 distribution(
     "generalized_negative_binomial", (_number("mu", 1.0), _number("alpha", 1.0)), "mu alpha", 300,
     lambda g, mean, alpha, size: g.poisson(g.gamma(1 / alpha, alpha * mean, size)),
-    "the generalized negative binomial distribution with mean mu and dispersion alpha.", (_ONES, _ONES),
+    "the generalized negative binomial distribution with mean mu and dispersion alpha.",
+    (_ONES, _ONES),
 )  # fmt: skip
 
 
-@op("_random_randint", aliases=("_npi_random_randint", "random_randint"), inputs="", uses_rng=True, like_out=True)
+@op(
+    "_random_randint",
+    aliases=("_npi_random_randint", "random_randint"),
+    inputs="",
+    uses_rng=True,
+    like_out=True,
+)
 class Randint:
     """Draw integers from the uniform distribution on [low, high)."""
 
@@ -220,7 +228,10 @@ class Randint:
             work=lambda a, ins, outs: 10 * outs[0].size,
         ),
     )
-    samples = (sample(low=-3, high=9, shape=(3, 4)), sample(low=0, high=2**40, shape=(5,), dtype="int64"))
+    samples = (
+        sample(low=-3, high=9, shape=(3, 4)),
+        sample(low=0, high=2**40, shape=(5,), dtype="int64"),
+    )
 
 
 @op("_sample_multinomial", aliases=("sample_multinomial",), uses_rng=True,
@@ -228,9 +239,9 @@ class Randint:
 class Multinomial:
     """Draw indices along the last axis of an array with the probabilities that stand there.
 
-    `data` has shape (..., k) and sums to one along its last axis; the indices have shape (...) + shape,
-    or (1,) for a one-dimensional `data` and no `shape`. With `get_prob` the logarithms of the chosen
-    probabilities come as second output; they carry a gradient to `data`.
+    `data` has shape (..., k) and sums to one along its last axis; the indices have shape
+    (...) + shape, or (1,) for a one-dimensional `data` and no `shape`. With `get_prob` the
+    logarithms of the chosen probabilities come as second output; they carry a gradient to `data`.
     """
 
     shape: Shape = ()
@@ -240,7 +251,9 @@ class Multinomial:
     def infer(a, data):
         out = Spec(None, dtypes.code_of(a.dtype))
         if data.dtype is not None:
-            require(dtypes.is_float(data.dtype), f"argument data: expected a floating dtype, got {data}")
+            require(
+                dtypes.is_float(data.dtype), f"argument data: expected a floating dtype, got {data}"
+            )
         if data.shape is not None:
             require(data.ndim >= 1, "argument data: expected at least one axis")
             out.shape = data.shape[:-1] + (a.shape or ()) or (1,)
