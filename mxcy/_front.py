@@ -13,7 +13,9 @@ from mxcy import env, libinfo
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
-    "invoke": ("bind", "call", "execute", "has_kernel", "initialise", "plug", "set_arithmetic"),
+    "invoke": (
+        "bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic",
+    ),  # fmt: skip
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
     "streams": ("Streams",),
@@ -76,6 +78,7 @@ NDArrayBase = _names["NDArrayBase"]
 empty, from_numpy, set_array_class = _names["empty"], _names["from_numpy"], _names["set_array_class"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
+record_view = _names["record_view"]
 Node = _names["Node"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]

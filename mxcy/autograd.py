@@ -242,6 +242,7 @@ def _deliver(variable, gradient):
         F._copy(gradient, out=variable.grad)
     elif variable.grad_req == "add":
         F.elemwise_add(variable.grad, gradient, out=variable.grad)
+    variable.fresh = True
 
 
 def backward(heads, head_grads=None, retain_graph=False, train_mode=True):

@@ -10,7 +10,7 @@ from mxcy._ctypes.ndarray import NDArrayBase, empty, plug_arithmetic
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
 
-__all__ = ["bind", "call", "execute", "has_kernel", "initialise", "plug", "set_arithmetic"]
+__all__ = ["bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic"]
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 
@@ -251,6 +251,17 @@ def call(handle, inputs, raw, out, extra):
     variant = handle.variant(given)
     numbers = schema.dynamic_values(handle.op.name, given) if schema.dynamic else ()
     return _invoke(variant, _checked_inputs(variant, inputs), numbers, out)
+
+
+def record_view(handle, source, attrs, view):
+    """Put `view`, which shares the memory of `source`, on the tape; see `_cy/invoke.pyx`."""
+    prepared = handle.variant(attrs).find((source,))
+    if prepared.out_shapes != [view.shape]:
+        raise MXNetError(
+            f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape {view.shape}"
+        )
+    numbers = handle.schema.dynamic_values(handle.op.name, attrs)
+    _record(handle, prepared, (source,), [view], numbers, source.context)
 
 
 def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False):

@@ -40,13 +40,13 @@ class Node:
 
     __slots__ = (
         "call", "numbers", "context", "parents", "positions", "saved_inputs", "saved_outputs",
-        "custom", "grad", "grad_req", "released",
+        "custom", "grad", "grad_req", "fresh", "released",
     )  # fmt: skip
 
     def __init__(self):
         for name in self.__slots__:
             setattr(self, name, None)
-        self.released = False
+        self.fresh = self.released = False
 
     def release(self):
         """Forget the graph behind the node and everything kept for the gradient."""

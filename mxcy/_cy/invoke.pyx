@@ -585,6 +585,19 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
     return invoke(variant, inputs, numbers, out)
 
 
+def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs, NDArrayBase view not None):
+    """Put `view`, which shares the memory of `source`, on the tape as an operator's only output."""
+    cdef double numbers[MAX_NUMBERS]
+    cdef Variant variant = handle.variant((), numbers, attrs, 1)
+    cdef tuple inputs = (source,)
+    cdef Prepared prepared = variant.find(inputs)
+    if prepared.nout != 1 or prepared.out_shapes[0] is not view.layout:
+        raise MXNetError(
+            f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape {view.shape}"
+        )
+    record(handle, prepared, inputs, view, None, numbers, source.storage.context)
+
+
 def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None, train=False):
     """Run one call without caches or tape, with a kernel of choice; for tests and tools.
 

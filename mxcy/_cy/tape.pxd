@@ -17,6 +17,7 @@ cdef class Node:
     cdef public object custom  # a Python function with its own backward, instead of an operator
     cdef public object grad  # a variable's gradient array
     cdef public object grad_req
+    cdef public bint fresh  # whether backward has written the gradient since it was last used
     cdef public bint released
 
 

@@ -9,6 +9,7 @@ class Node:
     custom: Any
     grad: Any
     grad_req: Any
+    fresh: bool
     released: bool
     @property
     def numbers(self) -> tuple[float, ...]: ...

@@ -1,26 +1,28 @@
-"""`mx.nd`: the classic array interface."""
+"""`mx.nd`: the classic array interface.
+
+Operators are functions of this module and of its namespaces by the rule of `namespaces`; they are made
+when first asked for.
+"""
 
 from mxcy import _front, streams
 from mxcy.context import as_context
-from mxcy.ndarray.ndarray import NDArray, array
-from mxcy.ndarray.utils import load, load_frombuffer, save
-from mxcy.ndarray import register
-from mxcy import ops
-from mxcy.ops import infer, prepare, record, reference
+from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random  # noqa: F401
+from mxcy.ndarray.arithmetic import *  # noqa: F403
+from mxcy.ndarray.arithmetic import fallback, plug
+from mxcy.ndarray.creation import *  # noqa: F403
+from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.ndarray.functions import *  # noqa: F403
+from mxcy.ndarray.ndarray import NDArray, _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, _GRAD_REQ_MAP  # noqa: F401
+from mxcy.ndarray.utils import load, load_frombuffer, save  # noqa: F401
+from mxcy.ops import homes, infer, prepare, reference
 
 
 def _context_of(attrs):
-    text = getattr(attrs, "ctx", "")
-    return as_context(text or None)
-
-def _fallback(operation, lhs, rhs):
-    raise TypeError(type(rhs))
-
-_front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of, _fallback)
+    """The context of an operator without inputs."""
+    return as_context(getattr(attrs, "ctx", "") or None)
 
 
-from mxcy.ndarray import random
+_front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of, fallback)
+plug()
 
-
-def __getattr__(name):
-    return register.lookup(__name__, name)
+__getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)

@@ -1,34 +1,473 @@
-"""`mx.nd.NDArray`."""
+"""`mx.nd.NDArray`, the array of the classic interface.
+
+Memory, views and arithmetic come from the front's base class; this class adds what needs no speed. Every
+operator with a lower-case name is a method of its first input: `fluent` adds those.
+"""
+
+import warnings
 
 import numpy as np
 
-from mxcy import _front, dtypes
-from mxcy.context import current_context
-from mxcy.ndarray import state
+from mxcy import _front, context, dtypes
+from mxcy.base import MXNetError
+from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, state
+from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
+from mxcy.ndarray.creation import *  # noqa: F403
+from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.ndarray.functions import *  # noqa: F403
+from mxcy.ndarray.register import F
+from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
+from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ops import reference
 
-__all__ = ["NDArray"]
+__all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP"]
+
+_BFLOAT16 = 12
+
+
+def _element_type(code):
+    return dtypes.bfloat16 if code == _BFLOAT16 else dtypes.dtype_of(code).type
+
+
+_DTYPE_MX_TO_NP = {-1: None, **{code: _element_type(code) for code in dtypes.DTYPES}}
+_DTYPE_NP_TO_MX = {kind: code for code, kind in _DTYPE_MX_TO_NP.items()}
+_GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
 
 
 class NDArray(_front.NDArrayBase):
-    """A multi-dimensional array on a device."""
+    """A multi-dimensional array of one element type on one device.
+
+    Make arrays with `mx.nd.array`, `zeros`, `ones` and the like.
+
+    Parameters
+    ----------
+    handle : NDArray
+        What another array's `handle` gives; the new array shares its memory.
+    writable : bool
+        Whether the new array may be written to.
+    """
 
     __slots__ = ()
 
+    # NumPy leaves mixed arithmetic to the operand with the higher priority.
+    __array_priority__ = 1000.0
+
+    def __init__(self, handle, writable=True):
+        self.become(handle)
+        self.writable = writable
+
+    # --- what it is ---
+    @property
+    def handle(self):
+        """NDArray: the same memory, not on the tape; what the constructor takes."""
+        return self.detached()
+
+    @property
+    def dtype(self):
+        """type: NumPy's scalar type of the elements, such as ``numpy.float32``."""
+        return _DTYPE_MX_TO_NP[self.dtype_code]
+
+    @property
+    def ctx(self):
+        """Context: the device that holds the array."""
+        return self.context
+
+    device = ctx
+
+    @property
+    def stype(self):
+        """str: the storage type, ``'default'`` for dense arrays."""
+        return "default"
+
+    @property
+    def T(self):
+        """NDArray: the array with its axes in reverse order."""
+        return self if self.ndim < 2 else F.transpose(self)
+
+    def __repr__(self):
+        extents = "x".join(map(str, self.shape))
+        return f"\n{_shown(self)}\n<{type(self).__name__} {extents} @{self.context}>"
+
+    __str__ = __repr__
+
+    def __bool__(self):
+        if self.size > 1:
+            raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+        return self.size == 1 and bool(self.asscalar())
+
+    def __int__(self):
+        return int(self._number("an integer"))
+
+    def __float__(self):
+        return float(self._number("a float"))
+
+    def _number(self, kind):
+        if self.size != 1:
+            raise TypeError(f"only an array of one element can be converted to {kind}")
+        return self.asscalar()
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    # --- arithmetic that the base class leaves out ---
+    def __neg__(self):
+        return self * -1
+
+    def __abs__(self):
+        return F.abs(self)
+
+    def __iadd__(self, other):
+        return arithmetic.in_place(0, self, other)
+
+    def __isub__(self, other):
+        return arithmetic.in_place(1, self, other)
+
+    def __imul__(self, other):
+        return arithmetic.in_place(2, self, other)
+
+    def __itruediv__(self, other):
+        return arithmetic.in_place(3, self, other)
+
+    def __imod__(self, other):
+        return arithmetic.in_place(4, self, other)
+
+    # --- pickling ---
     def __reduce__(self):
         return state.reduce_array(self)
 
     def __setstate__(self, content):
         state.restore_array(self, content)
 
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    # --- indexing ---
+    def _get_index(self, key):
+        return indexing.read(self, key)
+
+    def _set_index(self, key, value):
+        indexing.write(self, key, value)
+
+    def slice_assign(self, rhs, begin, end, step):
+        """Write `rhs` to the elements from `begin` to `end` by `step`; returns the array."""
+        return F._slice_assign(self, rhs, begin=begin, end=end, step=step, out=self)
+
+    def slice_assign_scalar(self, value, begin, end, step):
+        """Write a number to the elements from `begin` to `end` by `step`; returns the array."""
+        return F._slice_assign_scalar(self, scalar=value, begin=begin, end=end, step=step, out=self)
+
+    # --- values ---
     def asnumpy(self):
-        """A NumPy array with a copy of the elements."""
-        return np.array(self.numpy_view())
+        """The elements as a new NumPy array.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        values = np.array(self.numpy_view())
+        return values.view(dtypes.bfloat16) if self.dtype_code == _BFLOAT16 else values
+
+    def asscalar(self):
+        """The only element as a NumPy scalar.
+
+        Raises
+        ------
+        ValueError
+            When the array has not exactly one element.
+        """
+        if self.size != 1:
+            raise ValueError("The current array is not a scalar")
+        return self.asnumpy().reshape(-1)[0]
+
+    def wait_to_read(self):
+        """Wait until the elements are computed."""
+
+    def wait_to_write(self):
+        """Wait until nothing reads the elements any more."""
+
+    def _sync_copyfrom(self, source_array):
+        """Copy an array-like object of the same shape to the array."""
+        source = np.asarray(source_array)
+        if source.shape != self.shape:
+            raise ValueError(f"Shape inconsistent: expected {source.shape} vs got {self.shape}")
+        self[:] = source
+
+    # --- copies ---
+    def copy(self):
+        """A copy on the same device.
+
+        Returns
+        -------
+        NDArray
+        """
+        return self.copyto(self.context)
+
+    def copyto(self, other):
+        """Copy the elements to another array or another device.
+
+        Parameters
+        ----------
+        other : NDArray or Context
+            An array of the same shape, whose dtype may differ, or where the new array shall be.
+
+        Returns
+        -------
+        NDArray
+            `other`, or the new array; False when `other` is the array itself.
+
+        Raises
+        ------
+        MXNetError
+            When the shapes differ.
+        TypeError
+            When `other` is neither an array nor a context.
+        """
+        if isinstance(other, context.Context):
+            context.check_usable(other)
+            other = _front.empty(self.shape, self.dtype_code, other)
+        elif not isinstance(other, NDArray):
+            raise TypeError(f"copyto does not support type {type(other)}")
+        elif other is self:
+            message = "You are attempting to copy an array to itself"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            return False
+        if other.shape != self.shape:
+            raise MXNetError(
+                f"copyto: expected an array of shape {self.shape}, got one of shape {other.shape}"
+            )
+        if not _front.is_recording():
+            _store(self, other)
+        elif self.dtype_code == other.dtype_code:
+            F._copy(self, out=other)
+        else:
+            F.Cast(self, dtype=dtypes.name_of(other.dtype_code), out=other)
+        return other
+
+    def astype(self, dtype, copy=True):
+        """The array with another element type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Names an element type; None means float32.
+        copy : bool
+            False returns the array itself when it has that type already.
+
+        Returns
+        -------
+        NDArray
+
+        Raises
+        ------
+        TypeError
+            When `dtype` names no type.
+        """
+        if dtype not in dtypes.CODES:
+            dtype = np.dtype(np.float32 if dtype is None else dtype)
+        code = dtypes.code_of(dtype)
+        if code == self.dtype_code and not copy:
+            return self
+        return self.copyto(_front.empty(self.shape, code, self.context))
+
+    def as_in_context(self, context):
+        """The array on a device: itself when it is there already, otherwise a copy."""
+        return self if self.context == context else self.copyto(context)
+
+    def as_nd_ndarray(self):
+        """The array itself."""
+        return self
+
+    def tostype(self, stype):
+        """A copy with another storage type.
+
+        Raises
+        ------
+        MXNetError
+            For other storage types than ``'default'``.
+        """
+        if stype != "default":
+            raise MXNetError(f"tostype: expected the storage type 'default', got {stype!r}")
+        return self.copy()
+
+    def to_dlpack_for_read(self):
+        """A DLPack capsule of the array, for reading."""
+        return dlpack.to_dlpack_for_read(self)
+
+    def to_dlpack_for_write(self):
+        """A DLPack capsule of the array, for reading and writing."""
+        return dlpack.to_dlpack_for_write(self)
+
+    def __dlpack__(self, **kwargs):
+        return dlpack.export(self, **kwargs)
+
+    def __dlpack_device__(self):
+        return dlpack.device(self)
+
+    # --- shapes ---
+    def reshape(self, *shape, **kwargs):
+        """A view of the array with another shape of as many elements.
+
+        Parameters
+        ----------
+        *shape : int, or one tuple of int
+            The new extents. 0 copies the extent at this place, -1 stands for what remains, -2
+            copies all that remain, -3 joins two, -4 splits one into the two that follow.
+        shape : tuple of int
+            The same by name.
+        reverse : bool
+            Read the special numbers from right to left.
+
+        Returns
+        -------
+        NDArray
+
+        Raises
+        ------
+        MXNetError
+            When the number of elements differs or a special number has no meaning.
+        """
+        wanted, reverse = _reshape_arguments(shape, kwargs)
+        target = reshaped(self.shape, wanted, reverse)
+        view = self.view_as(target)
+        if is_taped(self):
+            record_view("Reshape", self, view, shape=target)
+        return view
+
+    def flatten(self, inplace=False):
+        """The array as a matrix: the first axis and all others; a view with ``inplace=True``."""
+        return self.reshape((0, -1)) if inplace else F.flatten(self)
+
+    def expand_dims(self, axis, inplace=False):
+        """The array with a new axis of extent 1; a view with ``inplace=True``."""
+        if inplace:
+            return self.reshape(expanded(self.shape, axis))
+        return F.expand_dims(self, axis=axis)
+
+    def squeeze(self, axis=None, inplace=False):
+        """The array without axes of extent 1, all or the given ones; a view with ``inplace=True``."""
+        if inplace:
+            return self.reshape(squeezed(self.shape, axis))
+        return F.squeeze(self, axis=axis)
+
+    def broadcast_to(self, shape):
+        """The array repeated along axes of extent 1 and new leading axes to have `shape`.
+
+        Raises
+        ------
+        ValueError
+            When it cannot be broadcast to that shape.
+        """
+        padded = broadcastable(self.shape, shape)
+        source = self if padded == self.shape else self.reshape(padded)
+        return F.broadcast_to(source, shape=tuple(shape))
+
+    def broadcast_like(self, other):
+        """The array broadcast to the shape of another."""
+        return self.broadcast_to(other.shape)
+
+    def diag(self, k=0, **kwargs):
+        """The k-th diagonal, or a matrix with the array on its k-th diagonal."""
+        return F.diag(self, k=k, **kwargs)
+
+    def split_v2(self, *args, **kwargs):
+        """The array in parts along an axis; see `mx.nd.split_v2`."""
+        return functions.split_v2(self, *args, **kwargs)
+
+    # --- gradients ---
+    @property
+    def grad(self):
+        """NDArray: the gradient that `backward` computes; None without `attach_grad`."""
+        node = self.node
+        return None if node is None else node.grad
+
+    @property
+    def _fresh_grad(self):
+        """bool: whether backward has written the gradient since this was set to False."""
+        return self.node is not None and self.node.fresh
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh):
+        if self.node is not None:
+            self.node.fresh = fresh
+
+    def attach_grad(self, grad_req="write", stype=None):
+        """Make the array a variable with a gradient; it leaves the graph it was part of.
+
+        Parameters
+        ----------
+        grad_req : {'write', 'add', 'null'}
+            Whether `backward` overwrites the gradient, adds to it, or leaves it alone.
+        stype : {None, 'default'}
+            The gradient's storage type.
+        """
+        if stype not in (None, "default"):
+            raise MXNetError(f"attach_grad: expected the storage type 'default', got {stype!r}")
+        gradient = _front.empty(self.shape, self.dtype_code, self.context)
+        gradient.numpy_view()[...] = 0
+        _autograd().mark_variables([self], [gradient], grad_req)
+
+    def drop_grad(self):
+        """Make the array no variable any more."""
+        self.node = None
+
+    def detach(self):
+        """The same memory as an array without gradient."""
+        return self.detached()
+
+    def backward(self, out_grad=None, retain_graph=False, train_mode=True):
+        """Compute the gradients of the array with respect to the variables it depends on.
+
+        Parameters
+        ----------
+        out_grad : NDArray, optional
+            The gradient with respect to the array; ones by default.
+        retain_graph : bool
+            Keep the graph, so that `backward` can run again.
+        train_mode : bool
+            Whether the pass runs in training mode.
+        """
+        _autograd().backward([self], [out_grad], retain_graph, train_mode)
 
 
-def array(source, ctx=None, dtype=None):
-    """An array with the elements of anything array-like."""
-    source = np.ascontiguousarray(source, dtype or np.float32)
-    return _front.from_numpy(source, dtypes.code_of(source.dtype), ctx or current_context())
+def _autograd():
+    from mxcy import autograd  # it stands above this module
+
+    return autograd
 
 
-_front.set_array_class(NDArray, current_context())
+def _shown(array):
+    """What printing shows of an array's elements."""
+    if array.dtype_code == _BFLOAT16:
+        return str(reference.widen(array.numpy_view()))
+    return str(array.asnumpy())
+
+
+def _store(source, target):
+    """Copy the elements, cast when the types differ, without the tape."""
+    with np.errstate(all="ignore"):
+        if source.dtype_code == target.dtype_code:
+            target.numpy_view()[...] = source.numpy_view()
+        else:
+            reference.store(target, source)
+
+
+def _reshape_arguments(shape, kwargs):
+    unknown = [name for name in kwargs if name not in ("shape", "reverse")]
+    if unknown:
+        raise TypeError(
+            f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments are "
+            "'shape' and 'reverse'."
+        )
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = shape[0]
+    elif not shape:
+        shape = kwargs.get("shape")
+        assert shape, "Shape must be provided."
+    return shape, kwargs.get("reverse", False)
+
+
+fluent.add_methods(NDArray)
+_front.set_array_class(NDArray, context.current_context())

@@ -6,7 +6,7 @@ for each element, and their shape is appended to that of the parameters).
 
 from mxcy.base import _Null, numeric_types
 from mxcy.context import current_context
-from mxcy.ndarray import register
+from mxcy.ndarray import namespaces, register
 from mxcy.ndarray.ndarray import NDArray
 
 __all__ = [
@@ -260,7 +260,4 @@ def shuffle(data, **kwargs):
     return register.F._shuffle(data, **kwargs)
 
 
-def __getattr__(name):
-    if not name.endswith("_like"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return register.lookup(__name__, name, prefix="_random_")
+__getattr__, __dir__ = namespaces.offer(__name__, "random")

@@ -8,7 +8,7 @@ from mxcy import _front, dtypes
 from mxcy.base import _Null
 from mxcy.ops import record as records
 
-__all__ = ["Namespace", "F", "function", "lookup"]
+__all__ = ["Namespace", "F", "function"]
 
 _made = {}
 
@@ -34,7 +34,13 @@ def docstring(record):
         kind = "NDArray[]" if record.variadic else "NDArray"
         lines.append(f"{name} : {kind}{', optional' if name in record.optional else ''}")
     lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
-    lines += ["out : NDArray, optional", "    The array that takes the result.", "", "Returns", "-------"]
+    lines += [
+        "out : NDArray, optional",
+        "    The array that takes the result.",
+        "",
+        "Returns",
+        "-------",
+    ]
     lines.append("NDArray or list of NDArrays")
     return "\n".join(lines)
 
@@ -49,33 +55,32 @@ def _like(out, shape, dtype):
     )
 
 
-def function(record):
-    """The function of a record; made once."""
-    made = _made.get(record.name)
-    if made is not None:
-        return made
+def function(record, name=None):
+    """The function of a record, made once for each name under which it is offered."""
+    name = name or record.name
+    made = _made.get((record.name, name))
+    if made is None:
+        made = _made[record.name, name] = _compile(record, name)
+    return made
+
+
+def _compile(record, name):
     inputs = record.variadic or _tuple(record.inputs)
     adopt = "    shape, dtype = _like(out, shape, dtype)\n" if record.like_out else ""
     source = (
-        f"def {record.name}({signature(record)}):\n{adopt}"
+        f"def {name}({signature(record)}):\n{adopt}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
     )
     scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record), "_like": _like}
     exec(compile(source, f"<operator {record.name}>", "exec"), scope)
-    made = _made[record.name] = scope[record.name]
+    made = scope[name]
     made.__doc__ = docstring(record)
     made.__module__ = "mxcy.ndarray"
     made.__mx_params__ = {name: "NDArray-or-Symbol" for name in record.inputs}
+    if record.variadic:
+        made.__mx_params__[record.variadic] = "NDArray-or-Symbol[]"
     made.__mx_params__.update((field.name, field.text) for field in record.schema.fields)
     return made
-
-
-def lookup(module, name, prefix=""):
-    """What a namespace module's ``__getattr__`` returns for an operator name."""
-    record = records.REGISTRY.get(prefix + name)
-    if record is None:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    return function(record)
 
 
 class Namespace:

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 #: modules of this package that register operators
-FAMILIES = ("elemwise", "broadcast", "reduce", "conv", "pool", "nn", "random")
+FAMILIES = ("creation", "elemwise", "broadcast", "reduce", "conv", "pool", "nn", "random")
 
 for _family in FAMILIES:
     import_module(f"mxcy.ops.{_family}")

@@ -1,0 +1,145 @@
+"""Control flow on arrays: plain Python loops, of which the tape records what they compute."""
+
+from mxcy import _front
+from mxcy.ndarray import creation
+from mxcy.ndarray.register import F
+
+__all__ = ["cond", "foreach", "while_loop"]
+
+
+def _flatten(nested, what):
+    """The arrays of nested lists in order, and what `_regroup` needs to nest others alike."""
+    if isinstance(nested, _front.NDArrayBase):
+        return [nested], None
+    if not isinstance(nested, (list, tuple)):
+        raise TypeError(
+            f"{what} should be an NDArray or a nested list of NDArrays, got {type(nested).__name__}"
+        )
+    parts = [_flatten(part, what) for part in nested]
+    return [array for arrays, _ in parts for array in arrays], [shape for _, shape in parts]
+
+
+def _regroup(arrays, nesting):
+    """An iterator's arrays nested like those that `_flatten` took apart."""
+    if nesting is None:
+        return next(arrays)
+    return [_regroup(arrays, part) for part in nesting]
+
+
+def _python(value, kind, what):
+    if isinstance(value, _front.NDArrayBase):
+        value = value.asscalar()
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
+
+
+def foreach(body, data, init_states):
+    """Call a function for each element of arrays along their first axis.
+
+    Parameters
+    ----------
+    body : callable
+        ``output, states = body(element, states)``; elements are slices of `data`.
+    data : NDArray or list of NDArray
+    init_states : NDArray or nested list of NDArray
+        The states of the first call.
+
+    Returns
+    -------
+    outputs : NDArray or nested list of NDArray
+        The outputs of all calls, stacked along a new first axis.
+    states
+        What the last call returned.
+    """
+    _flatten(data, "data")
+    _flatten(init_states, "init_states")
+    single = isinstance(data, _front.NDArrayBase)
+    states, steps, nesting = init_states, [], []
+    for i in range(len(data if single else data[0])):
+        output, states = body(data[i] if single else [array[i] for array in data], states)
+        arrays, nesting = _flatten(output, "the output of body")
+        steps.append(arrays)
+    stacked = (F.stack(*arrays) for arrays in zip(*steps, strict=True))
+    return _regroup(stacked, nesting), states
+
+
+def while_loop(cond, func, loop_vars, max_iterations=None):
+    """Call a function as long as a condition holds.
+
+    Parameters
+    ----------
+    cond : callable
+        ``cond(*loop_vars)`` gives a scalar.
+    func : callable
+        ``output, loop_vars = func(*loop_vars)``; the output may be None or a nested list.
+    loop_vars : NDArray or list of NDArray
+        The variables of the first call.
+    max_iterations : int
+        The largest number of calls.
+
+    Returns
+    -------
+    outputs : nested list of NDArray
+        The outputs of all calls, joined along a new first axis of extent `max_iterations`; what no
+        call has filled is undefined. An empty list when there was no call.
+    loop_vars : NDArray or list of NDArray
+        What the last call returned.
+
+    Raises
+    ------
+    ValueError
+        When `max_iterations` is missing, or the numbers of variables or outputs change.
+    """
+    if max_iterations is None:
+        raise ValueError("max_iterations should be specified")
+    most = _python(max_iterations, int, "max_iterations")
+    single = isinstance(loop_vars, _front.NDArrayBase)
+    variables = [loop_vars] if single else list(loop_vars)
+    if not variables:
+        raise ValueError("loop_vars should contain at least one element")
+    steps, nesting = [], []
+    while len(steps) < most and _python(cond(*variables), bool, "Return value of cond"):
+        output, changed = func(*variables)
+        changed = [] if changed is None else changed
+        changed = [changed] if isinstance(changed, _front.NDArrayBase) else list(changed)
+        if len(changed) != len(variables):
+            raise ValueError("The length of loop_vars should be consistent during the loop")
+        variables = changed
+        arrays, nesting = _flatten([] if output is None else output, "the output of func")
+        steps.append(arrays)
+        if len(arrays) != len(steps[0]):
+            raise ValueError("Number of elements in step_output should be the same in each step")
+    joined = (_padded(arrays, most) for arrays in zip(*steps, strict=True))
+    return _regroup(joined, nesting), variables[0] if single else variables
+
+
+def _padded(arrays, count):
+    """Arrays stacked, with undefined ones added to be `count`."""
+    shape = arrays[0].shape
+    if any(array.shape != shape for array in arrays):
+        raise ValueError(f"Shapes of step_output differ: {[array.shape for array in arrays]}")
+    missing = count - len(arrays)
+    if missing:
+        first = arrays[0]
+        filler = creation.empty((missing, *shape), first.context, first.dtype)
+        return F.concat(F.stack(*arrays), filler, dim=0)
+    return F.stack(*arrays)
+
+
+def cond(pred, then_func, else_func):
+    """What one of two functions returns.
+
+    Parameters
+    ----------
+    pred : NDArray or number
+        A scalar; `then_func` is called when it is true.
+    then_func, else_func : callable
+        They take no arguments.
+
+    Returns
+    -------
+    NDArray or nested list of NDArray
+    """
+    return then_func() if _python(pred, bool, "pred") else else_func()

@@ -1,0 +1,297 @@
+"""Functions of `mx.nd` that make arrays."""
+
+import numpy as np
+
+from mxcy import _front, dtypes
+from mxcy.base import MXNetError, integer_types, numeric_types
+from mxcy.context import as_context, check_usable
+from mxcy.ndarray.register import F
+from mxcy.util import is_np_shape
+
+__all__ = [
+    "arange", "array", "empty", "eye", "from_numpy", "full", "linspace", "ones", "zeros",
+]  # fmt: skip
+
+
+def _code(dtype):
+    """The code of a dtype; None means float32, and what names no type is a TypeError."""
+    if dtype is None:
+        return 0
+    if isinstance(dtype, str) and dtype in dtypes.CODES:
+        return dtypes.CODES[dtype]
+    return dtypes.code_of(np.dtype(dtype))
+
+
+def _name(dtype):
+    return dtypes.name_of(_code(dtype))
+
+
+def _place(ctx):
+    """A context that can hold arrays."""
+    ctx = as_context(ctx)
+    check_usable(ctx)
+    return ctx
+
+
+def _shape(shape):
+    """A shape as a tuple of int."""
+    if isinstance(shape, integer_types):
+        return (int(shape),)
+    try:
+        return tuple(map(int, shape))
+    except (TypeError, ValueError):
+        raise MXNetError(
+            f"Invalid Parameter format for shape expect Shape(tuple) but value='{shape}'"
+        ) from None
+
+
+def _known_shape(shape, name):
+    """A shape that MXNet's own shape semantics take for known."""
+    shape = _shape(shape)
+    if (not shape or 0 in shape) and not is_np_shape():
+        raise MXNetError(
+            f"{name}: shape {shape} is unknown; scalars and arrays without elements need "
+            "mx.util.np_shape()"
+        )
+    return shape
+
+
+def _dense(stype, name):
+    if stype not in (None, "default"):
+        raise MXNetError(f"{name}: expected the storage type 'default', got {stype!r}")
+
+
+def array(source_array, ctx=None, dtype=None):
+    """An array with the elements of an array-like object.
+
+    Parameters
+    ----------
+    source_array : array_like
+        An NDArray, a NumPy array, a number, or nested sequences.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        The element type; by default that of an NDArray, otherwise float32.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    TypeError
+        When the source is not array-like.
+    """
+    ctx = _place(ctx)
+    if isinstance(source_array, _front.NDArrayBase):
+        made = _front.empty(
+            source_array.shape, source_array.dtype_code if dtype is None else _code(dtype), ctx
+        )
+        return source_array.copyto(made)
+    code = _code(dtype)
+    try:
+        values = np.asarray(source_array)
+        if values.dtype == dtypes.bfloat16 and code == dtypes.CODES["bfloat16"]:
+            return _front.from_numpy(np.ascontiguousarray(values).reshape(values.shape), code, ctx)
+        with np.errstate(all="ignore"):
+            values = values.astype(_memory_type(code))
+    except (TypeError, ValueError):
+        raise TypeError("source_array must be array like object") from None
+    made = _front.empty(values.shape, code, ctx)
+    made[()] = values
+    return made
+
+
+def _memory_type(code):
+    """The NumPy type that values have before they are stored."""
+    return np.dtype(np.float32) if code == dtypes.CODES["bfloat16"] else dtypes.dtype_of(code)
+
+
+def empty(shape, ctx=None, dtype=None, stype=None):
+    """An array whose elements are not set.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        float32 by default.
+    stype : {None, 'default'}
+
+    Returns
+    -------
+    NDArray
+    """
+    _dense(stype, "empty")
+    return _front.empty(_shape(shape), _code(dtype), _place(ctx))
+
+
+def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
+    """An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        float32 by default.
+    stype : {None, 'default'}
+    out : NDArray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    MXNetError
+        When the shape has no or a zero extent outside of NumPy shape semantics.
+    """
+    _dense(stype, "zeros")
+    shape = _known_shape(shape, "zeros")
+    return F._zeros(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
+
+
+def ones(shape, ctx=None, dtype=None, **kwargs):
+    """An array of ones; the parameters are those of `zeros`."""
+    shape = _known_shape(shape, "ones")
+    return F._ones(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
+
+
+def full(shape, val, ctx=None, dtype=np.float32, out=None):
+    """An array filled with a value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    val : number or array_like
+        Broadcast to the shape.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype
+    out : NDArray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    NDArray
+    """
+    if out is None:
+        out = empty(shape, ctx, dtype)
+    if isinstance(val, numeric_types) and not out.size:
+        return out
+    out[:] = val
+    return out
+
+
+def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32):
+    """Evenly spaced values in the half-open interval from start to stop.
+
+    Parameters
+    ----------
+    start : number
+        The first value, or without `stop` the end of an interval from 0.
+    stop : number, optional
+        The end, which is left out.
+    step : number
+    repeat : int
+        How often every value stands.
+    infer_range : bool, optional
+        Has no effect on arrays.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    MXNetError
+        When the step is 0 or the interval is empty.
+    """
+    return F._arange(
+        start=start, stop=stop, step=step, repeat=repeat, infer_range=False, ctx=str(_place(ctx)),
+        dtype=_name(dtype),
+    )  # fmt: skip
+
+
+def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
+    """`num` evenly spaced values from start to stop.
+
+    Parameters
+    ----------
+    start, stop : number
+    num : int
+    endpoint : bool
+        Whether the last value is `stop`.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype
+
+    Returns
+    -------
+    NDArray
+    """
+    return F._linspace(
+        start=start, stop=stop, num=num, endpoint=endpoint, ctx=str(_place(ctx)),
+        dtype=_name(dtype),
+    )  # fmt: skip
+
+
+def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
+    """A matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    N : int
+        The number of rows.
+    M : int
+        The number of columns; N when not positive.
+    k : int
+        Which diagonal: 0 the main one, positive ones above it.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    NDArray
+    """
+    return F._eye(N=N, M=M, k=k, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
+
+
+def from_numpy(ndarray, zero_copy=True, array_cls=None):
+    """An array made of a NumPy array.
+
+    Parameters
+    ----------
+    ndarray : numpy.ndarray
+    zero_copy : bool
+        Share the memory: `ndarray` becomes read-only, since both would change together. Otherwise
+        copy.
+    array_cls : type, optional
+        The class of the result.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    ValueError
+        When memory that is not contiguous shall be shared.
+    """
+    if not zero_copy:
+        return array(ndarray, dtype=ndarray.dtype)
+    if not ndarray.flags["C_CONTIGUOUS"]:
+        raise ValueError("Only c-contiguous arrays are supported for zero-copy")
+    code = dtypes.code_of(ndarray.dtype)
+    made = _front.from_numpy(ndarray, code, as_context(None), copy=not ndarray.flags.writeable)
+    ndarray.flags["WRITEABLE"] = False
+    return made if array_cls in (None, type(made)) else array_cls(made)

@@ -1,0 +1,97 @@
+"""DLPack: arrays handed to and taken from other libraries without a copy."""
+
+import numpy as np
+
+from mxcy import _front, dtypes
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+
+__all__ = ["device", "export", "from_dlpack", "to_dlpack_for_read", "to_dlpack_for_write"]
+
+_CPU = 1  # DLPack's number for memory of the CPU
+
+
+def device(array):
+    """DLPack's name for the device of an array: (type, number)."""
+    return _CPU, 0
+
+
+def export(array, **options):
+    """A DLPack capsule over the memory of an array, as ``__dlpack__`` returns it."""
+    return _exportable(array).__dlpack__(**options)
+
+
+def _exportable(array):
+    if array.dtype_code == dtypes.CODES["bfloat16"]:
+        raise MXNetError("DLPack: arrays of dtype bfloat16 cannot be handed over")
+    return array.numpy_view()
+
+
+def to_dlpack_for_read(data):
+    """A DLPack capsule over the memory of an array, for a consumer that only reads.
+
+    Parameters
+    ----------
+    data : NDArray
+
+    Returns
+    -------
+    PyCapsule
+        Good for one consumer.
+    """
+    return export(data)
+
+
+def to_dlpack_for_write(data):
+    """A DLPack capsule over the memory of an array, for a consumer that also writes.
+
+    Parameters
+    ----------
+    data : NDArray
+
+    Returns
+    -------
+    PyCapsule
+        Good for one consumer.
+    """
+    if not data.writable:
+        raise ValueError("to_dlpack_for_write: the array is read-only")
+    return export(data)
+
+
+class _Capsule:
+    """What `numpy.from_dlpack` wants, around a capsule."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **options):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        return _CPU, 0
+
+
+def from_dlpack(dlpack):
+    """An array over memory of another library.
+
+    Parameters
+    ----------
+    dlpack : PyCapsule, or an object with ``__dlpack__``
+        A capsule can be consumed once.
+
+    Returns
+    -------
+    NDArray
+        It shares the memory, unless that is read-only or not contiguous.
+
+    Raises
+    ------
+    MXNetError
+        When mxcy has no such element type.
+    """
+    source = dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack)
+    values = np.from_dlpack(source)
+    shareable = values.flags.c_contiguous and values.flags.writeable
+    values = np.ascontiguousarray(values).reshape(values.shape)
+    return _front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=not shareable)

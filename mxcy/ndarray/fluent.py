@@ -1,0 +1,38 @@
+"""Operators as methods: `a.exp()` is `mx.nd.exp(a)`.
+
+Every operator with a lower-case public name and a fixed number of inputs is a method of its first
+input. The function behind a method is made when it is first asked for.
+"""
+
+from mxcy.ndarray import register
+from mxcy.ops import record
+
+__all__ = ["add_methods"]
+
+
+class _Method:
+    """Stands for an operator's function in a class until the function is wanted."""
+
+    __slots__ = ("_name", "_record")
+
+    def __init__(self, name, record):
+        self._name, self._record = name, record
+
+    def __get__(self, instance, owner):
+        function = register.function(self._record)
+        for cls in owner.__mro__:
+            if cls.__dict__.get(self._name) is self:
+                setattr(cls, self._name, function)
+        return function if instance is None else function.__get__(instance, owner)
+
+
+def is_method(name, record):
+    """Whether the operator of that name is a method."""
+    return name[0].isalpha() and name.islower() and record.inputs and not record.variadic
+
+
+def add_methods(cls):
+    """Give a class the operators as methods, besides those it defines itself."""
+    for name, operator in record.REGISTRY.items():
+        if is_method(name, operator) and not hasattr(cls, name):
+            setattr(cls, name, _Method(name, operator))

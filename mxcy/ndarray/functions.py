@@ -1,0 +1,219 @@
+"""Functions of `mx.nd` that are more than one operator."""
+
+import numpy as np
+
+from mxcy import _front
+from mxcy.base import MXNetError, integer_types
+from mxcy.ndarray import creation
+from mxcy.ndarray.register import F
+
+__all__ = [
+    "concatenate", "histogram", "imdecode", "moveaxis", "onehot_encode", "split_v2", "waitall",
+]  # fmt: skip
+
+
+def waitall():
+    """Wait until everything that was called is computed."""
+
+
+def concatenate(arrays, axis=0, always_copy=True):
+    """Join arrays along an axis.
+
+    Parameters
+    ----------
+    arrays : list of NDArray
+        They may differ in their extent along the axis only.
+    axis : int
+    always_copy : bool
+        Whether a single array is copied too.
+
+    Returns
+    -------
+    NDArray
+        On the device of the first array.
+    """
+    assert isinstance(arrays, (list, tuple)) and arrays, "concatenate: expected a list of arrays"
+    assert all(isinstance(a, _front.NDArrayBase) for a in arrays), "concatenate: expected NDArrays"
+    first = arrays[0]
+    if len(arrays) == 1 and not always_copy:
+        return first
+    rest = first.shape[:axis] + first.shape[axis:][1:]
+    for array in arrays[1:]:
+        assert array.shape[:axis] + array.shape[axis:][1:] == rest, (
+            f"concatenate: shapes {first.shape} and {array.shape} differ besides axis {axis}"
+        )
+        assert array.dtype == first.dtype, "concatenate: the dtypes differ"
+    return F.Concat(*(array.as_in_context(first.context) for array in arrays), dim=axis)
+
+
+def _axes(axes, ndim, name):
+    axes = [axes] if isinstance(axes, integer_types) else list(axes)
+    normal = [axis + ndim if axis < 0 else axis for axis in axes]
+    for axis, given in zip(normal, axes, strict=True):
+        if not 0 <= axis < ndim:
+            raise ValueError(f"{name} should verify 0 <= {name} < tensor.ndim, got {given}")
+    return normal
+
+
+def moveaxis(tensor, source, destination):
+    """Move axes to new places; the others keep their order.
+
+    Parameters
+    ----------
+    tensor : NDArray
+    source, destination : int or sequence of int
+        Where the axes are and where they go.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    ValueError
+        When an axis is out of range or the numbers of axes differ.
+    """
+    source = _axes(source, tensor.ndim, "source")
+    destination = _axes(destination, tensor.ndim, "destination")
+    if len(source) != len(destination):
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
+    order = [axis for axis in range(tensor.ndim) if axis not in source]
+    for place, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(place, axis)
+    return F.transpose(tensor, axes=order)
+
+
+def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
+    """Split an array along an axis.
+
+    Parameters
+    ----------
+    ary : NDArray
+    indices_or_sections : int or tuple of int
+        The number of equal parts, or the places at which to cut.
+    axis : int
+    squeeze_axis : bool
+        Remove the axis from parts of extent 1.
+
+    Returns
+    -------
+    list of NDArray, or NDArray when there is one part
+
+    Raises
+    ------
+    ValueError
+        When the parts are not equal or `indices_or_sections` is of another type.
+    """
+    if isinstance(indices_or_sections, integer_types):
+        sections, indices = int(indices_or_sections), ()
+        if ary.shape[axis] % sections:
+            raise ValueError("array split does not result in an equal division")
+    elif isinstance(indices_or_sections, (tuple, list)):
+        sections, indices = 0, (0, *indices_or_sections)
+    else:
+        raise ValueError("indices_or_sections must either int or tuple of ints")
+    return F._split_v2(
+        ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
+    )
+
+
+def histogram(a, bins=10, range=None):
+    """Count the elements in intervals.
+
+    Parameters
+    ----------
+    a : NDArray
+    bins : int or NDArray
+        The number of intervals, or their ascending bounds.
+    range : (float, float), optional
+        With a number of intervals, the first and the last bound; the extremes of `a` by default.
+
+    Returns
+    -------
+    list of NDArray
+        The counts, int64, and the bounds.
+
+    Raises
+    ------
+    ValueError
+        When `bins` is neither.
+    """
+    if isinstance(bins, _front.NDArrayBase):
+        return F._histogram(a, bins)
+    if not isinstance(bins, integer_types):
+        raise ValueError("bins argument should be either an integer or an NDArray")
+    if range is None:
+        values = a.asnumpy()
+        range = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+        if range[0] == range[1]:
+            range = (range[0] - 0.5, range[1] + 0.5)
+    return F._histogram(a, creation.empty((0,)), bin_cnt=bins, range=range)
+
+
+def onehot_encode(indices, out):
+    """Write 1 in each row of a matrix at the row's index, and 0 elsewhere.
+
+    Parameters
+    ----------
+    indices : NDArray
+        One index for each row.
+    out : NDArray
+        The matrix.
+
+    Returns
+    -------
+    NDArray
+        `out`
+    """
+    F.one_hot(indices, depth=out.shape[1], dtype=np.dtype(out.dtype).name, out=out)
+    return out
+
+
+def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mean=None):
+    """Decode an image to an array of shape (1, channels, height, width).
+
+    Parameters
+    ----------
+    str_img : bytes
+        What an image file holds.
+    clip_rect : (int, int, int, int)
+        Left, top, right, bottom of the part to keep; all 0 keeps everything.
+    out : NDArray, optional
+        An array of shape (n, channels, height, width) that takes the image at `index`.
+    index : int
+    channels : {1, 3}
+    mean : NDArray, optional
+        Subtracted from the image.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    MXNetError
+        When the bytes are no image, or OpenCV is missing.
+    """
+    try:
+        import cv2
+    except ImportError:
+        raise MXNetError(
+            "imdecode: decoding images needs OpenCV (opencv-python-headless)"
+        ) from None
+    mode = cv2.IMREAD_COLOR if channels == 3 else cv2.IMREAD_GRAYSCALE
+    pixels = cv2.imdecode(np.frombuffer(str_img, np.uint8), mode)
+    if pixels is None:
+        raise MXNetError("imdecode: the bytes are no image that OpenCV can decode")
+    pixels = np.atleast_3d(pixels)[..., ::-1].transpose(2, 0, 1)
+    left, top, right, bottom = clip_rect
+    if (left, top, right, bottom) != (0, 0, 0, 0):
+        pixels = pixels[:, top:bottom, left:right]
+    image = creation.array(pixels[None])
+    if mean is not None:
+        image = image - mean
+    if out is None:
+        return image
+    out[index : index + 1] = image
+    return out

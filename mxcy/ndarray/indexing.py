@@ -1,0 +1,373 @@
+"""Indexing of `mx.nd.NDArray`: what `a[key]` reads and `a[key] = value` writes.
+
+Keys are NumPy's, with MXNet's departures: boolean sequences count as 0 and 1, an element is an array of
+shape (1,) unless NumPy shape semantics are on, and only some results are views. A result shares the
+array's memory exactly when its elements lie there side by side; other results are copies.
+
+While recording, reads go through operators, so that gradients flow back to the array.
+"""
+
+import numpy as np
+
+from mxcy import _front
+from mxcy.base import MXNetError, integer_types
+from mxcy.ndarray.register import F
+from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ops import reference
+from mxcy.util import is_np_array, is_np_shape
+
+__all__ = ["expand_key", "read", "write"]
+
+_BFLOAT16 = 12
+_SEQUENCES = (np.ndarray, list, tuple, range)
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def _check_mask(shape, axis, mask_shape):
+    for i, extent in enumerate(mask_shape):
+        if axis + i >= len(shape) or shape[axis + i] != extent:
+            size = shape[axis + i] if axis + i < len(shape) else 0
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + i}; size is {size} "
+                f"but corresponding boolean size is {extent}"
+            )
+
+
+def _entries(item, shape, axis):
+    """The entries that one item of a key stands for: none for a 0-d boolean, several for a mask."""
+    if isinstance(item, bool):
+        return []
+    if not isinstance(item, _front.NDArrayBase):
+        return [item]
+    if item.dtype_code != 7:
+        return [item if item.ndim else int(item.asnumpy())]
+    if item.ndim == 0:
+        return []
+    _check_mask(shape, axis, item.shape)
+    if not is_np_array():
+        raise ValueError(
+            "Cannot perform boolean indexing in legacy mode. Please activate numpy semantics by "
+            "calling `npx.set_np()` in the global scope before calling this function."
+        )
+    return list(np.nonzero(item.asnumpy()))
+
+
+def expand_key(key, shape):
+    """A key as a tuple with an entry for every axis, besides its Nones.
+
+    Parameters
+    ----------
+    key : object
+        Anything between the brackets.
+    shape : tuple of int
+        The array's shape.
+
+    Raises
+    ------
+    IndexError
+        When the key has several ellipses or more indices than there are axes.
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    before, after, axes = [], None, 0
+    for item in items:
+        if item is Ellipsis:
+            if after is not None:
+                raise IndexError("Cannot use more than one ellipsis (`...`) for indexing")
+            after = []
+            continue
+        found = _entries(item, shape, axes)
+        axes += sum(entry is not None for entry in found)
+        (before if after is None else after).extend(found)
+    if axes > len(shape):
+        raise IndexError(f"too many indices ({axes}) for array with {len(shape)} dimensions")
+    return (*before, *(slice(None),) * (len(shape) - axes), *(after or ()))
+
+
+def _is_advanced(entry):
+    return isinstance(entry, (_front.NDArrayBase, *_SEQUENCES))
+
+
+def _integers(entry):
+    """An advanced index as a NumPy array of integers."""
+    values = entry.asnumpy() if isinstance(entry, _front.NDArrayBase) else np.asarray(entry)
+    if values.dtype.kind not in "iubf":
+        raise ValueError(
+            f"NDArray does not support slicing with key {entry} of type {type(entry)}."
+        )
+    return values.astype(np.int64)
+
+
+def _numpy_key(key, shape):
+    """An expanded key in NumPy's types, and whether it holds an advanced index."""
+    found, advanced, axis = [], False, 0
+    for entry in key:
+        if _is_advanced(entry):
+            entry = _integers(entry)
+            advanced = advanced or entry.ndim > 0
+        if isinstance(entry, integer_types) or (isinstance(entry, np.ndarray) and not entry.ndim):
+            entry = int(entry)
+            if not -shape[axis] <= entry < shape[axis]:
+                raise IndexError(
+                    f"index {entry} is out of bounds for axis {axis} with size {shape[axis]}"
+                )
+        elif entry is not None and not isinstance(entry, (slice, np.ndarray)):
+            raise ValueError(
+                f"NDArray does not support slicing with key {entry} of type {type(entry)}."
+            )
+        axis += entry is not None
+        found.append(entry)
+    if advanced:
+        _check_broadcast([entry for entry in found if isinstance(entry, np.ndarray)])
+    return tuple(found), advanced
+
+
+def _check_broadcast(indices):
+    shape = ()
+    for index in indices:
+        try:
+            shape = np.broadcast_shapes(shape, index.shape)
+        except ValueError:
+            raise ValueError(
+                f"shape1={shape} is not broadcastable to shape2={index.shape}"
+            ) from None
+
+
+def _trailing_axes(key):
+    """An advanced key without the Nones that follow its last index, and where to put them.
+
+    MXNet counts the advanced indices that stand side by side as no axis when it places a None behind
+    them, so that ``a[[0, 1], None]`` has shape (1, 2, ...) where NumPy's has (2, 1, ...).
+    """
+    places = [i for i, entry in enumerate(key) if isinstance(entry, (int, np.ndarray))]
+    if places[-1] - places[0] != len(places) - 1:
+        return key, ()
+    kept, axes, count = list(key[: places[0]]), [], places[0]
+    kept += key[places[0] : places[-1] + 1]
+    for entry in key[places[-1] + 1 :]:
+        if entry is None:
+            axes.append(count)
+        else:
+            kept.append(entry)
+        count += 1
+    return tuple(kept), tuple(axes)
+
+
+def _positions(key, shape):
+    """The positions in the flattened leading axes that an advanced key picks, and those axes' number."""
+    leading = len(shape)
+    entries = list(key)
+    while entries and isinstance(entries[-1], slice) and entries[-1] == slice(None):
+        entries.pop()
+        leading -= 1
+    grid = np.arange(int(np.prod(shape[:leading], dtype=np.int64))).reshape(shape[:leading])
+    return grid[tuple(entries)], leading
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read(array, key):
+    """What ``array[key]`` is.
+
+    Parameters
+    ----------
+    array : NDArray
+    key : int, slice, None, Ellipsis, sequence of int, NDArray, or a tuple of them
+
+    Returns
+    -------
+    NDArray
+        A view when the elements lie side by side in memory, otherwise a copy.
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds or there are too many.
+    ValueError
+        When the key holds an object that is no index.
+    """
+    if isinstance(key, tuple) and not key:
+        return array
+    if isinstance(key, slice):
+        if key == slice(None) or (key.start is None and key.stop is None and key.step == 1):
+            return array
+        if array.ndim and key.step in (None, 1):
+            start, stop, _ = key.indices(array.shape[0])
+            if start > stop:
+                raise MXNetError(f"Invalid slicing range [{start}, {stop})")
+    elif isinstance(key, integer_types):
+        key = (int(key),)
+    elif isinstance(key, tuple) and all(isinstance(entry, integer_types) for entry in key):
+        key = tuple(map(int, key))
+    key, advanced = _numpy_key(expand_key(key, array.shape), array.shape)
+    if advanced:
+        return _read_advanced(array, key)
+    return _read_basic(array, key)
+
+
+def _element_shape(shape):
+    """A result's shape: elements have shape (1,) in MXNet's own shape semantics."""
+    return shape if shape or is_np_shape() else (1,)
+
+
+def _read_basic(array, key):
+    if array.ndim == 0 and not key:
+        return array
+    view = array.numpy_view()
+    picked = view[(*key, Ellipsis)]
+    shape = _element_shape(picked.shape)
+    if is_taped(array):
+        return _read_basic_taped(array, key, shape)
+    return _shared(array, view, picked, shape)
+
+
+def _shared(array, view, picked, shape):
+    """An array of the picked elements, a view of `array` when they lie side by side."""
+    if picked.flags.c_contiguous:
+        first = (picked.ctypes.data - view.ctypes.data) // view.itemsize if picked.size else 0
+        rows = array.view_as((array.size,)).view_rows(first, first + picked.size)
+        return rows.view_as(shape)
+    made = _front.empty(shape, array.dtype_code, array.context)
+    made.numpy_view()[...] = picked
+    return made
+
+
+def _read_basic_taped(array, key, shape):
+    """The same as recorded operators: slice, then Reshape where axes vanish or appear."""
+    slices = tuple(
+        slice(entry, entry + 1 or None) if isinstance(entry, int) else entry
+        for entry in key
+        if entry is not None
+    )
+    view = array.numpy_view()
+    picked = view[slices]
+    if picked.size == array.size and picked.flags.c_contiguous:
+        part = array
+    else:
+        part = _slice_taped(array, slices, view, picked)
+    if part.shape == shape and part is not array:
+        return part
+    return record_view("Reshape", part, part.view_as(shape), shape=shape)
+
+
+def _slice_taped(array, slices, view, picked):
+    attrs = {
+        "begin": tuple(entry.start for entry in slices),
+        "end": tuple(entry.stop for entry in slices),
+        "step": tuple(entry.step for entry in slices),
+    }
+    if picked.flags.c_contiguous:
+        return record_view("slice", array, _shared(array, view, picked, picked.shape), **attrs)
+    return F.slice(array, **attrs)
+
+
+def _read_advanced(array, key):
+    key, axes = _trailing_axes(key)
+    if is_taped(array):
+        positions, leading = _positions(key, array.shape)
+        rows = array.reshape((-1, *array.shape[leading:]))
+        indices = _front.from_numpy(np.ascontiguousarray(positions), 6, array.context)
+        picked = F.take(rows, indices, axis=0, mode="clip")
+        shape = picked.shape
+    else:
+        values = array.numpy_view()[key]
+        shape = values.shape
+        picked = _front.empty(shape, array.dtype_code, array.context)
+        picked.numpy_view()[...] = values
+    for axis in axes:
+        shape = (*shape[:axis], 1, *shape[axis:])
+    return picked.reshape(shape) if axes else picked
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def write(array, key, value):
+    """Do ``array[key] = value``.
+
+    Parameters
+    ----------
+    array : NDArray
+    key : as in `read`
+    value : number, NDArray or array_like
+        Broadcast to the shape of ``array[key]`` and cast to the array's dtype.
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds or there are too many.
+    ValueError
+        When the value cannot be broadcast, or the array is read-only.
+    TypeError
+        When the value is not array-like.
+    MXNetError
+        While recording, when the array is part of a graph, or when the value is and `key` is not the
+        whole array.
+    """
+    if array.ndim == 0:
+        _check_scalar_key(key)
+        key = ()
+    elif array.size == 0:
+        return
+    key, _ = _numpy_key(expand_key(key, array.shape), array.shape)
+    whole = all(entry is None or entry == slice(None) for entry in key if not _is_advanced(entry))
+    whole = whole and not any(_is_advanced(entry) for entry in key)
+    if _front.is_recording() and _write_taped(array, whole, value):
+        return
+    if key and all(isinstance(entry, int) for entry in key):
+        key = (*key[:-1], slice(key[-1], key[-1] + 1 or None))  # so that the value may be an array
+    array.numpy_view()[key] = _values(array, value)
+
+
+def _check_scalar_key(key):
+    if not (isinstance(key, (tuple, slice)) and (not isinstance(key, tuple) or not key)):
+        raise IndexError("scalar tensor can only accept `()` and `:` as index")
+
+
+def _write_taped(array, whole, value):
+    """Handle a write while recording; whether it is done."""
+    taped = isinstance(value, _front.NDArrayBase) and value.node is not None
+    if array.node is not None:
+        if whole and isinstance(value, np.ndarray):
+            return False
+        raise MXNetError(
+            "Assigning to NDArrays that are already in a computational graph will cause undefined "
+            "behavior when evaluating gradients. Please call backward first to clear the graph or "
+            "do this out side of a record section."
+        )
+    if not taped:
+        return False
+    if not whole:
+        raise MXNetError(
+            "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd."
+        )
+    if value.shape != array.shape:
+        value = value.broadcast_to(array.shape)
+    value.copyto(array)
+    return True
+
+
+def _values(array, value):
+    """A value to assign as a NumPy array of the type in which the array's elements are stored."""
+    if isinstance(value, _front.NDArrayBase):
+        found = value.numpy_view()
+        if value.dtype_code == array.dtype_code:
+            return found
+        if value.dtype_code == _BFLOAT16:
+            found = reference.widen(found)
+    else:
+        try:
+            found = np.asarray(np.nan if value is None else value)
+        except ValueError:
+            found = None
+        if found is None or found.dtype.kind not in "biuf":
+            raise TypeError(
+                f"{type(array)} does not support assignment with non-array-like object {value} of "
+                f"type {type(value)}"
+            )
+    with np.errstate(all="ignore"):
+        if array.dtype_code == _BFLOAT16:
+            return reference.narrow(found.astype(np.float32))
+        return found.astype(array.numpy_view().dtype)

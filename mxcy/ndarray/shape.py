@@ -1,0 +1,79 @@
+"""The shapes that NDArray's methods give views and broadcasts."""
+
+import operator
+
+from mxcy.ops import record
+from mxcy.ops.infer import Spec
+
+__all__ = ["broadcastable", "expanded", "reshaped", "squeezed"]
+
+
+def reshaped(shape, wanted, reverse=False):
+    """The shape that `reshape` gives: extents, or the special numbers 0, -1, -2, -3 and -4.
+
+    Raises
+    ------
+    MXNetError
+        When the number of elements differs or a special number has no meaning.
+    """
+    wanted = tuple(map(operator.index, wanted))
+    if all(extent > 0 for extent in wanted) or not wanted:
+        return wanted
+    if sum(extent == -1 for extent in wanted) == 1 and min(wanted) == -1 and 0 not in wanted:
+        return _inferred(shape, wanted)
+    op = record.find("Reshape")
+    attrs = op.schema.intern(op.name, {"shape": wanted, "reverse": bool(reverse)})
+    return tuple(op.infer(attrs, [Spec(shape, 0)])[0].shape)
+
+
+def _inferred(shape, wanted):
+    """`wanted` with its -1 replaced; an impossible shape stays impossible."""
+    size = known = 1
+    for extent in shape:
+        size *= extent
+    for extent in wanted:
+        known *= extent
+    return tuple(-size // known if extent == -1 else extent for extent in wanted)
+
+
+def expanded(shape, axis):
+    """The shape with a new axis of extent 1 before `axis`."""
+    ndim = len(shape)
+    assert -ndim - 1 <= axis <= ndim, f"axis {axis} is out of range for {ndim}d array"
+    axis = axis + ndim + 1 if axis < 0 else axis
+    return (*shape[:axis], 1, *shape[axis:])
+
+
+def squeezed(shape, axis=None):
+    """The shape without axes of extent 1: all of them, or the given ones."""
+    if axis is None:
+        return tuple(extent for extent in shape if extent != 1)
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    gone = set()
+    for given in axes:
+        place = given + len(shape) if given < 0 else given
+        assert 0 <= place < len(shape), f"axis {given} is out of range for {len(shape)}d array"
+        assert shape[place] == 1, f"Squeeze target axis {given} must be size 1, got {shape[place]}."
+        assert place not in gone, f"axis {given} is given twice"
+        gone.add(place)
+    return tuple(extent for i, extent in enumerate(shape) if i not in gone)
+
+
+def broadcastable(shape, target):
+    """`shape` with leading axes of extent 1, so that it has as many axes as `target`.
+
+    Raises
+    ------
+    ValueError
+        When it cannot be broadcast to `target`.
+    """
+    padded = (1,) * (len(target) - len(shape)) + shape
+    if len(padded) != len(target) or any(
+        extent not in (1, wanted) and wanted != 0
+        for extent, wanted in zip(padded, target, strict=True)
+    ):
+        raise ValueError(
+            "operands could not be broadcast together with remapped shapes[original->remapped]: "
+            f"{shape} and requested shape {tuple(target)}"
+        )
+    return padded

@@ -1,0 +1,20 @@
+"""Views on the tape: arrays that share memory and still pass gradients on."""
+
+from mxcy import _front
+from mxcy.ops import record
+
+__all__ = ["is_taped", "record_view"]
+
+
+def is_taped(array):
+    """Whether operations on `array` are recorded now."""
+    return array.node is not None and _front.is_recording()
+
+
+def record_view(name, source, view, **attrs):
+    """Put a view of `source` on the tape as what operator `name` would return; returns the view.
+
+    Nothing is computed: `view` already shares the memory of `source`.
+    """
+    _front.record_view(_front.bind(record.find(name)), source, attrs, view)
+    return view

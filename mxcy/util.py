@@ -1,0 +1,274 @@
+"""`mx.util`: NumPy semantics per thread, and small services for libraries built on mxcy.
+
+Each thread has three flags: shape (0-d and zero-size arrays are ordinary arrays, where they
+otherwise mean "unknown"), array (blocks and data loaders make `mx.np` arrays) and dtype (`mx.np`
+makes float64 as NumPy does).
+"""
+
+import functools
+import inspect
+import threading
+
+import numpy as np
+
+from mxcy import context, env
+
+__all__ = [
+    "dtype_from_number", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array",
+    "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
+    "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
+    "set_np_shape", "setenv", "use_np", "use_np_array", "use_np_default_dtype", "use_np_shape",
+    "wrap_np_binary_func", "wrap_np_unary_func",
+]  # fmt: skip
+
+
+class _Flags(threading.local):
+    shape = False
+    array = False
+    dtype = False
+
+
+_flags = _Flags()
+
+
+class _Scope:
+    """Sets one flag inside a with statement."""
+
+    def __init__(self, flag, active):
+        self._flag, self._active = flag, bool(active)
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(getattr(_flags, self._flag))
+        setattr(_flags, self._flag, self._active)
+        return self
+
+    def __exit__(self, *error):
+        setattr(_flags, self._flag, self._before.pop())
+
+
+def _decorate(flag, target, decorator):
+    """A function that runs with a flag set, or a class whose methods and properties do."""
+    if inspect.isclass(target):
+        for name, member in list(vars(target).items()):
+            if isinstance(member, property):
+                parts = (member.fget, member.fset, member.fdel)
+                wrapped = [part and _decorate(flag, part, decorator) for part in parts]
+                setattr(target, name, property(*wrapped, doc=member.__doc__))
+            elif isinstance(member, (staticmethod, classmethod)):
+                inner = _decorate(flag, member.__func__, decorator)
+                setattr(target, name, type(member)(inner))
+            elif inspect.isfunction(member):
+                setattr(target, name, _decorate(flag, member, decorator))
+        return target
+    if not callable(target) or not hasattr(target, "__name__"):
+        raise TypeError(
+            f"{decorator} can only decorate classes and callable objects, while received a "
+            f"{type(target)}"
+        )
+
+    @functools.wraps(target)
+    def run(*args, **kwargs):
+        with _Scope(flag, True):
+            return target(*args, **kwargs)
+
+    return run
+
+
+# --- shape ---------------------------------------------------------------------------------------
+
+
+def is_np_shape():
+    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
+    return _flags.shape
+
+
+def set_np_shape(active):
+    """Switch NumPy shape semantics for this thread; returns the previous state."""
+    before, _flags.shape = _flags.shape, bool(active)
+    return before
+
+
+def np_shape(active=True):
+    """A scope with NumPy shape semantics switched on or off."""
+    return _Scope("shape", active)
+
+
+def use_np_shape(func):
+    """Decorate a function or a class to run with NumPy shape semantics."""
+    return _decorate("shape", func, "use_np_shape")
+
+
+# --- array ---------------------------------------------------------------------------------------
+
+
+def is_np_array():
+    """Whether this thread's blocks and data loaders make `mx.np` arrays."""
+    return _flags.array
+
+
+def np_array(active=True):
+    """A scope in which blocks and data loaders make `mx.np` arrays, or not."""
+    return _Scope("array", active)
+
+
+def use_np_array(func):
+    """Decorate a function or a class to run with NumPy array semantics."""
+    return _decorate("array", func, "use_np_array")
+
+
+def use_np(func):
+    """Decorate a function or a class to run with NumPy shape and array semantics."""
+    return use_np_shape(use_np_array(func))
+
+
+# --- dtype ---------------------------------------------------------------------------------------
+
+
+def is_np_default_dtype():
+    """Whether `mx.np` functions of this thread make float64 where NumPy would."""
+    return _flags.dtype
+
+
+def set_np_default_dtype(is_np_default_dtype=True):
+    """Switch NumPy's default dtypes for this thread; returns the previous state."""
+    before, _flags.dtype = _flags.dtype, bool(is_np_default_dtype)
+    return before
+
+
+def np_default_dtype(active=True):
+    """A scope with NumPy's default dtypes switched on or off."""
+    return _Scope("dtype", active)
+
+
+def use_np_default_dtype(func):
+    """Decorate a function or a class to run with NumPy's default dtypes."""
+    return _decorate("dtype", func, "use_np_default_dtype")
+
+
+# --- all together --------------------------------------------------------------------------------
+
+
+def set_np(shape=True, array=True, dtype=False):
+    """Switch NumPy semantics for this thread.
+
+    Raises
+    ------
+    ValueError
+        When array semantics are asked for without shape semantics.
+    """
+    if array and not shape:
+        raise ValueError("NumPy Shape semantics is required in using NumPy array semantics.")
+    _flags.shape, _flags.array, _flags.dtype = bool(shape), bool(array), bool(dtype)
+
+
+def reset_np():
+    """Switch all NumPy semantics off for this thread."""
+    set_np(shape=False, array=False, dtype=False)
+
+
+def dtype_from_number(number):
+    """The NumPy type that `mx.np` gives an array made of a Python number.
+
+    Raises
+    ------
+    TypeError
+        When `number` is not a number.
+    """
+    if isinstance(number, (int, np.integer)):
+        return np.int64
+    if isinstance(number, (float, np.floating)):
+        return np.float64 if _flags.dtype else np.float32
+    raise TypeError(f"dtype_from_number: expected an integer or a float, got {number!r}")
+
+
+# --- NumPy's ufunc keywords ----------------------------------------------------------------------
+
+_UFUNC_CHECKS = {
+    "where": lambda value: True,
+    "casting": lambda value: value in ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "order": lambda value: isinstance(value, str),
+    "subok": lambda value: isinstance(value, bool),
+}
+_UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
+_UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+def np_ufunc_legal_option(key, value):
+    """Whether `value` is one that NumPy's ufuncs take for their keyword `key`."""
+    if key == "dtype":
+        try:
+            return np.dtype(value).name in _UFUNC_DTYPES
+        except TypeError:
+            return False
+    check = _UFUNC_CHECKS.get(key)
+    return check is not None and bool(check(value))
+
+
+def _refuse_ufunc_keywords(name, keywords):
+    for key, value in keywords.items():
+        if key not in _UFUNC_DEFAULTS and key != "dtype":
+            raise TypeError(f"{key} is an invalid keyword to function {name!r}")
+        if not np_ufunc_legal_option(key, value):
+            raise TypeError(f"{key}={value!r} is not understood by function {name!r}")
+        if value != _UFUNC_DEFAULTS.get(key):
+            raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
+
+
+def wrap_np_unary_func(func):
+    """Decorate ``func(x, out=None)`` to take NumPy's ufunc keywords at their defaults.
+
+    The result raises NotImplementedError for other values and TypeError for unknown keywords.
+    """
+
+    @functools.wraps(func)
+    def run(x, out=None, **kwargs):
+        _refuse_ufunc_keywords(func.__name__, kwargs)
+        return func(x, out=out)
+
+    return run
+
+
+def wrap_np_binary_func(func):
+    """Decorate ``func(x1, x2, out=None)`` as `wrap_np_unary_func` does."""
+
+    @functools.wraps(func)
+    def run(x1, x2, out=None, **kwargs):
+        _refuse_ufunc_keywords(func.__name__, kwargs)
+        return func(x1, x2, out=out)
+
+    return run
+
+
+def set_module(module):
+    """A decorator that sets ``__module__``, so that a function shows its public home."""
+
+    def decorate(func):
+        if module is not None:
+            func.__module__ = module
+        return func
+
+    return decorate
+
+
+# --- devices and environment ---------------------------------------------------------------------
+
+
+def get_gpu_count():
+    """The number of GPUs on which mxcy can compute."""
+    return context.num_gpus()
+
+
+def get_gpu_memory(gpu_dev_id):
+    """The free and the total memory of a GPU in bytes; MXNetError when it cannot be used."""
+    return context.gpu_memory_info(gpu_dev_id)
+
+
+def getenv(name):
+    """The text of an environment variable, None when it is not set."""
+    return env.raw(name)
+
+
+def setenv(name, value):
+    """Set the text of an environment variable; None removes it."""
+    env.set_raw(name, None if value is None else str(value))
