@@ -75,7 +75,7 @@ typedef struct {
   int64_t high;
 } mx_randint_params;
 
-/* the probability of a zero */
+/* the probability of a zero; 0 copies */
 typedef struct {
   double p;
 } mx_dropout_params;

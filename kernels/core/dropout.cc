@@ -1,4 +1,6 @@
-// Dropout in training: a mask of scaled zeros and ones, and its product with the data.
+// Dropout: a mask of scaled zeros and ones, and its product with the data; a copy when p is 0.
+#include <cstring>
+
 #include "half.h"
 #include "params.gen.h"
 #include "rng.h"
@@ -48,15 +50,19 @@ void multiply(const mx_tensor& data, const mx_tensor& mask, T* out, int threads)
 
 template <class T>
 int dropout(const mx_call* call) {
-  const float keep = 1.0f - (float)static_cast<const mx_dropout_params*>(call->params)->p;
+  const float p = (float)static_cast<const mx_dropout_params*>(call->params)->p;
   const mx_tensor &data = call->in[0], &mask = call->out[1];
   const int64_t n = count(mask);
   T *scales = static_cast<T*>(mask.data), *out = static_cast<T*>(call->out[0].data);
   const T* from = static_cast<const T*>(data.data);
   if (count(data) == 0) return 0;
+  if (p == 0) {  // nothing is drawn, and the mask is empty
+    if (out != from) memcpy(out, from, count(data) * sizeof(T));
+    return 0;
+  }
   const bool whole = n == count(data);
   call->rng->parallel_draw(n, call->threads, [&](Mt19937& e, int64_t begin, int64_t end) {
-    draw_mask(e, scales + begin, end - begin, keep);
+    draw_mask(e, scales + begin, end - begin, 1.0f - p);
     if (!whole) return;
     for (int64_t i = begin; i < end; ++i) out[i] = from[i] * scales[i];
   });

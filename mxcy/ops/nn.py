@@ -3,7 +3,9 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
 from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import DROPOUT
+from mxcy.ops.random import generator
+from mxcy.ops.record import native, op, sample, values
 
 __all__ = []
 
@@ -111,8 +113,15 @@ class Activation:
         return _ACTIVATIONS[a.act_type](xp, data)
 
 
-def _noise_shape(a, shape):
+def _drops(a):
+    """Whether Dropout drops anything."""
+    return (a.train or a.mode == "always") and a.p > 0
+
+
+def _mask_shape(a, shape):
     """The shape of Dropout's mask: extents along `axes` are shared and therefore 1."""
+    if not _drops(a):
+        return (0,)
     axes = normal_axes(a.axes, len(shape), "axes") if a.axes else ()
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
@@ -123,7 +132,8 @@ class Dropout:
     """Zero each element with probability p and scale the others by 1 / (1 - p), in training mode.
 
     Elements along `axes` share one draw. Outside training mode (unless ``mode='always'``) the data
-    passes unchanged. The hidden second output is the mask, already scaled.
+    passes unchanged. The hidden second output is the mask, already scaled; empty when nothing is
+    dropped.
     """
 
     p: Float = 0.5
@@ -141,18 +151,27 @@ class Dropout:
         require(0 <= a.p < 1, f"p: must be in [0, 1), got {a.p}")
         if data.shape is None:
             return Spec(None, data.dtype), Spec(None, data.dtype)
-        return Spec(data.shape, data.dtype), Spec(_noise_shape(a, data.shape), data.dtype)
+        return Spec(data.shape, data.dtype), Spec(_mask_shape(a, data.shape), data.dtype)
 
     def grad(a, F, g, mask):
-        if not (a.train or a.mode == "always") or a.p == 0:
-            return g[0]
-        return F.broadcast_mul(g[0], mask)
+        return F.broadcast_mul(g[0], mask) if _drops(a) else g[0]
 
     def ref(a, xp, data):
-        mask = xp.ones(_noise_shape(a, data.shape), data.dtype)
-        if (a.train or a.mode == "always") and a.p > 0:
-            mask = (xp.random.uniform(size=mask.shape) < 1 - a.p) / (1 - a.p)
+        shape = _mask_shape(a, data.shape)
+        if not _drops(a):
+            return data, xp.zeros(shape, data.dtype)
+        mask = ((generator(xp).random(shape) < 1 - a.p) / (1 - a.p)).astype(data.dtype)
         return data * mask, mask
+
+    kernels = (
+        native(
+            "dropout",
+            struct=DROPOUT,
+            params=lambda a, ins, outs: {"p": a.p if _drops(a) else 0},
+            inplace=True,
+            work=lambda a, ins, outs: 4 * ins[0].size,
+        ),
+    )
 
 
 _SELU = (1.0507009873554804934, 1.6732632423543772848)

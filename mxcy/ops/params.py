@@ -105,7 +105,7 @@ RANDOM = {
 }
 RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
 
-DROPOUT = Params("dropout", "the probability of a zero", p="f64")
+DROPOUT = Params("dropout", "the probability of a zero; 0 copies", p="f64")
 
 GEMM = Params(
     "gemm",

@@ -10,7 +10,7 @@ from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import RANDINT, RANDOM
 from mxcy.ops.record import native, op, register, sample, values
 
-__all__ = ["distribution", "seed"]
+__all__ = ["distribution", "generator", "seed"]
 
 _FLOATS = DType("None", "float16", "float32", "float64")
 
@@ -25,7 +25,8 @@ def seed(value):
     _generators.clear()
 
 
-def _generator(xp):
+def generator(xp):
+    """The generator from which references draw with the array module `xp`."""
     if xp not in _generators:
         _generators[xp] = xp.random.default_rng(_seed)
     return _generators[xp]
@@ -94,12 +95,12 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         return [getattr(a, field.name) for field in fields]
 
     def draw_scalar(a, xp, shape, dtype):
-        return draw(_generator(xp), *numbers(a), shape).astype(dtypes.dtype_of(dtype))
+        return draw(generator(xp), *numbers(a), shape).astype(dtypes.dtype_of(dtype))
 
     def draw_rows(a, xp, *parameters):
         extra = a.shape or ()
         wide = [p.reshape(p.shape + (1,) * len(extra)) for p in parameters]
-        drawn = draw(_generator(xp), *wide, parameters[0].shape + extra)
+        drawn = draw(generator(xp), *wide, parameters[0].shape + extra)
         return drawn.astype(dtypes.dtype_of(_float_code(a.dtype)))
 
     static = [field.name for field in fields if not field.type.dynamic]
@@ -217,7 +218,7 @@ class Randint:
         return _infer_scalar("int32")(a)
 
     def ref(a, xp):
-        drawn = _generator(xp).integers(a.low, a.high, a.shape)
+        drawn = generator(xp).integers(a.low, a.high, a.shape)
         return drawn.astype(dtypes.dtype_of(_float_code(a.dtype, "int32")))
 
     kernels = (
@@ -273,7 +274,7 @@ class Multinomial:
     def ref(a, xp, data):
         shape = data.shape[:-1] + (a.shape or ()) or (1,)
         rows = data.reshape(-1, data.shape[-1])
-        u = _generator(xp).random((len(rows), -(-_size(shape) // max(len(rows), 1))))
+        u = generator(xp).random((len(rows), -(-_size(shape) // max(len(rows), 1))))
         reached = xp.cumsum(rows, axis=1)[:, None, :-1] < u[:, :, None]
         chosen = reached.sum(axis=2)
         out = chosen.reshape(shape).astype(dtypes.dtype_of(dtypes.code_of(a.dtype)))
@@ -307,7 +308,7 @@ class Shuffle:
         return _zero_gradients(a, F, g, inputs)
 
     def ref(a, xp, data):
-        return data[_generator(xp).permutation(len(data))]
+        return data[generator(xp).permutation(len(data))]
 
     kernels = (native("shuffle", inplace=True, work=lambda a, ins, outs: 0),)
     samples = (sample((5,), grad=False), sample((4, 3), grad=False))

@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front
+from mxcy import _front, autograd
 from mxcy.base import MXNetError
-from mxcy.ops.infer import Spec
-from mxcy.ops.params import DROPOUT
-from mxcy.ops.record import REGISTRY, Op, native, values
+from mxcy.ops.record import REGISTRY, values
 from tests.ops.random_cases import cases
 
 DATA = Path(__file__).parents[1] / "data"
 GOLDEN = json.loads((DATA / "random_golden.json").read_text())["cases"]
-CASES = [case for case in cases() if case.operator != "Dropout"]
-DROPOUTS = [case for case in cases() if case.operator == "Dropout"]
 
 
 def ones(*shape, dtype=np.float32):
@@ -27,7 +23,7 @@ def ones(*shape, dtype=np.float32):
 # --- the numbers of MXNet 1.9.1 ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
 def test_numbers_equal_those_of_mxnet(case):
     for seed, shapes in case.seeds():
         got = case.summary(case.draw(mx, seed, shapes))
@@ -36,35 +32,20 @@ def test_numbers_equal_those_of_mxnet(case):
         assert got["digest"] == want["digest"], f"seed {seed}"
 
 
-class DropoutKernel:
-    """A library whose Dropout is the dropout kernel alone."""
-
-    random = mx.random
-
-    class nd:
-        array = mx.nd.array
-
-        @staticmethod
-        def Dropout(data, p, mode, axes):
-            def infer(a, data):
-                mask = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
-                return Spec(data.shape, data.dtype), Spec(mask, data.dtype)
-
-            kernel = native("dropout", struct=DROPOUT, params=lambda a, ins, outs: {"p": p})
-            dropout = Op(
-                "dropout", outputs="out mask", infer=infer, kernels=(kernel,), uses_rng=True
-            )
-            (out, mask), _ = _front.execute(dropout, (data,), {}, kernel="dropout")
-            product = data.numpy_view() * mask.numpy_view()
-            np.testing.assert_array_equal(out.numpy_view(), product)
-            return out
-
-
-@pytest.mark.parametrize("case", DROPOUTS, ids=lambda case: case.name)
-def test_dropout_kernel_drops_what_mxnet_drops(case):
-    for seed, shapes in case.seeds():
-        got = case.summary(case.draw(DropoutKernel, seed, shapes))
-        assert got == GOLDEN[case.name][str(seed)]
+def test_dropout_passes_data_when_nothing_is_dropped():
+    data = mx.nd.array(np.linspace(-1, 1, 60).reshape(4, 15))
+    mx.random.seed(7)
+    same = [mx.nd.Dropout(data, p=0.5)]
+    with autograd.record():
+        same.append(mx.nd.Dropout(data, p=0.0))
+        same.append(mx.nd.Dropout(data, p=0.0, mode="always"))
+    with autograd.train_mode():
+        dropped = mx.nd.Dropout(data, p=0.5).asnumpy()
+    for out in same:
+        np.testing.assert_array_equal(out.asnumpy(), data.asnumpy())
+    mx.random.seed(7)  # the calls that dropped nothing drew nothing
+    np.testing.assert_array_equal(mx.nd.Dropout(data, p=0.5, mode="always").asnumpy(), dropped)
+    assert (dropped == 0).any() and (dropped != 0).any()
 
 
 def test_python_functions_draw_the_operators_numbers():
@@ -366,13 +347,12 @@ def test_references_make_the_kernels_shapes_and_dtypes():
     tried = 0
     for record in records.values():
         for sample in record.samples:
-            if record.uses_mode:
-                continue
             sources = [values(1, 2, s) if isinstance(s, tuple) else s for s in sample.inputs]
             arrays = tuple(mx.nd.array(source(rng)) for source in sources)
-            native, ran = _front.execute(record, arrays, sample.attrs)
+            train = {"train": sample.train}
+            native, ran = _front.execute(record, arrays, sample.attrs, **train)
             assert ran != "ref"
-            reference, _ = _front.execute(record, arrays, sample.attrs, kernel="ref")
+            reference, _ = _front.execute(record, arrays, sample.attrs, kernel="ref", **train)
             for one, other in zip(native, reference, strict=True):
                 assert (one.shape, one.dtype_code) == (other.shape, other.dtype_code)
             tried += 1
