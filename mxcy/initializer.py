@@ -315,10 +315,23 @@ class Mixed:
         self.map = list(zip([re.compile(p) for p in patterns], initializers, strict=True))
 
     def __call__(self, name, arr):
+        self.choose(name)(name, arr)
+
+    def choose(self, name):
+        """Return the initializer of the first pattern that matches a name.
+
+        Parameters
+        ----------
+        name : str
+            Name of a parameter.
+
+        Returns
+        -------
+        Initializer
+        """
         for pattern, init in self.map:
             if pattern.match(name):
-                init(name, arr)
-                return
+                return init
         raise ValueError(
             f"Parameter name {name} did not match any pattern. "
             'Consider adding a ".*" pattern at the end with a default Initializer.'

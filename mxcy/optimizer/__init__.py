@@ -4,8 +4,8 @@ from mxcy.optimizer import contrib
 from mxcy.optimizer.adadelta import AdaDelta
 from mxcy.optimizer.adagrad import AdaGrad
 from mxcy.optimizer.adam import Adam
-from mxcy.optimizer.adamw import AdamW
 from mxcy.optimizer.adamax import Adamax
+from mxcy.optimizer.adamw import AdamW
 from mxcy.optimizer.dcasgd import DCASGD
 from mxcy.optimizer.ftml import FTML
 from mxcy.optimizer.ftrl import Ftrl

@@ -1,0 +1,30 @@
+"""Gluon: networks made of blocks, and what is needed to train them."""
+
+from mxcy.gluon import block, data, loss, nn, parameter, trainer, utils
+from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.parameter import (
+    Constant,
+    DeferredInitializationError,
+    Parameter,
+    tensor_types,
+)
+from mxcy.gluon.parameter_dict import ParameterDict
+from mxcy.gluon.trainer import Trainer
+
+__all__ = [
+    "Block",
+    "Constant",
+    "DeferredInitializationError",
+    "HybridBlock",
+    "Parameter",
+    "ParameterDict",
+    "Trainer",
+    "block",
+    "data",
+    "loss",
+    "nn",
+    "parameter",
+    "tensor_types",
+    "trainer",
+    "utils",
+]

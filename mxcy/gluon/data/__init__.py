@@ -1,0 +1,29 @@
+"""Data sets and the loading of batches."""
+
+from mxcy.gluon.data import dataloader, dataset, sampler
+from mxcy.gluon.data.dataloader import DataLoader
+from mxcy.gluon.data.dataset import ArrayDataset, Dataset, SimpleDataset
+from mxcy.gluon.data.sampler import (
+    BatchSampler,
+    FilterSampler,
+    IntervalSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+)
+
+__all__ = [
+    "ArrayDataset",
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "FilterSampler",
+    "IntervalSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SimpleDataset",
+    "dataloader",
+    "dataset",
+    "sampler",
+]

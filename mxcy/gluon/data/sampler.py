@@ -1,0 +1,167 @@
+"""Samplers: in which order a data set is visited, and how it is cut into batches."""
+
+import numpy as np
+
+__all__ = [
+    "Sampler",
+    "SequentialSampler",
+    "RandomSampler",
+    "FilterSampler",
+    "BatchSampler",
+    "IntervalSampler",
+]
+
+
+class Sampler:
+    """Base of all samplers: an iterable of indices (or of lists of them) with a length."""
+
+    def __iter__(self):
+        """Iterate over the indices."""
+        raise NotImplementedError(f"{type(self).__name__} does not define __iter__")
+
+    def __len__(self):
+        """Return the number of indices."""
+        raise NotImplementedError(f"{type(self).__name__} does not define __len__")
+
+
+class SequentialSampler(Sampler):
+    """Indices in order.
+
+    Parameters
+    ----------
+    length : int
+        How many.
+    start : int
+        The first one.
+    """
+
+    def __init__(self, length, start=0):
+        self._length = length
+        self._start = start
+
+    def __iter__(self):
+        return iter(range(self._start, self._start + self._length))
+
+    def __len__(self):
+        return self._length
+
+
+class RandomSampler(Sampler):
+    """Indices in an order drawn from NumPy's global random generator.
+
+    Parameters
+    ----------
+    length : int
+        The indices are 0 to ``length - 1``.
+    """
+
+    def __init__(self, length):
+        self._length = length
+
+    def __iter__(self):
+        indices = np.arange(self._length)
+        np.random.shuffle(indices)
+        return iter(indices)
+
+    def __len__(self):
+        return self._length
+
+
+class FilterSampler(Sampler):
+    """Indices of the items of a data set that pass a test.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes an item, tells whether to keep it.
+    dataset : Dataset
+        The items.
+    """
+
+    def __init__(self, fn, dataset):
+        self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
+
+    def __iter__(self):
+        return iter(self._indices)
+
+    def __len__(self):
+        return len(self._indices)
+
+
+class BatchSampler(Sampler):
+    """Lists of `batch_size` indices of another sampler.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        The indices.
+    batch_size : int
+        Length of the lists.
+    last_batch : {'keep', 'discard', 'rollover'}
+        Return the last, shorter list, drop it, or begin the next epoch with its indices.
+    """
+
+    def __init__(self, sampler, batch_size, last_batch="keep"):
+        self._sampler = sampler
+        self._batch_size = batch_size
+        self._last_batch = last_batch
+        self._left_over = []
+
+    def __iter__(self):
+        batch, self._left_over = self._left_over, []
+        for index in self._sampler:
+            batch.append(index)
+            if len(batch) == self._batch_size:
+                yield batch
+                batch = []
+        if not batch:
+            return
+        self._check_last_batch()
+        if self._last_batch == "keep":
+            yield batch
+        elif self._last_batch == "rollover":
+            self._left_over = batch
+
+    def __len__(self):
+        self._check_last_batch()
+        if self._last_batch == "keep":
+            return -(-len(self._sampler) // self._batch_size)
+        if self._last_batch == "discard":
+            return len(self._sampler) // self._batch_size
+        return (len(self._left_over) + len(self._sampler)) // self._batch_size
+
+    def _check_last_batch(self):
+        if self._last_batch not in ("keep", "discard", "rollover"):
+            raise ValueError(
+                "last_batch must be one of 'keep', 'discard', or 'rollover', "
+                f"but got {self._last_batch}"
+            )
+
+
+class IntervalSampler(Sampler):
+    """Every `interval`-th index, then those in between.
+
+    Parameters
+    ----------
+    length : int
+        The indices are 0 to ``length - 1``.
+    interval : int
+        Distance of two indices, at most `length`.
+    rollover : bool
+        Begin again at 1, 2, ... until all indices were visited.
+    """
+
+    def __init__(self, length, interval, rollover=True):
+        assert interval <= length, (
+            f"interval {interval} must be less than or equal to length {length}"
+        )
+        self._length = length
+        self._interval = interval
+        self._rollover = rollover
+
+    def __iter__(self):
+        for start in range(self._interval if self._rollover else 1):
+            yield from range(start, self._length, self._interval)
+
+    def __len__(self):
+        return self._length if self._rollover else -(-self._length // self._interval)

@@ -1,0 +1,96 @@
+"""Operators that find out the shapes of parameters when they meet them.
+
+`hybrid_forward` may use a parameter whose shape is not known yet. It then gets a `LazyParameter`,
+and for `F` a `LazyNamespace`: the first operator that takes the parameter infers its shape from the
+other arguments, initializes it, and goes on with its array.
+"""
+
+from types import ModuleType
+
+from mxcy.base import MXNetError, _Null
+from mxcy.gluon.utils import shape_is_known
+from mxcy.ops import record as records
+from mxcy.ops.infer import Spec
+
+__all__ = ["LazyNamespace", "LazyParameter"]
+
+
+class LazyParameter:
+    """Stands for a parameter that has no array yet."""
+
+    def __init__(self, parameter, context):
+        self.parameter = parameter
+        self.context = context
+
+    def array(self):
+        """NDArray: its array, once the shape is known."""
+        return self.parameter.data(self.context)
+
+
+class LazyNamespace:
+    """A namespace of operators (`mx.nd` or a part of it) that accepts `LazyParameter` arguments.
+
+    Parameters
+    ----------
+    module : module
+        The namespace.
+    """
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        found = getattr(self._module, name)
+        if isinstance(found, ModuleType):
+            return LazyNamespace(found)
+        if not callable(found):
+            return found
+
+        def call(*args, **kwargs):
+            if any(isinstance(value, LazyParameter) for value in (*args, *kwargs.values())):
+                _find_shapes(found, args, kwargs)
+                args = [_settled(value) for value in args]
+                kwargs = {key: _settled(value) for key, value in kwargs.items()}
+            return found(*args, **kwargs)
+
+        return call
+
+
+def _settled(value):
+    return value.array() if isinstance(value, LazyParameter) else value
+
+
+def _find_shapes(function, args, kwargs):
+    """Infer and initialize the lazy parameters among the arguments of an operator."""
+    record = records.REGISTRY.get(function.__name__)
+    if record is None:
+        raise MXNetError(f"{function.__name__} cannot infer the shapes of parameters")
+    inputs, attributes = _sorted_arguments(record, args, kwargs)
+    attributes = {key: value for key, value in attributes.items() if value is not _Null}
+    attrs = record.schema.intern(record.name, attributes)
+    specs = [_spec(value) for value in inputs]
+    record.infer(attrs, specs)
+    for value, spec in zip(inputs, specs, strict=True):
+        if isinstance(value, LazyParameter) and spec.shape is not None:
+            value.parameter.shape = tuple(0 if n == -1 else n for n in spec.shape)
+            if shape_is_known(value.parameter.shape):
+                value.parameter._finish_deferred_init()
+
+
+def _sorted_arguments(record, args, kwargs):
+    """An operator call's inputs in order, and its attributes by name."""
+    kwargs = {k: v for k, v in kwargs.items() if k not in ("out", "name")}
+    if record.variadic:
+        return list(args), kwargs
+    names = (*record.inputs, *record.schema.names)
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    inputs = [given.pop(name) for name in record.inputs if given.get(name) is not None]
+    return inputs, {key: value for key, value in given.items() if value is not None}
+
+
+def _spec(value):
+    """What is known of an input."""
+    if isinstance(value, LazyParameter):
+        shape = value.parameter.shape
+        return Spec(None if shape is None else tuple(n if n > 0 else -1 for n in shape))
+    return Spec(value.shape, value.dtype_code)

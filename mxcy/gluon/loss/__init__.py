@@ -1,0 +1,35 @@
+"""Losses: blocks that tell how bad predictions are."""
+
+from mxcy.gluon.loss.base import Loss
+from mxcy.gluon.loss.classification import (
+    HingeLoss,
+    KLDivLoss,
+    LogisticLoss,
+    PoissonNLLLoss,
+    SigmoidBCELoss,
+    SigmoidBinaryCrossEntropyLoss,
+    SoftmaxCELoss,
+    SoftmaxCrossEntropyLoss,
+    SquaredHingeLoss,
+)
+from mxcy.gluon.loss.regression import HuberLoss, L1Loss, L2Loss
+from mxcy.gluon.loss.similarity import CosineEmbeddingLoss, SDMLLoss, TripletLoss
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "L2Loss",
+    "LogisticLoss",
+    "Loss",
+    "PoissonNLLLoss",
+    "SDMLLoss",
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+    "SquaredHingeLoss",
+    "TripletLoss",
+]

@@ -1,0 +1,45 @@
+"""What all losses share."""
+
+from mxcy.gluon.block import HybridBlock
+
+__all__ = ["Loss"]
+
+
+class Loss(HybridBlock):
+    """Base of all losses.
+
+    Parameters
+    ----------
+    weight : float or None
+        The loss is multiplied by this.
+    batch_axis : int
+        Axis of the instances; the loss is averaged over all others.
+    **kwargs
+        See `Block`.
+    """
+
+    def __init__(self, weight, batch_axis, **kwargs):
+        super().__init__(**kwargs)
+        self._weight = weight
+        self._batch_axis = batch_axis
+
+    def __repr__(self):
+        return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
+
+    def _weighted(self, F, loss, sample_weight, factor=1.0):
+        """The loss times the weights of instances, the loss's own weight and `factor`."""
+        if sample_weight is not None:
+            loss = F.broadcast_mul(loss, sample_weight)
+        if self._weight is not None:
+            assert isinstance(self._weight, (int, float)), "weight must be a number"
+            loss = loss * (self._weight * factor)
+        return loss
+
+    def _mean(self, F, loss):
+        """One value per instance."""
+        return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+def softplus_of_minus_abs(F, x):
+    """``log(1 + exp(-|x|))``, without overflow."""
+    return F.Activation(-F.abs(x), act_type="softrelu")

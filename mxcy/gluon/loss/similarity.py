@@ -1,0 +1,94 @@
+"""Losses of embeddings: what belongs together is to lie close together."""
+
+from mxcy.gluon.loss.base import Loss
+from mxcy.gluon.loss.classification import KLDivLoss
+
+__all__ = ["TripletLoss", "CosineEmbeddingLoss", "SDMLLoss"]
+
+
+class TripletLoss(Loss):
+    """Wants `positive` to be closer to `pred` than `negative`, by a margin.
+
+    Inputs are `pred`, `positive` and `negative` of one shape, and optionally `sample_weight`. The
+    output has shape (batch size,).
+
+    Parameters
+    ----------
+    margin : float
+        The margin of the squared distances.
+    weight, batch_axis, **kwargs
+        See `Loss`.
+    """
+
+    def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(self, F, pred, positive, negative, sample_weight=None):
+        near = F.square(F.reshape_like(positive, pred) - pred)
+        far = F.square(F.reshape_like(negative, pred) - pred)
+        loss = F.sum(near - far, axis=self._batch_axis, exclude=True)
+        return self._weighted(F, F.relu(loss + self._margin), sample_weight)
+
+
+class CosineEmbeddingLoss(Loss):
+    """Wants pairs with label 1 to point in one direction, and those with label -1 not to.
+
+    Inputs are `input1` and `input2` of shape (batch size, n), `label` of shape (batch size,) and
+    optionally `sample_weight`. The output has shape (batch size, 1).
+
+    Parameters
+    ----------
+    weight, batch_axis, **kwargs
+        See `Loss`.
+    margin : float
+        Cosines up to this cost nothing for label -1.
+    """
+
+    def __init__(self, weight=None, batch_axis=0, margin=0, **kwargs):
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(self, F, input1, input2, label, sample_weight=None):
+        input1 = F.reshape_like(input1, input2)
+        cosine = _cosine(F, input1, input2)
+        label = F.reshape_like(label, cosine)
+        loss = (1 - cosine) * (label == 1) + F.relu(cosine - self._margin) * (label == -1)
+        return self._weighted(F, loss, sample_weight)
+
+
+def _cosine(F, x, y):
+    """Cosine of the angle between rows, of shape (rows, 1)."""
+    product = F.sum(x * y, axis=-1, keepdims=True)
+    norms = F.norm(x, axis=-1, keepdims=True) * F.norm(y, axis=-1, keepdims=True)
+    return F.reshape(product / F.maximum(norms, 1e-12), shape=(-1, 1))
+
+
+class SDMLLoss(Loss):
+    """Smoothed deep metric learning (Bonadiman et al., 2019).
+
+    Inputs are `x1` and `x2` of shape (batch size, n); rows of one number belong together and all
+    others apart. The output has shape (batch size,).
+
+    Parameters
+    ----------
+    smoothing_parameter : float
+        Probability mass given to the rows that do not belong together.
+    weight, batch_axis, **kwargs
+        See `Loss`.
+    """
+
+    def __init__(self, smoothing_parameter=0.3, weight=1.0, batch_axis=0, **kwargs):
+        super().__init__(weight, batch_axis, **kwargs)
+        self.kl_loss = KLDivLoss(from_logits=True)
+        self.smoothing_parameter = smoothing_parameter
+
+    def hybrid_forward(self, F, x1, x2):
+        size = x1.shape[0]
+        differences = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
+        distances = F.sum(F.square(differences), axis=2)
+        same = F.one_hot(F.arange(size), depth=size)
+        elsewhere = self.smoothing_parameter / (size - 1)
+        labels = same * (1 - self.smoothing_parameter) + (1 - same) * elsewhere
+        log_probabilities = F.log_softmax(-distances, axis=1)
+        return self.kl_loss(log_probabilities, labels)

@@ -1,0 +1,150 @@
+"""Blocks that consist of other blocks."""
+
+import warnings
+
+from mxcy import ndarray as nd
+from mxcy.gluon.block import Block, HybridBlock
+
+__all__ = ["Sequential", "HybridSequential", "Concatenate", "HybridConcatenate", "Identity"]
+
+
+class _Stack:
+    """What `Sequential` and `HybridSequential` have in common."""
+
+    _is_container = True
+
+    def add(self, *blocks):
+        """Add blocks at the end.
+
+        Parameters
+        ----------
+        *blocks : Block
+            The blocks.
+        """
+        for block in blocks:
+            self.register_child(block)
+
+    def _run(self, x, *args):
+        """Send the inputs through all blocks; the first output of one is the input of the next."""
+        for block in self._children.values():
+            x = block(x, *args)
+            args = []
+            if isinstance(x, (tuple, list)):
+                x, args = x[0], x[1:]
+        return (x, *args) if args else x
+
+    def __repr__(self):
+        children = "\n".join(
+            f"  ({name}): " + repr(child).replace("\n", "\n  ")
+            for name, child in self._children.items()
+        )
+        return f"{type(self).__name__}(\n{children}\n)"
+
+    def __getitem__(self, key):
+        found = list(self._children.values())[key]
+        if not isinstance(found, list):
+            return found
+        part = type(self)(prefix=self._prefix)
+        with part.name_scope():
+            part.add(*found)
+        return part
+
+    def __len__(self):
+        return len(self._children)
+
+
+class Sequential(_Stack, Block):
+    """Blocks one after the other.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def forward(self, x, *args):
+        return self._run(x, *args)
+
+    def hybridize(self, active=True, **kwargs):
+        """Switch graph execution of the children on or off, see `HybridBlock.hybridize`."""
+        if self._children and all(isinstance(c, HybridBlock) for c in self._children.values()):
+            warnings.warn(
+                f"All children of this Sequential layer '{self.prefix}' are HybridBlocks. "
+                "Consider using HybridSequential for the best performance.",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().hybridize(active, **kwargs)
+
+
+class HybridSequential(_Stack, HybridBlock):
+    """Hybrid blocks one after the other.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F, x, *args):
+        return self._run(x, *args)
+
+
+class Concatenate(Sequential):
+    """Blocks side by side: all get the same input, and their outputs are joined.
+
+    Parameters
+    ----------
+    axis : int
+        Axis along which the outputs are joined.
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, axis=-1, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def forward(self, x):
+        return nd.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class HybridConcatenate(HybridSequential):
+    """Hybrid blocks side by side: all get the same input, and their outputs are joined.
+
+    Parameters
+    ----------
+    axis : int
+        Axis along which the outputs are joined.
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, axis=-1, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def hybrid_forward(self, F, x):
+        return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class Identity(HybridBlock):
+    """Returns its input.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F, x):
+        return x

@@ -1,0 +1,479 @@
+"""Convolution layers."""
+
+from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.nn.activations import Activation
+from mxcy.gluon.nn.pool_layers import (
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+    ReflectionPad2D,
+    as_tuple,
+)
+
+__all__ = [
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "Conv1DTranspose",
+    "Conv2DTranspose",
+    "Conv3DTranspose",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "ReflectionPad2D",
+]
+
+
+class _Conv(HybridBlock):
+    """A Convolution or Deconvolution operator as a layer."""
+
+    _ndim = None
+    _layouts = ()
+    _op_name = "Convolution"
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides,
+        padding,
+        dilation,
+        groups,
+        layout,
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        output_padding=None,
+        prefix=None,
+        params=None,
+    ):
+        super().__init__(prefix=prefix, params=params)
+        assert layout in self._layouts, (
+            f"{type(self).__name__} only supports {' and '.join(self._layouts)} layout, "
+            f"got {layout!r}"
+        )
+        kernel = as_tuple(kernel_size, self._ndim)
+        assert len(kernel) == self._ndim, (
+            f"kernel_size must be a number or a list of {self._ndim} ints"
+        )
+        self._channels = channels
+        self._in_channels = in_channels
+        self._kwargs = {
+            "kernel": kernel,
+            "stride": as_tuple(strides, self._ndim),
+            "dilate": as_tuple(dilation, self._ndim),
+            "pad": as_tuple(padding, self._ndim),
+            "num_filter": channels,
+            "num_group": groups,
+            "no_bias": not use_bias,
+            "layout": layout,
+        }
+        if output_padding is not None:
+            self._kwargs["adj"] = as_tuple(output_padding, self._ndim)
+        with self.name_scope():
+            self.weight = self.params.get(
+                "weight",
+                shape=self._weight_shape(in_channels),
+                init=weight_initializer,
+                allow_deferred_init=True,
+            )
+            self.bias = None
+            if use_bias:
+                self.bias = self.params.get(
+                    "bias",
+                    shape=(channels,),
+                    init=bias_initializer,
+                    allow_deferred_init=True,
+                )
+            self.act = None
+            if activation is not None:
+                self.act = Activation(activation, prefix=activation + "_")
+
+    def _alias(self):
+        return "conv"
+
+    def _filters(self, in_channels):
+        """How many filters the weight has, and their depth."""
+        groups = self._kwargs["num_group"]
+        assert in_channels % groups == 0 and self._channels % groups == 0, (
+            f"{in_channels} input and {self._channels} output channels cannot be divided into "
+            f"{groups} groups"
+        )
+        return self._channels, in_channels // groups
+
+    def _weight_shape(self, in_channels):
+        filters, depth = self._filters(in_channels)
+        if self._kwargs["layout"].startswith("NC"):
+            return (filters, depth, *self._kwargs["kernel"])
+        return (filters, *self._kwargs["kernel"], depth)
+
+    def infer_shape(self, x):
+        """Set the number of input channels from an input."""
+        self.weight.shape = self._weight_shape(x.shape[self._kwargs["layout"].find("C")])
+
+    def hybrid_forward(self, F, x, weight, bias=None):
+        operator = getattr(F, self._op_name)
+        out = operator(x, weight, bias, **self._kwargs)
+        return out if self.act is None else self.act(out)
+
+    def __repr__(self):
+        parts, ndim = self._kwargs, self._ndim
+        shape = self.weight.shape
+        content = [
+            f"{shape[1] or None} -> {shape[0]}, kernel_size={parts['kernel']}, "
+            f"stride={parts['stride']}"
+        ]
+        if parts["pad"] != (0,) * ndim:
+            content.append(f"padding={parts['pad']}")
+        if parts["dilate"] != (1,) * ndim:
+            content.append(f"dilation={parts['dilate']}")
+        if parts["num_group"] != 1:
+            content.append(f"groups={parts['num_group']}")
+        if self.bias is None:
+            content.append("bias=False")
+        if self.act:
+            content.append(repr(self.act))
+        return f"{type(self).__name__}({', '.join(content)})"
+
+
+class Conv1D(_Conv):
+    """Convolution of 1-D signals.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int
+        Size of the filters.
+    strides : int
+        Distance of the places where filters are applied.
+    padding : int
+        Zeros added on both sides.
+    dilation : int
+        Distance of the points of a filter.
+    groups : int
+        Number of groups of channels that do not mix.
+    layout : {'NCW', 'NWC'}
+        Order of the axes.
+    activation : str, optional
+        Name of an activation function, see `Activation`.
+    use_bias : bool
+        Whether there is a bias.
+    weight_initializer, bias_initializer : str or Initializer
+        Initializers.
+    in_channels : int
+        Number of input channels; found out from the first batch when 0.
+    **kwargs
+        See `Block`.
+    """
+
+    _ndim, _layouts = 1, ("NCW", "NWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        layout="NCW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            **kwargs,
+        )
+
+
+class Conv2D(_Conv):
+    """Convolution of images.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size, strides, padding, dilation : int or tuple of int
+        See `Conv1D`.
+    layout : {'NCHW', 'NHWC'}
+        Order of the axes.
+    groups, activation, use_bias, weight_initializer, bias_initializer, in_channels, **kwargs
+        See `Conv1D`.
+    """
+
+    _ndim, _layouts = 2, ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=(1, 1),
+        padding=(0, 0),
+        dilation=(1, 1),
+        groups=1,
+        layout="NCHW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            **kwargs,
+        )
+
+
+class Conv3D(_Conv):
+    """Convolution of volumes.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size, strides, padding, dilation : int or tuple of int
+        See `Conv1D`.
+    layout : {'NCDHW', 'NDHWC'}
+        Order of the axes.
+    groups, activation, use_bias, weight_initializer, bias_initializer, in_channels, **kwargs
+        See `Conv1D`.
+    """
+
+    _ndim, _layouts = 3, ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=(1, 1, 1),
+        padding=(0, 0, 0),
+        dilation=(1, 1, 1),
+        groups=1,
+        layout="NCDHW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            **kwargs,
+        )
+
+
+class _ConvTranspose(_Conv):
+    """The transposed operator: the filters of a weight belong to the input channels."""
+
+    _op_name = "Deconvolution"
+
+    def _filters(self, in_channels):
+        filters, _ = super()._filters(in_channels)
+        return in_channels, filters // self._kwargs["num_group"]
+
+
+class Conv1DTranspose(_ConvTranspose):
+    """Transposed convolution of 1-D signals (the gradient of a convolution).
+
+    Parameters
+    ----------
+    output_padding : int
+        Extent added to one side of the output.
+    channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
+weight_initializer, bias_initializer, in_channels, **kwargs
+        See `Conv1D`.
+    """
+
+    _ndim, _layouts = 1, ("NCW", "NWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        layout="NCW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            output_padding,
+            **kwargs,
+        )
+
+
+class Conv2DTranspose(_ConvTranspose):
+    """Transposed convolution of images (the gradient of a convolution).
+
+    Parameters
+    ----------
+    output_padding : int or tuple of int
+        Extent added to one side of the output.
+    channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
+weight_initializer, bias_initializer, in_channels, **kwargs
+        See `Conv2D`.
+    """
+
+    _ndim, _layouts = 2, ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=(1, 1),
+        padding=(0, 0),
+        output_padding=(0, 0),
+        dilation=(1, 1),
+        groups=1,
+        layout="NCHW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            output_padding,
+            **kwargs,
+        )
+
+
+class Conv3DTranspose(_ConvTranspose):
+    """Transposed convolution of volumes (the gradient of a convolution).
+
+    Parameters
+    ----------
+    output_padding : int or tuple of int
+        Extent added to one side of the output.
+    channels, kernel_size, strides, padding, dilation, groups, layout, activation, use_bias, \
+weight_initializer, bias_initializer, in_channels, **kwargs
+        See `Conv3D`.
+    """
+
+    _ndim, _layouts = 3, ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=(1, 1, 1),
+        padding=(0, 0, 0),
+        output_padding=(0, 0, 0),
+        dilation=(1, 1, 1),
+        groups=1,
+        layout="NCDHW",
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            output_padding,
+            **kwargs,
+        )

@@ -1,0 +1,502 @@
+"""Parameters: arrays that a block owns and a trainer changes, one copy on each context."""
+
+import warnings
+
+import numpy as np
+
+from mxcy import autograd, dtypes, initializer
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.context import Context, cpu, current_context
+from mxcy.gluon.utils import shape_is_known
+from mxcy.ndarray import NDArray
+
+__all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
+
+tensor_types = (NDArray,)
+
+_GRAD_REQS = ("write", "add", "null")
+
+
+class DeferredInitializationError(MXNetError):
+    """A parameter was asked for its array before its shape was known."""
+
+
+class Parameter:
+    """An array with its gradient, the way it is initialized, and how it is trained.
+
+    Parameters
+    ----------
+    name : str
+        Name, also shown in messages; initializers may go by it.
+    grad_req : {'write', 'add', 'null'}
+        Whether every backward pass replaces the gradient or adds to it, or there is no gradient.
+    shape : int or tuple of int, optional
+        The shape; 0 or -1 stands for an extent that becomes known later.
+    dtype : str or numpy.dtype
+        Element type.
+    lr_mult, wd_mult : float
+        Multipliers of the learning rate and of the weight decay.
+    init : Initializer or str, optional
+        Own initializer, used instead of the network's.
+    allow_deferred_init : bool
+        Whether `initialize` may be called before the shape is known.
+    differentiable : bool
+        False for states that no gradient reaches (`grad_req` is then always 'null').
+    stype, grad_stype : {'default', 'row_sparse', 'csr'}
+        Storage of the array and of its gradient.
+    """
+
+    def __init__(
+        self,
+        name="weight",
+        grad_req="write",
+        shape=None,
+        dtype=np.float32,
+        lr_mult=1.0,
+        wd_mult=1.0,
+        init=None,
+        allow_deferred_init=False,
+        differentiable=True,
+        stype="default",
+        grad_stype="default",
+    ):
+        self._data = None  # context -> array, in the order of `initialize`
+        self._grad = None
+        self._pending = None  # a _Pending while initialization waits for the shape
+        self._trainer = None
+        self._differentiable = differentiable
+        self._allow_deferred_init = allow_deferred_init
+        self._shape = (shape,) if isinstance(shape, (int, np.integer)) else shape
+        self._shape = self._shape if self._shape is None else tuple(self._shape)
+        self._dtype = dtype
+        self._grad_req = None
+        self._stype = stype
+        self._grad_stype = grad_stype
+        self._name = name
+        self._full_name = None  # unique in a network; set by a ParameterDict or a block
+        self.lr_mult = lr_mult
+        self.wd_mult = wd_mult
+        self.grad_req = grad_req
+        self.init = init
+
+    def __repr__(self):
+        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def name(self):
+        """str: the name."""
+        return self._name
+
+    @property
+    def stype(self):
+        """str: storage of the array."""
+        return self._stype
+
+    @property
+    def grad_req(self):
+        """str: what a backward pass does with the gradient: 'write', 'add' or 'null'."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, req):
+        assert req in _GRAD_REQS, (
+            f"grad_req must be one of 'write', 'add', or 'null', but got '{req}'"
+        )
+        req = req if self._differentiable else "null"
+        if req == self._grad_req:
+            return
+        self._grad_req = req
+        if req == "null" and self._grad is not None:
+            self._grad = None
+            self._data = {ctx: array.detach() for ctx, array in self._data.items()}
+        elif self._data is not None:
+            self._attach_gradients()
+
+    @property
+    def dtype(self):
+        """str or numpy.dtype: the element type; setting it casts the arrays."""
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, dtype):
+        self.cast(dtype)
+
+    @property
+    def shape(self):
+        """tuple of int or None: the shape; unknown extents are 0 or -1 and may be set later."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape):
+        shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        if self._shape is not None:
+            agree = len(self._shape) == len(shape) and all(
+                old in (-1, 0, new) for new, old in zip(shape, self._shape, strict=True)
+            )
+            assert agree, f"Expected shape {shape} is incompatible with given shape {self._shape}."
+        self._shape = shape
+
+    # -- initialization ---------------------------------------------------------------------------
+
+    def initialize(
+        self,
+        init=None,
+        ctx=None,
+        default_init=initializer.Uniform(),  # noqa: B008 - never changed
+        force_reinit=False,
+        *,
+        device=None,
+    ):
+        """Make and fill the arrays, or leave that until the shape is known.
+
+        Parameters
+        ----------
+        init : Initializer or str, optional
+            Initializer to use instead of the parameter's own.
+        ctx : Context or list of Context, optional
+            Where to make an array; the current context by default.
+        default_init : Initializer or str
+            Used when there is neither `init` nor an own initializer.
+        force_reinit : bool
+            Initialize again what is initialized already.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
+
+        Raises
+        ------
+        ValueError
+            When the shape is not known and `allow_deferred_init` is not set.
+        """
+        if self._data is not None and not force_reinit:
+            warnings.warn(
+                f"Parameter '{self.name}' is already initialized, ignoring. "
+                "Set force_reinit=True to re-initialize.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+        self._data = self._grad = None
+        contexts = _as_context_list(ctx or device)
+        self._pending = _Pending(contexts, self.init if init is None else init, default_init)
+        if shape_is_known(self.shape):
+            self._finish_deferred_init()
+        elif not self._allow_deferred_init:
+            self._pending = None
+            raise ValueError(
+                f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
+                f"{self.shape}."
+            )
+
+    def _finish_deferred_init(self):
+        """Initialize now that the shape is known; without effect when nothing is pending."""
+        if self._pending is None:
+            return
+        pending = self._pending
+        assert shape_is_known(self.shape), (
+            f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
+            f"{self.shape}. Please specify in_units, in_channels, etc for `Block`s."
+        )
+        with autograd.pause():
+            data = pending.data
+            if data is None:
+                data = nd.zeros(self.shape, ctx=cpu(), dtype=self.dtype)
+                self._fill(data, pending.init, pending.default_init)
+            self._spread(data, pending.contexts)
+        self._pending = None
+
+    def _fill(self, data, init, default_init):
+        if init is None and isinstance(default_init, initializer.Mixed):
+            init = default_init.choose(self.name)
+        if init is None and isinstance(default_init, initializer.Load):
+            default_init(initializer.InitDesc(self.name), data)
+            return
+        init = default_init if init is None else init
+        if not isinstance(default_init, (initializer.Mixed, initializer.Load)):
+            # A network's initializer has a say in how all parameters are filled (it may log them).
+            default_init = initializer.create(default_init)
+        else:
+            default_init = initializer.create(init)
+        default_init(initializer.InitDesc(self.name, {"__init__": init}), data)
+
+    def _spread(self, data, contexts):
+        """Put copies of `data` on the contexts, with gradients."""
+        self._data = {ctx: data.copyto(ctx) for ctx in contexts}
+        self._attach_gradients()
+
+    def _attach_gradients(self):
+        if self.grad_req == "null":
+            self._grad = None
+            return
+        self._grad = {
+            ctx: nd.zeros(array.shape, ctx=ctx, dtype=array.dtype)
+            for ctx, array in self._data.items()
+        }
+        autograd.mark_variables(list(self._data.values()), list(self._grad.values()), self.grad_req)
+
+    def _load_init(self, data, ctx=None, cast_dtype=False, dtype_source="current"):
+        """Take over a loaded array, whatever the state of initialization."""
+        if self.shape:
+            agree = len(self.shape) == len(data.shape) and all(
+                own in (0, -1, loaded) for own, loaded in zip(self.shape, data.shape, strict=True)
+            )
+            assert agree, (
+                f"Failed loading Parameter '{self.name}' from saved params: shape incompatible "
+                f"expected {self.shape} vs saved {data.shape}"
+            )
+        self.shape = data.shape
+        if dtypes.code_of(self.dtype) != dtypes.code_of(data.dtype):
+            assert cast_dtype, (
+                f"Failed loading Parameter '{self.name}' from saved params: dtype incompatible "
+                f"expected {dtypes.name_of(dtypes.code_of(self.dtype))} vs saved "
+                f"{dtypes.name_of(dtypes.code_of(data.dtype))}. "
+                "Set cast_dtype=True to cast the dtype of saved params."
+            )
+            assert dtype_source in ("current", "saved"), (
+                f"dtype_source must be 'current' or 'saved', got {dtype_source!r}"
+            )
+            if dtype_source == "current":
+                data = data.astype(self.dtype)
+            else:
+                self.dtype = data.dtype
+        contexts = None if ctx is None else _as_context_list(ctx)
+        known = self.list_ctx() if self._data is not None or self._pending is not None else None
+        assert contexts is None or known is None or set(contexts) == set(known), (
+            f"Failed to load Parameter '{self.name}' on {contexts} because it was previously "
+            f"initialized on {known}."
+        )
+        if self._data is None:
+            self._spread(data, known or contexts or [cpu()])
+        else:
+            self.set_data(data)
+        self._pending = None
+
+    # -- arrays -----------------------------------------------------------------------------------
+
+    def _arrays(self, arrays):
+        """`arrays`, or the error that tells why there are none."""
+        if arrays is not None:
+            return arrays
+        if self._pending is not None:
+            raise DeferredInitializationError(
+                f"Parameter '{self.name}' has not been initialized yet because initialization was "
+                "deferred: its shape becomes known during the first forward pass. Pass one batch "
+                "of data through the network before accessing Parameters, or specify in_units, "
+                "in_channels, etc. of the layers."
+            )
+        raise RuntimeError(
+            f"Parameter '{self.name}' has not been initialized. Note that you should initialize "
+            "parameters and create Trainer with Block.collect_params() instead of Block.params "
+            "because the latter does not include Parameters of nested child Blocks"
+        )
+
+    def _array_on(self, arrays, ctx):
+        arrays = self._arrays(arrays)
+        if ctx is None:
+            if len(arrays) == 1:
+                return next(iter(arrays.values()))
+            ctx = current_context()
+        try:
+            return arrays[ctx]
+        except KeyError:
+            raise RuntimeError(
+                f"Parameter '{self.name}' was not initialized on context {ctx}. "
+                f"It was only initialized on {list(arrays)}."
+            ) from None
+
+    def data(self, ctx=None, *, device=None):
+        """Return the array on one context.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            By default the only context there is, else the current one.
+        device : Context, optional
+            Another name of `ctx`.
+
+        Returns
+        -------
+        NDArray
+
+        Raises
+        ------
+        RuntimeError
+            When the parameter is not initialized, or not on that context.
+        DeferredInitializationError
+            When its shape is not known yet.
+        """
+        return self._array_on(self._data, ctx or device)
+
+    def list_data(self):
+        """Return the arrays on all contexts, in the order of `list_ctx`; see `data`."""
+        return list(self._arrays(self._data).values())
+
+    def _checked_gradients(self):
+        if self._data is not None and self._grad is None:
+            raise RuntimeError(
+                f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'"
+            )
+        return self._grad
+
+    def grad(self, ctx=None, *, device=None):
+        """Return the gradient on one context.
+
+        Parameters
+        ----------
+        ctx, device : Context, optional
+            See `data`.
+
+        Returns
+        -------
+        NDArray
+
+        Raises
+        ------
+        RuntimeError
+            When there is no gradient because `grad_req` is 'null', or as for `data`.
+        """
+        return self._array_on(self._checked_gradients(), ctx or device)
+
+    def list_grad(self):
+        """Return the gradients on all contexts, in the order of `list_ctx`; see `grad`."""
+        return list(self._arrays(self._checked_gradients()).values())
+
+    def list_ctx(self):
+        """Return the contexts for which the parameter is or will be initialized.
+
+        Returns
+        -------
+        list of Context
+        """
+        if self._data is not None:
+            return list(self._data)
+        if self._pending is not None:
+            return list(self._pending.contexts)
+        raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
+
+    list_device = list_ctx
+
+    def set_data(self, data):
+        """Set the value on all contexts.
+
+        Parameters
+        ----------
+        data : NDArray
+            The value; of a parameter whose initialization is deferred it decides the shape.
+        """
+        self.shape = data.shape
+        if self._data is None:
+            assert self._pending is not None, f"Parameter '{self.name}' has not been initialized"
+            self._pending.data = data
+            return
+        with autograd.pause():
+            for array in self._data.values():
+                array[:] = data
+
+    def zero_grad(self):
+        """Fill the gradients on all contexts with 0; without effect when there are none."""
+        for gradient in (self._grad or {}).values():
+            gradient[:] = 0
+
+    def reset_ctx(self, ctx):
+        """Move the parameter to other contexts.
+
+        Parameters
+        ----------
+        ctx : Context or list of Context
+            The new contexts.
+
+        Raises
+        ------
+        ValueError
+            When the parameter is not initialized.
+        """
+        contexts = _as_context_list(ctx)
+        if self._data is not None:
+            data = self._reduce()
+            with autograd.pause():
+                self._spread(data, contexts)
+        elif self._pending is not None:
+            self._pending.contexts = contexts
+        else:
+            raise ValueError(
+                f"Cannot reset context for Parameter '{self.name}' because it has not been "
+                "initialized."
+            )
+
+    def reset_device(self, device):
+        """Move the parameter to other contexts, see `reset_ctx`."""
+        self.reset_ctx(device)
+
+    def cast(self, dtype):
+        """Change the element type of the arrays and the gradients.
+
+        Parameters
+        ----------
+        dtype : str or numpy.dtype
+            The new type.
+        """
+        self._dtype = dtype
+        if self._data is None:
+            return
+        with autograd.pause():
+            self._data = {ctx: array.astype(dtype) for ctx, array in self._data.items()}
+            if self._grad is None:
+                return
+            self._grad = {ctx: array.astype(dtype) for ctx, array in self._grad.items()}
+            autograd.mark_variables(
+                list(self._data.values()), list(self._grad.values()), self.grad_req
+            )
+
+    def _reduce(self):
+        """The value on the CPU, averaged over all contexts."""
+        arrays = self.list_data()
+        total = arrays[0].copyto(cpu())
+        for array in arrays[1:]:
+            total += array.as_in_context(cpu())
+        return total / len(arrays) if len(arrays) > 1 else total
+
+
+class _Pending:
+    """What a deferred initialization will need."""
+
+    def __init__(self, contexts, init, default_init):
+        self.contexts = contexts
+        self.init = init
+        self.default_init = default_init
+        self.data = None
+
+
+def _as_context_list(ctx):
+    if ctx is None:
+        return [current_context()]
+    return [ctx] if isinstance(ctx, Context) else list(ctx)
+
+
+class Constant(Parameter):
+    """A parameter that keeps its value: no gradient reaches it and no trainer changes it.
+
+    Parameters
+    ----------
+    name : str
+        Name; it may be left out, the value is then the only argument.
+    value : NDArray or array_like
+        The value.
+    """
+
+    def __init__(self, name, value=None):
+        if value is None:
+            name, value = "const", name
+        if not isinstance(value, NDArray):
+            value = nd.array(value)
+        self.value = value
+        super().__init__(
+            name,
+            grad_req="null",
+            shape=value.shape,
+            dtype=value.dtype,
+            init=initializer.Constant(value),
+            differentiable=False,
+        )

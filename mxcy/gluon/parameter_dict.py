@@ -1,0 +1,398 @@
+"""Parameters by name: what `Block.params` and `Block.collect_params` return."""
+
+from collections import OrderedDict
+
+import numpy as np
+
+from mxcy import dtypes, initializer
+from mxcy import ndarray as nd
+from mxcy.gluon.parameter import Constant, Parameter
+
+__all__ = ["ParameterDict"]
+
+_HINT = "Please make sure source and target networks have the same prefix."
+
+
+class ParameterDict:
+    """A mapping from full names to parameters.
+
+    The dictionary that `Block.collect_params` returns also answers to structural names such as
+    ``'0.weight'``, the keys of MXNet 2.x.
+
+    Parameters
+    ----------
+    prefix : str
+        Put before the names of the parameters that `get` makes.
+    shared : ParameterDict, optional
+        Where `get` looks before it makes a new parameter.
+    """
+
+    def __init__(self, prefix="", shared=None):
+        self._prefix = prefix
+        self._shared = shared
+        self._params = OrderedDict()
+        self._structural = {}
+
+    def __repr__(self):
+        lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
+        return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
+
+    def __getitem__(self, key):
+        if key not in self._params and key in self._structural:
+            return self._structural[key]
+        return self._params[key]
+
+    def __contains__(self, key):
+        return key in self._params or key in self._structural
+
+    def __iter__(self):
+        return iter(self._params)
+
+    def __len__(self):
+        return len(self._params)
+
+    def items(self):
+        """Return the ``(full name, parameter)`` pairs."""
+        return self._params.items()
+
+    def keys(self):
+        """Return the full names."""
+        return self._params.keys()
+
+    def values(self):
+        """Return the parameters."""
+        return self._params.values()
+
+    @property
+    def prefix(self):
+        """str: put before the names of new parameters."""
+        return self._prefix
+
+    # -- finding and making -----------------------------------------------------------------------
+
+    def _find(self, full_name):
+        """The own or shared parameter of that name, or None."""
+        if full_name in self._params:
+            return self._params[full_name]
+        if self._shared is not None and full_name in self._shared._params:
+            self._params[full_name] = self._shared._params[full_name]
+            return self._params[full_name]
+        return None
+
+    def _add(self, full_name, parameter):
+        parameter._full_name = full_name
+        self._params[full_name] = parameter
+        return parameter
+
+    def get(self, name, **kwargs):
+        """Return a parameter, after making it if there is none of that name.
+
+        Parameters
+        ----------
+        name : str
+            Name without the prefix.
+        **kwargs
+            Arguments of `Parameter`. Those of an existing parameter must agree with it; they fill
+            in what it left open, unknown extents of its shape included.
+
+        Returns
+        -------
+        Parameter
+
+        Raises
+        ------
+        AssertionError
+            When an argument contradicts the existing parameter.
+        """
+        full_name = self._prefix + name
+        parameter = self._find(full_name)
+        if parameter is None:
+            return self._add(full_name, Parameter(full_name, **kwargs))
+        for attribute, wanted in kwargs.items():
+            _reconcile(parameter, attribute, wanted)
+        return parameter
+
+    def get_constant(self, name, value=None):
+        """Return a constant, after making it if there is none of that name.
+
+        Parameters
+        ----------
+        name : str
+            Name without the prefix.
+        value : array_like, optional
+            Its value; an existing constant must have the same.
+
+        Returns
+        -------
+        Constant
+
+        Raises
+        ------
+        KeyError
+            When there is none and no value is given.
+        AssertionError
+            When the values differ, or the name belongs to another parameter.
+        """
+        full_name = self._prefix + name
+        parameter = self._find(full_name)
+        if parameter is None:
+            if value is None:
+                raise KeyError(
+                    f"No constant named '{full_name}'. Please specify value if you want to create "
+                    "a new constant."
+                )
+            parameter = self._add(full_name, Constant(full_name, value))
+        elif value is not None:
+            assert isinstance(parameter, Constant), (
+                f"Parameter '{full_name}' already exists but it is not a constant."
+            )
+            given = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
+            assert np.array_equal(parameter.value.asnumpy(), given), (
+                f"Constant '{full_name}' already exists but its value doesn't match the new one."
+            )
+        return parameter
+
+    def update(self, other):
+        """Take over the parameters of another dictionary.
+
+        Parameters
+        ----------
+        other : ParameterDict
+            The other one; where both have a name it must be the same parameter.
+        """
+        for name, parameter in other.items():
+            assert self._params.get(name, parameter) is parameter, (
+                "Cannot update self with other because they have different Parameters with the "
+                f"same name '{name}'"
+            )
+        for name, parameter in other.items():
+            self._params[name] = parameter
+
+    # -- all parameters at once -------------------------------------------------------------------
+
+    def initialize(
+        self,
+        init=initializer.Uniform(),  # noqa: B008 - never changed but for its verbosity
+        ctx=None,
+        verbose=False,
+        force_reinit=False,
+        *,
+        device=None,
+    ):
+        """Initialize all parameters.
+
+        Parameters
+        ----------
+        init : Initializer
+            For those without an own initializer.
+        ctx : Context or list of Context, optional
+            Where to make the arrays; the current context by default.
+        verbose : bool
+            Log what is initialized.
+        force_reinit : bool
+            Initialize again what is initialized already.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
+        """
+        if verbose:
+            init.set_verbosity(verbose=verbose)
+        for parameter in self.values():
+            parameter.initialize(None, ctx or device, init, force_reinit=force_reinit)
+
+    def zero_grad(self):
+        """Fill all gradients with 0."""
+        for parameter in self.values():
+            parameter.zero_grad()
+
+    def reset_ctx(self, ctx):
+        """Move all parameters to other contexts, see `Parameter.reset_ctx`."""
+        for parameter in self.values():
+            parameter.reset_ctx(ctx)
+
+    def list_ctx(self):
+        """Return all contexts on which some parameter lies.
+
+        Returns
+        -------
+        list of Context
+        """
+        found = OrderedDict()
+        for parameter in self.values():
+            found.update(dict.fromkeys(parameter.list_ctx()))
+        return list(found)
+
+    def setattr(self, name, value):
+        """Set one attribute of all parameters, as in ``setattr('grad_req', 'null')``.
+
+        Parameters
+        ----------
+        name : str
+            The attribute.
+        value : any
+            Its value.
+        """
+        for parameter in self.values():
+            setattr(parameter, name, value)
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def save(self, filename, strip_prefix=""):
+        """Write all values to a file.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        strip_prefix : str
+            Left out of the names in the file; every name must begin with it.
+
+        Raises
+        ------
+        ValueError
+            When a name does not begin with `strip_prefix`.
+        """
+        arrays = {}
+        for name, parameter in self.items():
+            if not name.startswith(strip_prefix):
+                raise ValueError(
+                    f"Prefix '{strip_prefix}' is to be stripped before saving, but Parameter's "
+                    f"name '{name}' does not start with it. This may be due to your Block sharing "
+                    "parameters from other Blocks or a forgotten 'with name_scope()' around the "
+                    "creation of child blocks."
+                )
+            arrays[name[len(strip_prefix) :]] = parameter._reduce()
+        nd.save(filename, arrays)
+
+    def load(
+        self,
+        filename,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        restore_prefix="",
+        cast_dtype=False,
+        dtype_source="current",
+    ):
+        """Read the values from a file.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        ctx : Context or list of Context, optional
+            Where to put parameters that are not initialized; the CPU by default.
+        allow_missing : bool
+            Leave parameters alone that are not in the file, instead of refusing.
+        ignore_extra : bool
+            Skip arrays of the file that are not parameters, instead of refusing.
+        restore_prefix : str
+            Put before the names in the file.
+        cast_dtype : bool
+            Cast where the element types differ, instead of refusing.
+        dtype_source : {'current', 'saved'}
+            Which of the two types is kept then.
+
+        Raises
+        ------
+        AssertionError
+            When names, shapes or types do not fit.
+        """
+        self.load_dict(
+            nd.load(filename),
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            filename,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def load_dict(
+        self,
+        param_dict,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        restore_prefix="",
+        filename=None,
+        cast_dtype=False,
+        dtype_source="current",
+    ):
+        """Take the values from a dictionary of arrays.
+
+        Parameters
+        ----------
+        param_dict : dict of str to NDArray
+            The arrays; ``arg:`` and ``aux:`` before names are dropped.
+        filename : str, optional
+            Where they come from, for messages.
+        ctx, allow_missing, ignore_extra, restore_prefix, cast_dtype, dtype_source
+            See `load`.
+        """
+        source = "loaded from dict" if filename is None else f"loaded from file: {filename}"
+        for name in self.keys() if restore_prefix else ():
+            assert name.startswith(restore_prefix), (
+                f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not "
+                "start with it."
+            )
+        loaded = {restore_prefix + _plain(name): array for name, array in param_dict.items()}
+        for name in () if allow_missing else self.keys():
+            assert name in loaded, (
+                f"Parameter '{name[len(restore_prefix) :]}' is missing in what was {source}, which "
+                f"contains parameters: {brief(map(_plain, param_dict))}. {_HINT}"
+            )
+        for name, array in loaded.items():
+            if name in self._params:
+                self._params[name]._load_init(array, ctx, cast_dtype, dtype_source)
+            else:
+                assert ignore_extra, (
+                    f"Parameter '{name[len(restore_prefix) :]}' {source} is not present in "
+                    f"ParameterDict, choices are: {brief(self.keys())}. Set ignore_extra to True "
+                    f"to ignore. {_HINT}"
+                )
+
+
+def _plain(name):
+    """A name in a file without the ``arg:`` or ``aux:`` of symbolic models."""
+    return name[4:] if name.startswith(("arg:", "aux:")) else name
+
+
+def _reconcile(parameter, attribute, wanted):
+    """Make an existing parameter agree with an argument of `get`."""
+    existing = getattr(parameter, attribute, None)
+    if existing is None:
+        setattr(parameter, attribute, wanted)
+        return
+    if attribute == "shape" and wanted is not None:
+        merged = _merged_shape(existing, (wanted,) if isinstance(wanted, int) else wanted)
+        if merged is not None:
+            parameter._shape = merged
+            return
+    elif attribute == "dtype" and dtypes.code_of(wanted) == dtypes.code_of(existing):
+        return
+    assert wanted is None or wanted == existing, (
+        f"Cannot retrieve Parameter '{parameter.name}' because desired attribute does not match "
+        f"with stored for attribute '{attribute}': desired '{wanted}' vs stored '{existing}'."
+    )
+
+
+def _merged_shape(a, b):
+    """The shape that two shapes with unknown extents agree on, or None."""
+    if len(a) != len(b):
+        return None
+    merged = []
+    for m, n in zip(a, b, strict=True):
+        if m > 0 and n > 0 and m != n:
+            return None
+        merged.append(m if m > 0 else n)
+    return tuple(merged)
+
+
+def brief(names, at_most=6):
+    """A readable list of names; of a long one the beginning and the end."""
+    names = [f"'{name}'" for name in names]
+    if len(names) > at_most:
+        half = at_most // 2
+        names = [*names[:half], "...", *names[-half:]]
+    return ", ".join(names)

@@ -1,0 +1,546 @@
+"""Blocks: the pieces that networks are made of, with their parameters and children."""
+
+import re
+import warnings
+from collections import OrderedDict
+
+from mxcy import initializer
+from mxcy import ndarray as nd
+from mxcy.gluon.parameter import Parameter
+from mxcy.gluon.parameter_dict import ParameterDict, brief
+from mxcy.gluon.scope import BlockScope
+from mxcy.gluon.summary import print_summary
+from mxcy.gluon.utils import HookHandle
+
+__all__ = ["Block"]
+
+
+class Block:
+    """Base of all layers and networks; subclasses compute in `forward`.
+
+    Blocks and parameters that become attributes are registered: they take part in
+    `collect_params`, `save_parameters` and so on. Parameters come from ``self.params.get`` (named
+    with the block's prefix) or are made directly by `Parameter`.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Put before the names of the block's parameters; by default the class name with a number.
+    params : ParameterDict, optional
+        Parameters to share, usually ``other_block.params``.
+    """
+
+    _is_container = False  # containers of layers do not show in summaries
+
+    def __init__(self, prefix=None, params=None):
+        self._empty_prefix = prefix == ""
+        self._prefix, self._params = BlockScope.create(prefix, params, self._alias())
+        self._name = self._prefix[:-1] if self._prefix.endswith("_") else self._prefix
+        self._scope = BlockScope(self)
+        self._children = OrderedDict()
+        self._reg_params = {}
+        self._forward_hooks = OrderedDict()
+        self._forward_pre_hooks = OrderedDict()
+
+    def __repr__(self):
+        children = "\n".join(
+            f"  ({name}): {_indent(repr(child))}"
+            for name, child in self.__dict__.items()
+            if isinstance(child, Block)
+        )
+        return f"{type(self).__name__}(\n{children}\n)"
+
+    def __setattr__(self, name, value):
+        existing = self.__dict__.get(name)
+        if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):
+            raise TypeError(
+                f"Changing attribute type for {name} from {type(existing)} to {type(value)} "
+                "is not allowed."
+            )
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            self._register_parameter(value, name)
+        super().__setattr__(name, value)
+
+    # -- names ------------------------------------------------------------------------------------
+
+    def _alias(self):
+        """What blocks of this kind are called in default names."""
+        return type(self).__name__.lower()
+
+    @property
+    def prefix(self):
+        """str: put before the names of the block's parameters."""
+        return self._prefix
+
+    @property
+    def name(self):
+        """str: the prefix without the underscore at its end."""
+        return self._name
+
+    def name_scope(self):
+        """Return a scope in which new blocks are named after this one.
+
+        Returns
+        -------
+        BlockScope
+            To be used in a ``with`` statement.
+        """
+        return self._scope
+
+    # -- parameters and children ------------------------------------------------------------------
+
+    @property
+    def params(self):
+        """ParameterDict: the block's own parameters, without those of children."""
+        return self._params
+
+    def _register_parameter(self, parameter, name):
+        replaced = self._reg_params.get(name)
+        self._reg_params[name] = parameter
+        if parameter._full_name is None:  # made without a ParameterDict
+            parameter._full_name = self._prefix + name
+        if replaced is not None and not any(p is replaced for p in self._reg_params.values()):
+            self._params._params.pop(replaced._full_name, None)
+        self._params._params.setdefault(parameter._full_name, parameter)
+
+    def register_child(self, block, name=None):
+        """Register a block as a child.
+
+        Parameters
+        ----------
+        block : Block
+            The child.
+        name : str, optional
+            Name in structural names; by default the number of children so far.
+        """
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def collect_params(self, select=None):
+        """Return the parameters of the block and all its children.
+
+        Parameters
+        ----------
+        select : str, optional
+            Regular expression that a name must begin with; full names such as ``dense0_weight``
+            and structural names such as ``0.weight`` both count.
+
+        Returns
+        -------
+        ParameterDict
+            By full names; it also answers to structural names.
+        """
+        self._warn_about_hidden_blocks()
+        structural = self._collect_params_with_prefix()
+        found = ParameterDict(self._params.prefix)
+        if select is None:
+            self._collect_into(found)
+            found._structural = structural
+            return found
+        everything = ParameterDict()
+        self._collect_into(everything)
+        pattern = re.compile(select)
+        by_structure = {name: p for name, p in structural.items() if pattern.match(name)}
+        wanted = {id(parameter) for parameter in by_structure.values()}
+        for name, parameter in everything.items():
+            if pattern.match(name) or id(parameter) in wanted:
+                found._params[name] = parameter
+        kept = {id(parameter) for parameter in found.values()}
+        found._structural = {name: p for name, p in structural.items() if id(p) in kept}
+        return found
+
+    def _collect_into(self, found):
+        found.update(self._params)
+        for child in self._children.values():
+            child._collect_into(found)
+
+    def _collect_params_with_prefix(self, prefix=""):
+        """All parameters by structural names."""
+        prefix = prefix + "." if prefix else ""
+        found = {prefix + name: parameter for name, parameter in self._reg_params.items()}
+        for name, child in self._children.items():
+            found.update(child._collect_params_with_prefix(prefix + name))
+        return found
+
+    def _warn_about_hidden_blocks(self):
+        """Blocks in plain lists and dictionaries are not registered; say so."""
+        children = {id(child) for child in self._children.values()}
+        for name, value in self.__dict__.items():
+            if not name.startswith("_") and isinstance(value, (list, tuple, dict)):
+                if any(id(block) not in children for block in _blocks_in(value)):
+                    warnings.warn(
+                        f'"{type(self).__name__}.{name}" is an unregistered container with Blocks. '
+                        "Note that Blocks inside the list, tuple or dict will not be registered "
+                        "automatically. Make sure to register them using register_child() or "
+                        "switching to nn.Sequential/nn.HybridSequential instead.",
+                        UserWarning,
+                        stacklevel=3,
+                    )
+        for child in self._children.values():
+            child._warn_about_hidden_blocks()
+
+    def share_parameters(self, shared):
+        """Replace parameters by those of another block, by structural names.
+
+        Parameters
+        ----------
+        shared : dict or ParameterDict
+            What `collect_params` of the other block returned.
+
+        Returns
+        -------
+        Block
+            This one.
+        """
+        if isinstance(shared, ParameterDict):
+            shared = shared._structural
+        self._share_parameters(shared, "")
+        return self
+
+    def _share_parameters(self, shared, prefix):
+        for name in list(self._reg_params):
+            if prefix + name in shared:
+                setattr(self, name, shared[prefix + name])
+        for name, child in self._children.items():
+            child._share_parameters(shared, f"{prefix}{name}.")
+
+    def initialize(
+        self,
+        init=initializer.Uniform(),  # noqa: B008 - never changed but for its verbosity
+        ctx=None,
+        verbose=False,
+        force_reinit=False,
+        *,
+        device=None,
+    ):
+        """Initialize the parameters of the block and all its children.
+
+        Parameters
+        ----------
+        init : Initializer
+            For those without an own initializer.
+        ctx : Context or list of Context, optional
+            Where to make the arrays; the current context by default.
+        verbose : bool
+            Log what is initialized.
+        force_reinit : bool
+            Initialize again what is initialized already.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
+        """
+        self.collect_params().initialize(init, ctx, verbose, force_reinit, device=device)
+
+    def setattr(self, name, value):
+        """Set one attribute of all parameters, as in ``setattr('grad_req', 'null')``.
+
+        Parameters
+        ----------
+        name : str
+            The attribute.
+        value : any
+            Its value.
+        """
+        self.collect_params().setattr(name, value)
+
+    def zero_grad(self):
+        """Fill all gradients with 0."""
+        self.collect_params().zero_grad()
+
+    def reset_ctx(self, ctx):
+        """Move all parameters to other contexts.
+
+        Parameters
+        ----------
+        ctx : Context or list of Context
+            The new contexts.
+        """
+        self.collect_params().reset_ctx(ctx)
+
+    def reset_device(self, device):
+        """Move all parameters to other contexts, see `reset_ctx`."""
+        self.reset_ctx(device)
+
+    def cast(self, dtype):
+        """Change the element type of the block and all its children.
+
+        Parameters
+        ----------
+        dtype : str or numpy.dtype
+            The new type.
+        """
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self._params.values():
+            parameter.cast(dtype)
+
+    def apply(self, fn):
+        """Call a function with every child, children first, and with the block itself.
+
+        Parameters
+        ----------
+        fn : callable
+            Takes a block.
+
+        Returns
+        -------
+        Block
+            This one.
+        """
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def hybridize(self, active=True, **kwargs):
+        """Switch graph execution of all hybrid children on or off.
+
+        Parameters
+        ----------
+        active : bool
+            On or off.
+        **kwargs
+            See `HybridBlock.hybridize`.
+        """
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def save_parameters(self, filename, deduplicate=False):
+        """Write all parameters to a file, by structural names.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        deduplicate : bool
+            Write shared parameters once only.
+        """
+        parameters = self._collect_params_with_prefix()
+        if deduplicate:
+            last_name = {id(parameter): name for name, parameter in parameters.items()}
+            parameters = {name: parameters[name] for name in last_name.values()}
+        nd.save(filename, {name: parameter._reduce() for name, parameter in parameters.items()})
+
+    def save_params(self, filename):
+        """Write all parameters to a file, by full names without the prefix (deprecated).
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        """
+        warnings.warn(
+            "save_params is deprecated. Please use save_parameters.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self.collect_params().save(filename, strip_prefix=self.prefix)
+
+    def load_parameters(
+        self,
+        filename,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        cast_dtype=False,
+        dtype_source="current",
+        *,
+        device=None,
+    ):
+        """Read parameters that `save_parameters` or `ParameterDict.save` wrote.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        ctx : Context or list of Context, optional
+            Where to put parameters that are not initialized; the CPU by default.
+        allow_missing : bool
+            Leave parameters alone that are not in the file, instead of refusing.
+        ignore_extra : bool
+            Skip arrays of the file that are not parameters, instead of refusing.
+        cast_dtype : bool
+            Cast where the element types differ, instead of refusing.
+        dtype_source : {'current', 'saved'}
+            Which of the two types is kept then.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
+
+        Raises
+        ------
+        AssertionError
+            When a parameter is missing, or shapes or types do not fit.
+        ValueError
+            When the file has arrays that are not parameters.
+        """
+        loaded = nd.load(filename)
+        self._load(
+            loaded,
+            f"file '{filename}'",
+            ctx or device,
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
+        """Read parameters from a file (deprecated, see `load_parameters`)."""
+        warnings.warn(
+            "load_params is deprecated. Please use load_parameters.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def load_dict(
+        self,
+        param_dict,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        cast_dtype=False,
+        dtype_source="current",
+        *,
+        device=None,
+    ):
+        """Take parameters from a dictionary of arrays.
+
+        Parameters
+        ----------
+        param_dict : dict of str to NDArray
+            The arrays by structural names.
+        ctx, allow_missing, ignore_extra, cast_dtype, dtype_source, device
+            See `load_parameters`.
+        """
+        self._load(
+            param_dict,
+            "the dictionary",
+            ctx or device,
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def _load(self, loaded, source, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source):
+        if not isinstance(loaded, dict):  # an array list without names
+            loaded = {str(i): array for i, array in enumerate(loaded)}
+        parameters = self._collect_params_with_prefix()
+        if not any("." in name for name in (*loaded, *parameters)) and loaded.keys() <= set(
+            parameters
+        ):
+            pass  # a single layer: its structural names have no dots either
+        elif loaded and not any("." in name for name in loaded):
+            self.collect_params().load_dict(
+                loaded,
+                ctx,
+                allow_missing,
+                ignore_extra,
+                self.prefix,
+                source,
+                cast_dtype,
+                dtype_source,
+            )
+            return
+        loaded = {re.sub("^(arg|aux):", "", name): array for name, array in loaded.items()}
+        if not allow_missing:
+            there = {id(parameters[name]) for name in loaded if name in parameters}
+            for name, parameter in parameters.items():
+                assert id(parameter) in there, (
+                    f"Parameter '{name}' is missing in {source}, which contains parameters: "
+                    f"{brief(loaded)}. Set allow_missing=True to ignore missing parameters."
+                )
+        for name, array in loaded.items():
+            if name in parameters:
+                parameters[name]._load_init(array, ctx, cast_dtype, dtype_source)
+            elif not ignore_extra:
+                raise ValueError(
+                    f"Parameter '{name}' loaded from {source} is not present in the block, which "
+                    f"contains parameters {brief(parameters)}. Set ignore_extra=True to ignore."
+                )
+
+    # -- the computation --------------------------------------------------------------------------
+
+    def register_forward_pre_hook(self, hook):
+        """Have a function called before every `forward`.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(block, inputs)``; what it returns is not used.
+
+        Returns
+        -------
+        HookHandle
+        """
+        handle = HookHandle()
+        handle.attach(self._forward_pre_hooks, hook)
+        return handle
+
+    def register_forward_hook(self, hook):
+        """Have a function called after every `forward`.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(block, inputs, outputs)``; what it returns is not used.
+
+        Returns
+        -------
+        HookHandle
+        """
+        handle = HookHandle()
+        handle.attach(self._forward_hooks, hook)
+        return handle
+
+    def __call__(self, *args):
+        """Compute: run the hooks around `forward`."""
+        for hook in list(self._forward_pre_hooks.values()):
+            hook(self, args)
+        out = self.forward(*args)
+        for hook in list(self._forward_hooks.values()):
+            hook(self, args, out)
+        return out
+
+    def forward(self, *args):
+        """Compute the outputs from the inputs.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The inputs.
+
+        Returns
+        -------
+        NDArray or nested lists of NDArray
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define forward")
+
+    def summary(self, *inputs):
+        """Print the layers with the shapes of their outputs and the numbers of their parameters.
+
+        Parameters
+        ----------
+        *inputs : NDArray
+            A batch; the network runs once with it.
+        """
+        print_summary(self, inputs)
+
+
+def _blocks_in(value):
+    if isinstance(value, Block):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _blocks_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _blocks_in(item)
+
+
+def _indent(text, by=2):
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * by + line for line in rest)])
