@@ -1,0 +1,264 @@
+"""Recording, backward, higher derivatives, Function."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import autograd
+from mxcy.base import MXNetError
+
+
+def variable(values, req="write"):
+    x = mx.nd.array(np.asarray(values, np.float32))
+    x.attach_grad(req)
+    return x
+
+
+def test_backward_of_a_chain():
+    x = variable([1.0, 2.0, 3.0])
+    with autograd.record():
+        y = (x * x + 2 * x).exp().log()
+    y.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), 2 * x.asnumpy() + 2, rtol=1e-5)
+
+
+def test_head_gradients_weigh_the_outputs():
+    x = variable([1.0, 2.0])
+    with autograd.record():
+        y = x * 3
+    y.backward(mx.nd.array([10.0, 100.0]))
+    np.testing.assert_array_equal(x.grad.asnumpy(), [30.0, 300.0])
+
+
+def test_gradients_of_broadcast_operands_are_summed():
+    x, y = variable(np.ones((2, 3))), variable(np.ones((3,)))
+    with autograd.record():
+        z = mx.nd.broadcast_mul(x, y.reshape((1, 3)))
+    z.backward()
+    assert x.grad.shape == (2, 3) and y.grad.shape == (3,)
+    np.testing.assert_array_equal(y.grad.asnumpy(), [2, 2, 2])
+
+
+@pytest.mark.parametrize("req, expected", [("write", 2.0), ("add", 6.0), ("null", 0.0)])
+def test_grad_req(req, expected):
+    x = variable([1.0], req)
+    for _ in range(3):
+        with autograd.record():
+            y = x * 2
+        y.backward()
+    if req == "null":
+        assert x.grad is None or x.grad.asscalar() == 0
+    else:
+        assert x.grad.asscalar() == expected
+
+
+def test_a_variable_used_many_times_sums_its_gradients():
+    x = variable([2.0])
+    with autograd.record():
+        y = x + x + x * x + x
+    y.backward()
+    assert x.grad.asscalar() == 3 + 2 * 2
+
+
+def test_several_heads():
+    x = variable([1.0, 2.0])
+    with autograd.record():
+        y, z = x * 2, x * x
+    autograd.backward([y, z], [None, mx.nd.array([10.0, 10.0])])
+    np.testing.assert_array_equal(x.grad.asnumpy(), [22, 42])
+
+
+def test_only_what_is_recorded_counts():
+    x = variable([3.0])
+    with autograd.record():
+        y = x * 2
+        with autograd.pause():
+            w = y * 100
+        z = y + w
+    z.backward()
+    assert x.grad.asscalar() == 2
+    assert not autograd.is_recording()
+
+
+def test_scopes_set_modes_and_restore_them():
+    assert not autograd.is_training()
+    with autograd.record():
+        assert autograd.is_recording() and autograd.is_training()
+        with autograd.predict_mode():
+            assert autograd.is_recording() and not autograd.is_training()
+        with autograd.pause(train_mode=True):
+            assert not autograd.is_recording() and autograd.is_training()
+    with autograd.train_mode():
+        assert autograd.is_training() and not autograd.is_recording()
+    with pytest.raises(RuntimeError, match="inside"), autograd.record():
+        raise RuntimeError("inside")
+    assert not autograd.is_recording() and not autograd.is_training()
+
+
+def test_each_thread_has_its_own_state():
+    seen = []
+    with autograd.record():
+        thread = threading.Thread(target=lambda: seen.append(autograd.is_recording()))
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_the_graph_is_freed_unless_retained():
+    x = variable([1.0])
+    with autograd.record():
+        y = x * x
+    y.backward(retain_graph=True)
+    y.backward()
+    with pytest.raises(MXNetError, match="retain_graph"):
+        y.backward()
+
+
+def test_heads_must_be_recorded():
+    with pytest.raises(MXNetError, match="record"):
+        mx.nd.ones((2,)).backward()
+
+
+def test_detach_cuts_the_graph():
+    x = variable([2.0])
+    with autograd.record():
+        y = x * x
+        z = y.detach() * x
+    z.backward()
+    assert x.grad.asscalar() == 4
+
+
+def test_grad_returns_gradients_of_variables_and_intermediates():
+    x = variable([2.0])
+    with autograd.record():
+        y = x * x
+        z = y * y
+    by_x, by_y = autograd.grad(z, [x, y])
+    assert by_x.asscalar() == 32 and by_y.asscalar() == 8
+    assert x.grad.asscalar() == 0  # the variable's own gradient is untouched
+
+
+def test_grad_of_an_unrelated_variable_is_an_error():
+    x, other = variable([2.0]), variable([1.0])
+    with autograd.record():
+        y = x * x
+    with pytest.raises(MXNetError, match="not part"):
+        autograd.grad(y, [other])
+
+
+@pytest.mark.parametrize(
+    "function, second",
+    [
+        (lambda x: x * x * x, lambda x: 6 * x),
+        (lambda x: x.exp(), np.exp),
+        (lambda x: x.sigmoid(), None),
+        (lambda x: mx.nd.sin(x), lambda x: -np.sin(x)),
+        (lambda x: 1 / x, lambda x: 2 / x**3),
+    ],
+)
+def test_second_derivatives(function, second):
+    x = variable([0.5, 1.0, 2.0])
+    with autograd.record():
+        y = function(x)
+        (first,) = autograd.grad(y, [x], create_graph=True)
+    first.backward()
+    values = x.asnumpy()
+    if second is None:
+        s = 1 / (1 + np.exp(-values))
+        expected = s * (1 - s) * (1 - 2 * s)
+    else:
+        expected = second(values)
+    np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5)
+
+
+def test_second_derivative_of_a_dense_layer():
+    x, w = variable(np.random.RandomState(0).rand(3, 4)), variable(np.ones((2, 4)))
+    with autograd.record():
+        y = mx.nd.FullyConnected(x, w, num_hidden=2, no_bias=True)
+        (by_x,) = autograd.grad((y * y).sum(), [x], create_graph=True)
+        penalty = (by_x * by_x).sum()
+    penalty.backward()
+    # penalty = 4 |x w^T w|^2; its gradient by w, by finite differences
+    def value(weights):
+        return 4 * np.sum((x.asnumpy() @ weights.T @ weights) ** 2)
+
+    step, base = 1e-3, np.ones((2, 4))
+    for i in ((0, 0), (1, 3)):
+        moved = base.copy()
+        moved[i] += step
+        back = base.copy()
+        back[i] -= step
+        expected = (value(moved) - value(back)) / (2 * step)
+        assert abs(w.grad.asnumpy()[i] - expected) < 1e-3 * abs(expected)
+
+
+class Sigmoid(autograd.Function):
+    """The example of the original's manual."""
+
+    def forward(self, x):
+        y = 1 / (1 + mx.nd.exp(-x))
+        self.save_for_backward(y)
+        return y
+
+    def backward(self, dy):
+        (y,) = self.saved_tensors
+        return dy * y * (1 - y)
+
+
+def test_function():
+    x = variable([-1.0, 0.0, 2.0])
+    with autograd.record():
+        y = Sigmoid()(x) * 2
+    y.backward()
+    s = 1 / (1 + np.exp(-x.asnumpy()))
+    np.testing.assert_allclose(x.grad.asnumpy(), 2 * s * (1 - s), rtol=1e-5)
+
+
+def test_function_with_two_outputs_of_which_one_is_used():
+    class Split(autograd.Function):
+        def forward(self, x):
+            return x * 2, x * 3
+
+        def backward(self, first, second):
+            return first * 2 + second * 3
+
+    x = variable([1.0])
+    with autograd.record():
+        _, used = Split()(x)
+    used.backward()
+    assert x.grad.asscalar() == 3
+
+
+def test_in_place_writes_are_refused_while_recording():
+    x = variable([1.0])
+    with autograd.record():
+        y = x * 2
+        with pytest.raises(MXNetError, match="[Ii]nplace"):
+            y += 1
+
+
+def test_mark_variables_checks_its_arguments():
+    x = mx.nd.ones((2,))
+    with pytest.raises(ValueError, match="grad_req"):
+        autograd.mark_variables([x], [mx.nd.zeros((2,))], "sometimes")
+    with pytest.raises(ValueError, match="length"):
+        autograd.mark_variables([x], [])
+
+
+def test_a_long_chain_is_walked_and_freed_without_recursion():
+    x = variable([0.0])
+    with autograd.record():
+        y = x
+        for _ in range(20000):
+            y = y + 1
+    y.backward()
+    assert y.asscalar() == 20000 and x.grad.asscalar() == 1
+    with autograd.record():
+        y = x
+        for _ in range(20000):
+            y = y + 1
+    del y
+    gc.collect()
