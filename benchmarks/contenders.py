@@ -57,6 +57,7 @@ class Worker:
         """End the process."""
         self._process.stdin.close()
         self._process.wait(timeout=10)
+        self._process.stdout.close()
 
 
 def race(contenders, statements, rounds=15, seconds=0.02):
