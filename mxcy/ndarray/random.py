@@ -4,10 +4,11 @@ Parameters are numbers (one array of samples is drawn) or NDArrays of one shape 
 for each element, and their shape is appended to that of the parameters).
 """
 
-from mxcy.base import _Null, numeric_types
+from mxcy.base import MXNetError, _Null, numeric_types
 from mxcy.context import current_context
 from mxcy.ndarray import namespaces, register
 from mxcy.ndarray.ndarray import NDArray
+from mxcy.util import is_np_shape
 
 __all__ = [
     "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial",
@@ -46,6 +47,16 @@ def _documented(function):
     return function
 
 
+def _refuse_unknown(shape, name):
+    """Raise MXNetError for a shape that MXNet's own shape semantics take for unknown."""
+    extents = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if (not extents or 0 in extents) and not is_np_shape():
+        raise MXNetError(
+            f"Error in operator _random_{name}: shape {shape} is unknown; scalars and arrays without "
+            "elements need mx.util.np_shape()"
+        )
+
+
 def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
     """Call `_random_<name>` or `_sample_<name>`, depending on the kind of parameters."""
     first = parameters[0]
@@ -64,6 +75,8 @@ def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
         return getattr(register.F, f"_sample_{name}")(*parameters, **kwargs)
     if shape is _Null and out is None:
         kwargs["shape"] = 1
+    elif shape is not _Null:
+        _refuse_unknown(shape, name)
     kwargs["ctx"] = current_context() if ctx is None else ctx
     return getattr(register.F, f"_random_{name}")(*parameters, **kwargs)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front, autograd
+from mxcy import _front, autograd, util
 from mxcy.base import MXNetError
 from mxcy.ops.record import REGISTRY, values
 from tests.ops.random_cases import cases
@@ -238,7 +238,9 @@ def test_out_decides_shape_and_dtype():
         ("negative_binomial", {"p": 0}, "0 < p <= 1"),
         ("negative_binomial", {"k": 2.5}, "k=2.5"),
         ("generalized_negative_binomial", {"alpha": -1}, "alpha >= 0"),
-        ("uniform", {"shape": ()}, "shape must be given"),
+        ("uniform", {"shape": ()}, "np_shape"),
+        ("normal", {"shape": (2, 0)}, "np_shape"),
+        ("normal", {"shape": None}, "shape must be given"),
         ("uniform", {"shape": (-1, 2)}, "negative"),
         ("uniform", {"dtype": "int32"}, "dtype"),
         ("randint", {"low": 5, "high": 5}, "low must be less than high"),
@@ -266,11 +268,15 @@ def test_parameters_of_mixed_kinds():
 
 
 def test_zero_size_and_rows_without_samples():
-    assert mx.nd.random.uniform(shape=(2, 0)).shape == (2, 0)
     mx.random.seed(2)
-    mx.nd.random.normal(ones(2), ones(2), shape=(0,))
-    mx.nd.random.uniform(shape=(0,))
+    with util.np_shape():
+        assert mx.nd.random.uniform(shape=(2, 0)).shape == (2, 0)
+        assert mx.nd.random.normal(ones(2), ones(2), shape=(0,)).shape == (2, 0)
     first = mx.nd.random.uniform().asnumpy()
+    mx.random.seed(2)  # nothing was drawn for no elements
+    with util.np_shape():
+        scalar = mx.nd.random.uniform(shape=())
+    assert scalar.shape == () and scalar.asnumpy() == first[0]
     mx.random.seed(2)
     np.testing.assert_array_equal(mx.nd.random.uniform().asnumpy(), first)
 
