@@ -141,7 +141,7 @@ class Variable:
     def error(self, value: object, spelled: str | None = None) -> EnvError:
         """The error for a bad value; also for readers with conditions that no type can express."""
         return EnvError(
-            f"environment variable {spelled or self.name}={value}: expected {self.kind.accepts}"
+            f"environment variable {spelled or self.name}={value!r}: expected {self.kind.accepts}"
         )
 
 

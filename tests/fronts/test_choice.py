@@ -17,10 +17,11 @@ SHOW = "import mxcy as mx; print(mx.nd._internal.NDArrayBase.__module__, (mx.nd.
 def run(code, path=None, **variables):
     """(exit status, output, errors) of a fresh interpreter."""
     env = {k: v for k, v in os.environ.items() if not k.endswith("_CYTHON")}
-    env["PYTHONPATH"] = str(path or PACKAGE.parent)
+    env["PYTHONPATH"] = place = str(path or PACKAGE.parent)
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**env, **variables}, capture_output=True, text=True, timeout=60
-    )
+        [sys.executable, "-c", code], env={**env, **variables}, cwd=place,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
     return done.returncode, done.stdout.strip(), done.stderr
 
 

@@ -112,7 +112,7 @@ def test_aliases(row):
 
 
 def test_an_alias_is_named_in_its_error():
-    with pytest.raises(env.EnvError, match="MXNET_MKLDNN_ENABLED=maybe"):
+    with pytest.raises(env.EnvError, match="MXNET_MKLDNN_ENABLED='maybe'"):
         env.Environment({"MXNET_MKLDNN_ENABLED": "maybe"}).get("MXNET_ONEDNN_ENABLED")
 
 
