@@ -29,6 +29,24 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
+/* loops over two strided sides; source is an input's index, or -1 for the scalar */
+typedef struct {
+  int32_t ndim;
+  int32_t before;
+  int32_t source;
+  int64_t shape[32];
+  int64_t src[32];
+  int64_t dst[32];
+  int64_t src_offset;
+  int64_t dst_offset;
+  double scalar;
+} mx_copy_params;
+
+/* arrays side by side along a dimension: each is `rows` blocks, one after the other */
+typedef struct {
+  int64_t rows;
+} mx_blocks_params;
+
 /* one set of parameters for all uniform samples */
 typedef struct {
   double low;

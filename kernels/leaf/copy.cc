@@ -1,4 +1,6 @@
 // Strided copies (transpose, slice, broadcast_to, flip) and fills.
+#include "copy.h"
+
 #include "cast.h"
 #include "leaf.h"
 
@@ -141,6 +143,13 @@ int fill(const mx_call *call) {
 }
 
 }  // namespace
+
+mx_kernel strided_copy(int32_t bytes) {
+  return bytes == 1 ? copy<uint8_t> : bytes == 2 ? copy<uint16_t> : bytes == 4 ? copy<uint32_t> : copy<uint64_t>;
+}
+mx_kernel filler(int32_t bytes) {
+  return bytes == 1 ? fill<uint8_t> : bytes == 2 ? fill<uint16_t> : bytes == 4 ? fill<uint32_t> : fill<uint64_t>;
+}
 
 void register_copy() {
   const uint32_t one = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL);

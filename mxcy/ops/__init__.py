@@ -3,7 +3,21 @@
 from importlib import import_module
 
 #: modules of this package that register operators
-FAMILIES = ("creation", "elemwise", "broadcast", "reduce", "conv", "pool", "nn", "random")
+FAMILIES = (
+    "creation",
+    "elemwise",
+    "broadcast",
+    "reduce",
+    "shape",
+    "matrix",
+    "expand",
+    "concat",
+    "slicing",
+    "conv",
+    "pool",
+    "nn",
+    "random",
+)
 
 for _family in FAMILIES:
     import_module(f"mxcy.ops.{_family}")

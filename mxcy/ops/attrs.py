@@ -13,7 +13,7 @@ from mxcy import dtypes
 from mxcy.base import MXNetError, _NullType
 
 __all__ = [
-    "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape", "ShapeOrNone",
+    "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape", "ShapeOrNone", "Bounds",
     "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone", "FloatTuple", "DoubleTuple", "LongTuple",
     "Enum", "DType", "Dynamic", "Field", "REQUIRED", "Attrs", "Schema",
 ]  # fmt: skip
@@ -145,6 +145,7 @@ Double = AttrType("double", _float, digits=17)
 Bool = AttrType("boolean", _bool)
 Str = AttrType("string", _str, quoted=True)
 Shape = AttrType("Shape(tuple)", _or_none(_shape))
+Bounds = AttrType("Shape(tuple)", _tuple_of(_or_none(_int)))  # slice bounds: None is not -1
 ShapeOrNone = AttrType("Shape or None", _or_none(_shape))
 IntOrNone = AttrType("int or None", _or_none(_int), quoted=True)
 FloatOrNone = AttrType("float or None", _or_none(_float), digits=9)

@@ -85,6 +85,24 @@ REDUCE = Params(
     first_reduced="i32",
     shape="i64[32]",
 )
+COPY = Params(
+    "copy",
+    "loops over two strided sides; source is an input's index, or -1 for the scalar",
+    ndim="i32",
+    before="i32",
+    source="i32",
+    shape="i64[32]",
+    src="i64[32]",
+    dst="i64[32]",
+    src_offset="i64",
+    dst_offset="i64",
+    scalar="f64",
+)
+BLOCKS = Params(
+    "blocks",
+    "arrays side by side along a dimension: each is `rows` blocks, one after the other",
+    rows="i64",
+)
 
 # Random kernels read the doubles of these by position.
 RANDOM = {

@@ -1,0 +1,301 @@
+"""Operators that join arrays to one, or cut one into several, along a dimension."""
+
+from itertools import accumulate, pairwise
+from math import prod
+
+from mxcy.ops.attrs import Bool, Field, Int, Shape
+from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
+from mxcy.ops.params import BLOCKS
+from mxcy.ops.record import native, op, register, sample
+
+__all__ = []
+
+_ALL = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
+
+
+def _check_count(a, ins):
+    require(
+        len(ins) == a.num_args >= 1,
+        f"num_args: {a.num_args} arrays were announced, got {len(ins)}, at least one is needed",
+    )
+
+
+def _names(ins):
+    return [f"data{i}" for i in range(len(ins))]
+
+
+def _agree(ins, shapes):
+    """Fill each input with the shape that all `shapes` agree on; None when all are unknown."""
+    common = Spec()
+    for shape, name in zip(shapes, _names(ins), strict=True):
+        if shape is not None:
+            common.fill(name, shape)
+    if common.shape is not None:
+        for spec, name in zip(ins, _names(ins), strict=True):
+            spec.fill(name, common.shape)
+    return common.shape
+
+
+def _with(shape, axis, extent):
+    return (*shape[:axis], extent, *shape[axis + 1 :])
+
+
+def _without(shape, axis):
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _kernel(name, rows):
+    """A kernel that copies blocks; ``rows(a, ins, outs)`` says how many each array has."""
+    return native(name, struct=BLOCKS, params=lambda a, ins, outs: {"rows": rows(a, ins, outs)})
+
+
+# --- join ----------------------------------------------------------------------------------------
+
+
+def _concat_infer(a, ins):
+    _check_count(a, ins)
+    dtype = same_dtype(ins, _names(ins))
+    known = [spec for spec in ins if spec.shape is not None]
+    if not known:
+        return Spec(None, dtype)
+    axis = normal_axis(a.dim, known[0].ndim, "dim")
+    others = _agree(ins, [spec.shape and _with(spec.shape, axis, -1) for spec in ins])
+    extents = [spec.shape[axis] for spec in ins]
+    return Spec(_with(others, axis, -1 if -1 in extents else sum(extents)), dtype)
+
+
+def _concat_grad(a, F, g, specs):
+    if len(specs) == 1:
+        return g
+    axis = normal_axis(a.dim, specs[0].ndim)
+    starts = accumulate((spec.shape[axis] for spec in specs[:-1]), initial=0)
+    return F._split_v2(g, indices=tuple(starts), axis=axis)
+
+
+def _concat_rows(a, ins, outs):
+    return prod(outs[0].shape[: normal_axis(a.dim, outs[0].ndim)])
+
+
+def _concat(name, aliases, doc):
+    fields = (Field("num_args", Int), Field("dim", Int, 1))
+    return register(
+        name,
+        aliases=aliases,
+        fields=fields,
+        inputs="",
+        variadic="data",
+        num_args="num_args",
+        infer=_concat_infer,
+        grad=_concat_grad,
+        ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
+        kernels=(_kernel("concat", _concat_rows),),
+        samples=(
+            sample((2, 3), (2, 4), (2, 1)),
+            sample((2, 3), (4, 3), dim=0, dtypes=_ALL),
+            sample((2, 3, 2), (2, 3, 5), dim=-1),
+            sample((5, 1), (5, 1), dtypes=_ALL),
+            sample((2, 0), (2, 3)),
+            sample((3, 2)),
+        ),
+        doc=doc,
+    )
+
+
+_concat(
+    "Concat",
+    ("concat", "_sparse_concat"),
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree.
+
+    Raises
+    ------
+    MXNetError
+        When shapes or dtypes do not fit together.
+    """,
+)
+_concat(
+    "_rnn_param_concat",
+    ("_npi_rnn_param_concat",),
+    "Join the parameters of a recurrent layer, as Concat does.",
+)
+
+
+@op("stack", aliases=("_npi_stack",), inputs="", variadic="data", num_args="num_args")
+class Stack:
+    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+
+    axis: Int = 0
+    num_args: Int
+
+    def infer(a, ins):
+        _check_count(a, ins)
+        dtype = same_dtype(ins, _names(ins))
+        shape = _agree(ins, [spec.shape for spec in ins])
+        if shape is None:
+            return Spec(None, dtype)
+        axis = normal_axis(a.axis, len(shape) + 1)
+        return Spec((*shape[:axis], len(ins), *shape[axis:]), dtype)
+
+    def grad(a, F, g, specs):
+        return F.SliceChannel(g, num_outputs=len(specs), axis=a.axis, squeeze_axis=True)
+
+    def ref(a, xp, arrays):
+        return xp.stack(arrays, a.axis)
+
+    kernels = (
+        _kernel(
+            "concat",
+            lambda a, ins, outs: prod(outs[0].shape[: normal_axis(a.axis, outs[0].ndim)]),
+        ),
+    )
+    samples = (
+        sample((2, 3), (2, 3)),
+        sample((2, 3), (2, 3), (2, 3), axis=-1, dtypes=_ALL),
+        sample((2, 3, 4), (2, 3, 4), axis=1),
+        sample((), ()),
+    )
+
+
+# --- cut -----------------------------------------------------------------------------------------
+
+
+def _split_rows(a, ins, outs):
+    return prod(ins[0].shape[: normal_axis(a.axis, ins[0].ndim)])
+
+
+_SPLIT = (_kernel("split", _split_rows),)
+
+
+def _joined(F, g, a, ndim):
+    """The gradient of a cut array from those of its parts."""
+    if not isinstance(g, list):
+        g = [g]
+    if a.squeeze_axis:
+        return F.stack(*g, axis=normal_axis(a.axis, ndim))
+    return F.Concat(*g, dim=a.axis)
+
+
+@op("SliceChannel", aliases=("split", "_npx_slice_channel"))
+class SliceChannel:
+    """Cut an array into `num_outputs` equal parts along `axis`.
+
+    With `squeeze_axis` the parts must have extent 1 there and lose that dimension.
+
+    Raises
+    ------
+    MXNetError
+        When the extent is no multiple of `num_outputs`, or not equal to it with `squeeze_axis`.
+    """
+
+    num_outputs: Int
+    axis: Int = 1
+    squeeze_axis: Bool = False
+
+    def outputs(a):
+        return tuple(f"output{i}" for i in range(a.num_outputs))
+
+    def infer(a, data):
+        n = a.num_outputs
+        require(n >= 1, f"num_outputs: must be at least 1, got {n}")
+        if data.shape is None:
+            return [Spec(None, data.dtype) for _ in range(n)]
+        axis = normal_axis(a.axis, data.ndim)
+        extent = data.shape[axis]
+        require(
+            extent % n == 0 or extent == -1,
+            f"num_outputs: dimension {axis} of {data.shape} cannot be cut into {n} equal parts",
+        )
+        if a.squeeze_axis:
+            require(
+                extent in (n, -1),
+                f"squeeze_axis: dimension {axis} of {data.shape} must have extent {n}",
+            )
+            shape = _without(data.shape, axis)
+        else:
+            shape = _with(data.shape, axis, -1 if extent == -1 else extent // n)
+        return [Spec(shape, data.dtype) for _ in range(n)]
+
+    def grad(a, F, g, specs):
+        return _joined(F, g, a, specs[0].ndim)
+
+    def ref(a, xp, data):
+        parts = xp.split(data, a.num_outputs, a.axis)
+        return [xp.squeeze(part, a.axis) for part in parts] if a.squeeze_axis else parts
+
+    kernels = _SPLIT
+    samples = (
+        sample((4, 6), num_outputs=3),
+        sample((4, 2, 3), num_outputs=2, axis=-2, squeeze_axis=True, dtypes=_ALL),
+        sample((4, 3), num_outputs=3, axis=-1, dtypes=_ALL),
+        sample((2, 3), num_outputs=1, axis=0),
+    )
+
+
+def _part_count(a):
+    return a.sections if a.sections > 0 else len(a.indices)
+
+
+def _bounds(a, extent):
+    """Where the parts of a dimension begin and end."""
+    if a.sections > 0:
+        size, larger = divmod(extent, a.sections)
+        sizes = [size + 1] * larger + [size] * (a.sections - larger)
+        return list(pairwise(accumulate(sizes, initial=0)))
+    require(a.indices and a.indices[0] == 0, f"indices: the first must be 0, got {a.indices}")
+    bounds = list(pairwise((*a.indices, extent)))
+    for begin, end in bounds:
+        require(
+            0 <= begin <= end <= extent,
+            f"indices: {a.indices} are not ascending positions in a dimension of extent {extent}",
+        )
+    return bounds
+
+
+@op("_split_v2", aliases=("_npi_split", "_npi_array_split"))
+class SplitV2:
+    """Cut an array along `axis` where `indices` say, or into `sections` parts.
+
+    `indices` are the parts' first positions, beginning with 0. `sections` need not divide the
+    extent: the first parts are one larger then. With `squeeze_axis` parts of extent 1 lose the
+    dimension.
+    """
+
+    indices: Shape
+    axis: Int = 1
+    squeeze_axis: Bool = False
+    sections: Int = 0
+
+    def outputs(a):
+        return tuple(f"output{i}" for i in range(_part_count(a)))
+
+    def infer(a, data):
+        n = _part_count(a)
+        if data.shape is None:
+            return [Spec(None, data.dtype) for _ in range(n)]
+        axis = normal_axis(a.axis, data.ndim)
+        if data.shape[axis] == -1:
+            extents = [-1] * n
+        else:
+            extents = [end - begin for begin, end in _bounds(a, data.shape[axis])]
+        if a.squeeze_axis:
+            require(
+                all(extent in (1, -1) for extent in extents),
+                f"squeeze_axis: the parts have extents {extents}, expected 1",
+            )
+            return [Spec(_without(data.shape, axis), data.dtype) for _ in range(n)]
+        return [Spec(_with(data.shape, axis, extent), data.dtype) for extent in extents]
+
+    def grad(a, F, g, specs):
+        return _joined(F, g, a, specs[0].ndim)
+
+    def ref(a, xp, data):
+        bounds = _bounds(a, data.shape[a.axis])
+        parts = [xp.take(data, xp.arange(begin, end), a.axis) for begin, end in bounds]
+        return [xp.squeeze(part, a.axis) for part in parts] if a.squeeze_axis else parts
+
+    kernels = _SPLIT
+    samples = (
+        sample((3, 7), indices=(0, 2, 5)),
+        sample((3, 7), indices=(), sections=3),
+        sample((3, 2, 2), indices=(0, 1), axis=-2, squeeze_axis=True),
+        sample((5, 2), indices=(0, 0, 3), axis=0, dtypes=_ALL),
+    )
