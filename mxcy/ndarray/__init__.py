@@ -5,7 +5,7 @@ when first asked for.
 """
 
 from mxcy import _front, streams
-from mxcy.context import as_context
+from mxcy.context import as_context, check_usable
 from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random  # noqa: F401
 from mxcy.ndarray.arithmetic import *  # noqa: F403
 from mxcy.ndarray.arithmetic import fallback, plug
@@ -19,7 +19,9 @@ from mxcy.ops import homes, infer, prepare, reference
 
 def _context_of(attrs):
     """The context of an operator without inputs."""
-    return as_context(getattr(attrs, "ctx", "") or None)
+    ctx = as_context(getattr(attrs, "ctx", "") or None)
+    check_usable(ctx)
+    return ctx
 
 
 _front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of, fallback)

@@ -5,7 +5,6 @@ for each element, and their shape is appended to that of the parameters).
 """
 
 from mxcy.base import MXNetError, _Null, numeric_types
-from mxcy.context import current_context
 from mxcy.ndarray import namespaces, register
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.util import is_np_shape
@@ -52,8 +51,8 @@ def _refuse_unknown(shape, name):
     extents = shape if isinstance(shape, (tuple, list)) else (shape,)
     if (not extents or 0 in extents) and not is_np_shape():
         raise MXNetError(
-            f"Error in operator _random_{name}: shape {shape} is unknown; scalars and arrays without "
-            "elements need mx.util.np_shape()"
+            f"Error in operator _random_{name}: shape {shape} is unknown; scalars and "
+            "arrays without elements need mx.util.np_shape()"
         )
 
 
@@ -77,7 +76,8 @@ def _draw(name, parameters, shape, dtype, ctx, out, kwargs):
         kwargs["shape"] = 1
     elif shape is not _Null:
         _refuse_unknown(shape, name)
-    kwargs["ctx"] = current_context() if ctx is None else ctx
+    if ctx is not None:
+        kwargs["ctx"] = ctx
     return getattr(register.F, f"_random_{name}")(*parameters, **kwargs)
 
 

@@ -4,7 +4,7 @@
 gradient rules use: it offers every operator under its registered name.
 """
 
-from mxcy import _front, dtypes
+from mxcy import _front
 from mxcy.base import _Null
 from mxcy.ops import record as records
 
@@ -45,14 +45,10 @@ def docstring(record):
     return "\n".join(lines)
 
 
-def _like(out, shape, dtype):
-    """`shape` and `dtype`, taken from the array `out` where they are not given."""
-    if out is None:
-        return shape, dtype
-    return (
-        out.shape if shape is _Null else shape,
-        dtypes.name_of(out.dtype_code) if dtype is _Null else dtype,
-    )
+_FROM_OUT = {
+    "shape": "    if shape is _Null and out is not None:\n        shape = out.shape\n",
+    "dtype": "    if dtype is _Null and out is not None:\n        dtype = out.dtype\n",
+}
 
 
 def function(record, name=None):
@@ -66,12 +62,12 @@ def function(record, name=None):
 
 def _compile(record, name):
     inputs = record.variadic or _tuple(record.inputs)
-    adopt = "    shape, dtype = _like(out, shape, dtype)\n" if record.like_out else ""
+    adopted = "".join(_FROM_OUT[field] for field in record.like_out)
     source = (
-        f"def {name}({signature(record)}):\n{adopt}"
+        f"def {name}({signature(record)}):\n{adopted}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
     )
-    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record), "_like": _like}
+    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record)}
     exec(compile(source, f"<operator {record.name}>", "exec"), scope)
     made = scope[name]
     made.__doc__ = docstring(record)

@@ -119,7 +119,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         inputs="",
         fields=(*fields, *shaped),
         uses_rng=True,
-        like_out=True,
+        like_out=("shape", "dtype"),
         infer=_infer_scalar("float32"),
         ref=lambda a, xp: draw_scalar(a, xp, a.shape, _float_code(a.dtype)),
         kernels=(kernel,),
@@ -143,6 +143,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         inputs=rows,
         fields=(Field("shape", Shape, ()), Field("dtype", _FLOATS, "None")),
         uses_rng=True,
+        like_out=("dtype",),
         infer=_infer_rows(names),
         grad=_zero_gradients,
         ref=draw_rows,
@@ -202,7 +203,7 @@ distribution(
     aliases=("_npi_random_randint", "random_randint"),
     inputs="",
     uses_rng=True,
-    like_out=True,
+    like_out=("shape", "dtype"),
 )
 class Randint:
     """Draw integers from the uniform distribution on [low, high)."""

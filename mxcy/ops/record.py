@@ -119,7 +119,7 @@ class Op:
         mutates=(), variadic=None, num_args=None, uses_mode=False, uses_rng=False, arguments=None,
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
-        like_out=False,
+        like_out=(),
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -131,7 +131,7 @@ class Op:
         self._visible = visible
         self.mutates = tuple(self.inputs.index(m) for m in mutates)
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
-        self.like_out = like_out  # attributes shape and dtype that are not given are those of out=
+        self.like_out = like_out  # of shape and dtype: attributes taken from out= when not given
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes

@@ -209,12 +209,27 @@ def test_shapes():
     assert [out.shape for out in random.multinomial(table, 2, True)] == [(3, 2), (3, 2)]
 
 
+def test_context_of_the_result():
+    random = mx.nd.random
+    assert random.uniform().context == mx.cpu(0)
+    for ctx in (mx.cpu(2), "cpu(2)"):
+        assert random.uniform(ctx=ctx).context == mx.cpu(2)
+    rates = mx.nd.ones(2, ctx=mx.cpu(1))
+    with mx.cpu(3):
+        assert random.normal(shape=2).context == random.randint(0, 9).context == mx.cpu(3)
+        assert random.poisson(rates).context == mx.cpu(1)
+    with pytest.raises(MXNetError, match="gpu"):
+        random.uniform(ctx=mx.gpu(99))
+
+
 def test_out_decides_shape_and_dtype():
     for dtype in ("float32", "float64", "float16"):
         out = ones(2, 3, dtype=dtype)
         assert mx.nd.random.uniform(5, 6, out=out) is out
         assert (out.asnumpy() >= 5).all()
         mx.nd.random_normal(loc=100, scale=0.1, out=out)
+        assert (out.asnumpy() > 90).all()
+        mx.nd.random.normal(ones(2) * 100, ones(2), shape=3, out=out)
         assert (out.asnumpy() > 90).all()
     out = ones(3, dtype="int64")
     mx.nd.random.randint(2**40, 2**41, out=out)
