@@ -1,7 +1,7 @@
 """`mx.engine`: bulk execution of small operations.
 
-Operations of a program run in order as they are called, so a bulk changes no result; the size is kept
-for programs that set it and ask for it again.
+Operations of a program run in order as they are called, so a bulk changes no result; the size is
+kept for programs that set it and ask for it again.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """`mx.nd`: the classic array interface.
 
-Operators are functions of this module and of its namespaces by the rule of `namespaces`; they are made
-when first asked for.
+Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.homes`; they
+are made when first asked for.
 """
 
 from mxcy import _front, streams
@@ -12,7 +12,12 @@ from mxcy.ndarray.arithmetic import fallback, plug
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403
-from mxcy.ndarray.ndarray import NDArray, _DTYPE_MX_TO_NP, _DTYPE_NP_TO_MX, _GRAD_REQ_MAP  # noqa: F401
+from mxcy.ndarray.ndarray import (  # noqa: F401
+    _DTYPE_MX_TO_NP,
+    _DTYPE_NP_TO_MX,
+    _GRAD_REQ_MAP,
+    NDArray,
+)
 from mxcy.ndarray.utils import load, load_frombuffer, save  # noqa: F401
 from mxcy.ops import homes, infer, prepare, reference
 

@@ -1,4 +1,4 @@
-"""`mx.nd._internal`: the operators behind arithmetic, indexing and the like, and the array's base class."""
+"""`mx.nd._internal`: the base class of arrays, and the operators behind arithmetic and indexing."""
 
 from mxcy._front import NDArrayBase  # noqa: F401
 from mxcy.ndarray import namespaces

@@ -1,7 +1,8 @@
 """Arithmetic and comparisons between arrays and numbers.
 
-`TABLE` names the operators behind ``+ - * / % ** == != > >= < <=``, in the order in which the fronts
-number them; the in-place operators and the functions of `mx.nd` (`add`, `maximum`...) use the same.
+`TABLE` names the operators behind ``+ - * / % ** == != > >= < <=``, in the order in which the
+fronts number them; the in-place operators and the functions of `mx.nd` (`add`, `maximum`...) use
+the same.
 """
 
 import operator
@@ -87,7 +88,8 @@ def _function(name, names, numbers, does):
     """A function of `mx.nd` that takes arrays and numbers on both sides."""
     # power is the one whose parameters have names of their own
     first, second = ("base", "exp") if name == "power" else ("lhs", "rhs")
-    source = f"def {name}({first}, {second}):\n    return _combine(_names, {first}, {second}, _numbers)\n"
+    call = f"_combine(_names, {first}, {second}, _numbers)"
+    source = f"def {name}({first}, {second}):\n    return {call}\n"
     scope = {"_combine": _combine, "_names": names, "_numbers": numbers}
     exec(compile(source, f"<{__name__}.{name}>", "exec"), scope)
     made = scope[name]
@@ -111,7 +113,7 @@ def _function(name, names, numbers, does):
 
 
 def _flag(compare):
-    return lambda lhs, rhs: int(compare(lhs, rhs))
+    return lambda lhs, rhs: int(bool(compare(lhs, rhs)))
 
 
 add = _function("add", TABLE[0], operator.add, "The sum")

@@ -133,7 +133,8 @@ def histogram(a, bins=10, range=None):
     Returns
     -------
     list of NDArray
-        The counts, int64, and the bounds.
+        The counts, int64, and the bounds. With a number of intervals and no range, a tuple of
+        arrays with what NumPy counts.
 
     Raises
     ------
@@ -145,11 +146,8 @@ def histogram(a, bins=10, range=None):
     if not isinstance(bins, integer_types):
         raise ValueError("bins argument should be either an integer or an NDArray")
     if range is None:
-        values = a.asnumpy()
-        range = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-        if range[0] == range[1]:
-            range = (range[0] - 0.5, range[1] + 0.5)
-    return F._histogram(a, creation.empty((0,)), bin_cnt=bins, range=range)
+        return tuple(creation.array(found) for found in np.histogram(a.asnumpy(), bins=bins))
+    return F._histogram(a, bin_cnt=bins, range=range)
 
 
 def onehot_encode(indices, out):

@@ -1,8 +1,8 @@
 """Indexing of `mx.nd.NDArray`: what `a[key]` reads and `a[key] = value` writes.
 
-Keys are NumPy's, with MXNet's departures: boolean sequences count as 0 and 1, an element is an array of
-shape (1,) unless NumPy shape semantics are on, and only some results are views. A result shares the
-array's memory exactly when its elements lie there side by side; other results are copies.
+Keys are NumPy's, with MXNet's departures: boolean sequences count as 0 and 1, an element is an
+array of shape (1,) unless NumPy shape semantics are on, and only some results are views. A result
+shares the array's memory exactly when its elements lie there side by side; others are copies.
 
 While recording, reads go through operators, so that gradients flow back to the array.
 """
@@ -137,8 +137,8 @@ def _check_broadcast(indices):
 def _trailing_axes(key):
     """An advanced key without the Nones that follow its last index, and where to put them.
 
-    MXNet counts the advanced indices that stand side by side as no axis when it places a None behind
-    them, so that ``a[[0, 1], None]`` has shape (1, 2, ...) where NumPy's has (2, 1, ...).
+    MXNet counts the advanced indices that stand side by side as no axis when it places a None
+    behind them, so that ``a[[0, 1], None]`` has shape (1, 2, ...) where NumPy's has (2, 1, ...).
     """
     places = [i for i, entry in enumerate(key) if isinstance(entry, (int, np.ndarray))]
     if places[-1] - places[0] != len(places) - 1:
@@ -155,7 +155,7 @@ def _trailing_axes(key):
 
 
 def _positions(key, shape):
-    """The positions in the flattened leading axes that an advanced key picks, and those axes' number."""
+    """Where in the flattened leading axes the picked elements are, and how many axes those are."""
     leading = len(shape)
     entries = list(key)
     while entries and isinstance(entries[-1], slice) and entries[-1] == slice(None):
@@ -303,8 +303,8 @@ def write(array, key, value):
     TypeError
         When the value is not array-like.
     MXNetError
-        While recording, when the array is part of a graph, or when the value is and `key` is not the
-        whole array.
+        While recording, when the array is part of a graph, or when the value is and `key` is not
+        the whole array.
     """
     if array.ndim == 0:
         _check_scalar_key(key)
@@ -341,7 +341,8 @@ def _write_taped(array, whole, value):
         return False
     if not whole:
         raise MXNetError(
-            "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd."
+            "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
+            "autograd."
         )
     if value.shape != array.shape:
         value = value.broadcast_to(array.shape)

@@ -1,7 +1,7 @@
 """`mx.nd.NDArray`, the array of the classic interface.
 
-Memory, views and arithmetic come from the front's base class; this class adds what needs no speed. Every
-operator with a lower-case name is a method of its first input: `fluent` adds those.
+Memory, views and arithmetic come from the front's base class; this class adds what needs no speed.
+Every operator with a lower-case name is a method of its first input: `fluent` adds those.
 """
 
 import warnings
@@ -52,7 +52,9 @@ class NDArray(_front.NDArrayBase):
     # NumPy leaves mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
 
-    def __init__(self, handle, writable=True):
+    def __init__(self, handle=None, writable=True):
+        if not isinstance(handle, NDArray):
+            raise TypeError("make arrays with mx.nd.array, mx.nd.zeros and the like")
         self.become(handle)
         self.writable = writable
 
@@ -347,7 +349,7 @@ class NDArray(_front.NDArrayBase):
         return F.expand_dims(self, axis=axis)
 
     def squeeze(self, axis=None, inplace=False):
-        """The array without axes of extent 1, all or the given ones; a view with ``inplace=True``."""
+        """The array without axes of extent 1, or the given ones; a view with ``inplace=True``."""
         if inplace:
             return self.reshape(squeezed(self.shape, axis))
         return F.squeeze(self, axis=axis)
@@ -385,8 +387,8 @@ class NDArray(_front.NDArrayBase):
 
     @property
     def _fresh_grad(self):
-        """bool: whether backward has written the gradient since this was set to False."""
-        return self.node is not None and self.node.fresh
+        """int: 1 when backward has written the gradient since this was set to False, else 0."""
+        return int(self.node is not None and self.node.fresh)
 
     @_fresh_grad.setter
     def _fresh_grad(self, fresh):
@@ -458,8 +460,8 @@ def _reshape_arguments(shape, kwargs):
     unknown = [name for name in kwargs if name not in ("shape", "reverse")]
     if unknown:
         raise TypeError(
-            f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments are "
-            "'shape' and 'reverse'."
+            f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments "
+            "are 'shape' and 'reverse'."
         )
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = shape[0]

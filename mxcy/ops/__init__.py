@@ -5,6 +5,7 @@ from importlib import import_module
 #: modules of this package that register operators
 FAMILIES = (
     "creation",
+    "histogram",
     "elemwise",
     "broadcast",
     "reduce",

@@ -1,4 +1,4 @@
-"""Where an operator is offered to users: a namespace and a name there, told from its registered name."""
+"""Where users find an operator: a namespace and a name there, told from its registered name."""
 
 from mxcy.ops.record import REGISTRY
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front, dtypes
-from mxcy import random as streams
+from mxcy import _front, dtypes, streams
 from mxcy.ops import infer, prepare, reference
 from mxcy.ops.record import REGISTRY
 
@@ -20,7 +19,7 @@ def other_front():
     cls = type("OtherArray", (names["NDArrayBase"],), {"__slots__": ()})
     names["set_array_class"](cls, mx.cpu())
     names["plug"](
-        prepare.prepare, infer.Spec, reference.run, streams.address_of, lambda attrs: mx.cpu(), None
+        prepare.prepare, infer.Spec, reference.run, streams.address_for, lambda attrs: mx.cpu(), None
     )
     return names
 
