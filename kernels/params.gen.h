@@ -117,4 +117,18 @@ typedef struct {
   int64_t depth;
 } mx_fully_connected_params;
 
+/* a convolution over three spatial dimensions (missing ones are 1); channels are per group */
+typedef struct {
+  int64_t batch;
+  int64_t groups;
+  int64_t channels;
+  int64_t filters;
+  int64_t source[3];
+  int64_t target[3];
+  int64_t kernel[3];
+  int64_t stride[3];
+  int64_t dilate[3];
+  int64_t pad[3];
+} mx_conv_params;
+
 #endif

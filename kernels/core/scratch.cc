@@ -11,7 +11,7 @@ struct Block {
   size_t bytes = 0;
   ~Block() { mx_system_free(data); }
 };
-thread_local Block g_blocks[2];
+thread_local Block g_blocks[kSlots];
 
 }  // namespace
 

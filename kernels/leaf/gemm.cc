@@ -15,10 +15,10 @@ MX_LEAF_BEGIN
   {MX_ROW(T, 1), MX_ROW(T, 2), MX_ROW(T, 3), MX_ROW(T, 4), MX_ROW(T, 5), MX_ROW(T, 6)}
 #endif
 #define MX_ROW(T, R) {tile<T, R, 1>, tile<T, R, 2>}
-template <>
-const Tile<float> tiles<float>[kTileRows][2] = MX_TILES(float);
-template <>
-const Tile<double> tiles<double>[kTileRows][2] = MX_TILES(double);
+static const TileTable<float> tiles_f32 = MX_TILES(float);
+static const TileTable<double> tiles_f64 = MX_TILES(double);
+const TileTable<float> &tile_table(float) { return tiles_f32; }
+const TileTable<double> &tile_table(double) { return tiles_f64; }
 #undef MX_ROW
 #undef MX_TILES
 

@@ -21,6 +21,22 @@ constexpr int64_t kRows = 12 * kTileRows;              // rows of an A block
 constexpr int64_t kCols = 1024;                        // columns of a B block
 constexpr int64_t kUnpackedRows = 64;                  // up to here B is read where it lies
 
+// The type in which elements of storage type S are summed.
+template <class S>
+struct SumOf {
+  typedef S type;
+};
+template <>
+struct SumOf<f16> {
+  typedef float type;
+};
+template <>
+struct SumOf<bf16> {
+  typedef float type;
+};
+template <class S>
+using Sum = typename SumOf<S>::type;
+
 // --- operands --------------------------------------------------------------------------------
 
 // One element, or a vector of them, or its first n, of a storage type S as the type T of the sums.
@@ -194,9 +210,10 @@ struct Matrix {
 template <class T>
 struct Scale {
   T alpha, beta;
+  const T *rows;  // one number to add to each row, or NULL
 };
 
-// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + beta * C. `scale` comes by
+// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + beta * C. `scale` comes by
 // pointer because its values would occupy registers that the sums need.
 template <class T, int R, int W>
 void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> *scale, T *c,
@@ -219,9 +236,10 @@ void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> 
   const int last = cols - (W - 1) * L;  // columns in the last vector
 #pragma GCC unroll 14
   for (int r = 0; r < R; ++r, c += ldc) {
+    const Vec<T> row = scale->rows ? splat<Vec<T>>(scale->rows[r]) : Vec<T>{};
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) {
-      const Vec<T> sum = acc[r][w] * alpha;
+      const Vec<T> sum = acc[r][w] * alpha + row;
       if (w < W - 1 || last == L) {
         store(c + w * L, reads ? fma(beta, load(c + w * L), sum) : sum);
       } else {
@@ -234,9 +252,11 @@ void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> 
 template <class T>
 using Tile = void (*)(int64_t, const T *, const T *, int64_t, const Scale<T> *, T *, int64_t, int);
 
-// tiles<T>[R - 1][W - 1]; defined in gemm.cc.
+// The tile of R rows and W vectors is at [R - 1][W - 1].
 template <class T>
-extern const Tile<T> tiles[kTileRows][2];
+using TileTable = Tile<T>[kTileRows][2];
+const TileTable<float> &tile_table(float);
+const TileTable<double> &tile_table(double);
 
 // --- the loops around it ---------------------------------------------------------------------
 
@@ -250,35 +270,69 @@ inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
   return up((n + blocks - 1) / blocks, unit);
 }
 
-// C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread. With beta 0, C is not
-// read. False when scratch memory is out.
+// Tiles of equal height: 16 rows are 8 + 8, not 14 + 2.
+inline int tile_height(int64_t m) { return (int)(m <= kTileRows ? m : balanced(m, kTileRows, 1)); }
+inline int64_t depth_of_block(int64_t k) { return k <= kDepth ? k : balanced(k, kDepth, 1); }
+
+// All panels of an A (m x k) that serves several products, packed beforehand.
+template <class T>
+struct Packed {
+  const T *data;
+  int64_t m;
+  const T *panel(int64_t i, int64_t p0, int64_t depth) const { return data + p0 * m + i * depth; }
+  static size_t bytes(int64_t m, int64_t k) { return (size_t)(m * k + kLanes<T>) * sizeof(T); }
+};
+template <class A>
+constexpr bool is_packed = false;
+template <class T>
+constexpr bool is_packed<Packed<T>> = true;
+
+template <class T, class A>
+Packed<T> pack_all(T *dst, const A &a, int64_t m, int64_t k) {
+  const int rows = tile_height(m);
+  const int64_t block = depth_of_block(k);
+  for (int64_t p0 = 0; p0 < k; p0 += block) {
+    const int64_t depth = least(block, k - p0);
+    for (int64_t i = 0; i < m; i += rows) {
+      const int count = (int)least(rows, m - i);
+      a.pack(dst + p0 * m + i * depth, count, i, count, p0, depth);
+    }
+  }
+  return {dst, m};
+}
+
+// C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
+// i if given. With beta 0, C is not read. False when scratch memory is out.
 template <class T, class A, class B>
 bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &b, T beta, T *c,
-                 int64_t ldc) {
+                 int64_t ldc, const T *row_add = nullptr) {
   constexpr int L = kLanes<T>, kWidth = 2 * L;
   if (m <= 0 || n <= 0) return true;
   if (k <= 0) {
     for (int64_t i = 0; i < m; ++i) {
-      for (int64_t j = 0; j < n; ++j) c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
+      const T add = row_add ? row_add[i] : 0;
+      for (int64_t j = 0; j < n; ++j) {
+        c[i * ldc + j] = add + (beta == 0 ? 0 : beta * c[i * ldc + j]);
+      }
     }
     return true;
   }
-  // Tiles of equal height: 16 rows are 8 + 8, not 14 + 2.
-  const int tile_rows = (int)(m <= kTileRows ? m : balanced(m, kTileRows, 1));
+  const int tile_rows = tile_height(m);
   const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
-  const int64_t block_depth = k <= kDepth ? k : balanced(k, kDepth, 1);
+  const int64_t block_depth = depth_of_block(k);
   const int64_t block_cols = n <= kCols ? up(n, L) : balanced(n, kCols, kWidth);
   // Each panel of B is packed once for all rows: few rows do not repay it.
   const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
-  T *b_panels = (T *)scratch(
-      kPackSlot, (size_t)((block_cols + block_rows) * block_depth + 4 * L) * sizeof(T));
+  const int64_t a_size = is_packed<A> ? 0 : block_rows * block_depth;
+  T *b_panels =
+      (T *)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));
   if (!b_panels) return false;
   T *a_panels = b_panels + up(block_cols * block_depth + L, L);
+  const TileTable<T> &tiles = tile_table(T());
   for (int64_t j0 = 0; j0 < n; j0 += block_cols) {
     const int64_t cols = least(block_cols, n - j0);
     for (int64_t p0 = 0; p0 < k; p0 += block_depth) {
       const int64_t depth = least(block_depth, k - p0);
-      const Scale<T> scale = {alpha, p0 ? (T)1 : beta};
       for (int64_t j = 0; j < cols; j += kWidth) {
         const int count = (int)least(kWidth, cols - j);
         if (pack_b || count < kWidth)
@@ -286,9 +340,14 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
       }
       for (int64_t i0 = 0; i0 < m; i0 += block_rows) {
         const int64_t rows = least(block_rows, m - i0);
-        for (int64_t i = 0; i < rows; i += tile_rows) {
-          const int count = (int)least(tile_rows, rows - i);
-          a.pack(a_panels + i * depth, count, i0 + i, count, p0, depth);
+        const T *a_block = a_panels;
+        if constexpr (is_packed<A>) {
+          a_block = a.panel(i0, p0, depth);
+        } else {
+          for (int64_t i = 0; i < rows; i += tile_rows) {
+            const int count = (int)least(tile_rows, rows - i);
+            a.pack(a_panels + i * depth, count, i0 + i, count, p0, depth);
+          }
         }
         for (int64_t j = 0; j < cols; j += kWidth) {
           const int count = (int)least(kWidth, cols - j);
@@ -299,7 +358,9 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
             step = b.in_place(0, 1) - b.in_place(0, 0);
           }
           for (int64_t i = 0; i < rows; i += tile_rows) {
-            tiles<T>[least(tile_rows, rows - i) - 1][count > L](depth, a_panels + i * depth, panel,
+            const Scale<T> scale = {alpha, p0 ? (T)1 : beta,
+                                    row_add && !p0 ? row_add + i0 + i : nullptr};
+            tiles[least(tile_rows, rows - i) - 1][count > L](depth, a_block + i * depth, panel,
                                                                 step, &scale,
                                                                 c + (i0 + i) * ldc + j0 + j, ldc,
                                                                 count);

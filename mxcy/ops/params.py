@@ -137,6 +137,13 @@ FULLY_CONNECTED = Params(
     rows="i64", hidden="i64", depth="i64",
 )  # fmt: skip
 
+CONV = Params(
+    "conv",
+    "a convolution over three spatial dimensions (missing ones are 1); channels are per group",
+    batch="i64", groups="i64", channels="i64", filters="i64", source="i64[3]", target="i64[3]",
+    kernel="i64[3]", stride="i64[3]", dilate="i64[3]", pad="i64[3]",
+)  # fmt: skip
+
 
 def header():
     """The text of kernels/params.gen.h."""
