@@ -10,7 +10,8 @@ import math
 
 from mxcy.ops.attrs import Bool, BoolOrNone, Enum, Shape, UInt, ULong
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import op, sample
+from mxcy.ops.params import CONV
+from mxcy.ops.record import native, op, sample
 
 __all__ = ["resolve"]
 
@@ -61,6 +62,41 @@ def _grouped(xp, array, groups, axis):
 
 def _padded(xp, data, pad):
     return xp.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
+
+
+def _kernel(name, roles, pads=None):
+    """The native kernel of one of the three maps.
+
+    Parameters
+    ----------
+    name : str
+    roles : callable
+        ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a convolution.
+    pads : callable, optional
+        ``pads(a, extents of output)`` where the padding is not the attribute's.
+    """
+
+    def params(a, ins, outs):
+        data, weight, out = roles(ins, outs)
+        kernel, stride, dilate, pad = resolve(a)
+        if pads is not None:
+            pad = pads(a, out.shape[2:])
+        ones = (1,) * (3 - len(kernel))
+        return {
+            "batch": data.shape[0], "groups": a.num_group,
+            "channels": weight.shape[1], "filters": weight.shape[0] // a.num_group,
+            "source": ones + data.shape[2:], "target": ones + out.shape[2:],
+            "kernel": ones + tuple(kernel), "stride": ones + tuple(stride),
+            "dilate": ones + tuple(dilate), "pad": (0,) * len(ones) + tuple(pad),
+        }  # fmt: skip
+
+    def work(a, ins, outs):
+        # A vector's worth of multiply-adds is one elementwise step.
+        _, weight, out = roles(ins, outs)
+        positions = math.prod(out.shape[2:]) * out.shape[0]
+        return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
+
+    return native(name, struct=CONV, params=params, work=work)
 
 
 def forward_ref(a, xp, data, weight):
@@ -177,6 +213,7 @@ class Convolution:
 
     dtypes = ("float32", "float64", "float16")
     samples = _CONV_SAMPLES
+    kernels = (_kernel("conv_im2col", lambda ins, outs: (ins[0], ins[1], outs[0])),)
 
     def infer(a, data, weight, bias=None):
         shape, dtype = _conv_shapes(a, data, weight)
@@ -220,6 +257,8 @@ class _ConvData:
         sample((2, 4, 5), (4, 3, 3), kernel=(3,), num_filter=4, stride=(2,), pad=(1,), spatial=(9,)),
     )  # fmt: skip
 
+    kernels = (_kernel("conv_im2col_data", lambda ins, outs: (outs[0], ins[1], ins[0])),)
+
     def infer(a, grad, weight):
         dtype = same_dtype((grad, weight), ("grad", "weight"))
         if grad.shape is None or weight.shape is None:
@@ -254,6 +293,8 @@ class _ConvWeight:
         ),
         sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
     )  # fmt: skip
+
+    kernels = (_kernel("conv_im2col_weight", lambda ins, outs: (ins[0], outs[0], ins[1])),)
 
     def infer(a, data, grad):
         dtype = same_dtype((data, grad), ("data", "grad"))
@@ -333,6 +374,14 @@ class Deconvolution:
         sample((2, 3, 6), (3, 2, 3), kernel=(3,), num_filter=2, stride=(2,), pad=(1,), dilate=(2,)),
         sample((1, 2, 2, 3, 2), (2, 3, 2, 2, 2), kernel=(2, 2, 2), num_filter=3, stride=(2, 1, 2)),
     )  # fmt: skip
+
+    kernels = (
+        _kernel(
+            "conv_im2col_data",
+            lambda ins, outs: (outs[0], ins[1], ins[0]),
+            pads=lambda a, spatial: resolve_deconv(a, spatial)[0],
+        ),
+    )
 
     def infer(a, data, weight, bias=None):
         dtype = same_dtype((data, weight), ("data", "weight"))

@@ -3,7 +3,7 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
 from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
-from mxcy.ops.params import DROPOUT
+from mxcy.ops.params import DROPOUT, FULLY_CONNECTED
 from mxcy.ops.random import generator
 from mxcy.ops.record import native, op, sample, values
 
@@ -30,6 +30,19 @@ class FullyConnected:
         sample((2, 3, 5), (4, 5), (4,), num_hidden=4, flatten=False),
         sample((17, 33), (21, 33), (21,), num_hidden=21),
         sample((1, 7), (3, 7), num_hidden=3, no_bias=True),
+    )
+
+    kernels = (
+        native(
+            "fully_connected",
+            struct=FULLY_CONNECTED,
+            params=lambda a, ins, outs: {
+                "rows": outs[0].size // a.num_hidden,
+                "hidden": a.num_hidden,
+                "depth": ins[1].shape[1],
+            },
+            work=lambda a, ins, outs: outs[0].size * ins[1].shape[1] // 16 + ins[1].size // 4,
+        ),
     )
 
     def infer(a, data, weight, bias=None):
