@@ -6,19 +6,6 @@
 MX_LEAF_BEGIN
 namespace {
 
-Window forward_window(const mx_conv_params &p) {
-  Window w;
-  for (int i = 0; i < 3; ++i) {
-    w.source[i] = p.source[i];
-    w.target[i] = p.target[i];
-    w.kernel[i] = p.kernel[i];
-    w.stride[i] = p.stride[i];
-    w.offset[i] = -p.pad[i];
-    w.step[i] = p.dilate[i];
-  }
-  return w;
-}
-
 // For stride 1, the gradient of the data is a convolution of the output's gradient.
 Window backward_window(const mx_conv_params &p) {
   Window w;
@@ -153,30 +140,18 @@ int conv_im2col(const mx_call *call) {
   return convolve<S>(call, p, window, p.filters, p.channels, shared) ? 0 : -1;
 }
 
-// image += columns, for every channel in [begin, end): the transpose of taking patches.
+// image += columns, for the channels in [begin, end): the transpose of taking patches.
 template <class T>
 void add_patches(T *image, const T *columns, const Window &window, int64_t begin, int64_t end) {
-  const int64_t positions = window.target_size(), stride = window.stride[2];
-  Digits tap(0, window.kernel);
-  const T *column = columns + begin * window.taps() * positions;
-  for (int64_t c = begin; c < end; column += positions) {
+  const int64_t positions = window.target_size(), taps = window.taps();
+  const T *column = columns + begin * taps * positions;
+  for (int64_t c = begin; c < end; ++c) {
     T *channel = image + c * window.source_size();
-    const int64_t offset = window.offset[2] + tap.w * window.step[2];
-    const int64_t low = offset < 0 ? (stride - 1 - offset) / stride : 0;
-    const int64_t rest = window.source[2] - offset;
-    const int64_t high = rest <= 0 ? 0 : least(window.target[2], (rest + stride - 1) / stride);
-    for (int64_t d = 0; d < window.target[0]; ++d) {
-      const int64_t z = d * window.stride[0] + window.offset[0] + tap.d * window.step[0];
-      if (z < 0 || z >= window.source[0]) continue;
-      for (int64_t h = 0; h < window.target[1]; ++h) {
-        const int64_t y = h * window.stride[1] + window.offset[1] + tap.h * window.step[1];
-        if (y < 0 || y >= window.source[1]) continue;
-        T *to = channel + (z * window.source[1] + y) * window.source[2] + offset;
-        const T *from = column + (d * window.target[1] + h) * window.target[2];
-        for (int64_t w = low; w < high; ++w) to[w * stride] += from[w];
-      }
+    for (int64_t t = 0; t < taps; ++t, column += positions) {
+      each_row(window, Digits(t, window.kernel), [&](int64_t in, int64_t out, int64_t n) {
+        add_run(channel + in, column + out, n, window.stride[2]);
+      });
     }
-    if (tap.next(window.kernel)) ++c;
   }
 }
 
@@ -226,12 +201,23 @@ bool scatter(const mx_call *call, const mx_conv_params &p) {
   return ok;
 }
 
+// Whether the gradient of the data is cheaper as a convolution of its own than by `scatter`. In
+// multiply-adds, packing a patch costs about 24 and adding one to the image about 36.
+bool gathers(const mx_conv_params &p, const Window &window) {
+  for (int64_t stride : p.stride) {
+    if (stride != 1) return false;
+  }
+  const double positions[2] = {(double)window.target_size(), (double)window.source_size()};
+  const double c = (double)p.channels, f = (double)p.filters;
+  return positions[0] * f * (c + 24) <= positions[1] * c * (f + 36);
+}
+
 template <class S>
 int conv_im2col_data(const mx_call *call) {
   typedef Sum<S> T;
   const auto &p = *(const mx_conv_params *)call->params;
-  if (p.stride[0] != 1 || p.stride[1] != 1 || p.stride[2] != 1) return scatter<S>(call, p) ? 0 : -1;
   const Window window = backward_window(p);
+  if (!gathers(p, window)) return scatter<S>(call, p) ? 0 : -1;
   const int64_t taps = window.taps(), k = p.filters * taps;
   Shared<T> shared;
   if (!share<T, S>(&shared, call, p.groups, p.channels, k)) return -1;

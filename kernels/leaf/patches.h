@@ -26,6 +26,19 @@ struct Window {
   }
 };
 
+inline Window forward_window(const mx_conv_params &p) {
+  Window w;
+  for (int i = 0; i < 3; ++i) {
+    w.source[i] = p.source[i];
+    w.target[i] = p.target[i];
+    w.kernel[i] = p.kernel[i];
+    w.stride[i] = p.stride[i];
+    w.offset[i] = -p.pad[i];
+    w.step[i] = p.dilate[i];
+  }
+  return w;
+}
+
 // Three mixed-radix digits, the last running fastest: a tap or a position.
 struct Digits {
   int64_t d, h, w;
@@ -54,6 +67,46 @@ inline void copy_run(T *dst, const S *src, int64_t n, int64_t stride) {
   for (; x < n; ++x) dst[x] = scalar_as<T>(src[x * stride]);
 }
 
+// The positions of a row of the target whose column `offset + position * stride` lies in the image.
+struct Span {
+  int64_t low, high;
+  Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {
+    low = offset >= 0 ? 0 : stride == 1 ? -offset : (stride - 1 - offset) / stride;
+    const int64_t rest = source - offset;
+    high = rest <= 0 ? 0 : least(target, stride == 1 ? rest : (rest + stride - 1) / stride);
+    if (low >= high) low = high = least(low, target);
+  }
+};
+
+// body(offset in the image, offset in the target, how many) for each row that a tap sees, padding
+// left out; in the image the elements are window.stride[2] apart.
+template <class Body>
+inline void each_row(const Window &window, const Digits &tap, const Body &body) {
+  const int64_t offset = window.offset[2] + tap.w * window.step[2];
+  const Span span(offset, window.stride[2], window.source[2], window.target[2]);
+  if (span.low == span.high) return;
+  for (int64_t d = 0; d < window.target[0]; ++d) {
+    const int64_t z = d * window.stride[0] + window.offset[0] + tap.d * window.step[0];
+    if (z < 0 || z >= window.source[0]) continue;
+    for (int64_t h = 0; h < window.target[1]; ++h) {
+      const int64_t y = h * window.stride[1] + window.offset[1] + tap.h * window.step[1];
+      if (y < 0 || y >= window.source[1]) continue;
+      body((z * window.source[1] + y) * window.source[2] + offset + span.low * window.stride[2],
+           (d * window.target[1] + h) * window.target[2] + span.low, span.high - span.low);
+    }
+  }
+}
+
+// dst[x * stride] += scale * src[x]
+template <class T>
+inline void add_run(T *dst, const T *src, int64_t n, int64_t stride, T scale = 1) {
+  if (stride == 1) {
+    for (int64_t x = 0; x < n; ++x) dst[x] += scale * src[x];
+  } else {
+    for (int64_t x = 0; x < n; ++x) dst[x * stride] += scale * src[x];
+  }
+}
+
 // n values of row (channel, tap) from position `at` on.
 template <class T, class S>
 inline void fill_patches(T *dst, const Window &window, const S *channel, const Digits &tap,
@@ -65,20 +118,14 @@ inline void fill_patches(T *dst, const Window &window, const S *channel, const D
     const int64_t d = at.d * window.stride[0] + window.offset[0] + tap.d * window.step[0];
     const int64_t h = at.h * window.stride[1] + window.offset[1] + tap.h * window.step[1];
     const int64_t w = at.w * stride + column;
-    int64_t low = 0, high = 0;  // the part of the run that lies inside the image
-    if (d >= 0 && d < source[0] && h >= 0 && h < source[1]) {
-      if (w < 0) low = least(run, stride == 1 ? -w : (stride - 1 - w) / stride);
-      const int64_t rest = source[2] - w;
-      high = rest <= 0 ? 0 : least(run, stride == 1 ? rest : (rest + stride - 1) / stride);
-    }
-    for (int64_t x = 0; x < low; ++x) dst[x] = 0;
-    if (low < high) {
+    const bool inside = d >= 0 && d < source[0] && h >= 0 && h < source[1];
+    const Span span(w, stride, inside ? source[2] : 0, run);
+    for (int64_t x = 0; x < span.low; ++x) dst[x] = 0;
+    if (span.low < span.high) {
       const S *row = channel + (d * source[1] + h) * source[2];
-      copy_run(dst + low, row + w + low * stride, high - low, stride);
-    } else {
-      high = low;
+      copy_run(dst + span.low, row + w + span.low * stride, span.high - span.low, stride);
     }
-    for (int64_t x = high; x < run; ++x) dst[x] = 0;
+    for (int64_t x = span.high; x < run; ++x) dst[x] = 0;
     n -= run;
     dst += run;
     at.w = window.target[2] - 1;

@@ -23,14 +23,23 @@ def resolve(a):
     n = len(a.kernel)
     require(1 <= n <= 3, f"kernel: expected 1 to 3 dimensions, got {a.kernel}")
     found = [a.kernel]
-    for name, value, default in (("stride", a.stride, 1), ("dilate", a.dilate, 1), ("pad", a.pad, 0)):
+    for name, value, default in (
+        ("stride", a.stride, 1),
+        ("dilate", a.dilate, 1),
+        ("pad", a.pad, 0),
+    ):
         value = value or (default,) * n
-        require(len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}")
+        require(
+            len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}"
+        )
         require(min(value) >= default, f"{name}: values must be at least {default}, got {value}")
         found.append(value)
     require(min(a.kernel) >= 1, f"kernel: values must be positive, got {a.kernel}")
     layout = getattr(a, "layout", None)
-    require(layout in (None, _LAYOUTS[n]), f"layout: {layout} is not supported on CPU, use {_LAYOUTS[n]}")
+    require(
+        layout in (None, _LAYOUTS[n]),
+        f"layout: {layout} is not supported on CPU, use {_LAYOUTS[n]}",
+    )
     return found
 
 
@@ -48,9 +57,12 @@ def _divides(channels, groups, name):
 def _windows(kernel, stride, dilate, spatial):
     """For each kernel position, the slices of the padded input under the output positions."""
     for position in itertools.product(*map(range, kernel)):
-        yield position, tuple(
-            slice(p * d, p * d + (n - 1) * s + 1, s)
-            for p, s, d, n in zip(position, stride, dilate, spatial, strict=True)
+        yield (
+            position,
+            tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, s, d, n in zip(position, stride, dilate, spatial, strict=True)
+            ),
         )
 
 
@@ -64,12 +76,13 @@ def _padded(xp, data, pad):
     return xp.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
 
 
-def _kernel(name, roles, pads=None):
-    """The native kernel of one of the three maps.
+def _kernels(suffix, roles, pads=None):
+    """The native kernels of one of the three maps.
 
     Parameters
     ----------
-    name : str
+    suffix : str
+        What the names of the map's kernels end in.
     roles : callable
         ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a convolution.
     pads : callable, optional
@@ -96,7 +109,17 @@ def _kernel(name, roles, pads=None):
         positions = math.prod(out.shape[2:]) * out.shape[0]
         return positions * weight.size // 16 + max(spec.size for spec in (*ins, *outs))
 
-    return native(name, struct=CONV, params=params, work=work)
+    def not_depthwise(a, ins, outs):
+        _, weight, _ = roles(ins, outs)
+        few = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
+        return None if few else "a group has several channels or many filters"
+
+    return (
+        native(
+            f"conv_depthwise{suffix}", struct=CONV, params=params, work=work, when=not_depthwise
+        ),
+        native(f"conv_im2col{suffix}", struct=CONV, params=params, work=work),
+    )
 
 
 def forward_ref(a, xp, data, weight):
@@ -160,7 +183,9 @@ def _conv_shapes(a, data, weight):
     weight.fill("weight", (a.num_filter, inner, *kernel))
     spatial = []
     for n, r, s, p in zip(data.shape[2:], _reach(kernel, dilate), stride, pad, strict=True):
-        require(n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}")
+        require(
+            n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
+        )
         spatial.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
     return (data.shape[0], a.num_filter, *spatial), dtype
 
@@ -213,7 +238,7 @@ class Convolution:
 
     dtypes = ("float32", "float64", "float16")
     samples = _CONV_SAMPLES
-    kernels = (_kernel("conv_im2col", lambda ins, outs: (ins[0], ins[1], outs[0])),)
+    kernels = _kernels("", lambda ins, outs: (ins[0], ins[1], outs[0]))
 
     def infer(a, data, weight, bias=None):
         shape, dtype = _conv_shapes(a, data, weight)
@@ -257,7 +282,7 @@ class _ConvData:
         sample((2, 4, 5), (4, 3, 3), kernel=(3,), num_filter=4, stride=(2,), pad=(1,), spatial=(9,)),
     )  # fmt: skip
 
-    kernels = (_kernel("conv_im2col_data", lambda ins, outs: (outs[0], ins[1], ins[0])),)
+    kernels = _kernels("_data", lambda ins, outs: (outs[0], ins[1], ins[0]))
 
     def infer(a, grad, weight):
         dtype = same_dtype((grad, weight), ("grad", "weight"))
@@ -294,7 +319,7 @@ class _ConvWeight:
         sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
     )  # fmt: skip
 
-    kernels = (_kernel("conv_im2col_weight", lambda ins, outs: (ins[0], outs[0], ins[1])),)
+    kernels = _kernels("_weight", lambda ins, outs: (ins[0], outs[0], ins[1]))
 
     def infer(a, data, grad):
         dtype = same_dtype((data, grad), ("data", "grad"))
@@ -326,10 +351,15 @@ def resolve_deconv(a, spatial):
         for x, s, r in zip(spatial, stride, _reach(kernel, dilate), strict=True)
     ]
     if a.target_shape and any(a.target_shape):
-        require(len(a.target_shape) == n, f"target_shape: expected {n} values, got {a.target_shape}")
+        require(
+            len(a.target_shape) == n, f"target_shape: expected {n} values, got {a.target_shape}"
+        )
         pads = []
         for total, target in zip(whole, a.target_shape, strict=True):
-            require(total == -1 or total >= target, f"target_shape: {target} exceeds the largest, {total}")
+            require(
+                total == -1 or total >= target,
+                f"target_shape: {target} exceeds the largest, {total}",
+            )
             pads.append(0 if total == -1 else math.ceil((total - target) / 2))
         return tuple(pads), tuple(a.target_shape)
     for x, s in zip(adj, stride, strict=True):
@@ -375,12 +405,10 @@ class Deconvolution:
         sample((1, 2, 2, 3, 2), (2, 3, 2, 2, 2), kernel=(2, 2, 2), num_filter=3, stride=(2, 1, 2)),
     )  # fmt: skip
 
-    kernels = (
-        _kernel(
-            "conv_im2col_data",
-            lambda ins, outs: (outs[0], ins[1], ins[0]),
-            pads=lambda a, spatial: resolve_deconv(a, spatial)[0],
-        ),
+    kernels = _kernels(
+        "_data",
+        lambda ins, outs: (outs[0], ins[1], ins[0]),
+        pads=lambda a, spatial: resolve_deconv(a, spatial)[0],
     )
 
     def infer(a, data, weight, bias=None):
