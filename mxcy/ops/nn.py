@@ -299,8 +299,11 @@ class Embedding:
     sparse_grad: Bool = False
 
     samples = (
-        sample(values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4),
-        sample(values(0, 6, (5,), "int64"), (6, 3), input_dim=6, output_dim=3, dtype="float64"),
+        sample(values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4, dtypes=("float32",)),
+        sample(
+            values(0, 6, (5,), "int64"), (6, 3), input_dim=6, output_dim=3, dtype="float64",
+            dtypes=("float64",),
+        ),
     )
 
     def infer(a, data, weight):
