@@ -291,7 +291,7 @@ for _name, _aliases, _targets in (
         _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer_cast,
         grad=_cast_grad, ref=_cast_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
         samples=(
-            sample((3, 4), dtype="float32"), sample((3, 4), dtype="float16", grad=False, tol=100),
+            sample((3, 4), dtype="float32", grad=False), sample((3, 4), dtype="float16", grad=False, tol=100),
             *((sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),) if _name == "Cast" else ()),
         ),
         doc="Convert to another element type; floats are cut to integers towards zero.",
