@@ -11,6 +11,7 @@ FAMILIES = (
     "reduce",
     "shape",
     "matrix",
+    "dot",
     "expand",
     "concat",
     "slicing",
