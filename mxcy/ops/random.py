@@ -5,6 +5,7 @@ NumPy-style generators of their own: same distributions, other numbers.
 """
 
 from mxcy import dtypes
+from mxcy.base import MXNetError
 from mxcy.ops.attrs import Bool, DType, Dynamic, Field, Float, Int, Long, Shape, Str
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import RANDINT, RANDOM
@@ -300,13 +301,13 @@ def _size(shape):
 
 @op("_shuffle", aliases=("_npi_shuffle", "shuffle"), uses_rng=True)
 class Shuffle:
-    """Shuffle an array along its first axis."""
+    """Shuffle an array along its first axis; not differentiable."""
 
     def infer(a, data):
         return Spec(data.shape, data.dtype)
 
-    def grad(a, F, g, inputs):
-        return _zero_gradients(a, F, g, inputs)
+    def grad(a, F, g):
+        raise MXNetError("Operator _shuffle is non-differentiable")
 
     def ref(a, xp, data):
         return data[generator(xp).permutation(len(data))]

@@ -48,6 +48,34 @@ def test_dropout_passes_data_when_nothing_is_dropped():
     assert (dropped == 0).any() and (dropped != 0).any()
 
 
+@pytest.mark.parametrize("axes", [(), (0,), (1,)])
+def test_dropout_gradient_is_the_mask(axes):
+    data, grad = ones(40, 30), ones(40, 30)
+    autograd.mark_variables([data], [grad])
+    with autograd.record():
+        out = mx.nd.Dropout(data, p=0.4, axes=axes)
+    out.backward()
+    np.testing.assert_array_equal(grad.asnumpy(), out.asnumpy())
+    mask = out.asnumpy()
+    for axis in axes:
+        assert (mask == mask.take([0], axis)).all()
+    assert 0 < (mask == 0).mean() < 1
+
+
+def test_samples_have_zero_gradient():
+    mean, deviation = ones(3), ones(3)
+    mean.attach_grad()
+    with autograd.record():
+        out = mx.nd.random.normal(mean, deviation, shape=2) * 3
+        like = mx.nd.random.normal_like(mean)
+    autograd.backward([out, like])
+    np.testing.assert_array_equal(mean.grad.asnumpy(), np.zeros(3))
+    with autograd.record():
+        out = mx.nd.random.shuffle(mean)
+    with pytest.raises(MXNetError, match="_shuffle is non-differentiable"):
+        out.backward()
+
+
 def test_python_functions_draw_the_operators_numbers():
     array = ones(2)
     pairs = [
