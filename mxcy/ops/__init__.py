@@ -18,6 +18,10 @@ FAMILIES = (
     "conv",
     "pool",
     "nn",
+    "norm",
+    "softmax",
+    "loss",
+    "optimizer",
     "random",
 )
 

@@ -119,7 +119,7 @@ class Op:
         mutates=(), variadic=None, num_args=None, uses_mode=False, uses_rng=False, arguments=None,
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
-        like_out=(),
+        like_out=(), aux=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -129,7 +129,9 @@ class Op:
         self.variadic, self.num_args = variadic, num_args
         self._outputs = outputs if callable(outputs) else tuple(outputs.split())
         self._visible = visible
-        self.mutates = tuple(self.inputs.index(m) for m in mutates)
+        self._mutates = mutates if callable(mutates) else tuple(self.inputs.index(m) for m in mutates)
+        # Inputs that symbols list as auxiliary states; those that the operator writes by default.
+        self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
         self.like_out = like_out  # of shape and dtype: attributes taken from out= when not given
         self._arguments = arguments
@@ -158,6 +160,12 @@ class Op:
         if self._visible is None:
             return len(self.outputs(a))
         return self._visible(a) if callable(self._visible) else self._visible
+
+    def mutated(self, n):
+        """The positions of the inputs, among `n`, that the operator writes."""
+        if callable(self._mutates):
+            return tuple(self._mutates(n))
+        return tuple(i for i in self._mutates if i < n)
 
     def input_names(self, n):
         """Names for `n` inputs, for messages; variadic inputs are numbered."""

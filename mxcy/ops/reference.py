@@ -45,7 +45,7 @@ def run(call, attrs, inputs, outputs):
     with np.errstate(all="ignore"):
         found = op.ref(attrs, np, views) if op.variadic else op.ref(attrs, np, *views)
     found = found if isinstance(found, (tuple, list)) else (found,)
-    targets = [*outputs, *(inputs[i] for i in op.mutates if i < len(inputs))]
+    targets = [*outputs, *(inputs[i] for i in op.mutated(len(inputs)))]
     if len(found) != len(targets):
         raise MXNetError(
             f"Error in operator {op.name}: the reference returned {len(found)} arrays, expected {len(targets)}"

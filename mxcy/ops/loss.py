@@ -1,0 +1,130 @@
+"""Outputs that carry their own loss: the backward pass starts from them, whatever comes from above."""
+
+from mxcy.ops.attrs import Bool, Enum, Float
+from mxcy.ops.infer import Spec, require
+from mxcy.ops.record import op, sample, values
+from mxcy.ops.softmax import softmax
+
+__all__ = []
+
+
+def _rows(a, shape):
+    """SoftmaxOutput's data as (rows, classes, inner): the softmax runs over the middle."""
+    if a.multi_output:
+        return shape[0], shape[1], Spec(shape[2:]).size
+    if a.preserve_shape:
+        return Spec(shape[:-1]).size, shape[-1], 1
+    return shape[0], Spec(shape[1:]).size, 1
+
+
+@op("SoftmaxOutput", aliases=("Softmax",), inputs="data label")
+class SoftmaxOutput:
+    """Softmax whose gradient is that of the cross entropy with `label`.
+
+    The softmax runs over axis 1 with `multi_output`, over the last axis with `preserve_shape`, else over
+    all axes but the first. Labels are class indices, or probabilities when they have the data's shape.
+    The gradient is ``grad_scale * (out - one_hot(label))``, divided by the number of labels
+    (`normalization` 'batch') or of those that are not `ignore_label` ('valid'), and with `multi_output`
+    by the number of positions unless normalised by valid labels. With `use_ignore` rows labelled
+    `ignore_label` have no gradient. `smooth_alpha` moves that much of the label's probability to the other
+    classes. The gradient from above is ignored, or multiplied in with `out_grad`.
+    """
+
+    grad_scale: Float = 1.0
+    ignore_label: Float = -1.0
+    multi_output: Bool = False
+    use_ignore: Bool = False
+    preserve_shape: Bool = False
+    normalization: Enum("batch", "null", "valid") = "null"
+    out_grad: Bool = False
+    smooth_alpha: Float = 0.0
+
+    domain = (-2.0, 2.0)
+    samples = (
+        sample((4, 5), values(0, 5, (4,)), grad=False),
+        sample((2, 3, 4), values(0, 3, (2, 4)), multi_output=True, grad=False),
+        sample((2, 3, 4), values(0, 4, (2, 3)), preserve_shape=True, grad=False),
+        sample((2, 3, 4), values(0, 1, (2, 3, 4)), grad=False),
+    )
+
+    def infer(a, data, label):
+        if data.shape is not None:
+            require(data.ndim >= 2, f"data: expected at least 2 dimensions, got {data.shape}")
+            _fill_label(a, data.shape, label)
+        label.fill("label", dtype=data.dtype)
+        return Spec(data.shape, data.dtype)
+
+    def grad(a, F, g, out, label):
+        by_data = F._softmax_output_grad(
+            out, label, grad_scale=a.grad_scale, ignore_label=a.ignore_label, multi_output=a.multi_output,
+            use_ignore=a.use_ignore, preserve_shape=a.preserve_shape, normalization=a.normalization,
+            smooth_alpha=a.smooth_alpha,
+        )  # fmt: skip
+        return (by_data * g if a.out_grad else by_data), F.zeros_like(label)
+
+    def ref(a, xp, data, label):
+        return softmax(xp, data.reshape(_rows(a, data.shape)), 1).reshape(data.shape)
+
+
+def _fill_label(a, shape, label):
+    """Fill in the shape of a label, unless it is one of the other accepted ones."""
+    indices = (shape[0], *shape[2:]) if a.multi_output else shape[:-1]
+    accepted = [shape, indices]
+    if a.multi_output:
+        accepted += [(shape[0], 1, *shape[2:]), (shape[0], -1 if -1 in shape[2:] else Spec(shape[2:]).size)]
+    if label.shape is None or not any(_fits(label.shape, other) for other in accepted):
+        label.fill("label", indices)
+
+
+def _fits(shape, other):
+    return len(shape) == len(other) and all(
+        m == n or -1 in (m, n) for m, n in zip(shape, other, strict=True)
+    )
+
+
+@op("_softmax_output_grad", inputs="result label")
+class _SoftmaxOutputGrad:
+    """The gradient of SoftmaxOutput, from its output."""
+
+    grad_scale: Float = 1.0
+    ignore_label: Float = -1.0
+    multi_output: Bool = False
+    use_ignore: Bool = False
+    preserve_shape: Bool = False
+    normalization: Enum("batch", "null", "valid") = "null"
+    smooth_alpha: Float = 0.0
+
+    def samples():
+        data, label = values(0, 1, (4, 5)), values(0, 5, (4,))
+        inner = values(0, 1, (2, 3, 4))
+        for normalization in ("batch", "null", "valid"):
+            shared = {"normalization": normalization, "grad_scale": 2.0, "grad": False}
+            yield sample(data, label, **shared)
+            yield sample(data, label, use_ignore=True, ignore_label=2.0, smooth_alpha=0.1, **shared)
+            yield sample(inner, values(0, 3, (2, 4)), multi_output=True, use_ignore=True, ignore_label=1.0,
+                         **shared)  # fmt: skip
+            yield sample(inner, values(-1, 5, (2, 3)), preserve_shape=True, **shared)
+        yield sample(data, values(0, 1, (4, 5)), grad=False, smooth_alpha=0.1, use_ignore=True)
+
+    def infer(a, result, label):
+        return Spec(result.shape, result.dtype)
+
+    def ref(a, xp, result, label):
+        if result.shape == label.shape:
+            return (result - label) * a.grad_scale
+        rows, classes, inner = _rows(a, result.shape)
+        # Flattened data of more dimensions has more labels than rows; the first ones count.
+        labels = label.reshape(-1)[: rows * inner].reshape(rows, 1, inner)
+        hit = xp.arange(classes).reshape(1, -1, 1) == labels.astype("int32")
+        target = hit.astype(result.dtype)
+        if a.smooth_alpha and not a.multi_output:
+            target = xp.where(hit, 1 - a.smooth_alpha, a.smooth_alpha / max(classes - 1, 1))
+        grad = result.reshape(rows, classes, inner) - target
+        if a.use_ignore:
+            grad = xp.where(labels.astype("int32") == int(a.ignore_label), 0, grad)
+        divisor = 1 if a.normalization == "valid" else inner
+        if a.normalization == "batch":
+            divisor *= label.shape[0] if a.multi_output else rows
+        elif a.normalization == "valid":
+            divisor *= max(int((label.astype("int32") != int(a.ignore_label)).sum()), 1)
+        return (grad * (a.grad_scale / divisor)).reshape(result.shape).astype(result.dtype)
