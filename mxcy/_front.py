@@ -15,6 +15,7 @@ NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
     "invoke": (
         "bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic",
+        "set_threads",
     ),  # fmt: skip
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
@@ -77,6 +78,7 @@ Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
 empty, from_numpy, set_array_class = _names["empty"], _names["from_numpy"], _names["set_array_class"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
+set_threads = _names["set_threads"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
 Node = _names["Node"]

@@ -11,13 +11,13 @@ import threading
 
 import numpy as np
 
-from mxcy import context, env
+from mxcy import _front, context, env
 
 __all__ = [
     "dtype_from_number", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array",
     "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
     "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
-    "set_np_shape", "setenv", "use_np", "use_np_array", "use_np_default_dtype", "use_np_shape",
+    "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype", "use_np_shape",
     "wrap_np_binary_func", "wrap_np_unary_func",
 ]  # fmt: skip
 
@@ -272,3 +272,19 @@ def getenv(name):
 def setenv(name, value):
     """Set the text of an environment variable; None removes it."""
     env.set_raw(name, None if value is None else str(value))
+
+
+def set_num_threads(threads):
+    """Set how many threads an operator uses when it is worth more than one.
+
+    Parameters
+    ----------
+    threads : int
+        Positive; at the start it is OMP_NUM_THREADS, or the number of usable physical cores.
+
+    Returns
+    -------
+    int
+        The number before.
+    """
+    return _front.set_threads(threads)

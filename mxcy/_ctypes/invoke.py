@@ -5,12 +5,15 @@ import ctypes
 import numpy as np
 
 from mxcy._ctypes import native
-from mxcy._ctypes.native import has_kernel, initialise
+from mxcy._ctypes.native import has_kernel, initialise, set_threads
 from mxcy._ctypes.ndarray import NDArrayBase, empty, plug_arithmetic
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
 
-__all__ = ["bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic"]
+__all__ = [
+    "bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic",
+    "set_threads",
+]  # fmt: skip
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 

@@ -5,7 +5,7 @@ import ctypes
 from mxcy import libinfo
 from mxcy.base import MXNetError
 
-__all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "has_kernel", "find_kernel"]
+__all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "set_threads", "has_kernel", "find_kernel"]
 
 WRITE, ADD, TAKES_ADD = 1, 3, 1
 
@@ -70,6 +70,15 @@ def check(status, what):
 def initialise(isa, threads, parallel_size):
     """Prepare the native library; see mx_init in mxcy.h."""
     check(lib.mx_init(isa, threads, parallel_size), "")
+
+
+def set_threads(threads):
+    """Set the size of the parallel team; returns the size before."""
+    if threads < 1:
+        raise ValueError(f"the number of threads must be positive, got {threads}")
+    before = lib.mx_threads()
+    lib.mx_set_threads(threads)
+    return before
 
 
 def find_kernel(name, dtype):

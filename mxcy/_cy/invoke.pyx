@@ -13,7 +13,7 @@ cimport cython
 
 from mxcy._cy.native cimport (
     MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_init, mx_kernel, mx_kernel_find,
-    mx_last_error, mx_rng, mx_tensor, mx_threads_for,
+    mx_last_error, mx_rng, mx_set_threads, mx_tensor, mx_threads, mx_threads_for,
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, plug_arithmetic, shape_of
 from mxcy._cy.pool cimport pool_alloc, pool_free
@@ -698,3 +698,12 @@ def initialise(int isa, int threads, long parallel_size):
     """Prepare the native library; see mx_init in mxcy.h."""
     if mx_init(isa, threads, parallel_size) != 0:
         raise MXNetError(mx_last_error().decode())
+
+
+def set_threads(int threads):
+    """Set the size of the parallel team; returns the size before."""
+    cdef int before = mx_threads()
+    if threads < 1:
+        raise ValueError(f"the number of threads must be positive, got {threads}")
+    mx_set_threads(threads)
+    return before

@@ -43,6 +43,7 @@ cdef extern from "mxcy.h" nogil:
     void *mx_system_alloc(size_t bytes)
     void mx_system_free(void *data)
     int32_t mx_threads()
+    void mx_set_threads(int32_t threads)
     int32_t mx_threads_for(int64_t work)
     mx_rng *mx_rng_create(int32_t copies)
     void mx_rng_destroy(mx_rng *rng)
