@@ -131,4 +131,17 @@ typedef struct {
   int64_t pad[3];
 } mx_conv_params;
 
+/* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
+typedef struct {
+  int32_t kind;
+  int32_t count_pad;
+  int64_t outer;
+  int64_t inner;
+  int64_t source[3];
+  int64_t target[3];
+  int64_t kernel[3];
+  int64_t stride[3];
+  int64_t pad[3];
+} mx_pool_params;
+
 #endif

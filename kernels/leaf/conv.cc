@@ -37,21 +37,9 @@ struct TurnedWeights {
   }
 };
 
-// Write (or add) rows of sums to an output of 16-bit elements.
 template <class S>
-void narrow_rows(S *dst, int64_t stride, const float *src, int64_t rows, int64_t cols, bool add) {
-  for (int64_t i = 0; i < rows; ++i) {
-    S *to = dst + i * stride;
-    const float *from = src + i * cols;
-    if (!add) {
-      narrow_row(to, from, cols);
-      continue;
-    }
-    for (int64_t j = 0; j < cols; ++j) {
-      float both = from[j] + scalar_as<float>(to[j]);
-      narrow_row(to + j, &both, 1);
-    }
-  }
+void close_rows(S *dst, int64_t stride, const Sum<S> *src, int64_t rows, int64_t cols, bool add) {
+  for (int64_t i = 0; i < rows; ++i) close_block(dst + i * stride, src + i * cols, cols, add);
 }
 
 // C (m x n of `out`, rows `stride` apart) = a b + bias, in the type of the sums.
@@ -64,7 +52,7 @@ bool product_to(S *out, int64_t stride, int64_t m, int64_t n, int64_t k, const A
   } else {
     T *sums = (T *)scratch(kTempSlot, (size_t)(m * n) * sizeof(T));
     if (!sums || !gemm_serial(m, n, k, (T)1, a, b, (T)0, sums, n, bias)) return false;
-    narrow_rows(out, stride, sums, m, n, add);
+    close_rows(out, stride, sums, m, n, add);
     return true;
   }
 }
@@ -195,7 +183,7 @@ bool scatter(const mx_call *call, const mx_conv_params &p) {
         }
         add_patches(image, columns, window, first, last);
       });
-      if constexpr (is_half<S>) narrow_rows(out, size, image, 1, size, add);
+      close_block(out, image, size, add);
     }
   });
   return ok;
@@ -248,7 +236,7 @@ bool weight_product(const mx_call *call, const mx_conv_params &p, int threads, i
             (T)(add && !is_half<S>), sums, k)) {
     return false;
   }
-  if constexpr (is_half<S>) narrow_rows(out, k, sums, p.filters, k, add);
+  close_rows(out, k, sums, p.filters, k, add);
   return true;
 }
 

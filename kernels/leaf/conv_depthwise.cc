@@ -6,43 +6,6 @@
 MX_LEAF_BEGIN
 namespace {
 
-// A plane as numbers to compute with: itself, or a copy of 16-bit elements.
-template <class T, class S>
-const T *opened(const S *plane, T *copy, int64_t n) {
-  if constexpr (is_half<S>) {
-    widen_row(copy, plane, n);
-    return copy;
-  } else {
-    return plane;
-  }
-}
-
-// Write (or add) a computed plane of 16-bit elements; others were computed in place.
-template <class S>
-void close(S *plane, const Sum<S> *made, int64_t n, bool add) {
-  if constexpr (is_half<S>) {
-    if (!add) return narrow_row(plane, made, n);
-    for (int64_t i = 0; i < n; ++i) {
-      const float both = made[i] + scalar_as<float>(plane[i]);
-      narrow_row(plane + i, &both, 1);
-    }
-  }
-}
-
-// The plane that a thread computes: in place, filled with `value` unless it is added to.
-template <class S>
-Sum<S> *begin_plane(S *plane, Sum<S> *temporary, int64_t n, bool add, Sum<S> value) {
-  Sum<S> *made;
-  if constexpr (is_half<S>) {
-    made = temporary;
-    add = false;
-  } else {
-    made = plane;
-  }
-  for (int64_t i = 0; i < n; ++i) made[i] = add ? made[i] + value : value;
-  return made;
-}
-
 // dst[x] += scale * src[x * stride]
 template <class T>
 void gather_run(T *dst, const T *src, int64_t n, int64_t stride, T scale) {
@@ -100,18 +63,18 @@ int conv_depthwise(const mx_call *call) {
     for (int64_t i = begin; ok && i < end; ++i) {
       const int64_t filter = i % job.filters;
       const int64_t channel = i / job.filters * job.p.groups + filter / job.p.filters;
-      const T *in = opened(data<S>(call->in[0]) + channel * job.source, temporary, job.source);
+      const T *in = open_block(data<S>(call->in[0]) + channel * job.source, temporary, job.source);
       const S *weight = data<S>(call->in[1]) + filter * job.taps;
       const T bias = call->nin > 2 ? scalar_as<T>(data<S>(call->in[2])[filter]) : 0;
       S *plane = data<S>(call->out[0]) + i * job.target;
-      T *out = begin_plane(plane, temporary + job.source, job.target, job.add, bias);
+      T *out = start_block(plane, temporary + job.source, job.target, job.add, bias);
       for (int64_t t = 0; t < job.taps; ++t) {
         const T scale = scalar_as<T>(weight[t]);
         each_row(job.window, Digits(t, job.window.kernel), [&](int64_t from, int64_t to, int64_t n) {
           gather_run(out + to, in + from, n, job.window.stride[2], scale);
         });
       }
-      close(plane, out, job.target, job.add);
+      close_block(plane, out, job.target, job.add);
     }
   });
   return ok ? 0 : -1;
@@ -128,11 +91,11 @@ int conv_depthwise_data(const mx_call *call) {
     for (int64_t i = begin; ok && i < end; ++i) {
       S *plane = data<S>(call->out[0]) + i * job.source;
       const T bias = call->nin > 2 ? scalar_as<T>(data<S>(call->in[2])[i % job.p.groups]) : 0;
-      T *out = begin_plane(plane, temporary + job.target, job.source, job.add, bias);
+      T *out = start_block(plane, temporary + job.target, job.source, job.add, bias);
       for (int64_t f = 0; f < job.p.filters; ++f) {
         const int64_t filter = i % job.p.groups * job.p.filters + f;
         const S *gradient = data<S>(call->in[0]) + (i * job.p.filters + f) * job.target;
-        const T *in = opened(gradient, temporary, job.target);
+        const T *in = open_block(gradient, temporary, job.target);
         const S *weight = data<S>(call->in[1]) + filter * job.taps;
         for (int64_t t = 0; t < job.taps; ++t) {
           const T scale = scalar_as<T>(weight[t]);
@@ -142,7 +105,7 @@ int conv_depthwise_data(const mx_call *call) {
                    });
         }
       }
-      close(plane, out, job.source, job.add);
+      close_block(plane, out, job.source, job.add);
     }
   });
   return ok ? 0 : -1;
@@ -161,8 +124,8 @@ int conv_depthwise_weight(const mx_call *call) {
       for (int64_t t = 0; t < job.taps; ++t) sums[t] = 0;
       for (int64_t n = 0; n < job.p.batch; ++n) {
         const int64_t channel = n * job.p.groups + filter / job.p.filters;
-        const T *in = opened(data<S>(call->in[0]) + channel * job.source, temporary, job.source);
-        const T *gradient = opened(data<S>(call->in[1]) + (n * job.filters + filter) * job.target,
+        const T *in = open_block(data<S>(call->in[0]) + channel * job.source, temporary, job.source);
+        const T *gradient = open_block(data<S>(call->in[1]) + (n * job.filters + filter) * job.target,
                                    temporary + job.source, job.target);
         for (int64_t t = 0; t < job.taps; ++t) {
           each_row(job.window, Digits(t, job.window.kernel), [&](int64_t a, int64_t b, int64_t count) {
@@ -173,11 +136,7 @@ int conv_depthwise_weight(const mx_call *call) {
       S *out = data<S>(call->out[0]) + filter * job.taps;
       for (int64_t t = 0; t < job.taps; ++t) {
         if (job.add) sums[t] += scalar_as<T>(out[t]);
-        if constexpr (is_half<S>) {
-          narrow_row(out + t, sums + t, 1);
-        } else {
-          out[t] = sums[t];
-        }
+        store_scalar(out + t, sums[t]);
       }
     }
   });

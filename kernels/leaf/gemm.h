@@ -11,7 +11,7 @@
 // The order of summation depends on k alone, never on the number of threads.
 #pragma once
 #include "core/scratch.h"
-#include "half.h"
+#include "plane.h"
 
 MX_LEAF_BEGIN
 
@@ -21,53 +21,7 @@ constexpr int64_t kRows = 12 * kTileRows;              // rows of an A block
 constexpr int64_t kCols = 1024;                        // columns of a B block
 constexpr int64_t kUnpackedRows = 64;                  // up to here B is read where it lies
 
-// The type in which elements of storage type S are summed.
-template <class S>
-struct SumOf {
-  typedef S type;
-};
-template <>
-struct SumOf<f16> {
-  typedef float type;
-};
-template <>
-struct SumOf<bf16> {
-  typedef float type;
-};
-template <class S>
-using Sum = typename SumOf<S>::type;
-
 // --- operands --------------------------------------------------------------------------------
-
-// One element, or a vector of them, or its first n, of a storage type S as the type T of the sums.
-template <class T, class S>
-inline Vec<T> load_first_as(const S *src, int n) {
-  if constexpr (is_half<S>) {
-    decltype(narrow(S{}, Vec<T>{})) bits = {};
-    __builtin_memcpy(&bits, src, n * sizeof(S));
-    return widen(S{}, bits);
-  } else {
-    return load_first(src, n);
-  }
-}
-template <class T, class S>
-inline Vec<T> load_as(const S *src) {
-  if constexpr (is_half<S>) {
-    decltype(narrow(S{}, Vec<T>{})) bits;
-    __builtin_memcpy(&bits, src, sizeof bits);
-    return widen(S{}, bits);
-  } else {
-    return load(src);
-  }
-}
-template <class T, class S>
-inline T scalar_as(S x) {
-  if constexpr (is_half<S>) {
-    return load_first_as<T>(&x, 1)[0];
-  } else {
-    return x;
-  }
-}
 
 // Which elements of two rows meet when a transposition swaps blocks of `s` lanes: of the pair
 // (a, b), a's lanes with bit s come from b's lanes without it, and the other way round.

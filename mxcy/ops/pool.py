@@ -1,10 +1,12 @@
 """Pooling over one, two or three spatial dimensions, and its gradient."""
 
 import itertools
+import math
 
 from mxcy.ops.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import op, sample
+from mxcy.ops.params import POOL
+from mxcy.ops.record import native, op, sample
 
 __all__ = ["resolve"]
 
@@ -17,13 +19,14 @@ def resolve(a, spatial):
     """
     n = len(spatial)
     require(1 <= n <= 3, f"data: expected 1 to 3 spatial dimensions, got {n}")
-    require(a.layout is None or a.layout.startswith("NC"), f"layout: {a.layout} is not supported on CPU")
     if a.global_pool:
         return tuple(spatial), (1,) * n, (0,) * n, (1,) * n
     require(len(a.kernel) == n, f"kernel: expected {n} values for the data, got {a.kernel}")
     require(min(a.kernel) > 0, f"kernel: values must be positive, got {a.kernel}")
     stride, pad = a.stride or (1,) * n, a.pad or (0,) * n
-    require(len(stride) == n and min(stride) > 0, f"stride: expected {n} positive values, got {stride}")
+    require(
+        len(stride) == n and min(stride) > 0, f"stride: expected {n} positive values, got {stride}"
+    )
     require(len(pad) == n, f"pad: expected {n} values, got {pad}")
     out = []
     for x, k, s, p in zip(spatial, a.kernel, stride, pad, strict=True):
@@ -38,6 +41,45 @@ def resolve(a, spatial):
             rest = x + 2 * p - k
             out.append(1 + (-(-rest // s) if a.pooling_convention == "full" else rest // s))
     return a.kernel, stride, pad, tuple(out)
+
+
+def channels_last(a, ndim):
+    """Whether the channels come last; checks that the layout fits the data."""
+    require(3 <= ndim <= 5, f"data: expected (batch, channel, spatial...), got {ndim} dimensions")
+    if a.layout is None:
+        return False
+    require(len(a.layout) == ndim, f"layout: {a.layout} does not fit data of {ndim} dimensions")
+    return a.layout.endswith("C")
+
+
+def _channels_first(a, xp, array):
+    return xp.moveaxis(array, -1, 1) if channels_last(a, array.ndim) else array
+
+
+def _as_given(a, xp, array):
+    return xp.moveaxis(array, 1, -1) if channels_last(a, array.ndim) else array
+
+
+def _params(a, data):
+    """The kernels' parameters: three spatial dimensions, missing ones of extent 1."""
+    last = channels_last(a, data.ndim)
+    spatial = data.shape[1:-1] if last else data.shape[2:]
+    kernel, stride, pad, out = resolve(a, spatial)
+    ones = (1,) * (3 - len(spatial))
+    kind = ("max", "avg", "sum").index(a.pool_type) if a.pool_type != "lp" else a.p_value + 1
+    return {
+        "kind": kind, "count_pad": a.count_include_pad is not False,
+        "outer": data.shape[0] if last else data.shape[0] * data.shape[1],
+        "inner": data.shape[-1] if last else 1,
+        "source": ones + tuple(spatial), "target": ones + tuple(out), "kernel": ones + tuple(kernel),
+        "stride": ones + tuple(stride), "pad": (0,) * len(ones) + tuple(pad),
+    }  # fmt: skip
+
+
+def _work(a, data, pooled):
+    """The cost of a kernel in elementwise steps."""
+    spatial = data.shape[1:-1] if channels_last(a, data.ndim) else data.shape[2:]
+    return data.size + pooled.size * math.prod(resolve(a, spatial)[0]) // 4
 
 
 def _window(position, extents, kernel, stride, pad):
@@ -79,8 +121,20 @@ _SAMPLES = (
     sample((2, 3, 7), kernel=(3,), stride=(2,), pad=(1,), pool_type="avg"),
     sample((2, 3, 7), kernel=(3,), stride=(2,), pooling_convention="same"),
     sample((1, 2, 4, 3, 4), kernel=(2, 2, 2), stride=(2, 1, 1)),
+    sample((2, 5, 6, 3), kernel=(2, 3), stride=(2, 2), pad=(1, 1), layout="NHWC"),
+    sample((2, 5, 3), kernel=(2,), pad=(1,), layout="NWC", pool_type="avg"),
+    sample((1, 18, 18, 2), global_pool=True, layout="NHWC", pool_type="avg"),
 )  # fmt: skip
-_SHARED = ("pool_type", "global_pool", "pooling_convention", "stride", "pad", "p_value", "count_include_pad")
+_SHARED = (
+    "pool_type",
+    "global_pool",
+    "pooling_convention",
+    "stride",
+    "pad",
+    "p_value",
+    "count_include_pad",
+    "layout",
+)
 
 
 @op("Pooling", aliases=("_npx_pooling",), inputs="data")
@@ -88,7 +142,9 @@ class Pooling:
     """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.
 
     Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average counts
-    the padding unless `count_include_pad` is false. `p_value` is the p of ``pool_type='lp'``.
+    the padding unless `count_include_pad` is false. ``pool_type='lp'`` gives the p-th root of the sum
+    of p-th powers, sign kept, for a `p_value` of 1, 2 or 3. With a `layout` that ends in C the channels
+    come last.
     """
 
     kernel: Shape = ()
@@ -104,16 +160,31 @@ class Pooling:
 
     dtypes = ("float32", "float64", "float16")
 
+    kernels = (
+        native(
+            "pool",
+            struct=POOL,
+            params=lambda a, ins, outs: _params(a, ins[0]),
+            work=lambda a, ins, outs: _work(a, ins[0], outs[0]),
+        ),
+    )
+
     def samples():
         yield from _SAMPLES
-        yield sample((2, 3, 4, 4), kernel=(2, 2), pool_type="lp", p_value=2)
         yield sample((2, 3, 5, 4), kernel=(3, 2), pad=(1, 1), pool_type="lp", p_value=1)
+        yield sample((2, 3, 4, 4), kernel=(2, 2), pool_type="lp", p_value=2)
+        yield sample((2, 3, 4), kernel=(2,), pool_type="lp", p_value=3)
 
     def infer(a, data):
-        require(a.pool_type != "lp" or a.p_value is not None, "p_value: needed by pool_type 'lp'")
+        if a.pool_type == "lp":
+            require(
+                a.p_value in (1, 2, 3), f"p_value: pool_type 'lp' needs 1, 2 or 3, got {a.p_value}"
+            )
         if data.shape is None:
             return Spec(None, data.dtype)
-        require(data.ndim >= 3, f"data: expected (batch, channel, spatial...), got {data.shape}")
+        if channels_last(a, data.ndim):
+            spatial = resolve(a, data.shape[1:-1])[3]
+            return Spec((data.shape[0], *spatial, data.shape[-1]), data.dtype)
         return Spec((*data.shape[:2], *resolve(a, data.shape[2:])[3]), data.dtype)
 
     def grad(a, F, g, data, out):
@@ -121,6 +192,7 @@ class Pooling:
         return F._pooling_grad(g, data, out, kernel=a.kernel, **shared)
 
     def ref(a, xp, data):
+        data = _channels_first(a, xp, data)
         out = xp.zeros((*data.shape[:2], *resolve(a, data.shape[2:])[3]), data.dtype)
         axes = tuple(range(2, data.ndim))
         for position, window, divisor, inside in _each_window(a, data.shape[2:]):
@@ -130,10 +202,11 @@ class Pooling:
             elif a.pool_type == "max":
                 out[position] = part.max(axes)
             elif a.pool_type == "lp":
-                out[position] = (xp.abs(part) ** a.p_value).sum(axes) ** (1 / a.p_value)
+                powers = (part**a.p_value).sum(axes)
+                out[position] = xp.sign(powers) * xp.abs(powers) ** (1 / a.p_value)
             else:
                 out[position] = part.sum(axes) / (divisor if a.pool_type == "avg" else 1)
-        return out
+        return _as_given(a, xp, out)
 
 
 @op("_pooling_grad", inputs="grad data result")
@@ -148,22 +221,33 @@ class _PoolingGrad:
     pad: Shape = ()
     p_value: IntOrNone = None
     count_include_pad: BoolOrNone = None
-    layout: Enum(None) = None
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
 
-    dtypes = ("float32", "float64")
     domain = (0.5, 1.5)
+    kernels = (
+        native(
+            "pool_grad",
+            struct=POOL,
+            params=lambda a, ins, outs: _params(a, ins[1]),
+            work=lambda a, ins, outs: _work(a, ins[1], ins[0]),
+        ),
+    )
 
     def samples():
         for one in _SAMPLES:
-            out = resolve(_Given(one.attrs), one.inputs[0][2:])[3]
-            shape = (*one.inputs[0][:2], *out)
-            yield sample(shape, one.inputs[0], shape, **one.attrs)
-        yield sample((2, 3, 3, 3), (2, 3, 4, 4), (2, 3, 3, 3), kernel=(2, 2), pool_type="lp", p_value=2)
+            shape, layout = one.inputs[0], one.attrs.get("layout", "NC")
+            spatial = shape[1:-1] if layout.endswith("C") and layout != "NC" else shape[2:]
+            out = resolve(_Given(one.attrs), spatial)[3]
+            out = (shape[0], *out, shape[-1]) if spatial == shape[1:-1] else (*shape[:2], *out)
+            yield sample(out, shape, out, **one.attrs)
+        for p in (2, 3):
+            yield sample((2, 3, 3), (2, 3, 4), (2, 3, 3), kernel=(2,), pool_type="lp", p_value=p)
 
     def infer(a, grad, data, result):
         return Spec(data.shape, same_dtype((grad, data, result), ("grad", "data", "result")))
 
     def ref(a, xp, grad, data, result):
+        grad, data, result = (_channels_first(a, xp, array) for array in (grad, data, result))
         made = xp.zeros_like(data)
         for position, window, divisor, inside in _each_window(a, data.shape[2:]):
             if inside == 0:
@@ -177,11 +261,11 @@ class _PoolingGrad:
                 made[window] += first.reshape(part.shape) * g
             elif a.pool_type == "lp":
                 norm = result[position].reshape(shape)
-                ratio = xp.where(norm == 0, 0, xp.abs(part) / xp.where(norm == 0, 1, norm))
-                made[window] += g * xp.sign(part) * ratio ** (a.p_value - 1)
+                ratio = xp.where(norm == 0, 0, part / xp.where(norm == 0, 1, norm))
+                made[window] += g * ratio ** (a.p_value - 1)
             else:
                 made[window] += g / (divisor if a.pool_type == "avg" else 1)
-        return made
+        return _as_given(a, xp, made)
 
 
 class _Given:

@@ -1,0 +1,227 @@
+// Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions, with
+// the channels before ("NCHW") or after ("NHWC") them.
+#include <float.h>
+
+#include "core/scratch.h"
+#include "plane.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+enum Kind { kMax, kAverage, kSum, kNorm2, kNorm3 };
+
+template <class S>
+constexpr Sum<S> lowest = 0;
+template <>
+constexpr float lowest<float> = -FLT_MAX;
+template <>
+constexpr double lowest<double> = -DBL_MAX;
+template <>
+constexpr float lowest<f16> = -65504.0f;
+template <>
+constexpr float lowest<bf16> = -0x1.FEp127f;
+
+// The valid part [begin, end) of a window along one dimension, and its length with the padding.
+struct Extent {
+  int64_t begin, end, whole;
+  Extent(const mx_pool_params &p, int i, int64_t position) {
+    begin = position * p.stride[i] - p.pad[i];
+    end = begin + p.kernel[i] < p.source[i] + p.pad[i] ? begin + p.kernel[i] : p.source[i] + p.pad[i];
+    whole = end > begin ? end - begin : 0;
+    if (begin < 0) begin = 0;
+    if (end > p.source[i]) end = p.source[i];
+    if (end < begin) end = begin;
+  }
+  int64_t size() const { return end - begin; }
+};
+
+// Element (or vector of elements) x joins what a window has collected; NaN is never a maximum.
+template <int kind, class V>
+MX_INLINE V join(V sum, V x) {
+  if constexpr (kind == kMax) return x > sum ? x : sum;
+  if constexpr (kind == kNorm2) return sum + x * x;
+  if constexpr (kind == kNorm3) return sum + x * x * x;
+  return sum + x;
+}
+// Two collections join.
+template <int kind, class V>
+MX_INLINE V merge(V sum, V x) {
+  return join<kind == kMax ? kMax : kSum>(sum, x);
+}
+template <int kind, class T>
+inline T finish(T sum, T divisor) {
+  if constexpr (kind == kAverage) return divisor == 0 ? 0 : sum / divisor;
+  if constexpr (kind == kNorm2) return (T)__builtin_sqrt(sum);
+  if constexpr (kind == kNorm3) return (T)__builtin_cbrt(sum);
+  return sum;
+}
+
+template <class T>
+T divisor_of(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w) {
+  return (T)(p.count_pad ? d.whole * h.whole * w.whole : d.size() * h.size() * w.size());
+}
+
+template <int kind, class T>
+void join_row(T *sums, const T *src, int64_t n) {
+  constexpr int L = kLanes<T>;
+  int64_t x = 0;
+  for (; x + L <= n; x += L) store(sums + x, join<kind>(load(sums + x), load(src + x)));
+  for (; x < n; ++x) sums[x] = join<kind>(sums[x], src[x]);
+}
+
+// One plane: each row of the output first joins the rows of its windows, then their columns.
+template <int kind, class S, class T>
+void pool_plane(const mx_pool_params &p, const T *in, T *out, T *row) {
+  const T start = kind == kMax ? lowest<S> : 0;
+  const int64_t width = p.source[2] * p.inner;
+  for (int64_t z = 0; z < p.target[0]; ++z) {
+    const Extent d(p, 0, z);
+    for (int64_t y = 0; y < p.target[1]; ++y) {
+      const Extent h(p, 1, y);
+      for (int64_t x = 0; x < width; ++x) row[x] = start;
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          join_row<kind>(row, in + (i * p.source[1] + j) * width, width);
+        }
+      }
+      for (int64_t x = 0; x < p.target[2]; ++x, out += p.inner) {
+        const Extent w(p, 2, x);
+        const T divisor = divisor_of<T>(p, d, h, w);
+        for (int64_t c = 0; c < p.inner; ++c) {
+          T sum = start;
+          for (int64_t i = w.begin; i < w.end; ++i) sum = merge<kind>(sum, row[i * p.inner + c]);
+          out[c] = finish<kind>(sum, divisor);
+        }
+      }
+    }
+  }
+}
+
+template <int kind, class S>
+int pool_kind(const mx_call *call) {
+  typedef Sum<S> T;
+  const auto &p = *(const mx_pool_params *)call->params;
+  const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
+  const int64_t width = p.source[2] * p.inner;
+  bool ok = true;
+  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+    const int64_t copies = is_half<S> ? source + target : 0;
+    T *row = (T *)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
+    if (!row) ok = false;
+    for (int64_t i = begin; ok && i < end; ++i) {
+      const T *in = open_block(data<S>(call->in[0]) + i * source, row + width, source);
+      S *block = data<S>(call->out[0]) + i * target;
+      T *out = (T *)block;
+      if constexpr (is_half<S>) out = row + width + source;
+      pool_plane<kind, S>(p, in, out, row);
+      close_block(block, out, target, false);
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+template <class S>
+int pool(const mx_call *call) {
+  switch (((const mx_pool_params *)call->params)->kind) {
+    case kMax: return pool_kind<kMax, S>(call);
+    case kAverage: return pool_kind<kAverage, S>(call);
+    case kSum: return pool_kind<kSum, S>(call);
+    case kNorm2: return pool_kind<kNorm2, S>(call);
+    default: return pool_kind<kNorm3, S>(call);
+  }
+}
+
+// What one window gives back to the elements it saw; `made` and `in` point at the channel.
+template <int kind, class S, class T>
+inline void return_window(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w,
+                          T gradient, const T *in, T result, T *made) {
+  if constexpr (kind == kAverage) {
+    const T divisor = divisor_of<T>(p, d, h, w);
+    gradient = divisor == 0 ? 0 : gradient / divisor;
+  }
+  T largest = lowest<S>;
+  int64_t where = -1;
+  for (int64_t i = d.begin; i < d.end; ++i) {
+    for (int64_t j = h.begin; j < h.end; ++j) {
+      int64_t at = ((i * p.source[1] + j) * p.source[2] + w.begin) * p.inner;
+      for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
+        if constexpr (kind == kMax) {
+          if (in[at] > largest) largest = in[at], where = at;
+        } else if constexpr (kind == kNorm2) {
+          if (result != 0) made[at] += gradient * (in[at] / result);
+        } else if constexpr (kind == kNorm3) {
+          const T ratio = in[at] / result;
+          if (result != 0) made[at] += gradient * (ratio * ratio);
+        } else {
+          made[at] += gradient;
+        }
+      }
+    }
+  }
+  if (kind == kMax && where >= 0) made[where] += gradient;
+}
+
+template <int kind, class S>
+int return_kind(const mx_call *call) {
+  typedef Sum<S> T;
+  const auto &p = *(const mx_pool_params *)call->params;
+  const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
+  const bool add = call->req[0] == MX_ADD;
+  bool ok = true;
+  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+    T *copy = (T *)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
+    if (!copy) ok = false;
+    for (int64_t n = begin; ok && n < end; ++n) {
+      const T *gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
+      const T *in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
+      const T *result =
+          open_block(data<S>(call->in[2]) + n * target, copy + target + source, target);
+      S *block = data<S>(call->out[0]) + n * source;
+      T *made = start_block(block, copy + 2 * target + source, source, add, (T)0);
+      int64_t at = 0;
+      for (int64_t z = 0; z < p.target[0]; ++z) {
+        const Extent d(p, 0, z);
+        for (int64_t y = 0; y < p.target[1]; ++y) {
+          const Extent h(p, 1, y);
+          for (int64_t x = 0; x < p.target[2]; ++x) {
+            const Extent w(p, 2, x);
+            for (int64_t c = 0; c < p.inner; ++c, ++at) {
+              return_window<kind, S>(p, d, h, w, gradient[at], in + c, result[at], made + c);
+            }
+          }
+        }
+      }
+      close_block(block, made, source, add);
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+template <class S>
+int pool_grad(const mx_call *call) {
+  switch (((const mx_pool_params *)call->params)->kind) {
+    case kMax: return return_kind<kMax, S>(call);
+    case kAverage: return return_kind<kAverage, S>(call);
+    case kSum: return return_kind<kSum, S>(call);
+    case kNorm2: return return_kind<kNorm2, S>(call);
+    default: return return_kind<kNorm3, S>(call);
+  }
+}
+
+template <class S>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("pool", pool<S>, dtype, 0);
+  mx_kernel_add("pool_grad", pool_grad<S>, dtype, MX_TAKES_ADD);
+}
+
+}  // namespace
+
+void register_pool() {
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+  add_kernels<f16>(MX_BIT(F16));
+  add_kernels<bf16>(MX_BIT(BF16));
+}
+MX_LEAF_END
