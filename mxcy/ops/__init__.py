@@ -18,6 +18,7 @@ FAMILIES = (
     "conv",
     "pool",
     "nn",
+    "leaky",
     "norm",
     "softmax",
     "loss",
