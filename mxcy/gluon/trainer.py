@@ -179,11 +179,13 @@ class Trainer:
                 gradient[:] = total.as_in_context(gradient.context)
 
     def _update(self, ignore_stale_grad):
+        trained = self._trained()
+        if not ignore_stale_grad:
+            for _, parameter in trained:
+                self._refuse_stale(parameter)
         work = [([], [], []) for _ in self._updaters]
-        for i, parameter in self._trained():
+        for i, parameter in trained:
             arrays = parameter.list_data()
-            if not ignore_stale_grad:
-                self._refuse_stale(parameter, arrays)
             for (indices, grads, weights), gradient, array in zip(
                 work, parameter.list_grad(), arrays, strict=False
             ):
@@ -200,8 +202,8 @@ class Trainer:
             self._spread_weights()
 
     @staticmethod
-    def _refuse_stale(parameter, arrays):
-        for array in arrays:
+    def _refuse_stale(parameter):
+        for array in parameter.list_data():
             if not array._fresh_grad:
                 raise UserWarning(
                     f"Gradient of Parameter `{parameter.name}` on context {array.context} has not "

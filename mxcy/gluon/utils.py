@@ -118,7 +118,7 @@ def clip_global_norm(arrays, max_norm, check_isfinite=True):
     assert len(arrays) > 0, "clip_global_norm needs at least one array"
     ctx = arrays[0].context
     squares = [nd.square(array.astype("float32")).sum().as_in_context(ctx) for array in arrays]
-    norm = nd.sqrt(nd.add_n(*squares))
+    norm = nd.sqrt(sum(squares[1:], squares[0]))
     if check_isfinite:
         norm = norm.asscalar()
         if not math.isfinite(norm):

@@ -228,13 +228,15 @@ class CompositeEvalMetric(EvalMetric):
         See `EvalMetric`.
     """
 
+    _create = staticmethod(create)
+
     def __init__(self, metrics=None, name="composite", output_names=None, label_names=None):
-        self.metrics = [create(metric) for metric in metrics or []]
+        self.metrics = [self._create(metric) for metric in metrics or []]
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def add(self, metric):
         """Add a metric, anything that `create` takes."""
-        self.metrics.append(create(metric))
+        self.metrics.append(self._create(metric))
 
     def get_metric(self, index):
         """Return one of the metrics.

@@ -258,4 +258,4 @@ def _correlation(confusion):
     if not spread_predicted or not spread_true:
         return float("nan")
     common = (confusion.diagonal() * n - predicted * true).sum()
-    return common / math.sqrt(spread_predicted * spread_true)
+    return float(common / math.sqrt(spread_predicted * spread_true))

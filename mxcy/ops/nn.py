@@ -187,6 +187,104 @@ class Dropout:
     )
 
 
+_SELU = (1.0507009873554804934, 1.6732632423543772848)
+
+
+def _leaky_slope(a, gamma, ndim):
+    """prelu's slope, shaped to go with axis 1 of the data."""
+    if gamma.size == 1 or ndim == 1:
+        return gamma.reshape(-1)
+    return gamma.reshape(1, -1, *[1] * (ndim - 2)) if gamma.ndim == 1 else gamma
+
+
+@op("LeakyReLU", aliases=("_npx_leaky_relu",), inputs="data gamma?", outputs="out mask", visible=1,
+    uses_mode=True, uses_rng=False)  # fmt: skip
+class LeakyReLU:
+    """Rectifiers that let something of negative elements through.
+
+    leaky slope * x; prelu gamma * x with one learned gamma per channel; elu slope * (exp(x) - 1);
+    selu the self-normalising elu; gelu x * Phi(x) (on all elements); rrelu a slope drawn uniformly
+    from [lower_bound, upper_bound] in training, their mean otherwise.
+    The hidden second output holds rrelu's slopes.
+    """
+
+    act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu") = "leaky"
+    slope: Float = 0.25
+    lower_bound: Float = 0.125
+    upper_bound: Float = 0.333999991
+
+    domain = (-2.0, 2.0)
+    samples = (
+        sample((3, 4), act_type="leaky", slope=0.1),
+        sample((2, 3, 4), (3,), act_type="prelu"),
+        sample((3, 4), act_type="elu", slope=0.7),
+        sample((3, 4), act_type="selu"),
+        sample((3, 4), act_type="gelu"),
+        sample((3, 4), act_type="rrelu"),
+    )
+
+    def arguments(a):
+        return ("data", "gamma") if a.act_type == "prelu" else ("data",)
+
+    def infer(a, data, gamma=None):
+        if gamma is not None and data.shape is not None and gamma.shape is None:
+            gamma.fill("gamma", (data.shape[1],) if data.ndim > 1 else (1,), data.dtype)
+        mask = data.shape if a.act_type == "rrelu" else (0,)
+        return Spec(data.shape, data.dtype), Spec(mask, data.dtype)
+
+    def grad(a, F, g, data, gamma, out, mask):
+        g = g[0]
+        if a.act_type == "gelu":
+            density = F.exp(data * data * -0.5) * 0.3989422804014327
+            return g * ((F.erf(data * 0.7071067811865476) + 1) * 0.5 + data * density)
+        positive = data > 0
+        if a.act_type == "leaky":
+            return g * (positive + (1 - positive) * a.slope)
+        if a.act_type == "rrelu":
+            return g * (positive + (1 - positive) * mask)
+        if a.act_type in ("elu", "selu"):
+            scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+            return g * (positive * scale + (1 - positive) * (out + scale * slope))
+        slope = gamma
+        if len(gamma.shape) == 1 and gamma.shape[0] != 1 and len(data.shape) > 1:
+            slope = F.Reshape(gamma, shape=(1, -1) + (1,) * (len(data.shape) - 2))
+        by_data = g * F.broadcast_add(positive, F.broadcast_mul(1 - positive, slope))
+        spread = g * (1 - positive) * data
+        if gamma.shape == data.shape:
+            return by_data, spread
+        if gamma.shape == (1,):
+            return by_data, F.Reshape(F.sum(spread), shape=(1,))
+        return by_data, F.sum(spread, axis=1 if len(data.shape) > 1 else 0, exclude=True)
+
+    def ref(a, xp, data, gamma=None):
+        negative = xp.minimum(data, 0)
+        mask = xp.zeros(0, data.dtype)
+        if a.act_type == "leaky":
+            out = xp.where(data > 0, data, a.slope * data)
+        elif a.act_type == "prelu":
+            out = xp.where(data > 0, data, _leaky_slope(a, gamma, data.ndim) * data)
+        elif a.act_type == "elu":
+            out = xp.where(data > 0, data, a.slope * xp.expm1(negative))
+        elif a.act_type == "selu":
+            out = _SELU[0] * xp.where(data > 0, data, _SELU[1] * xp.expm1(negative))
+        elif a.act_type == "gelu":
+            out = data * 0.5 * (1 + _erf(xp, data * 0.7071067811865476))
+        else:
+            if a.train:
+                mask = xp.random.uniform(a.lower_bound, a.upper_bound, data.shape)
+            else:
+                mask = xp.full(data.shape, (a.lower_bound + a.upper_bound) / 2)
+            out = xp.where(data > 0, data, mask * data)
+        return out.astype(data.dtype), mask.astype(data.dtype)
+
+
+def _erf(xp, x):
+    """The error function of an array module without one, by its series of Kummer's function."""
+    import math
+
+    return xp.vectorize(math.erf, otypes=[xp.float64])(x)
+
+
 @op("Embedding", aliases=("_npx_embedding", "_sparse_Embedding"), inputs="data weight")
 class Embedding:
     """Replace each integer by its row of the weight.

@@ -57,52 +57,24 @@ class SGD(Optimizer):
         self._update(index, weight, grad, state, multi_precision=self._has_master(first))
 
     def _update(self, index, weight, grad, state, multi_precision):
-        if isinstance(index, (list, tuple)):
-            self._update_several(index, weight, grad, state, multi_precision)
-            return
         self._update_count(index)
-        arguments = self._operator_arguments()
-        arguments.update(lr=self._get_lr(index), wd=self._get_wd(index), out=weight)
-        if weight.stype != "default" or grad.stype != "default":
-            arguments["lazy_update"] = self.lazy_update
-        momentum, master = state if multi_precision else (state, None)
-        masters = [] if master is None else [master]
-        if momentum is None:
-            update = nd.mp_sgd_update if multi_precision else nd.sgd_update
-            update(weight, grad, *masters, **arguments)
-        else:
-            update = nd.mp_sgd_mom_update if multi_precision else nd.sgd_mom_update
-            update(weight, grad, momentum, *masters, momentum=self.momentum, **arguments)
-
-    def _update_several(self, indices, weights, grads, states, multi_precision):
-        if any(array.stype != "default" for array in (*weights, *grads)):
-            for one in zip(indices, weights, grads, states, strict=True):
-                self._update(*one, multi_precision)
-            return
-        self._update_count(indices)
-        arguments = self._operator_arguments()
-        arguments.update(
-            lrs=self._get_lrs(indices),
-            wds=self._get_wds(indices),
-            num_weights=len(indices),
-            out=weights,
-        )
-        columns = [weights, grads]
-        if multi_precision:
-            momenta, masters = zip(*states, strict=True)
-        else:
-            momenta, masters = states, None
-        if self.momentum != 0.0:
-            columns.append(momenta)
-            arguments["momentum"] = self.momentum
-        if masters:
-            columns.append(masters)
-        arrays = [array for row in zip(*columns, strict=True) for array in row]
-        if self.momentum != 0.0:
-            update = nd.multi_mp_sgd_mom_update if masters else nd.multi_sgd_mom_update
-        else:
-            update = nd.multi_mp_sgd_update if masters else nd.multi_sgd_update
-        update(*arrays, **arguments)
+        if not isinstance(index, (list, tuple)):
+            index, weight, grad, state = [index], [weight], [grad], [state]
+        rates, decays = self._get_lrs(index), self._get_wds(index)
+        for w, g, s, lr, wd in zip(weight, grad, state, rates, decays, strict=True):
+            arguments = self._operator_arguments()
+            arguments.update(lr=lr, wd=wd, out=w)
+            if w.stype != "default" or g.stype != "default":
+                arguments["lazy_update"] = self.lazy_update
+            momentum, master = s if multi_precision else (s, None)
+            inputs = [w, g] if master is None else [w, g, master]
+            if momentum is None:
+                update = nd.mp_sgd_update if multi_precision else nd.sgd_update
+            else:
+                update = nd.mp_sgd_mom_update if multi_precision else nd.sgd_mom_update
+                inputs.insert(2, momentum)
+                arguments["momentum"] = self.momentum
+            update(*inputs, **arguments)
 
 
 @register

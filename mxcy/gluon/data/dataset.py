@@ -45,7 +45,7 @@ class Dataset:
         -------
         Dataset
         """
-        assert index < num_shards, f"Shard index of out bound: {index} out of {num_shards}"
+        assert index < num_shards, f"Shard index out of bound: {index} out of {num_shards}"
         assert num_shards > 0, "Number of shards must be greater than 0"
         assert index >= 0, "Index must be non-negative"
         size, longer = divmod(len(self), num_shards)

@@ -1,0 +1,157 @@
+"""Metrics of classes, of MXNet 2.x."""
+
+import numpy
+
+from mxcy.gluon.metric.base import EvalMetric, one_hot, predict_with_threshold, register
+from mxcy.metric import MCC as _MCC
+from mxcy.metric import check_label_shapes
+from mxcy.metric.base import as_numpy
+
+__all__ = ["BinaryAccuracy", "F1", "Fbeta", "MCC"]
+
+_CLASS_TYPES = ("binary", "multiclass", "multilabel")
+
+
+@register
+class BinaryAccuracy(EvalMetric):
+    """Share of right yes/no decisions.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    threshold : float or array_like
+        Scores above it mean yes.
+    """
+
+    def __init__(self, name="binary_accuracy", output_names=None, label_names=None, threshold=0.5):
+        self.threshold = threshold
+        super().__init__(name, output_names, label_names)
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        for label, pred in zip(labels, preds, strict=True):
+            decision = predict_with_threshold(as_numpy(pred), self.threshold).ravel()
+            label = as_numpy(label).astype("int32").ravel()
+            check_label_shapes(label, decision)
+            self._add(int((decision == label).sum()), len(decision))
+
+
+@register
+class Fbeta(EvalMetric):
+    """Weighted harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    class_type : {'binary', 'multiclass', 'multilabel'}
+        Two classes; several classes; several yes/no decisions per instance.
+    beta : float
+        How many times recall weighs more than precision.
+    threshold : float
+        Scores above it mean yes.
+    average : {'micro', 'macro', None}
+        Count all classes together, average over them, or return one value for each.
+    """
+
+    def __init__(
+        self,
+        name="fbeta",
+        output_names=None,
+        label_names=None,
+        class_type="binary",
+        beta=1,
+        threshold=0.5,
+        average="micro",
+    ):
+        self.beta = beta
+        self.class_type = class_type
+        self.threshold = threshold
+        self.average = average
+        super().__init__(name, output_names, label_names)
+
+    def reset(self):
+        super().reset()
+        self._hits = self._predicted = self._true = 0.0
+
+    def reset_local(self):
+        self.reset()
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        for label, pred in zip(labels, preds, strict=True):
+            label, pred = as_numpy(label).astype("int64"), as_numpy(pred)
+            true, predicted = self._decisions(label, pred)
+            self._hits = self._hits + (true & predicted).sum(axis=0)
+            self._predicted = self._predicted + predicted.sum(axis=0)
+            self._true = self._true + true.sum(axis=0)
+            self.num_inst += len(label)
+
+    def _decisions(self, label, pred):
+        """Bool matrices (instances, classes): what is true, and what is predicted."""
+        if self.class_type == "multiclass":
+            return one_hot(label.ravel(), pred.shape[-1]) > 0, one_hot(
+                pred.argmax(axis=-1).ravel(), pred.shape[-1]
+            ) > 0
+        if self.class_type == "multilabel":
+            return label > 0, predict_with_threshold(pred, self.threshold)
+        if self.class_type != "binary":
+            raise ValueError(
+                f"Wrong class_type {self.class_type}! Only supports {list(_CLASS_TYPES)}"
+            )
+        if label.min() < 0 or label.max() > 1:
+            raise ValueError("Wrong label for binary classification.")
+        if pred.shape == label.shape:
+            decided = predict_with_threshold(pred, self.threshold)
+        else:
+            decided = pred.argmax(axis=-1) > 0
+        return label.reshape(-1, 1) > 0, decided.reshape(-1, 1)
+
+    def get(self):
+        if not self.num_inst:
+            return (self.name, float("nan"))
+        hits, predicted, true = self._hits, self._predicted, self._true
+        if self.average == "micro":
+            hits, predicted, true = hits.sum(), predicted.sum(), true.sum()
+        weight = self.beta**2
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            score = (1 + weight) * hits / (predicted + weight * true)
+        score = numpy.nan_to_num(score)
+        return (self.name, score if self.average is None else float(score.mean()))
+
+
+@register
+class F1(Fbeta):
+    """Harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    name, output_names, label_names, class_type, threshold, average
+        See `Fbeta`.
+    """
+
+    def __init__(
+        self,
+        name="f1",
+        output_names=None,
+        label_names=None,
+        class_type="binary",
+        threshold=0.5,
+        average="micro",
+    ):
+        super().__init__(name, output_names, label_names, class_type, 1, threshold, average)
+
+
+@register
+class MCC(_MCC, EvalMetric):
+    """Matthews correlation coefficient of all instances.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    """
+
+    def __init__(self, name="mcc", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names, average="micro")

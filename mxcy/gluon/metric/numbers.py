@@ -1,0 +1,215 @@
+"""Metrics of predicted numbers, vectors and probabilities, of MXNet 2.x."""
+
+import math
+
+import numpy
+
+from mxcy.gluon.metric.base import EvalMetric, alias, register
+from mxcy.metric import check_label_shapes
+from mxcy.metric.base import as_numpy
+
+__all__ = [
+    "MAE",
+    "MSE",
+    "RMSE",
+    "MeanPairwiseDistance",
+    "MeanCosineSimilarity",
+    "CrossEntropy",
+    "Perplexity",
+]
+
+
+class _PerInstance(EvalMetric):
+    """The mean over all instances of a value that each has."""
+
+    def _values(self, label, pred):
+        """One value per instance, from matrices (instances, numbers)."""
+        raise NotImplementedError
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        for label, pred in zip(labels, preds, strict=True):
+            values = self._values(self._matrix(label), self._matrix(pred))
+            self._add(float(values.sum()), len(values))
+
+    @staticmethod
+    def _matrix(array):
+        array = as_numpy(array)
+        return array.reshape(len(array), -1)
+
+
+@register
+class MAE(_PerInstance):
+    """Mean absolute error.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    """
+
+    def __init__(self, name="mae", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _values(self, label, pred):
+        return numpy.abs(label - pred).mean(axis=1)
+
+
+@register
+class MSE(_PerInstance):
+    """Mean squared error.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    """
+
+    def __init__(self, name="mse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _values(self, label, pred):
+        return ((label - pred) ** 2).mean(axis=1)
+
+
+@register
+class RMSE(MSE):
+    """Root of the mean squared error.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    """
+
+    def __init__(self, name="rmse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _value(self, total, instances):
+        return math.sqrt(super()._value(total, instances))
+
+
+@register
+class MeanPairwiseDistance(_PerInstance):
+    """Mean distance of predicted and true vectors.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    p : float
+        The norm.
+    """
+
+    def __init__(self, name="mpd", output_names=None, label_names=None, p=2):
+        super().__init__(name, output_names, label_names)
+        self.p = p
+
+    def _values(self, label, pred):
+        return (numpy.abs(label - pred) ** self.p).sum(axis=1) ** (1.0 / self.p)
+
+
+@register
+class MeanCosineSimilarity(_PerInstance):
+    """Mean cosine of the angle between predicted and true vectors.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        See `EvalMetric`.
+    eps : float
+        The product of the norms is at least this.
+    """
+
+    def __init__(self, name="cos_sim", output_names=None, label_names=None, eps=1e-8):
+        super().__init__(name, output_names, label_names)
+        self.eps = eps
+
+    @staticmethod
+    def _matrix(array):
+        array = as_numpy(array)
+        return array.reshape(-1, array.shape[-1])
+
+    def _values(self, label, pred):
+        norms = numpy.linalg.norm(label, axis=1) * numpy.linalg.norm(pred, axis=1)
+        return (label * pred).sum(axis=1) / numpy.maximum(norms, self.eps)
+
+
+@alias("ce")
+@register
+class CrossEntropy(EvalMetric):
+    """Cross entropy of predictions against class numbers.
+
+    Parameters
+    ----------
+    eps : float
+        Added to each probability, against log(0).
+    ignore_label : int, optional
+        Instances of this class do not count.
+    axis : int
+        Axis of the classes in predictions.
+    from_logits : bool
+        Whether predictions still need a softmax.
+    name, output_names, label_names
+        See `EvalMetric`.
+    """
+
+    def __init__(
+        self,
+        eps=1e-12,
+        ignore_label=None,
+        axis=-1,
+        from_logits=False,
+        name="cross-entropy",
+        output_names=None,
+        label_names=None,
+    ):
+        super().__init__(name, output_names, label_names, eps=eps, ignore_label=ignore_label)
+        self.eps = eps
+        self.ignore_label = ignore_label
+        self.axis = axis
+        self.from_logits = from_logits
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        for label, pred in zip(labels, preds, strict=True):
+            label, pred = as_numpy(label), as_numpy(pred)
+            assert label.size == pred.size // pred.shape[self.axis], (
+                f"shape mismatch: {label.shape} vs. {pred.shape}"
+            )
+            pred = numpy.moveaxis(pred, self.axis, -1)
+            pred = pred.reshape(-1, pred.shape[-1])
+            label = label.astype("int64").ravel()
+            if self.from_logits:
+                pred = numpy.exp(pred - pred.max(axis=1, keepdims=True))
+                pred /= pred.sum(axis=1, keepdims=True)
+            right = pred[numpy.arange(label.size), label]
+            if self.ignore_label is not None:
+                right = right[label != self.ignore_label]
+            self._add(float(-numpy.log(right + self.eps).sum()), right.size)
+
+
+@register
+class Perplexity(CrossEntropy):
+    """Exponential of the cross entropy.
+
+    Parameters
+    ----------
+    eps, ignore_label, axis, from_logits, name, output_names, label_names
+        See `CrossEntropy`.
+    """
+
+    def __init__(
+        self,
+        eps=1e-12,
+        ignore_label=None,
+        axis=-1,
+        from_logits=False,
+        name="perplexity",
+        output_names=None,
+        label_names=None,
+    ):
+        super().__init__(eps, ignore_label, axis, from_logits, name, output_names, label_names)
+
+    def _value(self, total, instances):
+        return math.exp(super()._value(total, instances))

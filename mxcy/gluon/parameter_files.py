@@ -1,0 +1,170 @@
+"""How blocks write their parameters to files and read them again."""
+
+import re
+import warnings
+
+from mxcy import ndarray as nd
+from mxcy.gluon.parameter_dict import brief
+
+__all__ = ["ParameterFiles"]
+
+
+class ParameterFiles:
+    """The part of `Block` that stores parameters.
+
+    In files parameters have structural names, such as ``0.weight``. Files of older versions with
+    full names, such as ``dense0_weight``, are read too.
+    """
+
+    def save_parameters(self, filename, deduplicate=False):
+        """Write all parameters to a file, by structural names.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        deduplicate : bool
+            Write shared parameters once only.
+        """
+        parameters = self._collect_params_with_prefix()
+        if deduplicate:
+            last_name = {id(parameter): name for name, parameter in parameters.items()}
+            parameters = {name: parameters[name] for name in last_name.values()}
+        nd.save(filename, {name: parameter._reduce() for name, parameter in parameters.items()})
+
+    def save_params(self, filename):
+        """Write all parameters to a file, by full names without the prefix (deprecated).
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        """
+        warnings.warn(
+            "save_params is deprecated. Please use save_parameters.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self.collect_params().save(filename, strip_prefix=self.prefix)
+
+    def load_parameters(
+        self,
+        filename,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        cast_dtype=False,
+        dtype_source="current",
+        *,
+        device=None,
+    ):
+        """Read parameters that `save_parameters` or `ParameterDict.save` wrote.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        ctx : Context or list of Context, optional
+            Where to put parameters that are not initialized; the CPU by default.
+        allow_missing : bool
+            Leave parameters alone that are not in the file, instead of refusing.
+        ignore_extra : bool
+            Skip arrays of the file that are not parameters, instead of refusing.
+        cast_dtype : bool
+            Cast where the element types differ, instead of refusing.
+        dtype_source : {'current', 'saved'}
+            Which of the two types is kept then.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
+
+        Raises
+        ------
+        AssertionError
+            When a parameter is missing, or shapes or types do not fit.
+        ValueError
+            When the file has arrays that are not parameters.
+        """
+        loaded = nd.load(filename)
+        self._load(
+            loaded,
+            filename,
+            ctx or device,
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
+        """Read parameters from a file (deprecated, see `load_parameters`)."""
+        warnings.warn(
+            "load_params is deprecated. Please use load_parameters.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def load_dict(
+        self,
+        param_dict,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        cast_dtype=False,
+        dtype_source="current",
+        *,
+        device=None,
+    ):
+        """Take parameters from a dictionary of arrays.
+
+        Parameters
+        ----------
+        param_dict : dict of str to NDArray
+            The arrays by structural names.
+        ctx, allow_missing, ignore_extra, cast_dtype, dtype_source, device
+            See `load_parameters`.
+        """
+        self._load(
+            param_dict,
+            None,
+            ctx or device,
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
+
+    def _load(self, loaded, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source):
+        source = "the dictionary" if filename is None else f"file '{filename}'"
+        if not isinstance(loaded, dict):  # an array list without names
+            loaded = {str(i): array for i, array in enumerate(loaded)}
+        parameters = self._collect_params_with_prefix()
+        dotted = any("." in name for name in loaded)
+        if loaded and not dotted and not loaded.keys() <= parameters.keys():  # full names
+            self.collect_params().load_dict(
+                loaded,
+                ctx,
+                allow_missing,
+                ignore_extra,
+                self.prefix,
+                filename,
+                cast_dtype,
+                dtype_source,
+            )
+            return
+        loaded = {re.sub("^(arg|aux):", "", name): array for name, array in loaded.items()}
+        if not allow_missing:
+            there = {id(parameters[name]) for name in loaded if name in parameters}
+            for name, parameter in parameters.items():
+                assert id(parameter) in there, (
+                    f"Parameter '{name}' is missing in {source}, which contains parameters: "
+                    f"{brief(loaded)}. Set allow_missing=True to ignore missing parameters."
+                )
+        for name, array in loaded.items():
+            if name in parameters:
+                parameters[name]._load_init(array, ctx, cast_dtype, dtype_source)
+            elif not ignore_extra:
+                raise ValueError(
+                    f"Parameter '{name}' loaded from {source} is not present in the block, which "
+                    f"contains parameters {brief(parameters)}. Set ignore_extra=True to ignore."
+                )
