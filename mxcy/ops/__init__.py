@@ -19,8 +19,11 @@ FAMILIES = (
     "pool",
     "nn",
     "norm",
+    "norm_sample",
+    "norm_scale",
     "softmax",
     "loss",
+    "loss_output",
     "optimizer",
     "random",
 )

@@ -1,9 +1,11 @@
-"""Outputs that carry their own loss: the backward pass starts from them, whatever comes from above."""
+"""SoftmaxOutput, and the cross entropy as an operator."""
+
+import numpy as np
 
 from mxcy.ops.attrs import Bool, Enum, Float
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.record import op, sample, values
-from mxcy.ops.softmax import softmax
+from mxcy.ops.softmax import log_softmax, softmax
 
 __all__ = []
 
@@ -21,13 +23,14 @@ def _rows(a, shape):
 class SoftmaxOutput:
     """Softmax whose gradient is that of the cross entropy with `label`.
 
-    The softmax runs over axis 1 with `multi_output`, over the last axis with `preserve_shape`, else over
-    all axes but the first. Labels are class indices, or probabilities when they have the data's shape.
-    The gradient is ``grad_scale * (out - one_hot(label))``, divided by the number of labels
-    (`normalization` 'batch') or of those that are not `ignore_label` ('valid'), and with `multi_output`
-    by the number of positions unless normalised by valid labels. With `use_ignore` rows labelled
-    `ignore_label` have no gradient. `smooth_alpha` moves that much of the label's probability to the other
-    classes. The gradient from above is ignored, or multiplied in with `out_grad`.
+    The softmax runs over axis 1 with `multi_output`, over the last axis with `preserve_shape`, else
+    over all axes but the first. Labels are class indices, or probabilities when they have the
+    data's shape. The gradient is ``grad_scale * (out - one_hot(label))``, divided by the number of
+    labels (`normalization` 'batch') or of those that are not `ignore_label` ('valid'), and with
+    `multi_output` by the number of positions unless normalised by valid labels. With `use_ignore`
+    rows labelled `ignore_label` have no gradient. `smooth_alpha` moves that much of the label's
+    probability to the other classes. The gradient from above is ignored, or multiplied in with
+    `out_grad`.
     """
 
     grad_scale: Float = 1.0
@@ -56,10 +59,16 @@ class SoftmaxOutput:
 
     def grad(a, F, g, out, label):
         by_data = F._softmax_output_grad(
-            out, label, grad_scale=a.grad_scale, ignore_label=a.ignore_label, multi_output=a.multi_output,
-            use_ignore=a.use_ignore, preserve_shape=a.preserve_shape, normalization=a.normalization,
+            out,
+            label,
+            grad_scale=a.grad_scale,
+            ignore_label=a.ignore_label,
+            multi_output=a.multi_output,
+            use_ignore=a.use_ignore,
+            preserve_shape=a.preserve_shape,
+            normalization=a.normalization,
             smooth_alpha=a.smooth_alpha,
-        )  # fmt: skip
+        )
         return (by_data * g if a.out_grad else by_data), F.zeros_like(label)
 
     def ref(a, xp, data, label):
@@ -71,7 +80,10 @@ def _fill_label(a, shape, label):
     indices = (shape[0], *shape[2:]) if a.multi_output else shape[:-1]
     accepted = [shape, indices]
     if a.multi_output:
-        accepted += [(shape[0], 1, *shape[2:]), (shape[0], -1 if -1 in shape[2:] else Spec(shape[2:]).size)]
+        accepted += [
+            (shape[0], 1, *shape[2:]),
+            (shape[0], -1 if -1 in shape[2:] else Spec(shape[2:]).size),
+        ]
     if label.shape is None or not any(_fits(label.shape, other) for other in accepted):
         label.fill("label", indices)
 
@@ -101,8 +113,14 @@ class _SoftmaxOutputGrad:
             shared = {"normalization": normalization, "grad_scale": 2.0, "grad": False}
             yield sample(data, label, **shared)
             yield sample(data, label, use_ignore=True, ignore_label=2.0, smooth_alpha=0.1, **shared)
-            yield sample(inner, values(0, 3, (2, 4)), multi_output=True, use_ignore=True, ignore_label=1.0,
-                         **shared)  # fmt: skip
+            yield sample(
+                inner,
+                values(0, 3, (2, 4)),
+                multi_output=True,
+                use_ignore=True,
+                ignore_label=1.0,
+                **shared,
+            )
             yield sample(inner, values(-1, 5, (2, 3)), preserve_shape=True, **shared)
         yield sample(data, values(0, 1, (4, 5)), grad=False, smooth_alpha=0.1, use_ignore=True)
 
@@ -128,3 +146,60 @@ class _SoftmaxOutputGrad:
         elif a.normalization == "valid":
             divisor *= max(int((label.astype("int32") != int(a.ignore_label)).sum()), 1)
         return (grad * (a.grad_scale / divisor)).reshape(result.shape).astype(result.dtype)
+
+
+@op("softmax_cross_entropy", inputs="data label")
+class SoftmaxCrossEntropy:
+    """The sum over all rows of the cross entropy between the softmax and the label's class.
+
+    Shapes: data (batch, classes), label (batch,) with class indices in the data's dtype, out (1,).
+    The label has no gradient.
+    """
+
+    domain = (-2.0, 2.0)
+    samples = (
+        sample((3, 5), np.array([3.5, 0.5, 2.5], np.float32), dtypes=("float32",), grad=False, tol=4),
+        sample((3, 5), np.array([3.5, 0.5, 2.5]), dtypes=("float64",)),
+    )
+
+    def infer(a, data, label):
+        if data.shape is not None:
+            require(data.ndim == 2, f"data: expected 2 dimensions, got {data.shape}")
+            label.fill("label", data.shape[:1])
+        label.fill("label", dtype=data.dtype)
+        return Spec((1,), data.dtype)
+
+    def grad(a, F, g, data, label):
+        by_data = F._softmax_output_grad(F.softmax(data), label)
+        return F.broadcast_mul(by_data, F.Reshape(g, shape=(1, 1)))
+
+    def ref(a, xp, data, label):
+        column = xp.clip(label, 0, data.shape[1] - 1).astype("int64")[:, None]
+        picked = xp.take_along_axis(log_softmax(xp, data, 1), column, 1)
+        return -picked.sum(keepdims=True).reshape(1)
+
+
+@op("SoftmaxActivation")
+class SoftmaxActivation:
+    """Softmax over everything but the first axis, or over axis 1 with `mode` 'channel'."""
+
+    mode: Enum("channel", "instance") = "instance"
+
+    domain = (-2.0, 2.0)
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    samples = (sample((2, 3, 4)), sample((2, 3, 4), mode="channel"))
+
+    def infer(a, data):
+        if data.shape is not None:
+            require(data.ndim >= 2, f"data: expected at least 2 dimensions, got {data.shape}")
+        return Spec(data.shape, data.dtype)
+
+    def grad(a, F, g, out):
+        if a.mode == "channel" or len(out.shape) == 2:
+            return F._softmax_grad(g, out, axis=1)
+        flat = F._softmax_grad(F.Flatten(g), F.Flatten(out), axis=1)
+        return F.Reshape(flat, shape=out.shape)
+
+    def ref(a, xp, data):
+        flat = data if a.mode == "channel" else data.reshape(len(data), -1)
+        return softmax(xp, flat, 1).reshape(data.shape)

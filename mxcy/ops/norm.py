@@ -1,16 +1,14 @@
-"""Normalisation with learned scale and shift: by batch and by layer."""
+"""Batch normalisation."""
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.record import op, sample, values
 
-__all__ = []
-
-_FLOATS = ("float32", "float64", "float16", "bfloat16")
+__all__ = ["along", "other_axes", "require_float"]
 
 
-def _require_float(spec, name="data"):
+def require_float(spec, name="data"):
     if spec.dtype is not None:
         require(dtypes.is_float(spec.dtype), f"{name}: expected a floating dtype, got {spec}")
 
@@ -20,18 +18,18 @@ def _parameter_dtype(dtype):
     return 0 if dtype in (2, 12) else dtype
 
 
-def _along(array, axis, ndim):
+def along(array, axis, ndim):
     """A vector shaped to broadcast along one axis."""
     return array.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
-def _others(axis, ndim):
+def other_axes(axis, ndim):
     return tuple(i for i in range(ndim) if i != axis)
 
 
 def _infer_batch_norm(a, data, vectors):
     """Fill in the vectors, a dict of specs by name; returns spec of a vector."""
-    _require_float(data)
+    require_float(data)
     vector = Spec(None, None if data.dtype is None else _parameter_dtype(data.dtype))
     if data.shape is not None:
         vector.shape = (data.shape[normal_axis(a.axis, data.ndim)],)
@@ -43,21 +41,28 @@ def _infer_batch_norm(a, data, vectors):
 _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
 
 
-@op("BatchNorm", aliases=("_npx_batch_norm",), inputs="data gamma beta moving_mean moving_var",
-    outputs="output mean var", visible=lambda a: 3 if a.output_mean_var else 1,
-    mutates=("gamma", "moving_mean", "moving_var"), aux=("moving_mean", "moving_var"), uses_mode=True)  # fmt: skip
+@op(
+    "BatchNorm",
+    aliases=("_npx_batch_norm",),
+    inputs="data gamma beta moving_mean moving_var",
+    outputs="output mean var",
+    visible=lambda a: 3 if a.output_mean_var else 1,
+    mutates=("gamma", "moving_mean", "moving_var"),
+    aux=("moving_mean", "moving_var"),
+    uses_mode=True,
+)
 class BatchNorm:
     """Normalise each channel over the batch and scale and shift it.
 
-    ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with one value of gamma and beta per index
-    of `axis`. In training mode mean and (biased) variance are those of the batch, and the backward pass
-    then moves the running statistics: ``moving = momentum * moving + (1 - momentum) * batch``.
-    Otherwise, or with `use_global_stats`, the running statistics are used and stay as they are.
-    With `fix_gamma` gamma is overwritten by ones and has no gradient.
+    ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with one value of gamma and beta per
+    index of `axis`. In training mode mean and (biased) variance are those of the batch, and the
+    backward pass then moves the running statistics: ``moving = momentum * moving + (1 - momentum) *
+    batch``. Otherwise, or with `use_global_stats`, the running statistics are used and stay as they
+    are. With `fix_gamma` gamma is overwritten by ones and has no gradient.
 
-    Shapes: data any, the others (channels,); their dtype is float32 for half-precision data, else the
-    data's. `output_mean_var` returns also the mean and ``1 / sqrt(var + eps)``.
-    `cudnn_off` and the calibration ranges change nothing on CPU.
+    Shapes: data any, the others (channels,); their dtype is float32 for half-precision data, else
+    the data's. `output_mean_var` returns also the mean and ``1 / sqrt(var + eps)``. `cudnn_off` and
+    the calibration ranges change nothing on CPU.
     """
 
     eps: Double = 0.0010000000474974513
@@ -76,13 +81,26 @@ class BatchNorm:
         for train in (False, True):
             yield sample((4, 3, 2, 5), *_STATES, train=train, fix_gamma=False, tol=4)
             yield sample((4, 3, 2, 5), *_STATES, train=train, fix_gamma=True, tol=4)
-            yield sample((2, 5, 3), *_STATES, train=train, fix_gamma=False, axis=-1, output_mean_var=True,
-                         grad=False, tol=4)  # fmt: skip
+            yield sample(
+                (2, 5, 3),
+                *_STATES,
+                train=train,
+                fix_gamma=False,
+                axis=-1,
+                output_mean_var=True,
+                grad=False,
+                tol=4,
+            )
             yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
         yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
 
     def infer(a, data, gamma, beta, moving_mean, moving_var):
-        vectors = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
+        vectors = {
+            "gamma": gamma,
+            "beta": beta,
+            "moving_mean": moving_mean,
+            "moving_var": moving_var,
+        }
         vector = _infer_batch_norm(a, data, vectors)
         return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
 
@@ -99,17 +117,17 @@ class BatchNorm:
         wide = data.astype(gamma.dtype)
         mean, var = moving_mean, moving_var
         if a.train and not a.use_global_stats:
-            mean, var = wide.mean(_others(axis, ndim)), wide.var(_others(axis, ndim))
+            mean, var = wide.mean(other_axes(axis, ndim)), wide.var(other_axes(axis, ndim))
         inverse = 1 / xp.sqrt(var + a.eps)
-        out = (wide - _along(mean, axis, ndim)) * _along(gamma * inverse, axis, ndim)
-        out = (out + _along(beta, axis, ndim)).astype(data.dtype)
+        out = (wide - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
+        out = (out + along(beta, axis, ndim)).astype(data.dtype)
         return out, mean, inverse, gamma, moving_mean, moving_var
 
 
 @op("_batch_norm_grad", inputs="grad data gamma mean inverse moving_mean moving_var",
     outputs="data_grad gamma_grad beta_grad", mutates=("moving_mean", "moving_var"))  # fmt: skip
 class _BatchNormGrad:
-    """The gradients of BatchNorm, from its saved mean and inverse deviation; moves the running statistics."""
+    """The gradients of BatchNorm, from its saved statistics; moves the running ones."""
 
     momentum: Float
     axis: Int
@@ -136,98 +154,19 @@ class _BatchNormGrad:
 
     def ref(a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         axis, ndim = a.axis % data.ndim, data.ndim
-        others, wide = _others(axis, ndim), grad.astype(gamma.dtype)
-        scaled = (data.astype(gamma.dtype) - _along(mean, axis, ndim)) * _along(inverse, axis, ndim)
+        others, wide = other_axes(axis, ndim), grad.astype(gamma.dtype)
+        scaled = (data.astype(gamma.dtype) - along(mean, axis, ndim)) * along(inverse, axis, ndim)
         by_beta, by_gamma = wide.sum(others), (wide * scaled).sum(others)
         by_data = wide
         if a.batch_stats:
             n = max(data.size // max(data.shape[axis], 1), 1)
-            by_data = wide - _along(by_beta / n, axis, ndim) - scaled * _along(by_gamma / n, axis, ndim)
+            by_data = (
+                wide - along(by_beta / n, axis, ndim) - scaled * along(by_gamma / n, axis, ndim)
+            )
             var = 1 / (inverse * inverse) - a.eps
             moving_mean = a.momentum * moving_mean + (1 - a.momentum) * mean
             moving_var = a.momentum * moving_var + (1 - a.momentum) * var
         scale = inverse if a.fix_gamma else gamma * inverse
-        by_data = (by_data * _along(scale, axis, ndim)).astype(data.dtype)
+        by_data = (by_data * along(scale, axis, ndim)).astype(data.dtype)
         by_gamma = xp.zeros_like(by_gamma) if a.fix_gamma else by_gamma
         return by_data, by_gamma, by_beta, moving_mean, moving_var
-
-
-def _infer_layer_norm(a, data, gamma):
-    """(axis, spec of the statistics); fills in gamma."""
-    _require_float(data)
-    gamma.fill("gamma", dtype=data.dtype)
-    if data.shape is None:
-        return Spec(None, data.dtype)
-    axis = normal_axis(a.axis, data.ndim)
-    gamma.fill("gamma", (data.shape[axis],))
-    return Spec(tuple(1 if i == axis else n for i, n in enumerate(data.shape)), data.dtype)
-
-
-@op("LayerNorm", aliases=("_npx_layer_norm",), inputs="data gamma beta", outputs="output mean std",
-    visible=lambda a: 3 if a.output_mean_var else 1)  # fmt: skip
-class LayerNorm:
-    """Normalise along one axis and scale and shift.
-
-    ``out = gamma * (data - mean) / std + beta`` with ``std = sqrt(var + eps)`` and the biased variance.
-    Shapes: gamma and beta (n,) for n the extent of `axis`; mean and std, returned with
-    `output_mean_var`, keep the axis with extent 1.
-    """
-
-    axis: Int = -1
-    eps: Float = 9.99999975e-06
-    output_mean_var: Bool = False
-
-    dtypes = _FLOATS
-    samples = (
-        sample((2, 3, 4), (4,), (4,), tol=4),
-        sample((2, 3, 4), (3,), (3,), axis=1, tol=4),
-        sample((5, 17), (17,), (17,), eps=1e-3, tol=4),
-        sample((3, 4), (4,), (4,), output_mean_var=True, grad=False, tol=4),
-    )
-
-    def infer(a, data, gamma, beta):
-        stats = _infer_layer_norm(a, data, gamma)
-        beta.fill("beta", gamma.shape, gamma.dtype)
-        return Spec(data.shape, data.dtype), stats, Spec(stats.shape, stats.dtype)
-
-    def grad(a, F, g, data, gamma, mean, std):
-        return F._layer_norm_grad(g[0], data, gamma, mean, std, axis=a.axis)
-
-    def ref(a, xp, data, gamma, beta):
-        axis, ndim = a.axis % data.ndim, data.ndim
-        mean = data.mean(axis, keepdims=True)
-        std = xp.sqrt(data.var(axis, keepdims=True) + a.eps)
-        out = (data - mean) / std * _along(gamma, axis, ndim) + _along(beta, axis, ndim)
-        return out, mean, std
-
-
-@op("_layer_norm_grad", inputs="grad data gamma mean std", outputs="data_grad gamma_grad beta_grad")
-class _LayerNormGrad:
-    """The gradients of LayerNorm, from its saved mean and standard deviation."""
-
-    axis: Int
-
-    dtypes = _FLOATS
-    samples = (
-        sample((2, 3, 4), (2, 3, 4), (4,), (2, 3, 1), values(0.5, 2, (2, 3, 1)), axis=-1, grad=False, tol=4),
-        sample((2, 3, 4), (2, 3, 4), (3,), (2, 1, 4), values(0.5, 2, (2, 1, 4)), axis=1, grad=False, tol=4),
-    )
-
-    def infer(a, grad, data, gamma, mean, std):
-        stats = _infer_layer_norm(a, data, gamma)
-        grad.fill("grad", data.shape, data.dtype)
-        mean.fill("mean", stats.shape, stats.dtype)
-        std.fill("std", stats.shape, stats.dtype)
-        return (
-            Spec(data.shape, data.dtype), Spec(gamma.shape, gamma.dtype), Spec(gamma.shape, gamma.dtype),
-        )  # fmt: skip
-
-    def ref(a, xp, grad, data, gamma, mean, std):
-        axis, ndim = a.axis % data.ndim, data.ndim
-        scaled = (data - mean) / std
-        by_gamma = (grad * scaled).sum(_others(axis, ndim))
-        by_beta = grad.sum(_others(axis, ndim))
-        inner = grad * _along(gamma, axis, ndim)
-        by_data = inner - inner.mean(axis, keepdims=True)
-        by_data = (by_data - scaled * (inner * scaled).mean(axis, keepdims=True)) / std
-        return by_data, by_gamma, by_beta

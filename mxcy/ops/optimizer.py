@@ -47,7 +47,10 @@ def _infer(names, master):
             spec.fill(name, shape)
         same = 2 if master else len(names)
         dtype = same_dtype(specs[:same], names[:same])
-        require(dtype is None or dtypes.is_float(dtype), f"weight: expected a floating dtype, got {specs[0]}")
+        require(
+            dtype is None or dtypes.is_float(dtype),
+            f"weight: expected a floating dtype, got {specs[0]}",
+        )
         for name, spec in zip(names[same:], specs[same:], strict=True):
             spec.fill(name, dtype=_FLOAT32)
         return Spec(shape, dtype)
@@ -72,7 +75,9 @@ def _widened_step(step):
     return run
 
 
-def optimizer(name, states, fields, step, doc, mixed=None, aliases=(), positive=(), tries=({},), kernel=()):
+def optimizer(
+    name, states, fields, step, doc, mixed=None, aliases=(), positive=(), tries=({},), kernel=()
+):
     """Register an update, and its multi-precision form.
 
     Parameters
@@ -98,16 +103,25 @@ def optimizer(name, states, fields, step, doc, mixed=None, aliases=(), positive=
     shape = (3, 5)
     draw = {n: values(0.1, 1, shape) if n in positive else values(-1, 1, shape) for n in names}
     register(
-        name, aliases=aliases, inputs=" ".join(names), fields=fields, mutates=names[2:],
-        infer=_infer(names, False), ref=_widened_step(step) if names[2:] else _single(step), kernels=kernel,
-        dtypes=("float32", "float64", "float16", "bfloat16"), doc=doc,
+        name,
+        aliases=aliases,
+        inputs=" ".join(names),
+        fields=fields,
+        mutates=names[2:],
+        infer=_infer(names, False),
+        ref=_widened_step(step) if names[2:] else _single(step),
+        kernels=kernel,
+        dtypes=("float32", "float64", "float16", "bfloat16"),
+        doc=doc,
         samples=tuple(sample(*(draw[n] for n in names), tol=4, **attrs) for attrs in tries),
-    )  # fmt: skip
+    )
     if mixed is None:
         return
     names = (*names, "weight32")
-    shared = {n: values(0.1, 1, shape, "float32") if n in positive else values(-1, 1, shape, "float32")
-              for n in names[2:]}  # fmt: skip
+    shared = {
+        n: values(0.1, 1, shape, "float32") if n in positive else values(-1, 1, shape, "float32")
+        for n in names[2:]
+    }
     register(
         mixed, inputs=" ".join(names), fields=fields, mutates=names[2:], infer=_infer(names, True),
         ref=_mixed(step), kernels=kernel, dtypes=("float16", "bfloat16", "float32"),
@@ -124,7 +138,10 @@ def _single(step):
     return lambda a, xp, *arrays: run(a, xp, *arrays)[0]
 
 
-_TRIES = ({"lr": 0.1, "wd": 0.01}, {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5, "clip_gradient": 0.2})
+_TRIES = (
+    {"lr": 0.1, "wd": 0.01},
+    {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5, "clip_gradient": 0.2},
+)
 
 
 def with_attributes(**more):
@@ -150,14 +167,19 @@ optimizer(
     mixed="mp_sgd_update", aliases=("_sparse_sgd_update",), tries=_TRIES,
 )  # fmt: skip
 optimizer(
-    "sgd_mom_update", "mom", (LR, MOMENTUM, WD, RESCALE, CLIP, _LAZY), _sgd_mom,
+    "sgd_mom_update",
+    "mom",
+    (LR, MOMENTUM, WD, RESCALE, CLIP, _LAZY),
+    _sgd_mom,
     """Gradient descent with momentum.
 
-    ``mom = momentum * mom - lr * (grad + wd * weight)`` with the gradient rescaled and clipped, then
-    ``weight + mom``. `lazy_update` concerns sparse gradients only.
+    ``mom = momentum * mom - lr * (grad + wd * weight)`` with the gradient rescaled and clipped,
+    then ``weight + mom``. `lazy_update` concerns sparse gradients only.
     """,
-    mixed="mp_sgd_mom_update", aliases=("_sparse_sgd_mom_update",), tries=with_attributes(momentum=0.9),
-)  # fmt: skip
+    mixed="mp_sgd_mom_update",
+    aliases=("_sparse_sgd_mom_update",),
+    tries=with_attributes(momentum=0.9),
+)
 
 
 def _adam(a, xp, weight, grad, mean, var):
@@ -170,12 +192,17 @@ def _adam(a, xp, weight, grad, mean, var):
 _BETAS = (number("beta1", 0.899999976), number("beta2", 0.999000013))
 
 optimizer(
-    "adam_update", "mean var", (LR, *_BETAS, number("epsilon", 9.99999994e-09), WD, RESCALE, CLIP, _LAZY), _adam,
+    "adam_update",
+    "mean var",
+    (LR, *_BETAS, number("epsilon", 9.99999994e-09), WD, RESCALE, CLIP, _LAZY),
+    _adam,
     """Adam, without the correction of the first steps, which callers put into `lr`.
 
-    Mean and var are moving averages of the gradient and of its square:
-    ``weight - lr * mean / (sqrt(var) + epsilon)``. Weight decay is part of the gradient, before clipping.
-    `lazy_update` concerns sparse gradients only.
+    Mean and var are moving averages of the gradient and of its square: ``weight - lr * mean /
+    (sqrt(var) + epsilon)``. Weight decay is part of the gradient, before clipping. `lazy_update`
+    concerns sparse gradients only.
     """,
-    aliases=("_sparse_adam_update",), positive=("var",), tries=_TRIES,
-)  # fmt: skip
+    aliases=("_sparse_adam_update",),
+    positive=("var",),
+    tries=_TRIES,
+)

@@ -41,7 +41,9 @@ def _axis(a, data):
 
 def _infer(a, data, length=None):
     if data.dtype is not None:
-        require(dtypes.is_float(data.dtype), f"data: only floating dtypes are supported, got {data}")
+        require(
+            dtypes.is_float(data.dtype), f"data: only floating dtypes are supported, got {data}"
+        )
     dtype = data.dtype if a.dtype is None else dtypes.code_of(a.dtype)
     if data.shape is not None:
         axis = _axis(a, data)
@@ -73,7 +75,9 @@ def _result(a, data, out):
 def _softmax_ref(a, xp, data, length=None):
     axis, where = a.axis % data.ndim, None
     if length is not None:
-        positions = xp.arange(data.shape[axis]).reshape([-1 if i == axis else 1 for i in range(data.ndim)])
+        positions = xp.arange(data.shape[axis]).reshape(
+            [-1 if i == axis else 1 for i in range(data.ndim)]
+        )
         where = xp.broadcast_to(positions < xp.expand_dims(length, axis), data.shape)
     return _result(a, data, softmax(xp, _scaled(xp, a, data), axis, where))
 
@@ -101,10 +105,13 @@ def _grad(rule, sign):
 
 def _samples(**more):
     return (
-        sample((3, 5), **more), sample((2, 3, 4), axis=1, **more), sample((4, 3), axis=0, temperature=2.5, **more),
-        sample((3, 70), **more), sample((3, 4), dtype="float64", dtypes=("float32",), grad=False, **more),
+        sample((3, 5), **more),
+        sample((2, 3, 4), axis=1, **more),
+        sample((4, 3), axis=0, temperature=2.5, **more),
+        sample((3, 70), **more),
+        sample((3, 4), dtype="float64", dtypes=("float32",), grad=False, **more),
         sample((2, 3, 17), axis=-2, **more),
-    )  # fmt: skip
+    )
 
 
 register(
@@ -118,8 +125,9 @@ register(
     ),
     doc="""Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``.
 
-    With `use_length` only the first ``length`` elements along the axis take part and the others give 0;
-    `length` has the data's shape without the axis and an integer dtype. `dtype` is that of the result.
+    With `use_length` only the first ``length`` elements along the axis take part and the others
+    give 0; `length` has the data's shape without the axis and an integer dtype. `dtype` is that of
+    the result.
     """,
 )  # fmt: skip
 register(
@@ -159,18 +167,34 @@ def _grad_of_log_softmax_grad(a, F, g, grad, result):
 
 _GRAD_FIELDS = (Field("axis", Int, -1), Field("scale", Double, 1.0))
 _GRAD_SAMPLES = (
-    sample((3, 5), values(0, 1, (3, 5)), scale=0.5), sample((2, 3, 4), values(0, 1, (2, 3, 4)), axis=1),
+    sample((3, 5), values(0, 1, (3, 5)), scale=0.5),
+    sample((2, 3, 4), values(0, 1, (2, 3, 4)), axis=1),
     sample((3, 70), values(0, 1, (3, 70))),
-)  # fmt: skip
+)
 
 register(
-    "_softmax_grad", inputs="grad result", fields=_GRAD_FIELDS, infer=_infer_grad, grad=_grad_of_softmax_grad,
-    ref=lambda a, xp, grad, result: a.scale * result * (grad - (grad * result).sum(a.axis, keepdims=True)),
-    dtypes=_FLOATS, samples=_GRAD_SAMPLES, doc="The gradient of softmax, from its output.",
-)  # fmt: skip
+    "_softmax_grad",
+    inputs="grad result",
+    fields=_GRAD_FIELDS,
+    infer=_infer_grad,
+    grad=_grad_of_softmax_grad,
+    ref=lambda a, xp, grad, result: (
+        a.scale * result * (grad - (grad * result).sum(a.axis, keepdims=True))
+    ),
+    dtypes=_FLOATS,
+    samples=_GRAD_SAMPLES,
+    doc="The gradient of softmax, from its output.",
+)
 register(
-    "_log_softmax_grad", inputs="grad result", fields=_GRAD_FIELDS, infer=_infer_grad,
+    "_log_softmax_grad",
+    inputs="grad result",
+    fields=_GRAD_FIELDS,
+    infer=_infer_grad,
     grad=_grad_of_log_softmax_grad,
-    ref=lambda a, xp, grad, result: a.scale * (grad - xp.exp(result) * grad.sum(a.axis, keepdims=True)),
-    dtypes=_FLOATS, samples=_GRAD_SAMPLES, doc="The gradient of log_softmax, from its output.",
-)  # fmt: skip
+    ref=lambda a, xp, grad, result: (
+        a.scale * (grad - xp.exp(result) * grad.sum(a.axis, keepdims=True))
+    ),
+    dtypes=_FLOATS,
+    samples=_GRAD_SAMPLES,
+    doc="The gradient of log_softmax, from its output.",
+)

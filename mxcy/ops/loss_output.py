@@ -1,0 +1,227 @@
+"""Outputs that carry their own loss: their gradients ignore what comes from above."""
+
+from mxcy.ops.attrs import Bool, Enum, Field, Float
+from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.record import op, register, sample, values
+
+__all__ = []
+
+
+def _infer_regression(a, data, label):
+    dtype = same_dtype((data, label), ("data", "label"))
+    if data.shape is not None and not _goes_with(label.shape, data.shape):
+        label.fill("label", data.shape)
+    return Spec(data.shape, dtype)
+
+
+def _goes_with(label, data):
+    """Whether a label that is not of the data's shape is accepted: as many values per sample."""
+    if label is None or -1 in label or -1 in data:
+        return False
+    return label[:1] == data[:1] and Spec(label).size == Spec(data).size
+
+
+def _regression_grad(difference):
+    def grad(a, F, g, out, label):
+        label = label if label.shape == out.shape else F.Reshape(label, shape=out.shape)
+        values_per_sample = Spec(out.shape).size // max(out.shape[0], 1)
+        by_data = difference(F, out, label) * (a.grad_scale / max(values_per_sample, 1))
+        return by_data, F.zeros_like(label)
+
+    return grad
+
+
+_REGRESSION_DOC = """\
+The gradient is scaled by grad_scale over the number of values per sample; it does not depend on
+what comes from above, and the label has none. The label has the data's shape, or another one with
+as many values per sample."""
+
+
+def regression(name, ref, difference, doc):
+    """Register a regression output.
+
+    Parameters
+    ----------
+    name : str
+    ref : callable
+        ``ref(xp, data)``: the output.
+    difference : callable
+        ``difference(F, out, label)``: the loss' derivative for one value.
+    doc : str
+    """
+    register(
+        name,
+        aliases=(f"_sparse_{name}",),
+        inputs="data label",
+        fields=(Field("grad_scale", Float, 1.0),),
+        infer=_infer_regression,
+        grad=_regression_grad(difference),
+        ref=lambda a, xp, data, label: ref(xp, data),
+        samples=(
+            sample((3, 4), (3, 4), grad=False),
+            sample((3, 1), (3,), grad=False),
+            sample((3, 2, 2), (3, 4), grad=False, grad_scale=2.0),
+        ),
+        doc=f"{doc}\n\n{_REGRESSION_DOC}",
+    )
+
+
+regression(
+    "LinearRegressionOutput",
+    lambda xp, data: data,
+    lambda F, out, label: out - label,
+    "The data unchanged, with the gradient of the squared error, ``out - label``.",
+)
+regression(
+    "LogisticRegressionOutput",
+    lambda xp, data: 1 / (1 + xp.exp(-data)),
+    lambda F, out, label: out - label,
+    "The sigmoid of the data, with the gradient of the logistic loss, ``out - label``.",
+)
+regression(
+    "MAERegressionOutput",
+    lambda xp, data: data,
+    lambda F, out, label: F.sign(out - label),
+    "The data unchanged, with the gradient of the absolute error, ``sign(out - label)``.",
+)
+
+
+@op("SVMOutput", inputs="data label")
+class SVMOutput:
+    """The data unchanged, with the gradient of a one-against-all support vector machine.
+
+    The label of each row is the index of its class; that class should score at least `margin` and
+    the others at most ``-margin``. With `use_linear` a violation counts as it is, otherwise
+    squared. Shapes: data (..., classes), label (...). The gradient from above is ignored, the label
+    has none.
+    """
+
+    margin: Float = 1.0
+    regularization_coefficient: Float = 1.0
+    use_linear: Bool = False
+
+    samples = (
+        sample((3, 4), values(0, 4, (3,)), grad=False),
+        sample((3, 2, 4), values(0, 4, (3, 2)), grad=False, use_linear=True),
+    )
+
+    def infer(a, data, label):
+        dtype = same_dtype((data, label), ("data", "label"))
+        if data.shape is not None:
+            require(data.ndim >= 2, f"data: expected at least 2 dimensions, got {data.shape}")
+            label.fill("label", data.shape[:-1])
+        return Spec(data.shape, dtype)
+
+    def grad(a, F, g, data, label):
+        chosen = F.one_hot(label, depth=data.shape[-1], dtype=data.dtype)
+        sign = 1 - chosen * 2  # the class itself is pushed up, the others down
+        violation = F.relu(a.margin + sign * data)
+        slope = violation > 0 if a.use_linear else violation * 2
+        return sign * slope * a.regularization_coefficient, F.zeros_like(label)
+
+    def ref(a, xp, data, label):
+        return data
+
+
+@op("MakeLoss")
+class MakeLoss:
+    """Make an array a loss: the data unchanged, with the gradient `grad_scale`.
+
+    The gradient is divided by the batch size (`normalization` 'batch') or by the number of elements
+    greater than `valid_thresh`, at least one ('valid'). The gradient from above is ignored.
+    """
+
+    grad_scale: Float = 1.0
+    valid_thresh: Float = 0.0
+    normalization: Enum("batch", "null", "valid") = "null"
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    samples = (sample((3, 4), grad=False), sample((3, 4), grad=False, normalization="valid"))
+
+    def infer(a, data):
+        return Spec(data.shape, data.dtype)
+
+    def grad(a, F, g, data):
+        scale = a.grad_scale
+        if a.normalization == "batch":
+            scale /= max(data.shape[0], 1)
+        by_data = F.ones_like(data) * scale
+        if a.normalization != "valid":
+            return by_data
+        return F.broadcast_div(by_data, F.relu(F.sum(data > a.valid_thresh) - 1) + 1)
+
+    def ref(a, xp, data):
+        return data
+
+
+@op(
+    "IdentityAttachKLSparseReg",
+    inputs="data moving_avg",
+    outputs="output",
+    mutates=("moving_avg",),
+)
+class IdentityAttachKLSparseReg:
+    """The data unchanged; the gradient adds a penalty on units that are too active.
+
+    The penalty is the Kullback-Leibler divergence between `sparseness_target` and the mean
+    activation of each unit (all axes but the first), a running average that moves with `momentum`
+    in the backward pass. Shapes: data (batch, ...), moving_avg (units,).
+    """
+
+    sparseness_target: Float = 0.100000001
+    penalty: Float = 0.00100000005
+    momentum: Float = 0.899999976
+
+    samples = (sample((3, 4), values(0.1, 0.9, (4,)), grad=False),)
+    domain = (0.1, 0.9)
+
+    def infer(a, data, moving_avg):
+        dtype = same_dtype((data, moving_avg), ("data", "moving_avg"))
+        if data.shape is not None:
+            require(data.ndim >= 2, f"data: expected at least 2 dimensions, got {data.shape}")
+            units = -1 if -1 in data.shape[1:] else Spec(data.shape[1:]).size
+            moving_avg.fill("moving_avg", (units,))
+        return Spec(data.shape, dtype)
+
+    def grad(a, F, g, data, moving_avg):
+        return F._kl_sparse_grad(
+            g, data, moving_avg, sparseness_target=a.sparseness_target, penalty=a.penalty,
+            momentum=a.momentum,
+        )  # fmt: skip
+
+    def ref(a, xp, data, moving_avg):
+        return data, moving_avg
+
+
+@op("_kl_sparse_grad", inputs="grad data moving_avg", mutates=("moving_avg",))
+class _KlSparseGrad:
+    """The gradient of IdentityAttachKLSparseReg; moves the running average."""
+
+    sparseness_target: Float
+    penalty: Float
+    momentum: Float
+
+    domain = (0.1, 0.9)
+    samples = (
+        sample(
+            (3, 4),
+            (3, 4),
+            (4,),
+            sparseness_target=0.1,
+            penalty=0.1,
+            momentum=0.9,
+            grad=False,
+            tol=4,
+        ),
+    )
+
+    def infer(a, grad, data, moving_avg):
+        grad.fill("grad", data.shape, data.dtype)
+        return Spec(data.shape, data.dtype)
+
+    def ref(a, xp, grad, data, moving_avg):
+        mean = data.reshape(len(data), -1).mean(0)
+        moving_avg = a.momentum * moving_avg + (1 - a.momentum) * mean
+        target = a.sparseness_target
+        penalty = a.penalty * ((1 - target) / (1 - moving_avg) - target / moving_avg)
+        return grad + penalty.reshape(data.shape[1:]), moving_avg

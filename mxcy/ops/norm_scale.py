@@ -1,0 +1,169 @@
+"""Normalisation without learned parameters, and moments."""
+
+from mxcy.ops.attrs import Bool, Enum, Float, ShapeOrNone, UInt
+from mxcy.ops.infer import Spec, normal_axes, require
+from mxcy.ops.norm import require_float
+from mxcy.ops.record import op, sample, values
+from mxcy.ops.reduce import reduced_shape
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+def _length_axes(mode, ndim):
+    """The axes over which L2Normalization measures."""
+    return {"instance": tuple(range(1, ndim)), "channel": (1,), "spatial": tuple(range(2, ndim))}[
+        mode
+    ]
+
+
+@op("L2Normalization", outputs="output norm", visible=1)
+class L2Normalization:
+    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``.
+
+    The sum runs over each sample (`mode` 'instance'), over the channels of each position
+    ('channel') or over the positions of each channel ('spatial'); data is (batch, channel, ...),
+    with three dimensions at least for the latter two.
+    """
+
+    eps: Float = 1.00000001e-10
+    mode: Enum("channel", "instance", "spatial") = "instance"
+
+    dtypes = _FLOATS
+    samples = (
+        sample((2, 3, 4), eps=0.1, tol=4),
+        sample((2, 3, 4, 2), mode="channel", tol=4),
+        sample((2, 3, 4), mode="spatial", tol=4),
+        sample((2, 5), tol=4),
+    )
+
+    def infer(a, data):
+        require_float(data)
+        if data.shape is None:
+            return Spec(None, data.dtype), Spec(None, data.dtype)
+        if a.mode != "instance":
+            require(
+                data.ndim >= 3, f"data: mode {a.mode} needs at least 3 dimensions, got {data.shape}"
+            )
+        norm = reduced_shape(data.shape, _length_axes(a.mode, data.ndim), True)
+        return Spec(data.shape, data.dtype), Spec(norm, data.dtype)
+
+    def grad(a, F, g, output, norm):
+        axes = _length_axes(a.mode, len(output.shape))
+        along = g[0] * output
+        along = F.sum(along, axis=axes, keepdims=True) if axes else along
+        return F.broadcast_div(g[0] - F.broadcast_mul(output, along), norm)
+
+    def ref(a, xp, data):
+        wide = data.astype(xp.float32) if data.dtype == xp.float16 else data
+        norm = xp.sqrt((wide * wide).sum(_length_axes(a.mode, data.ndim), keepdims=True) + a.eps)
+        return (wide / norm).astype(data.dtype), norm.astype(data.dtype)
+
+
+def _window_sum(xp, array, nsize):
+    """The sum of nsize // 2 channels on either side of each channel and itself."""
+    half, channels = nsize // 2, array.shape[1]
+    padded = xp.pad(array, [(0, 0), (half, half), *[(0, 0)] * (array.ndim - 2)])
+    return sum(padded[:, i : i + channels] for i in range(2 * half + 1))
+
+
+def _infer_lrn(data):
+    require_float(data)
+    if data.shape is not None:
+        require(data.ndim == 4, f"data: expected 4 dimensions, got {data.shape}")
+    return Spec(data.shape, data.dtype)
+
+
+@op("LRN", outputs="output norm", visible=1)
+class LRN:
+    """Divide by a power of the energy of neighbouring channels.
+
+    ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over the `nsize`
+    channels around each; data is (batch, channel, height, width).
+    """
+
+    alpha: Float = 9.99999975e-05
+    beta: Float = 0.75
+    knorm: Float = 2.0
+    nsize: UInt
+
+    dtypes = _FLOATS
+    samples = (
+        sample((2, 5, 3, 2), nsize=3, alpha=0.5, tol=4),
+        sample((2, 4, 2, 3), nsize=5, alpha=0.1, beta=0.6, knorm=1.5, tol=4),
+    )
+
+    def infer(a, data):
+        return _infer_lrn(data), _infer_lrn(data)
+
+    def grad(a, F, g, data, norm):
+        return F._lrn_grad(g[0], data, norm, alpha=a.alpha, beta=a.beta, nsize=a.nsize)
+
+    def ref(a, xp, data):
+        norm = a.knorm + a.alpha / a.nsize * _window_sum(xp, data * data, a.nsize)
+        return data * norm**-a.beta, norm
+
+
+@op("_lrn_grad", inputs="grad data norm")
+class _LrnGrad:
+    """The gradient of LRN, from its saved norm."""
+
+    alpha: Float
+    beta: Float
+    nsize: UInt
+
+    dtypes = _FLOATS
+    samples = (
+        sample(
+            (2, 5, 3, 2), (2, 5, 3, 2), values(1, 2, (2, 5, 3, 2)), nsize=3, alpha=0.5, beta=0.75,
+            grad=False, tol=4,
+        ),
+    )  # fmt: skip
+
+    def infer(a, grad, data, norm):
+        for name, spec in (("grad", grad), ("norm", norm)):
+            spec.fill(name, data.shape, data.dtype)
+        return _infer_lrn(data)
+
+    def ref(a, xp, grad, data, norm):
+        spread = _window_sum(xp, grad * data * norm ** (-a.beta - 1), a.nsize)
+        return grad * norm**-a.beta - 2 * a.alpha * a.beta / a.nsize * data * spread
+
+
+@op("moments", outputs="mean var")
+class Moments:
+    """The mean and the biased variance over `axes`, which must be given."""
+
+    axes: ShapeOrNone = None
+    keepdims: Bool = False
+
+    dtypes = _FLOATS
+    samples = (
+        sample((3, 4), axes=(0,), tol=4),
+        sample((2, 3, 4), axes=(0, 2), tol=4),
+        sample((2, 3, 4), axes=(-1,), keepdims=True, tol=4),
+    )
+
+    def infer(a, data):
+        require(a.axes, "axes: must be given and not be empty")
+        require_float(data)
+        shape = None
+        if data.shape is not None:
+            shape = reduced_shape(data.shape, normal_axes(a.axes, data.ndim), a.keepdims)
+        return Spec(shape, data.dtype), Spec(shape, data.dtype)
+
+    def grad(a, F, g, data):
+        axes = normal_axes(a.axes, len(data.shape))
+        kept = reduced_shape(data.shape, axes, True)
+        n = 1
+        for axis in axes:
+            n *= data.shape[axis]
+        by_mean, by_var = (F.Reshape(part, shape=kept) / n for part in g)
+        centred = F.broadcast_sub(data, F.mean(data, axis=axes, keepdims=True))
+        return F.broadcast_add(F.broadcast_mul(centred * 2, by_var), by_mean)
+
+    def ref(a, xp, data):
+        axes = normal_axes(a.axes, data.ndim)
+        shape = reduced_shape(data.shape, axes, a.keepdims)
+        return data.mean(axes).reshape(shape), data.var(axes).reshape(shape)
