@@ -2,12 +2,26 @@
 
 from importlib import import_module
 
-from mxcy import autograd, ndarray, random
+from mxcy import autograd, ndarray, random, util
 from mxcy import ndarray as nd
+from mxcy import random as rnd
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from mxcy.libinfo import __version__
+from mxcy.util import (
+    is_np_array,
+    is_np_default_dtype,
+    is_np_shape,
+    np_array,
+    np_default_dtype,
+    np_shape,
+    set_np_shape,
+    use_np,
+    use_np_array,
+    use_np_default_dtype,
+    use_np_shape,
+)
 
 __all__ = [
     "AttrScope",
@@ -19,15 +33,29 @@ __all__ = [
     "cpu_pinned",
     "current_context",
     "gpu",
+    "is_np_array",
+    "is_np_default_dtype",
+    "is_np_shape",
     "nd",
     "ndarray",
+    "np_array",
+    "np_default_dtype",
+    "np_shape",
     "num_gpus",
     "random",
+    "rnd",
+    "set_np_shape",
+    "use_np",
+    "use_np_array",
+    "use_np_default_dtype",
+    "use_np_shape",
+    "util",
 ]
 
 #: name -> module that is imported when the name is first asked for
 _LATER = {
     "attribute": "mxcy.attribute",
+    "engine": "mxcy.engine",
     "gluon": "mxcy.gluon",
     "init": "mxcy.initializer",
     "initializer": "mxcy.initializer",

@@ -17,8 +17,8 @@ __all__ = [
     "dtype_from_number", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array",
     "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
     "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
-    "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype", "use_np_shape",
-    "wrap_np_binary_func", "wrap_np_unary_func",
+    "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype",
+    "use_np_shape", "wrap_np_binary_func", "wrap_np_unary_func",
 ]  # fmt: skip
 
 

@@ -588,7 +588,8 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
 def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs, NDArrayBase view not None):
     """Put `view`, which shares the memory of `source`, on the tape as an operator's only output."""
     cdef double numbers[MAX_NUMBERS]
-    cdef Variant variant = handle.variant((), numbers, attrs, 1)
+    cdef tuple raw = tuple([attrs.get(name, _Null) for name in handle.schema.names])
+    cdef Variant variant = handle.variant(raw, numbers, None, 1)
     cdef tuple inputs = (source,)
     cdef Prepared prepared = variant.find(inputs)
     if prepared.nout != 1 or prepared.out_shapes[0] is not view.layout:

@@ -6,6 +6,7 @@ from mxcy import _front, dtypes
 from mxcy.base import MXNetError, integer_types, numeric_types
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray.register import F
+from mxcy.ops import reference
 from mxcy.util import is_np_shape
 
 __all__ = [
@@ -90,21 +91,19 @@ def array(source_array, ctx=None, dtype=None):
         return source_array.copyto(made)
     code = _code(dtype)
     try:
-        values = np.asarray(source_array)
-        if values.dtype == dtypes.bfloat16 and code == dtypes.CODES["bfloat16"]:
-            return _front.from_numpy(np.ascontiguousarray(values).reshape(values.shape), code, ctx)
-        with np.errstate(all="ignore"):
-            values = values.astype(_memory_type(code))
+        values = _converted(np.asarray(source_array), code)
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
-    made = _front.empty(values.shape, code, ctx)
-    made[()] = values
-    return made
+    return _front.from_numpy(values, code, ctx)
 
 
-def _memory_type(code):
-    """The NumPy type that values have before they are stored."""
-    return np.dtype(np.float32) if code == dtypes.CODES["bfloat16"] else dtypes.dtype_of(code)
+def _converted(values, code):
+    """A NumPy array in the type of an element type's memory, contiguous."""
+    kind = dtypes.dtype_of(code)
+    with np.errstate(all="ignore"):
+        if kind == dtypes.bfloat16 and values.dtype != kind:
+            return reference.narrow(values.astype(np.float32)).view(kind)
+        return values.astype(kind, order="C", copy=False)
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):

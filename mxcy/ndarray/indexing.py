@@ -7,12 +7,14 @@ shares the array's memory exactly when its elements lie there side by side; othe
 While recording, reads go through operators, so that gradients flow back to the array.
 """
 
+import functools
+
 import numpy as np
 
 from mxcy import _front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.register import F
-from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ndarray.tape import is_taped, record_reshape, record_view
 from mxcy.ops import reference
 from mxcy.util import is_np_array, is_np_shape
 
@@ -83,6 +85,13 @@ def expand_key(key, shape):
     if axes > len(shape):
         raise IndexError(f"too many indices ({axes}) for array with {len(shape)} dimensions")
     return (*before, *(slice(None),) * (len(shape) - axes), *(after or ()))
+
+
+def _is_plain(key, ndim):
+    """Whether a key holds only int and slice, so that NumPy needs no help with it."""
+    if type(key) is tuple:
+        return len(key) <= ndim and all(type(entry) in (int, slice) for entry in key)
+    return type(key) in (int, slice) and ndim > 0
 
 
 def _is_advanced(entry):
@@ -188,28 +197,57 @@ def read(array, key):
     ValueError
         When the key holds an object that is no index.
     """
-    if isinstance(key, tuple) and not key:
-        return array
-    if isinstance(key, slice):
-        if key == slice(None) or (key.start is None and key.stop is None and key.step == 1):
+    if isinstance(key, integer_types):
+        return _read_row(array, int(key))
+    if isinstance(key, slice) and key.step in (None, 1):
+        return _read_rows(array, key)
+    if isinstance(key, tuple) and all(isinstance(entry, integer_types) for entry in key):
+        if not key:
             return array
-        if array.ndim and key.step in (None, 1):
-            start, stop, _ = key.indices(array.shape[0])
-            if start > stop:
-                raise MXNetError(f"Invalid slicing range [{start}, {stop})")
-    elif isinstance(key, integer_types):
-        key = (int(key),)
-    elif isinstance(key, tuple) and all(isinstance(entry, integer_types) for entry in key):
-        key = tuple(map(int, key))
-    key, advanced = _numpy_key(expand_key(key, array.shape), array.shape)
-    if advanced:
-        return _read_advanced(array, key)
+        if len(key) == array.ndim:
+            return functools.reduce(_read_row, map(int, key), array)
+    if not _is_plain(key, array.ndim) or is_taped(array):
+        key, advanced = _numpy_key(expand_key(key, array.shape), array.shape)
+        if advanced:
+            return _read_advanced(array, key)
+    elif isinstance(key, slice):
+        key = (key,)
     return _read_basic(array, key)
 
 
 def _element_shape(shape):
     """A result's shape: elements have shape (1,) in MXNet's own shape semantics."""
     return shape if shape or is_np_shape() else (1,)
+
+
+def _read_row(array, row):
+    """What most programs read: ``array[row]``."""
+    shape = array.shape
+    if not shape:
+        raise IndexError("too many indices (1) for array with 0 dimensions")
+    if not -shape[0] <= row < shape[0]:
+        raise IndexError(f"index {row} is out of bounds for axis 0 with size {shape[0]}")
+    begin = row + shape[0] if row < 0 else row
+    rows, shape = array.view_rows(begin, begin + 1), _element_shape(shape[1:])
+    if not is_taped(array):
+        return rows.view_as(shape)
+    record_view("slice", array, rows, begin=(begin,), end=(begin + 1,))
+    return rows if rows.shape == shape else record_reshape(rows, shape)
+
+
+def _read_rows(array, key):
+    """What is read nearly as often: ``array[begin:end]``."""
+    if key.start is None and key.stop is None:
+        return array
+    if array.ndim == 0:
+        raise IndexError("too many indices (1) for array with 0 dimensions")
+    begin, end, _ = key.indices(array.shape[0])
+    if begin > end:
+        raise MXNetError(f"Invalid slicing range [{begin}, {end})")
+    rows = array.view_rows(begin, end)
+    return (
+        record_view("slice", array, rows, begin=(begin,), end=(end,)) if is_taped(array) else rows
+    )
 
 
 def _read_basic(array, key):
@@ -226,9 +264,10 @@ def _read_basic(array, key):
 def _shared(array, view, picked, shape):
     """An array of the picked elements, a view of `array` when they lie side by side."""
     if picked.flags.c_contiguous:
-        first = (picked.ctypes.data - view.ctypes.data) // view.itemsize if picked.size else 0
-        rows = array.view_as((array.size,)).view_rows(first, first + picked.size)
-        return rows.view_as(shape)
+        size, first = picked.size, 0
+        if size:
+            first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
+        return array.view_as((array.size,)).view_rows(first, first + size).view_as(shape)
     made = _front.empty(shape, array.dtype_code, array.context)
     made.numpy_view()[...] = picked
     return made
@@ -243,24 +282,24 @@ def _read_basic_taped(array, key, shape):
     )
     view = array.numpy_view()
     picked = view[slices]
-    if picked.size == array.size and picked.flags.c_contiguous:
+    contiguous = picked.flags.c_contiguous
+    if contiguous and picked.size == array.size:
         part = array
+    elif contiguous:
+        begin = tuple(s.indices(n)[0] for s, n in zip(slices, array.shape, strict=True))
+        end = tuple(map(sum, zip(begin, picked.shape, strict=True)))
+        part = _shared(array, view, picked, picked.shape)
+        record_view("slice", array, part, begin=begin, end=end)
     else:
-        part = _slice_taped(array, slices, view, picked)
-    if part.shape == shape and part is not array:
-        return part
-    return record_view("Reshape", part, part.view_as(shape), shape=shape)
+        begin, end, step = zip(*map(_bounds, slices, array.shape), strict=True)
+        part = F.slice(array, begin=begin, end=end, step=step)
+    return part if part.shape == shape and part is not array else record_reshape(part, shape)
 
 
-def _slice_taped(array, slices, view, picked):
-    attrs = {
-        "begin": tuple(entry.start for entry in slices),
-        "end": tuple(entry.stop for entry in slices),
-        "step": tuple(entry.step for entry in slices),
-    }
-    if picked.flags.c_contiguous:
-        return record_view("slice", array, _shared(array, view, picked, picked.shape), **attrs)
-    return F.slice(array, **attrs)
+def _bounds(entry, extent):
+    """A slice as the operator `slice` takes it: no negative numbers, None for "to the start"."""
+    begin, end, step = entry.indices(extent)
+    return begin, None if end < 0 else end, step
 
 
 def _read_advanced(array, key):
@@ -311,14 +350,17 @@ def write(array, key, value):
         key = ()
     elif array.size == 0:
         return
-    key, _ = _numpy_key(expand_key(key, array.shape), array.shape)
-    whole = all(entry is None or entry == slice(None) for entry in key if not _is_advanced(entry))
-    whole = whole and not any(_is_advanced(entry) for entry in key)
-    if _front.is_recording() and _write_taped(array, whole, value):
+    elif _is_plain(key, array.ndim):
+        key = key if isinstance(key, tuple) else (key,)
+    else:
+        key, _ = _numpy_key(expand_key(key, array.shape), array.shape)
+    if _front.is_recording() and _write_taped(array, key, value):
         return
-    if key and all(isinstance(entry, int) for entry in key):
-        key = (*key[:-1], slice(key[-1], key[-1] + 1 or None))  # so that the value may be an array
-    array.numpy_view()[key] = _values(array, value)
+    target = array.numpy_view()
+    if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
+        # An axis of extent 1 takes arrays of one element, which the element itself would not.
+        target, key = target[..., None], (*key, slice(None))
+    target[key] = _values(array, value)
 
 
 def _check_scalar_key(key):
@@ -326,8 +368,13 @@ def _check_scalar_key(key):
         raise IndexError("scalar tensor can only accept `()` and `:` as index")
 
 
-def _write_taped(array, whole, value):
+def _is_whole(entry):
+    return entry is None or (isinstance(entry, slice) and entry == slice(None))
+
+
+def _write_taped(array, key, value):
     """Handle a write while recording; whether it is done."""
+    whole = all(map(_is_whole, key))
     taped = isinstance(value, _front.NDArrayBase) and value.node is not None
     if array.node is not None:
         if whole and isinstance(value, np.ndarray):

@@ -4,6 +4,7 @@ Memory, views and arithmetic come from the front's base class; this class adds w
 Every operator with a lower-case name is a method of its first input: `fluent` adds those.
 """
 
+import operator
 import warnings
 
 import numpy as np
@@ -17,7 +18,7 @@ from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_w
 from mxcy.ndarray.functions import *  # noqa: F403
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
-from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ndarray.tape import is_taped, record_reshape
 from mxcy.ops import reference
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP"]
@@ -333,10 +334,7 @@ class NDArray(_front.NDArrayBase):
         """
         wanted, reverse = _reshape_arguments(shape, kwargs)
         target = reshaped(self.shape, wanted, reverse)
-        view = self.view_as(target)
-        if is_taped(self):
-            record_view("Reshape", self, view, shape=target)
-        return view
+        return record_reshape(self, target) if is_taped(self) else self.view_as(target)
 
     def flatten(self, inplace=False):
         """The array as a matrix: the first axis and all others; a view with ``inplace=True``."""
@@ -468,7 +466,7 @@ def _reshape_arguments(shape, kwargs):
     elif not shape:
         shape = kwargs.get("shape")
         assert shape, "Shape must be provided."
-    return shape, kwargs.get("reverse", False)
+    return tuple(map(operator.index, shape)), bool(kwargs.get("reverse", False))
 
 
 fluent.add_methods(NDArray)

@@ -1,13 +1,14 @@
 """The shapes that NDArray's methods give views and broadcasts."""
 
-import operator
+import functools
 
-from mxcy.ops import record
-from mxcy.ops.infer import Spec
+from mxcy.base import MXNetError
+from mxcy.ops import shape as ops_shape
 
 __all__ = ["broadcastable", "expanded", "reshaped", "squeezed"]
 
 
+@functools.lru_cache(4096)
 def reshaped(shape, wanted, reverse=False):
     """The shape that `reshape` gives: extents, or the special numbers 0, -1, -2, -3 and -4.
 
@@ -16,24 +17,10 @@ def reshaped(shape, wanted, reverse=False):
     MXNetError
         When the number of elements differs or a special number has no meaning.
     """
-    wanted = tuple(map(operator.index, wanted))
-    if all(extent > 0 for extent in wanted) or not wanted:
-        return wanted
-    if sum(extent == -1 for extent in wanted) == 1 and min(wanted) == -1 and 0 not in wanted:
-        return _inferred(shape, wanted)
-    op = record.find("Reshape")
-    attrs = op.schema.intern(op.name, {"shape": wanted, "reverse": bool(reverse)})
-    return tuple(op.infer(attrs, [Spec(shape, 0)])[0].shape)
-
-
-def _inferred(shape, wanted):
-    """`wanted` with its -1 replaced; an impossible shape stays impossible."""
-    size = known = 1
-    for extent in shape:
-        size *= extent
-    for extent in wanted:
-        known *= extent
-    return tuple(-size // known if extent == -1 else extent for extent in wanted)
+    try:
+        return ops_shape.reshaped(shape, wanted, reverse)
+    except MXNetError as error:
+        raise MXNetError(f"reshape: {error}") from None
 
 
 def expanded(shape, axis):

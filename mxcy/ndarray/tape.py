@@ -3,7 +3,7 @@
 from mxcy import _front
 from mxcy.ops import record
 
-__all__ = ["is_taped", "record_view"]
+__all__ = ["is_taped", "record_reshape", "record_view"]
 
 
 def is_taped(array):
@@ -18,3 +18,10 @@ def record_view(name, source, view, **attrs):
     """
     _front.record_view(_front.bind(record.find(name)), source, attrs, view)
     return view
+
+
+def record_reshape(source, shape):
+    """A view of `source` with another shape, on the tape."""
+    # Among the numbers of Reshape, 0 means an extent of the input.
+    name = "_backward_reshape" if 0 in shape else "Reshape"
+    return record_view(name, source, source.view_as(shape), shape=shape)

@@ -1,7 +1,7 @@
 """Asks an MXNet, real or ours, the cases of tests/data/nd_golden.json.
 
-A case is Python source; in it `x` is `mx.nd.arange` of some shape, reshaped and cast, and `nd`, `np` and
-`mx` are the modules. The kinds of cases::
+A case is Python source; in it `x` is `mx.nd.arange` of some shape, reshaped and cast, and `nd`,
+`np` and `mx` are the modules. The kinds of cases::
 
     read        "(3, 4): 0,1"                x[0,1], and whether it is a view
     write       "float32 (3, 4): x[0]=1"     x after the statement
