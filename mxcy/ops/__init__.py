@@ -1,32 +1,7 @@
-"""Operator records by family. Importing the package registers them all."""
+"""Operator records by family. Importing the package imports all its modules, which registers them."""
 
+import pkgutil
 from importlib import import_module
 
-#: modules of this package that register operators
-FAMILIES = (
-    "creation",
-    "histogram",
-    "elemwise",
-    "broadcast",
-    "reduce",
-    "shape",
-    "matrix",
-    "dot",
-    "expand",
-    "concat",
-    "slicing",
-    "conv",
-    "pool",
-    "nn",
-    "norm",
-    "norm_sample",
-    "norm_scale",
-    "softmax",
-    "loss",
-    "loss_output",
-    "optimizer",
-    "random",
-)
-
-for _family in FAMILIES:
-    import_module(f"mxcy.ops.{_family}")
+for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+    import_module(f"mxcy.ops.{_module}")
