@@ -215,7 +215,6 @@ const TileTable<double> &tile_table(double);
 // --- the loops around it ---------------------------------------------------------------------
 
 inline int64_t up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
-inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // The size of equal blocks of at most `most` that cover n, a multiple of `unit`.
 inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {

@@ -67,17 +67,6 @@ inline void copy_run(T *dst, const S *src, int64_t n, int64_t stride) {
   for (; x < n; ++x) dst[x] = scalar_as<T>(src[x * stride]);
 }
 
-// The positions of a row of the target whose column `offset + position * stride` lies in the image.
-struct Span {
-  int64_t low, high;
-  Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {
-    low = offset >= 0 ? 0 : stride == 1 ? -offset : (stride - 1 - offset) / stride;
-    const int64_t rest = source - offset;
-    high = rest <= 0 ? 0 : least(target, stride == 1 ? rest : (rest + stride - 1) / stride);
-    if (low >= high) low = high = least(low, target);
-  }
-};
-
 // body(offset in the image, offset in the target, how many) for each row that a tap sees, padding
 // left out; in the image the elements are window.stride[2] apart.
 template <class Body>

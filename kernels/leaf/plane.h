@@ -1,5 +1,5 @@
 // Storage types as numbers to compute with: a block of 16-bit elements is copied to float and back,
-// any other is used where it lies.
+// any other is used where it lies. And what a window sees of a row of such a block.
 #pragma once
 #include "half.h"
 
@@ -91,5 +91,19 @@ inline void close_block(S *block, const Sum<S> *made, int64_t n, bool add) {
     for (int64_t i = 0; i < n; ++i) store_scalar(block + i, made[i] + scalar_as<float>(block[i]));
   }
 }
+
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// A window slides over a row: the positions (of `target`) whose column `offset + position * stride`
+// lies in the source.
+struct Span {
+  int64_t low, high;
+  Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {
+    low = offset >= 0 ? 0 : stride == 1 ? -offset : (stride - 1 - offset) / stride;
+    const int64_t rest = source - offset;
+    high = rest <= 0 ? 0 : least(target, stride == 1 ? rest : (rest + stride - 1) / stride);
+    if (low >= high) low = high = least(low, target);
+  }
+};
 
 MX_LEAF_END

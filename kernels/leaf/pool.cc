@@ -162,6 +162,79 @@ inline void return_window(const mx_pool_params &p, const Extent &d, const Extent
   if (kind == kMax && where >= 0) made[where] += gradient;
 }
 
+// Positions in a plane, as wide as the elements that they accompany.
+template <class T>
+using Position = Element<Mask<Vec<T>>>;
+
+// n elements (up to a vector), 1 or 2 apart; what is not read is zero.
+template <class T>
+MX_INLINE Vec<T> load_apart(const T *src, int n, int64_t stride) {
+  constexpr int L = kLanes<T>;
+  if (stride == 1) return n == L ? load(src) : load_first(src, n);
+  const int read = 2 * n - 1;
+  const Vec<T> low = read >= L ? load(src) : load_first(src, read);
+  const Vec<T> high = read > L ? load_first(src + L, read - L) : Vec<T>{};
+  Mask<Vec<T>> index;
+  for (int i = 0; i < L; ++i) index[i] = 2 * i;
+  return __builtin_shuffle(low, high, index);
+}
+
+// largest[x] = max(largest[x], src[x * stride]), and where it came from. In vectors, because which
+// element is largest is anything but predictable.
+template <class T>
+inline void take_larger(T *largest, Position<T> *where, const T *src, int64_t n, int64_t stride,
+                        Position<T> code) {
+  constexpr int L = kLanes<T>;
+  typedef Mask<Vec<T>> Index;
+  if (stride > 2) {
+    for (int64_t x = 0; x < n; ++x) {
+      const T found = src[x * stride];
+      if (found > largest[x]) largest[x] = found, where[x] = code;
+    }
+    return;
+  }
+  for (int64_t x = 0; x < n; x += L) {
+    const int count = (int)least(L, n - x);
+    const Vec<T> found = load_apart(src + x * stride, count, stride);
+    const Vec<T> before = load_first(largest + x, count);
+    const Index larger = found > before, at = load_first(where + x, count);
+    store_first(largest + x, larger ? found : before, count);
+    store_first(where + x, larger ? code - Index{} : at, count);
+  }
+}
+
+// What the windows of one output row give back to their maxima: tap by tap for the whole row.
+template <class S, class T>
+void return_row(const mx_pool_params &p, const Extent &d, const Extent &h, const T *gradient,
+                const T *in, T *made, T *largest, Position<T> *where) {
+  const int64_t n = p.target[2] * p.inner, step = p.stride[2] * p.inner;
+  for (int64_t x = 0; x < n; ++x) largest[x] = lowest<S>, where[x] = -1;
+  for (int64_t i = d.begin; i < d.end; ++i) {
+    for (int64_t j = h.begin; j < h.end; ++j) {
+      const int64_t row = (i * p.source[1] + j) * p.source[2];
+      for (int64_t k = 0; k < p.kernel[2]; ++k) {
+        const Span span(k - p.pad[2], p.stride[2], p.source[2], p.target[2]);
+        const T *from = in + (row + k - p.pad[2]) * p.inner;
+        const Position<T> code = (Position<T>)((row + k) * p.inner);
+        if (p.inner == 1) {
+          take_larger(largest + span.low, where + span.low, from + span.low * step,
+                      span.high - span.low, step, code);
+          continue;
+        }
+        for (int64_t x = span.low; x < span.high; ++x) {
+          take_larger(largest + x * p.inner, where + x * p.inner, from + x * step, p.inner, 1, code);
+        }
+      }
+    }
+  }
+  for (int64_t x = 0; x < p.target[2]; ++x) {
+    T *origin = made + (x * p.stride[2] - p.pad[2]) * p.inner;
+    for (int64_t c = 0; c < p.inner; ++c, ++where, ++gradient) {
+      if (*where >= 0) origin[*where + c] += *gradient;
+    }
+  }
+}
+
 template <int kind, class S>
 int return_kind(const mx_call *call) {
   typedef Sum<S> T;
@@ -171,8 +244,12 @@ int return_kind(const mx_call *call) {
   const bool add = call->req[0] == MX_ADD;
   bool ok = true;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
-    T *copy = (T *)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
-    if (!copy) ok = false;
+    const int64_t row = p.target[2] * p.inner, copies = is_half<S> ? 2 * (source + target) : 0;
+    T *largest = (T *)scratch(kTempSlot, (size_t)(2 * row + copies) * sizeof(T));
+    if (!largest) ok = false;
+    Position<T> *where = (Position<T> *)(largest + row);
+    T *copy = largest + 2 * row;
+    const bool by_row = kind == kMax && row >= 4 && source < INT32_MAX;
     for (int64_t n = begin; ok && n < end; ++n) {
       const T *gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
       const T *in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
@@ -185,6 +262,11 @@ int return_kind(const mx_call *call) {
         const Extent d(p, 0, z);
         for (int64_t y = 0; y < p.target[1]; ++y) {
           const Extent h(p, 1, y);
+          if (by_row) {
+            return_row<S>(p, d, h, gradient + at, in, made, largest, where);
+            at += row;
+            continue;
+          }
           for (int64_t x = 0; x < p.target[2]; ++x) {
             const Extent w(p, 2, x);
             for (int64_t c = 0; c < p.inner; ++c, ++at) {
