@@ -117,6 +117,41 @@ typedef struct {
   int64_t depth;
 } mx_fully_connected_params;
 
+/* blocks of `inner` elements at positions along a dimension; data and index are input numbers */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+  int32_t mode;
+  int32_t data;
+  int32_t index;
+} mx_take_params;
+
+/* one position along a dimension for each element of the other dimensions */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+  int64_t taken;
+  int32_t mode;
+} mx_along_params;
+
+/* rows with one element switched on */
+typedef struct {
+  int64_t depth;
+  double on;
+  double off;
+} mx_one_hot_params;
+
+/* blocks of `inner` elements at positions in the first `ndim` dimensions of `shape` */
+typedef struct {
+  int32_t ndim;
+  int32_t data;
+  int32_t index;
+  int64_t inner;
+  int64_t shape[32];
+} mx_gather_params;
+
 /* a convolution over three spatial dimensions (missing ones are 1); channels are per group */
 typedef struct {
   int64_t batch;
@@ -130,6 +165,34 @@ typedef struct {
   int64_t dilate[3];
   int64_t pad[3];
 } mx_conv_params;
+
+/* elements ordered along a dimension; values, indices and mask are output numbers or -1 */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+  int64_t taken;
+  int32_t ascending;
+  int32_t values;
+  int32_t indices;
+  int32_t mask;
+} mx_order_params;
+
+/* a batch of sequences with their steps along the dimension `axis`, 0 or 1 */
+typedef struct {
+  int64_t steps;
+  int64_t batch;
+  int64_t inner;
+  int32_t axis;
+  double value;
+} mx_sequence_params;
+
+/* running sums along a dimension */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+} mx_scan_params;
 
 /* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
 typedef struct {

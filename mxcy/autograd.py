@@ -188,6 +188,10 @@ def _operator_gradients(node, arrived, keep_graph):
                     output.node = None
 
 
+#: the gradient of a target that is no part of the graph
+_OUTSIDE = object()
+
+
 def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=None):
     """Send gradients from the heads to the variables, or to `targets`, pairs of (node, output)."""
     for head in heads:
@@ -202,7 +206,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             "the computational graph was freed by an earlier backward: use retain_graph=True there"
         )
     sums = _Sums(in_place=not create_graph)
-    wanted = {(id(node), index): None for node, index in targets or ()}
+    wanted = {(id(node), index): _OUTSIDE for node, index in targets or ()}
     before = _front.set_recording(create_graph), _front.set_training(train_mode)
     try:
         for head, gradient in zip(heads, head_grads, strict=True):
@@ -212,11 +216,11 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
                 if key[0] == id(node):
                     wanted[key] = sums.peek(node, key[1])
             arrived = sums.take(node)
-            if arrived is None:
-                continue
             if not node.parents:
                 if targets is None:
-                    _deliver(node, arrived[0])
+                    _deliver(node, None if arrived is None else arrived[0])
+                continue
+            if arrived is None:
                 continue
             if node.custom is not None:
                 gradients = node.custom._gradients(arrived)
@@ -237,10 +241,13 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
 
 
 def _deliver(variable, gradient):
-    """Store a variable's gradient as its request says."""
+    """Store a variable's gradient, None for zero, as its request says."""
     if variable.grad_req == "write":
-        F._copy(gradient, out=variable.grad)
-    elif variable.grad_req == "add":
+        if gradient is None:
+            F.zeros_like(variable.grad, out=variable.grad)
+        else:
+            F._copy(gradient, out=variable.grad)
+    elif variable.grad_req == "add" and gradient is not None:
         F.elemwise_add(variable.grad, gradient, out=variable.grad)
     variable.fresh = True
 
@@ -300,8 +307,10 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     targets = [(variable.node, variable.node_index) for variable in listed]
     retain = create_graph if retain_graph is None else retain_graph
     found = _walk(heads, head_grads, retain, create_graph, train_mode, targets)
-    for variable, gradient in zip(listed, found, strict=True):
+    for i, (variable, gradient) in enumerate(zip(listed, found, strict=True)):
         if gradient is None:
+            found[i] = F.zeros_like(variable)
+        elif gradient is _OUTSIDE:
             raise MXNetError(
                 f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
             )

@@ -4,7 +4,7 @@
 gradient rules use: it offers every operator under its registered name.
 """
 
-from mxcy import _front
+from mxcy import _front, dtypes
 from mxcy.base import _Null
 from mxcy.ops import record as records
 
@@ -60,6 +60,21 @@ def function(record, name=None):
     return made
 
 
+def _eager(record, inputs, raw, out, extra):
+    """Call an operator whose output's shape depends on values, by its rule `eager`."""
+    given = dict(zip(record.schema.names, raw, strict=True), **extra)
+    attrs = record.schema.intern(record.name, given)
+    for array, name in zip(inputs, record.inputs, strict=True):
+        if not isinstance(array, _front.NDArrayBase):
+            raise TypeError(f"operator {record.name}: argument {name} must have NDArray type")
+
+    def beside(values):
+        return _front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)
+
+    found = record.eager(attrs, F, beside, *inputs)
+    return found if out is None else F._copy(found, out=out)
+
+
 def _compile(record, name):
     inputs = record.variadic or _tuple(record.inputs)
     adopted = "".join(_FROM_OUT[field] for field in record.like_out)
@@ -67,7 +82,8 @@ def _compile(record, name):
         f"def {name}({signature(record)}):\n{adopted}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
     )
-    scope = {"_Null": _Null, "_call": _front.call, "_handle": _front.bind(record)}
+    call, handle = (_front.call, _front.bind(record)) if record.eager is None else (_eager, record)
+    scope = {"_Null": _Null, "_call": call, "_handle": handle}
     exec(compile(source, f"<operator {record.name}>", "exec"), scope)
     made = scope[name]
     made.__doc__ = docstring(record)

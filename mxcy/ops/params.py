@@ -136,6 +136,35 @@ FULLY_CONNECTED = Params(
     "out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias",
     rows="i64", hidden="i64", depth="i64",
 )  # fmt: skip
+TAKE = Params(
+    "take",
+    "blocks of `inner` elements at positions along a dimension; data and index are input numbers",
+    outer="i64",
+    extent="i64",
+    inner="i64",
+    mode="i32",
+    data="i32",
+    index="i32",
+)
+ALONG = Params(
+    "along",
+    "one position along a dimension for each element of the other dimensions",
+    outer="i64",
+    extent="i64",
+    inner="i64",
+    taken="i64",
+    mode="i32",
+)
+ONE_HOT = Params("one_hot", "rows with one element switched on", depth="i64", on="f64", off="f64")
+GATHER = Params(
+    "gather",
+    "blocks of `inner` elements at positions in the first `ndim` dimensions of `shape`",
+    ndim="i32",
+    data="i32",
+    index="i32",
+    inner="i64",
+    shape="i64[32]",
+)
 
 CONV = Params(
     "conv",
@@ -143,6 +172,28 @@ CONV = Params(
     batch="i64", groups="i64", channels="i64", filters="i64", source="i64[3]", target="i64[3]",
     kernel="i64[3]", stride="i64[3]", dilate="i64[3]", pad="i64[3]",
 )  # fmt: skip
+ORDER = Params(
+    "order",
+    "elements ordered along a dimension; values, indices and mask are output numbers or -1",
+    outer="i64",
+    extent="i64",
+    inner="i64",
+    taken="i64",
+    ascending="i32",
+    values="i32",
+    indices="i32",
+    mask="i32",
+)
+SEQUENCE = Params(
+    "sequence",
+    "a batch of sequences with their steps along the dimension `axis`, 0 or 1",
+    steps="i64",
+    batch="i64",
+    inner="i64",
+    axis="i32",
+    value="f64",
+)
+SCAN = Params("scan", "running sums along a dimension", outer="i64", extent="i64", inner="i64")
 
 POOL = Params(
     "pool",

@@ -24,7 +24,9 @@ from mxcy.base import MXNetError
 from mxcy.ops.attrs import REQUIRED, Field, Schema
 from mxcy.ops.infer import Spec
 
-__all__ = ["Op", "Native", "Sample", "native", "op", "register", "sample", "values", "find", "REGISTRY"]
+__all__ = [
+    "Op", "Native", "Sample", "native", "op", "register", "sample", "values", "stop", "find", "REGISTRY",
+]  # fmt: skip
 
 #: every registered name (aliases included) -> Op
 REGISTRY: dict[str, "Op"] = {}
@@ -111,6 +113,11 @@ def values(low, high, shape, dtype=None):
     return draw
 
 
+def stop(a, F, g):
+    """The gradient rule of operators through which no gradient flows: all are zero."""
+    return None
+
+
 class Op:
     """One operator. The attributes mirror the parameters of `register`."""
 
@@ -119,7 +126,7 @@ class Op:
         mutates=(), variadic=None, num_args=None, uses_mode=False, uses_rng=False, arguments=None,
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
-        like_out=(), aux=None,
+        like_out=(), aux=None, eager=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -134,6 +141,8 @@ class Op:
         self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
         self.like_out = like_out  # of shape and dtype: attributes taken from out= when not given
+        # eager(a, F, array, *inputs): for operators whose output's shape depends on values
+        self.eager = eager
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
@@ -254,7 +263,7 @@ def op(name, **parts):
     """Class decorator that registers a record; annotated class attributes become the schema."""
     members = (
         "arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes", "outputs",
-        "visible",
+        "visible", "eager",
     )  # fmt: skip
 
     def decorate(body):

@@ -8,7 +8,7 @@ import math
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.infer import Spec, normal_axes, require
-from mxcy.ops.record import native, op, register, sample
+from mxcy.ops.record import native, op, register, sample, stop
 
 __all__ = ["restored", "reshaped"]
 
@@ -365,6 +365,8 @@ _identity(
     "BlockGrad",
     "The input itself; gradients do not pass backwards through it.",
     ("stop_gradient", "_sparse_stop_gradient", "_npx_stop_gradient"),
+    grad=stop,
+    honest=False,
 )
 _identity(
     "make_loss",
@@ -405,6 +407,7 @@ register(
     "shape_array",
     aliases=("_npx_shape_array",),
     infer=_shape_infer,
+    grad=stop,
     ref=lambda a, xp, data: xp.asarray(data.shape, "int64"),
     samples=(sample((2, 3, 4)), sample((5,))),
     doc="The extents of an array as a 1-D int64 array.",
@@ -412,6 +415,7 @@ register(
 register(
     "size_array",
     infer=lambda a, data: Spec((1,), _INT64),
+    grad=stop,
     ref=lambda a, xp, data: xp.asarray([data.size], "int64"),
     samples=(sample((2, 3, 4)), sample((0, 3))),
     doc="The number of elements of an array as an int64 array of shape (1,).",

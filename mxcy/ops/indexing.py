@@ -1,0 +1,442 @@
+"""Operators that choose elements by the integers in another array: take, pick, one_hot, where.
+
+Indices may have any element type; fractions are cut off. What an index outside of its dimension
+means is the operator's mode: ``'clip'`` takes the nearest, ``'wrap'`` counts modulo the extent
+and ``'raise'`` is an error.
+"""
+
+from math import prod
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+from mxcy.ops.attrs import Bool, Double, DType, Enum, Int, IntOrNone, Shape
+from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
+from mxcy.ops.params import ALONG, ONE_HOT, TAKE
+from mxcy.ops.record import native, op, sample, stop, values
+
+__all__ = ["MODES", "integers", "resolved", "take_params", "index_bytes"]
+
+#: numbers by which kernels know what to do with indices outside of a dimension
+MODES = {"clip": 0, "wrap": 1, "raise": 2}
+
+
+def integers(indices):
+    """Indices of any element type as int64."""
+    return indices.astype("int64")
+
+
+def resolved(xp, indices, extent, mode):
+    """Indices brought into 0 <= index < extent.
+
+    Raises
+    ------
+    MXNetError
+        When an index lies outside in mode ``'raise'``, or there is nothing to take.
+    """
+    indices = integers(indices)
+    if indices.size and extent == 0:
+        raise MXNetError("indices: cannot take elements of a dimension of extent 0")
+    if mode == "wrap":
+        return indices % max(extent, 1)
+    if mode == "raise" and indices.size and (indices.min() < 0 or indices.max() >= extent):
+        raise MXNetError(f"indices: out of bounds for a dimension of extent {extent}")
+    return xp.clip(indices, 0, max(extent - 1, 0))
+
+
+_WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
+
+
+# --- where ---------------------------------------------------------------------------------------
+
+
+@op("where", aliases=("_sparse_where",), inputs="condition x y")
+class Where:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere.
+
+    `x` and `y` agree in shape and dtype. `condition` has that shape, or one entry for each of their
+    rows (the first dimension).
+    """
+
+    def infer(a, condition, x, y):
+        dtype = same_dtype((x, y), ("x", "y"))
+        x.fill("x", y.shape)
+        y.fill("y", x.shape)
+        if condition.shape is not None and x.shape is not None:
+            if condition.ndim != 1 or x.ndim == 1:
+                condition.fill("condition", x.shape)
+            else:
+                condition.fill("condition", x.shape[:1])
+        return Spec(x.shape, dtype)
+
+    def grad(a, F, g, condition, needs):
+        zeros = F.zeros_like(g)
+        return (
+            None,
+            F.where(condition, g, zeros) if needs[1] else None,
+            F.where(condition, zeros, g) if needs[2] else None,
+        )
+
+    def ref(a, xp, condition, x, y):
+        chosen = condition.reshape(condition.shape + (1,) * (x.ndim - condition.ndim)) != 0
+        return xp.where(chosen, x, y)
+
+    kernels = (native("where", select=lambda ins, outs: outs[0].dtype),)
+    samples = (
+        sample(values(0, 2, (3, 4), "int32"), (3, 4), (3, 4), dtypes=_WIDE),
+        sample(values(0, 2, (3,), "int64"), (3, 4), (3, 4)),
+        sample(values(0, 2, (7,), "int8"), (7,), (7,)),
+        sample(np.array([[0.5, 0, -0.0, np.nan]], "float32"), (1, 4), (1, 4)),
+    )
+
+
+# --- take ----------------------------------------------------------------------------------------
+
+
+def _taken(shape, indices, axis):
+    return (*shape[:axis], *indices, *shape[axis + 1 :])
+
+
+def take_params(shape, axis, mode, data=0, index=1):
+    """The parameters of the kernels take and take_grad.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The array that is taken from.
+    axis : int
+        Not negative.
+    mode : str
+        One of `MODES`.
+    data, index : int
+        Which inputs hold the elements and the indices.
+    """
+    return {
+        "outer": prod(shape[:axis]), "extent": shape[axis], "inner": prod(shape[axis + 1 :]),
+        "mode": MODES[mode], "data": data, "index": index,
+    }  # fmt: skip
+
+
+def index_bytes(input_number):
+    """Workspace for one input's indices as int64."""
+    return lambda a, ins, outs: 8 * ins[input_number].size
+
+
+@op("take", aliases=("_npi_take",), inputs="a indices", names={"data": ("in", 0)})
+class Take:
+    """The elements at `indices` along `axis`.
+
+    Shapes: a (..., n, ...), indices any, out (..., indices..., ...).
+
+    Raises
+    ------
+    MXNetError
+        When an index is out of bounds in mode ``'raise'``.
+    """
+
+    axis: Int = 0
+    mode: Enum("clip", "raise", "wrap") = "clip"
+
+    def infer(a, data, indices):
+        if data.shape is None or indices.shape is None:
+            return Spec(None, data.dtype)
+        axis = normal_axis(a.axis, data.ndim)
+        return Spec(_taken(data.shape, indices.shape, axis), data.dtype)
+
+    def grad(a, F, g, indices, specs):
+        shape = specs[0].shape
+        axis = normal_axis(a.axis, len(shape))
+        return F._backward_take(g, indices, axis=axis, mode=a.mode, shape=shape)
+
+    def ref(a, xp, data, indices):
+        return xp.take(data, resolved(xp, indices, data.shape[a.axis], a.mode), a.axis)
+
+    kernels = (
+        native(
+            "take",
+            struct=TAKE,
+            params=lambda a, ins, outs: take_params(
+                ins[0].shape, normal_axis(a.axis, ins[0].ndim), a.mode
+            ),
+            workspace=index_bytes(1),
+        ),
+    )
+    samples = (
+        sample((5, 3), values(-2, 8, (4,), "int32"), dtypes=_WIDE),
+        sample((5, 3), values(-9, 9, (2, 2), "int64"), axis=-1, mode="wrap"),
+        sample((2, 5, 3), np.array([4.9, 0.0, 1.5, -0.5], "float32"), axis=1),
+        sample((5,), values(0, 5, (3,), "uint8"), mode="raise"),
+        sample((3, 2), values(0, 3, (), "int8")),
+    )
+
+
+@op("_backward_take", inputs="grad indices")
+class TakeGradient:
+    """Zeros of the given shape with `grad` added at `indices` along `axis` (not negative)."""
+
+    axis: Int
+    mode: Enum("clip", "raise", "wrap")
+    shape: Shape
+
+    def infer(a, grad, indices):
+        return Spec(a.shape, grad.dtype)
+
+    def grad(a, F, g, indices):
+        return F.take(g, indices, axis=a.axis, mode=a.mode)
+
+    def ref(a, xp, grad, indices):
+        out = xp.zeros(
+            (a.shape[a.axis], prod(a.shape[: a.axis]), prod(a.shape[a.axis + 1 :])), grad.dtype
+        )
+        rows = resolved(xp, indices, a.shape[a.axis], a.mode).reshape(-1)
+        blocks = grad.reshape(out.shape[1], rows.size, out.shape[2])
+        xp.add.at(out, rows, xp.moveaxis(blocks, 1, 0))
+        return xp.moveaxis(out, 0, 1).reshape(a.shape)
+
+    kernels = (
+        native(
+            "take_grad",
+            struct=TAKE,
+            params=lambda a, ins, outs: take_params(a.shape, a.axis, a.mode),
+            workspace=lambda a, ins, outs: 8 * (2 * ins[1].size + a.shape[a.axis] + 1),
+        ),
+    )
+    samples = (
+        sample(
+            (6, 3), values(-2, 8, (6,), "int32"), axis=0, mode="clip", shape=(5, 3), dtypes=_WIDE
+        ),
+        sample((2, 4, 3), values(-9, 9, (4,), "int64"), axis=1, mode="wrap", shape=(2, 5, 3)),
+    )
+
+
+@op("batch_take", inputs="a indices", names={"data": ("in", 0)})
+class BatchTake:
+    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+
+    def infer(a, data, indices):
+        indices.fill("indices", dtype=dtypes.CODES["int32"])
+        if data.shape is not None and indices.shape is not None:
+            rows = data.shape[:-1]
+            require(
+                data.ndim > 1 and (-1 in (*rows, *indices.shape) or prod(rows) == indices.size),
+                f"indices: {indices.shape} has not one entry for each row of {data.shape}",
+            )
+        return Spec(indices.shape, data.dtype)
+
+    def ref(a, xp, data, indices):
+        rows = data.reshape(-1, data.shape[-1])
+        found = resolved(xp, indices, data.shape[-1], "clip").reshape(-1, 1)
+        return xp.take_along_axis(rows, found, 1).reshape(indices.shape)
+
+    kernels = (
+        native(
+            "along",
+            struct=ALONG,
+            params=lambda a, ins, outs: _along_params(ins[0].shape, ins[0].ndim - 1, 1, "clip"),
+            workspace=index_bytes(1),
+        ),
+    )
+    samples = (sample((4, 3), values(-1, 5, (4,), "int32"), grad=False),)
+
+
+# --- one position for each element of the other dimensions ---------------------------------------
+
+
+def _along_params(shape, axis, taken, mode):
+    return {
+        "outer": prod(shape[:axis]), "extent": shape[axis], "inner": prod(shape[axis + 1 :]),
+        "taken": taken, "mode": MODES[mode],
+    }  # fmt: skip
+
+
+def _picked(a, data, index):
+    """The axis of pick and the index's shape with that dimension at extent 1."""
+    require(a.axis is not None, "axis: pick needs an axis")
+    axis = normal_axis(a.axis, len(data))
+    kept = (*data[:axis], 1, *data[axis + 1 :])
+    without = (*data[:axis], *data[axis + 1 :])
+    if index is not None:
+        expected = kept if len(index) == len(data) else without
+        Spec(index).fill("index", expected)
+    return axis, kept, without
+
+
+@op("pick", aliases=("choose_element_0index", "_npx_pick"), inputs="data index")
+class Pick:
+    """One element along `axis` for each position in the other dimensions.
+
+    `index` has the shape of `data` without `axis`, or with extent 1 there. Modes are ``'clip'`` and
+    ``'wrap'``. The output keeps the dimension with `keepdims`.
+    """
+
+    axis: IntOrNone = -1
+    keepdims: Bool = False
+    mode: Enum("clip", "wrap") = "clip"
+
+    def infer(a, data, index):
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        _, kept, without = _picked(a, data.shape, index.shape)
+        return Spec(kept if a.keepdims else without, data.dtype)
+
+    def grad(a, F, g, index, specs):
+        axis, _, _ = _picked(a, specs[0].shape, None)
+        return F._backward_along(g, index, axis=axis, mode=a.mode, shape=specs[0].shape)
+
+    def ref(a, xp, data, index):
+        axis, kept, without = _picked(a, data.shape, index.shape)
+        found = resolved(xp, index, data.shape[axis], a.mode).reshape(kept)
+        return xp.take_along_axis(data, found, axis).reshape(kept if a.keepdims else without)
+
+    kernels = (
+        native(
+            "along",
+            struct=ALONG,
+            params=lambda a, ins, outs: _along_params(
+                ins[0].shape, normal_axis(a.axis, ins[0].ndim), 1, a.mode
+            ),
+            workspace=index_bytes(1),
+            work=lambda a, ins, outs: ins[1].size,
+        ),
+    )
+    samples = (
+        sample((4, 3), values(-1, 5, (4,), "int32"), dtypes=_WIDE),
+        sample((4, 3), np.array([[0.0, 1.9, 2.0]], "float32"), axis=0, keepdims=True),
+        sample((2, 3, 4), values(-9, 9, (2, 4), "int64"), axis=1, mode="wrap"),
+    )
+
+
+@op("_backward_along", inputs="grad index")
+class AlongGradient:
+    """Zeros of the given shape to which `grad` is added at `index` along `axis` (not negative).
+
+    `grad` and `index` have any extent along `axis`, or lack the dimension.
+    """
+
+    axis: Int
+    mode: Enum("clip", "wrap") = "clip"
+    shape: Shape
+
+    def infer(a, grad, index):
+        return Spec(a.shape, grad.dtype)
+
+    def grad(a, F, g, index, specs):
+        taken = _taken_count(a, specs[0])
+        found = F._take_along(g, index, axis=a.axis, mode=a.mode, taken=taken)
+        return F._backward_reshape(found, shape=specs[0].shape)
+
+    def ref(a, xp, grad, index):
+        taken = _taken_count(a, Spec(grad.shape))
+        shape = (*a.shape[: a.axis], taken, *a.shape[a.axis + 1 :])
+        places = list(xp.indices(shape))
+        places[a.axis] = resolved(xp, index, a.shape[a.axis], a.mode).reshape(shape)
+        out = xp.zeros(a.shape, grad.dtype)
+        xp.add.at(out, tuple(places), grad.reshape(shape))
+        return out
+
+    kernels = (
+        native(
+            "along_grad",
+            struct=ALONG,
+            params=lambda a, ins, outs: _along_params(
+                a.shape, a.axis, _taken_count(a, ins[0]), a.mode
+            ),
+            workspace=index_bytes(1),
+        ),
+    )
+    samples = (
+        sample((4,), values(-1, 5, (4,), "int32"), axis=1, shape=(4, 3), dtypes=_WIDE),
+        sample((2, 5, 3), values(-9, 9, (2, 5, 3), "int64"), axis=1, mode="wrap", shape=(2, 4, 3)),
+    )
+
+
+def _taken_count(a, grad):
+    """How many elements along `a.axis` the gradient has for each position of the others."""
+    others = prod(a.shape[: a.axis]) * prod(a.shape[a.axis + 1 :])
+    return grad.size // others if others else 0
+
+
+@op("_take_along", inputs="data index")
+class TakeAlong:
+    """`taken` elements along `axis` (not negative) for each position in the other dimensions."""
+
+    axis: Int
+    mode: Enum("clip", "wrap") = "clip"
+    taken: Int
+
+    def infer(a, data, index):
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        return Spec((*data.shape[: a.axis], a.taken, *data.shape[a.axis + 1 :]), data.dtype)
+
+    def grad(a, F, g, index, specs):
+        return F._backward_along(g, index, axis=a.axis, mode=a.mode, shape=specs[0].shape)
+
+    def ref(a, xp, data, index):
+        shape = (*data.shape[: a.axis], a.taken, *data.shape[a.axis + 1 :])
+        found = resolved(xp, index, data.shape[a.axis], a.mode).reshape(shape)
+        return xp.take_along_axis(data, found, a.axis)
+
+    kernels = (
+        native(
+            "along",
+            struct=ALONG,
+            params=lambda a, ins, outs: _along_params(ins[0].shape, a.axis, a.taken, a.mode),
+            workspace=index_bytes(1),
+            work=lambda a, ins, outs: ins[1].size,
+        ),
+    )
+    samples = (sample((4, 3), values(-1, 5, (4, 2), "int32"), axis=1, taken=2),)
+
+
+# --- one_hot -------------------------------------------------------------------------------------
+
+
+@op("one_hot", aliases=("_npx_one_hot",), inputs="indices")
+class OneHot:
+    """Rows of `depth` elements that are `off_value`, but `on_value` at the index.
+
+    Shapes: indices any, out (indices..., depth). Indices outside of 0 to depth - 1 switch nothing
+    on.
+    """
+
+    depth: Int
+    on_value: Double = 1.0
+    off_value: Double = 0.0
+    dtype: DType("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8") = (
+        "float32"
+    )
+
+    def infer(a, indices):
+        require(a.depth >= 0, f"depth: must not be negative, got {a.depth}")
+        shape = None if indices.shape is None else (*indices.shape, a.depth)
+        return Spec(shape, dtypes.code_of(a.dtype))
+
+    grad = stop
+
+    def ref(a, xp, indices):
+        on = integers(indices)[..., None] == xp.arange(a.depth)
+        kind = "float32" if a.dtype == "bfloat16" else a.dtype
+        return xp.where(
+            on, xp.asarray(a.on_value).astype(kind), xp.asarray(a.off_value).astype(kind)
+        )
+
+    kernels = (
+        native(
+            "one_hot",
+            struct=ONE_HOT,
+            params=lambda a, ins, outs: {"depth": a.depth, "on": a.on_value, "off": a.off_value},
+            select=lambda ins, outs: outs[0].dtype,
+            workspace=index_bytes(0),
+        ),
+    )
+    samples = (
+        sample(values(-1, 4, (2, 3), "int32"), depth=3),
+        sample(
+            np.array([0.0, 1.9, 7.0], "float32"), depth=3, on_value=5, off_value=-1.5, dtype="int32"
+        ),
+        sample(values(0, 3, (4,), "uint8"), depth=3, dtype="bfloat16"),
+        sample(values(0, 3, (4,), "int64"), depth=3, dtype="float16", on_value=0.5),
+        sample(values(0, 3, (4,), "int64"), depth=0),
+    )

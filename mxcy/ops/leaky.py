@@ -1,0 +1,108 @@
+"""LeakyReLU: the rectifiers that let something of negative elements through."""
+
+import math
+
+from mxcy.ops.attrs import Enum, Float
+from mxcy.ops.elemwise import by_element
+from mxcy.ops.infer import Spec, require
+from mxcy.ops.random import generator
+from mxcy.ops.record import op, sample
+
+_SELU = (1.0507009873554804934, 1.6732632423543772848)  # scale, slope
+_erf = by_element(math.erf)
+
+
+def _per_channel(gamma_size, ndim):
+    """The shape in which prelu's gamma goes with axis 1 of data with `ndim` dimensions."""
+    if gamma_size == 1 or ndim == 1:
+        return (gamma_size,) + (1,) * (ndim - 1)
+    return (1, gamma_size) + (1,) * (ndim - 2)
+
+
+@op("LeakyReLU", aliases=("_npx_leaky_relu",), inputs="data gamma?", outputs="out mask", visible=1,
+    uses_mode=True)  # fmt: skip
+class LeakyReLU:
+    """Rectifiers that let something of negative elements through.
+
+    leaky
+        ``slope * x`` for negative x.
+    prelu
+        ``gamma * x`` for negative x; gamma (channels,) or (1,) is learned.
+    elu, selu
+        ``slope * (exp(x) - 1)`` for negative x; selu has fixed constants that keep mean and variance.
+    gelu
+        ``x * Phi(x)`` for all x, with the normal distribution's Phi.
+    rrelu
+        A slope drawn for each element from [lower_bound, upper_bound] in training, else their mean.
+        The hidden second output holds the slopes.
+    """
+
+    act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu") = "leaky"
+    slope: Float = 0.25
+    lower_bound: Float = 0.125
+    upper_bound: Float = 0.333999991
+
+    domain = (-2.0, 2.0)
+    samples = (
+        sample((3, 4), act_type="leaky", slope=0.1),
+        sample((2, 3, 4), (3,), act_type="prelu"),
+        sample((2, 3, 4), (1,), act_type="prelu"),
+        sample((5,), (5,), act_type="prelu"),
+        sample((3, 4), act_type="elu", slope=0.7),
+        sample((3, 4), act_type="selu"),
+        sample((3, 4), act_type="gelu"),
+        sample((3, 4), act_type="rrelu"),
+    )
+
+    def arguments(a):
+        return ("data", "gamma") if a.act_type == "prelu" else ("data",)
+
+    def infer(a, data, gamma=None):
+        if gamma is not None and data.shape is not None:
+            channels = data.shape[min(1, data.ndim - 1)]
+            if gamma.shape is None:
+                gamma.fill("gamma", (channels,), data.dtype)
+            require(
+                gamma.ndim == 1 and gamma.shape[0] in (1, channels, -1),
+                f"gamma: expected shape (1,) or ({channels},), got {gamma.shape}",
+            )
+        mask = data.shape if a.act_type == "rrelu" else (0,)
+        return Spec(data.shape, data.dtype), Spec(mask, data.dtype)
+
+    def grad(a, F, g, data, gamma, out, mask, specs):
+        g, positive = g[0], data > 0
+        if a.act_type == "gelu":
+            density = F.exp(data * data * -0.5) * (1 / math.sqrt(2 * math.pi))
+            return g * ((F.erf(data * math.sqrt(0.5)) + 1) * 0.5 + data * density)
+        if a.act_type == "leaky":
+            return g * (positive + (1 - positive) * a.slope)
+        if a.act_type == "rrelu":
+            return g * (positive + (1 - positive) * mask)
+        if a.act_type in ("elu", "selu"):
+            scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+            return g * (positive * scale + (1 - positive) * (out + scale * slope))
+        shape = _per_channel(specs[1].shape[0], len(specs[0].shape))
+        slopes = F.broadcast_mul(1 - positive, F.Reshape(gamma, shape=shape))
+        spread = g * (1 - positive) * data
+        kept = [i for i, extent in enumerate(shape) if extent != 1]
+        by_gamma = F.sum(spread, axis=kept[0], exclude=True) if kept else F.sum(spread)
+        return g * (positive + slopes), by_gamma
+
+    def ref(a, xp, data, gamma=None):
+        mask = xp.zeros(0, data.dtype)
+        if a.act_type == "gelu":
+            out = data * 0.5 * (1 + _erf(xp, data * math.sqrt(0.5)))
+        elif a.act_type in ("elu", "selu"):
+            scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+            out = scale * xp.where(data > 0, data, slope * xp.expm1(xp.minimum(data, 0)))
+        else:
+            slopes = a.slope
+            if a.act_type == "prelu":
+                slopes = gamma.reshape(_per_channel(gamma.size, data.ndim))
+            elif a.act_type == "rrelu":
+                mask = xp.full(data.shape, (a.lower_bound + a.upper_bound) / 2)
+                if a.train:
+                    mask = generator(xp).uniform(a.lower_bound, a.upper_bound, data.shape)
+                slopes = mask
+            out = xp.where(data > 0, data, slopes * data)
+        return out.astype(data.dtype), mask.astype(data.dtype)

@@ -1,0 +1,73 @@
+"""Operators of any number of arrays that are computed element by element or column by column."""
+
+from functools import reduce
+
+from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.record import native, op, sample
+
+__all__ = []
+
+
+def _names(ins):
+    return [f"args{i}" for i in range(len(ins))]
+
+
+@op(
+    "add_n",
+    aliases=("ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum", "_npx_add_n"),
+    inputs="",
+    variadic="args",
+)
+class AddN:
+    """The sum of arrays of one shape and dtype, element by element."""
+
+    def infer(a, ins):
+        require(ins, "args: needs at least one array")
+        names = _names(ins)
+        dtype = same_dtype(ins, names)
+        common = Spec()
+        for spec, name in zip(ins, names, strict=True):
+            common.fill(name, spec.shape)
+        for spec in ins:
+            spec.shape = common.shape
+        return Spec(common.shape, dtype)
+
+    def grad(a, F, g, specs):
+        return (g,) * len(specs)
+
+    def ref(a, xp, arrays):
+        return reduce(xp.add, arrays) if len(arrays) > 1 else xp.array(arrays[0])
+
+    kernels = (native("add_n", inplace=True),)
+    samples = (
+        sample((2, 3), (2, 3), dtypes=("float32", "float64", "float16", "bfloat16", "int32")),
+        sample((2, 3), (2, 3), (2, 3), (2, 3), (2, 3)),
+        sample((40, 50), (40, 50), (40, 50)),
+        sample((2, 3)),
+    )
+
+
+@op("khatri_rao", inputs="", variadic="args")
+class KhatriRao:
+    """The column-wise Kronecker product of matrices with as many columns each.
+
+    Shapes: args (n_i, columns), out (n_0 * n_1 * ..., columns).
+    """
+
+    def infer(a, ins):
+        require(ins, "args: needs at least one matrix")
+        dtype = same_dtype(ins, _names(ins))
+        rows, columns = 1, Spec((-1,))
+        for spec, name in zip(ins, _names(ins), strict=True):
+            spec.fill(name, (-1, -1))
+            columns.fill(name, spec.shape[1:])
+            rows = -1 if -1 in (rows, spec.shape[0]) else rows * spec.shape[0]
+        return Spec((rows, *columns.shape), dtype)
+
+    def ref(a, xp, arrays):
+        def product(left, right):
+            return (left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1])
+
+        return reduce(product, arrays) if len(arrays) > 1 else xp.array(arrays[0])
+
+    samples = (sample((2, 3), (4, 3)), sample((2, 2), (3, 2), (2, 2)), sample((2, 3)))
