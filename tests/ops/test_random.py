@@ -76,6 +76,20 @@ def test_samples_have_zero_gradient():
         out.backward()
 
 
+def test_multinomial_gradient_of_the_log_probability():
+    table = mx.nd.array([[0.2, 0.3, 0.5], [0.1, 0.9, 0.0]])
+    table.attach_grad()
+    mx.random.seed(3)
+    weights = mx.nd.array([[1, 2, 3, 4], [5, 6, 7, 8]])
+    with autograd.record():
+        chosen, log_probability = mx.nd.random.multinomial(table, shape=4, get_prob=True)
+        loss = (log_probability * weights).sum()
+    loss.backward()
+    np.testing.assert_array_equal(chosen.asnumpy(), [[2, 1, 1, 1], [1, 1, 1, 1]])
+    want = [[0, 9 / 0.3, 1 / 0.5], [0, 26 / 0.9, 0]]
+    np.testing.assert_allclose(table.grad.asnumpy(), want, rtol=1e-6)
+
+
 def test_python_functions_draw_the_operators_numbers():
     array = ones(2)
     pairs = [
