@@ -23,6 +23,12 @@ class HybridBlock(Block):
         See `Block`.
     """
 
+    _computes_in_hybrid = True  # in `hybrid_forward`, not in a `forward` of its own
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._computes_in_hybrid = cls.forward is HybridBlock.forward
+
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix, params)
         self._active = False
@@ -119,10 +125,6 @@ class HybridBlock(Block):
             self._settle_parameters(args)
         return super().__call__(*args)
 
-    @property
-    def _computes_in_hybrid(self):
-        return type(self).forward is HybridBlock.forward
-
     def forward(self, x, *args):
         """Compute by `hybrid_forward`; see `Block.forward`.
 
@@ -133,40 +135,44 @@ class HybridBlock(Block):
         *args : NDArray or any
             Further inputs.
         """
-        first = _first_array((x, *args))
+        first = x if isinstance(x, NDArray) else _first_array((x, *args))
         if first is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. "
                 "Please check the type of the args."
             )
         context = first.context
-        params = self._own_arrays(context, (x, *args))
-        lazy = [value.parameter for value in params.values() if isinstance(value, LazyParameter)]
-        operators = LazyNamespace(nd) if lazy else nd
-        if context == current_context():
-            out = self.hybrid_forward(operators, x, *args, **params)
-        else:
+        current = current_context()
+        if context is not current and context != current:
             with context:
-                out = self.hybrid_forward(operators, x, *args, **params)
-        for parameter in lazy:
+                return self._compute(context, x, args)
+        return self._compute(context, x, args)
+
+    def _compute(self, context, x, args):
+        params = {}
+        for name, parameter in self._reg_params.items():
+            if parameter._pending is not None:
+                return self._compute_first(context, x, args)
+            params[name] = parameter.data(context)
+        return self.hybrid_forward(nd, x, *args, **params)
+
+    def _compute_first(self, context, x, args):
+        """Compute with parameters some of which wait for their shapes."""
+        self._settle_parameters((x, *args))
+        params = {
+            name: LazyParameter(parameter, context)
+            if parameter._pending is not None
+            else parameter.data(context)
+            for name, parameter in self._reg_params.items()
+        }
+        out = self.hybrid_forward(LazyNamespace(nd), x, *args, **params)
+        for parameter in self._reg_params.values():
             if parameter._pending is not None:
                 raise ValueError(
                     "Deferred initialization failed because the shape of Parameter "
                     f"'{parameter.name}' cannot be inferred from the inputs."
                 )
         return out
-
-    def _own_arrays(self, context, args):
-        """The arrays of the own parameters by name; lazy ones where the shape is not known yet."""
-        parameters = self._reg_params
-        if any(parameter._pending is not None for parameter in parameters.values()):
-            self._settle_parameters(args)
-        return {
-            name: LazyParameter(parameter, context)
-            if parameter._pending is not None
-            else parameter.data(context)
-            for name, parameter in parameters.items()
-        }
 
     def hybrid_forward(self, F, x, *args, **kwargs):
         """Compute the outputs from the inputs.

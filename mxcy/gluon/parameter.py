@@ -293,18 +293,19 @@ class Parameter:
         )
 
     def _array_on(self, arrays, ctx):
-        arrays = self._arrays(arrays)
-        if ctx is None:
-            if len(arrays) == 1:
-                return next(iter(arrays.values()))
-            ctx = current_context()
-        try:
-            return arrays[ctx]
-        except KeyError:
+        if arrays is None:
+            arrays = self._arrays(arrays)
+        if len(arrays) == 1:
+            ((only, array),) = arrays.items()
+            if ctx is None or ctx is only:
+                return array
+        found = arrays.get(current_context() if ctx is None else ctx)
+        if found is None:
             raise RuntimeError(
                 f"Parameter '{self.name}' was not initialized on context {ctx}. "
                 f"It was only initialized on {list(arrays)}."
-            ) from None
+            )
+        return found
 
     def data(self, ctx=None, *, device=None):
         """Return the array on one context.

@@ -1,15 +1,17 @@
 """Optimizers: rules that change weights by their gradients."""
 
 from mxcy.optimizer import contrib
+from mxcy.optimizer.adabelief import AdaBelief
 from mxcy.optimizer.adadelta import AdaDelta
 from mxcy.optimizer.adagrad import AdaGrad
 from mxcy.optimizer.adam import Adam
 from mxcy.optimizer.adamax import Adamax
-from mxcy.optimizer.adamw import AdamW
+from mxcy.optimizer.adamW import AdamW
 from mxcy.optimizer.dcasgd import DCASGD
 from mxcy.optimizer.ftml import FTML
 from mxcy.optimizer.ftrl import Ftrl
 from mxcy.optimizer.lamb import LAMB
+from mxcy.optimizer.lans import LANS
 from mxcy.optimizer.lars import LARS
 from mxcy.optimizer.lbsgd import LBSGD
 from mxcy.optimizer.nadam import Nadam
@@ -22,6 +24,7 @@ from mxcy.optimizer.signum import Signum
 from mxcy.optimizer.updater import Updater, get_updater
 
 __all__ = [
+    "AdaBelief",
     "AdaDelta",
     "AdaGrad",
     "Adam",
@@ -31,6 +34,7 @@ __all__ = [
     "FTML",
     "Ftrl",
     "LAMB",
+    "LANS",
     "LARS",
     "LBSGD",
     "NAG",

@@ -21,6 +21,8 @@ class AdaGrad(Optimizer):
         See `Optimizer`; `epsilon` is another name of `eps`.
     """
 
+    _names_of_mxnet_2 = {"epsilon": "float_stable_eps"}
+
     def __init__(self, eps=1e-7, **kwargs):
         self.float_stable_eps = kwargs.pop("epsilon", eps)
         super().__init__(**kwargs)

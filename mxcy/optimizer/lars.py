@@ -30,6 +30,8 @@ class LARS(Optimizer):
         See `Optimizer`.
     """
 
+    _names_of_mxnet_2 = {"epsilon": "eps"}
+
     def __init__(
         self,
         momentum=0.0,

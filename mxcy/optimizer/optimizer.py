@@ -49,6 +49,8 @@ class Optimizer:
     """
 
     opt_registry = {}
+    #: attributes that are called otherwise in MXNet 2.x: name there -> name here
+    _names_of_mxnet_2 = {}
 
     def __init__(
         self,
@@ -394,6 +396,9 @@ class Optimizer:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+        for name_there, name_here in self._names_of_mxnet_2.items():
+            if name_there in state:
+                self.__dict__.setdefault(name_here, state[name_there])
         self.param_dict = {}
         # States of MXNet 1.x do not have it.
         self.__dict__.setdefault("use_fused_step", True)

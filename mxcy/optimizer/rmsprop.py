@@ -32,6 +32,8 @@ class RMSProp(Optimizer):
         See `Optimizer`; `rho` and `momentum` are other names of `gamma1` and `gamma2`.
     """
 
+    _names_of_mxnet_2 = {"rho": "gamma1", "momentum": "gamma2"}
+
     def __init__(
         self,
         learning_rate=0.001,

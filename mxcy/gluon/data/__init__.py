@@ -1,6 +1,6 @@
 """Data sets and the loading of batches."""
 
-from mxcy.gluon.data import dataloader, dataset, sampler
+from mxcy.gluon.data import batchify, dataloader, dataset, sampler
 from mxcy.gluon.data.dataloader import DataLoader
 from mxcy.gluon.data.dataset import ArrayDataset, Dataset, SimpleDataset
 from mxcy.gluon.data.sampler import (
@@ -23,6 +23,7 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
+    "batchify",
     "dataloader",
     "dataset",
     "sampler",

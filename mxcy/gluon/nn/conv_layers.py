@@ -2,6 +2,7 @@
 
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.nn.activations import Activation
+from mxcy.gluon.nn.pixel_shuffle import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
 from mxcy.gluon.nn.pool_layers import (
     AvgPool1D,
     AvgPool2D,
@@ -39,6 +40,9 @@ __all__ = [
     "GlobalAvgPool2D",
     "GlobalAvgPool3D",
     "ReflectionPad2D",
+    "PixelShuffle1D",
+    "PixelShuffle2D",
+    "PixelShuffle3D",
 ]
 
 

@@ -1,0 +1,181 @@
+"""Functions that join items to batches, for the loader's `batchify_fn`."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.ndarray import NDArray
+
+__all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
+
+
+def _as_numpy(item):
+    return item.asnumpy() if isinstance(item, NDArray) else np.asarray(item)
+
+
+def _as_batch(array):
+    return nd.array(array, dtype=array.dtype)
+
+
+class Stack:
+    """Stacks items of one shape along a new first axis.
+
+    Parameters
+    ----------
+    use_shared_mem : bool
+        Accepted for compatibility: worker threads share all memory.
+    """
+
+    def __init__(self, use_shared_mem=False):
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data):
+        """Join items.
+
+        Parameters
+        ----------
+        data : list
+            Arrays or numbers, or sequences of them.
+
+        Returns
+        -------
+        NDArray, or list of NDArray with a batch of each part of the items
+        """
+        if isinstance(data[0], (list, tuple)):
+            return [self(part) for part in zip(*data, strict=True)]
+        if isinstance(data[0], NDArray):
+            return nd.stack(*data)
+        return _as_batch(np.asarray(data))
+
+
+class Pad:
+    """Stacks items of different shapes, filled up at the end of every axis.
+
+    Parameters
+    ----------
+    val : float, optional
+        What they are filled up with, 0 by default.
+    dtype : str or numpy.dtype, optional
+        Element type of the batch.
+    round_to : int, optional
+        Extents of the batch are rounded up to multiples of this.
+    use_shared_mem : bool
+        Accepted for compatibility: worker threads share all memory.
+    """
+
+    def __init__(self, val=None, dtype=None, round_to=None, use_shared_mem=False):
+        self._val = 0 if val is None else val
+        self._dtype = dtype
+        self._round_to = round_to
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data):
+        """Join items.
+
+        Parameters
+        ----------
+        data : list
+            Arrays or lists of numbers, all with the same number of axes.
+
+        Returns
+        -------
+        NDArray
+        """
+        items = [_as_numpy(item) for item in data]
+        assert items[0].ndim > 0, "Pad joins arrays; use Group(Pad(), Stack(), ...) for numbers"
+        extents = np.max([item.shape for item in items], axis=0)
+        if self._round_to is not None:
+            extents = -(-extents // self._round_to) * self._round_to
+        batch = np.full((len(items), *extents), self._val, self._dtype or items[0].dtype)
+        for row, item in zip(batch, items, strict=True):
+            row[tuple(slice(extent) for extent in item.shape)] = item
+        return _as_batch(batch)
+
+
+class Append:
+    """Makes a list of arrays out of the items, whatever their shapes.
+
+    Parameters
+    ----------
+    expand : bool
+        Give every array a batch axis of extent 1.
+    batch_axis : int
+        Where that axis goes.
+    use_shared_mem : bool
+        Accepted for compatibility: worker threads share all memory.
+    """
+
+    def __init__(self, expand=True, batch_axis=0, use_shared_mem=False):
+        self._expand = expand
+        self._batch_axis = batch_axis
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data):
+        """Turn items into arrays.
+
+        Parameters
+        ----------
+        data : list
+            Arrays or lists of numbers.
+
+        Returns
+        -------
+        list of NDArray
+        """
+        arrays = [_as_numpy(item) for item in data]
+        if self._expand:
+            arrays = [np.expand_dims(array, self._batch_axis) for array in arrays]
+        return [_as_batch(array) for array in arrays]
+
+
+class Group:
+    """Joins the first parts of all items by the first function, the second parts by the second...
+
+    Parameters
+    ----------
+    fn : callable or list of callable
+        The functions, or the first of them.
+    *args : callable
+        The other ones.
+    """
+
+    def __init__(self, fn, *args):
+        self._fn = tuple(fn) if isinstance(fn, (list, tuple)) else (fn, *args)
+        for one in self._fn:
+            assert callable(one), f"Batchify functions must be callable, got {type(one)}"
+
+    def __call__(self, data):
+        """Join items.
+
+        Parameters
+        ----------
+        data : list of tuple
+            The items; each has as many parts as there are functions.
+
+        Returns
+        -------
+        tuple
+            What the functions return.
+        """
+        for item in data:
+            assert len(item) == len(self._fn), (
+                f"an item has {len(item)} parts, but there are {len(self._fn)} functions"
+            )
+        return tuple(fn(part) for fn, part in zip(self._fn, zip(*data, strict=True), strict=True))
+
+
+class AsList:
+    """Leaves the items alone, in a list."""
+
+    def __call__(self, data):
+        """Return the items as a list.
+
+        Parameters
+        ----------
+        data : iterable
+            The items.
+
+        Returns
+        -------
+        list
+        """
+        return list(data)
