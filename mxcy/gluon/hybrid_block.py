@@ -1,5 +1,6 @@
 """Hybrid blocks: computations that are written once for arrays and for graphs."""
 
+from mxcy import autograd
 from mxcy import ndarray as nd
 from mxcy.context import current_context
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
@@ -31,7 +32,7 @@ class HybridBlock(Block):
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix, params)
-        self._active = False
+        self._active = self._settles_first = False
         self._flags = {}
 
     def register_child(self, block, name=None):
@@ -73,7 +74,7 @@ class HybridBlock(Block):
         **kwargs
             Options of the backend.
         """
-        self._active = active
+        self._active = self._settles_first = active
         self._flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
@@ -120,7 +121,19 @@ class HybridBlock(Block):
         for parameter in waiting:
             parameter._finish_deferred_init()
 
+    def _settle_tree(self, args):
+        """Initialize what waits in the whole tree before anything is computed, as a graph does.
+
+        The values drawn for parameters then do not depend on what operators draw on the way.
+        """
+        self.apply(_mark_settled)
+        if any(parameter._pending is not None for parameter in self.collect_params().values()):
+            with autograd.pause(train_mode=False):
+                self.forward(*args)
+
     def __call__(self, *args):
+        if self._settles_first:
+            self._settle_tree(args)
         if not self._computes_in_hybrid:
             self._settle_parameters(args)
         return super().__call__(*args)
@@ -191,6 +204,10 @@ class HybridBlock(Block):
         raise NotImplementedError(
             f"{type(self).__name__} defines neither hybrid_forward nor forward"
         )
+
+
+def _mark_settled(block):
+    block._settles_first = False
 
 
 def _first_array(values):
