@@ -27,10 +27,8 @@ def _regroup(arrays, nesting):
 
 
 def _python(value, kind, what):
-    if isinstance(value, _front.NDArrayBase):
-        value = value.asscalar()
     try:
-        return kind(value)
+        return kind(value.asscalar() if isinstance(value, _front.NDArrayBase) else value)
     except (TypeError, ValueError):
         raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
 

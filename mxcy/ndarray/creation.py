@@ -291,6 +291,7 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
     code = dtypes.code_of(ndarray.dtype)
-    made = _front.from_numpy(ndarray, code, as_context(None), copy=not ndarray.flags.writeable)
+    copy = not ndarray.flags.writeable
+    made = _front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
     ndarray.flags["WRITEABLE"] = False
     return made if array_cls in (None, type(made)) else array_cls(made)

@@ -72,6 +72,18 @@ class _Capsule:
         return _CPU, 0
 
 
+class _Writable:
+    """A NumPy array as one that may be written to.
+
+    Capsules of the first kind do not say whether they may be, and NumPy takes them for read-only.
+    """
+
+    def __init__(self, values):
+        self._values = values
+        interface = values.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
 def from_dlpack(dlpack):
     """An array over memory of another library.
 
@@ -90,8 +102,10 @@ def from_dlpack(dlpack):
     MXNetError
         When mxcy has no such element type.
     """
-    source = dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack)
-    values = np.from_dlpack(source)
+    if hasattr(dlpack, "__dlpack__"):
+        values = np.from_dlpack(dlpack)
+    else:
+        values = np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack))))
     shareable = values.flags.c_contiguous and values.flags.writeable
     values = np.ascontiguousarray(values).reshape(values.shape)
     return _front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=not shareable)
