@@ -1,0 +1,51 @@
+"""Layers, losses, optimizers and so on give what MXNet 1.9.1 gave (golden/golden.npz)."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+
+GOLDEN = Path(__file__).parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+from cases import ALL, resumed  # noqa: E402
+
+sys.path.remove(str(GOLDEN))
+
+
+@pytest.fixture(scope="module")
+def golden():
+    with np.load(GOLDEN / "golden.npz") as file:
+        found = {}
+        for key in file.files:
+            program, name, part = key.split("/")
+            found.setdefault((program, name), {})[part] = file[key]
+        return found
+
+
+def tolerances(values):
+    """How far from the original a value may be: float16 weights have three digits."""
+    return {"rtol": 2e-3, "atol": 2e-3} if values.dtype == np.float16 else {
+        "rtol": 3e-5, "atol": 3e-6
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "name"), ALL, ids=[f"{program.__name__}-{name}" for program, name in ALL]
+)
+def test_equals_mxnet(program, name, golden):
+    expected = golden[program.__name__, name]
+    found = program(mx, name)
+    assert found.keys() == expected.keys()
+    for part, values in expected.items():
+        assert found[part].dtype == values.dtype, part
+        np.testing.assert_allclose(found[part], values, **tolerances(values), err_msg=part)
+
+
+def test_states_of_mxnet_are_continued(golden):
+    weight, trainer = resumed(mx, str(GOLDEN / "adam.states"))
+    np.testing.assert_allclose(weight, golden["resumed", "adam"]["weight"], rtol=1e-6)
+    assert trainer.optimizer.num_update == 3
+    assert trainer.learning_rate == pytest.approx(0.001 / 4)

@@ -1,0 +1,130 @@
+"""Initializers: roles by name, descriptions, files, registration."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.initializer import InitDesc
+
+
+def filled(init, name, shape=(2, 2), attrs=None):
+    array = mx.nd.full(shape, 9)
+    init(InitDesc(name, attrs), array)
+    return array.asnumpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("a_weight", 3), ("a_bias", 0), ("a_gamma", 1), ("a_beta", 0), ("a_min", 0), ("a_max", 1)],
+)
+def test_roles_by_name(name, value):
+    assert (filled(mx.init.Constant(3), name) == value).all()
+
+
+def test_unknown_roles():
+    for name in ("thing", "a_moving_mean"):
+        with pytest.raises(ValueError, match=f"Unknown initialization pattern for {name}"):
+            filled(mx.init.One(), name)
+
+
+def test_own_initializer_of_a_parameter():
+    json = mx.init.Constant(5).dumps()
+    assert (filled(mx.init.Zero(), "thing", attrs={"__init__": json}) == 5).all()
+    assert (filled(mx.init.Zero(), "a_bias", attrs={"__init__": "ones"}) == 1).all()
+
+
+def test_plain_names_follow_older_rules():
+    array = mx.nd.full((2,), 9)
+    with pytest.warns(DeprecationWarning, match="plain name"):
+        mx.init.One()("a_moving_var", array)
+    assert array.asnumpy().tolist() == [1, 1]
+    with pytest.warns(DeprecationWarning), pytest.raises(TypeError, match="must be string"):
+        mx.init.One()(3, array)
+
+
+@pytest.mark.parametrize(
+    ("init", "text"),
+    [
+        (
+            mx.init.Xavier(),
+            '["xavier", {"rnd_type": "uniform", "factor_type": "avg", "magnitude": 3}]',
+        ),
+        (mx.init.Normal(0.5), '["normal", {"sigma": 0.5}]'),
+        (mx.init.MSRAPrelu(), '["msraprelu", {"factor_type": "avg", "slope": 0.25}]'),
+        (mx.init.Zero(), '["zero", {}]'),
+        (mx.init.Constant(np.ones(2)), '["constant", {"value": [1.0, 1.0]}]'),
+    ],
+)
+def test_descriptions(init, text):
+    assert init.dumps() == text
+    assert mx.init.create(text).dumps() == text
+
+
+def test_equality():
+    assert mx.init.Uniform() == mx.init.Uniform()
+    assert mx.init.Uniform() != mx.init.Uniform(3)
+    assert mx.init.Uniform(0.07) != mx.init.Normal(0.07)
+
+
+def test_create():
+    assert mx.init.create("ones") == mx.init.One()
+    assert mx.init.create("Normal", sigma=3) == mx.init.Normal(3)
+    assert mx.init.create({"initializer": "normal", "sigma": 3}) == mx.init.Normal(3)
+    with pytest.raises(AssertionError, match="nothing is not registered"):
+        mx.init.create("nothing")
+
+
+def test_register():
+    @mx.init.register
+    class AllSevens(mx.init.Initializer):
+        def _init_weight(self, name, arr):
+            arr[:] = 7
+
+    assert (filled(mx.init.create("allsevens"), "a_weight") == 7).all()
+
+
+def test_load(tmp_path, caplog):
+    path = str(tmp_path / "arrays.params")
+    mx.nd.save(path, {"arg:w": mx.nd.array([1, 2])})
+    load = mx.init.Load(path, default_init=mx.init.One(), verbose=True)
+    with caplog.at_level(logging.INFO):
+        assert filled(load, "w", (2,)).tolist() == [1, 2]
+        assert filled(load, "other_weight", (2,)).tolist() == [1, 1]
+    assert "Initialized w by loading" in caplog.text
+    with pytest.raises(AssertionError, match="Shape mismatch"):
+        filled(load, "w", (3,))
+    with pytest.raises(AssertionError, match="Not found in loaded param"):
+        filled(mx.init.Load({}), "w")
+
+
+def test_mixed():
+    mixed = mx.init.Mixed(["a.*", ".*"], [mx.init.Constant(2), mx.init.Constant(3)])
+    assert (filled(mixed, "a_weight") == 2).all() and (filled(mixed, "b_weight") == 3).all()
+    with pytest.raises(ValueError, match="did not match any pattern"):
+        filled(mx.init.Mixed(["x"], [mx.init.One()]), "b_weight")
+
+
+def test_verbosity(caplog):
+    init = mx.init.Constant(2).set_verbosity(True)
+    with caplog.at_level(logging.INFO):
+        filled(init, "a_weight")
+    assert "Initialized a_weight as weight: 2.0" in caplog.text
+
+
+def test_refused_arguments():
+    for init, reason in (
+        (mx.init.Xavier(factor_type="mean"), "Incorrect factor type"),
+        (mx.init.Xavier(rnd_type="cauchy"), "Unknown random type"),
+        (mx.init.Orthogonal(rand_type="cauchy"), "rand_type"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            filled(init, "a_weight")
+    with pytest.raises(ValueError, match="at least 2D"):
+        filled(mx.init.Xavier(), "a_weight", (2,))
+
+
+def test_orthogonal():
+    weight = filled(mx.init.Orthogonal(scale=2), "a_weight", (3, 5))
+    np.testing.assert_allclose(weight @ weight.T, 4 * np.eye(3), atol=1e-5)

@@ -1,0 +1,178 @@
+"""Optimizers beyond golden values: rates, counts, both styles of subclasses, updaters."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import optimizer as opt
+
+
+def test_create():
+    assert isinstance(opt.create("Adam", beta1=0.5), opt.Adam)
+    with pytest.raises(ValueError, match="Cannot find optimizer nothing"):
+        opt.create("nothing")
+    with pytest.raises(TypeError, match="foo"):
+        opt.SGD(foo=1)
+
+
+def test_multipliers_by_name():
+    names = {0: "a_weight", 1: "a_bias", 2: "a_gamma", 3: "b"}
+    rule = opt.Optimizer(param_idx2name=names, learning_rate=0.5, wd=0.25)
+    assert rule._get_wds([0, 1, 2, 3]) == [0.25, 0, 0.25, 0]
+    rule.set_wd_mult({"a_bias": 3})
+    rule.set_lr_mult({"a_bias": 3, 0: 0.5})
+    assert rule._get_wds([0, 1]) == [0.25, 0.75]
+    assert rule._get_lrs([0, 1, 2]) == [0.25, 1.5, 0.5]
+
+
+def test_updates_are_counted_per_weight_and_device():
+    rule = opt.SGD()
+    rule._update_count([0, 1])
+    rule._update_count(0)
+    assert rule.num_update == 2
+    rule._set_current_context(3)
+    rule._update_count(0)
+    assert rule.num_update == 2 and rule._index_update_count == {0: 1}
+
+
+def test_learning_rate_and_scheduler():
+    rule = opt.SGD(learning_rate=0.7)
+    rule.set_learning_rate(0.3)
+    assert rule.learning_rate == 0.3
+    scheduler = mx.lr_scheduler.FactorScheduler(1, 0.5, base_lr=0.3)
+    assert opt.SGD(lr_scheduler=scheduler).learning_rate == 0.3
+    rule = opt.SGD(lr_scheduler=scheduler, learning_rate=0.7)
+    assert rule.learning_rate == scheduler.base_lr == 0.7
+    with pytest.raises(UserWarning, match="LRScheduler"):
+        rule.set_learning_rate(1)
+
+
+def test_multi_precision_keeps_small_changes():
+    weight = mx.nd.ones((1,), dtype="float16")
+    updater = opt.get_updater(opt.NAG(learning_rate=1e-4, multi_precision=True))
+    for _ in range(100):
+        updater(0, mx.nd.ones((1,), dtype="float16"), weight)
+    assert weight.dtype == np.float16 and weight.asscalar() == np.float16(0.99)
+
+
+def test_float16_without_multi_precision_warns():
+    with pytest.warns(UserWarning, match="multi_precision=True option of the SGD"):
+        opt.SGD(momentum=0.9).create_state_multi_precision(0, mx.nd.ones((1,), dtype="float16"))
+
+
+class OldStyle(opt.Optimizer):
+    """Changes one weight at a time, as optimizers for MXNet 1.x do."""
+
+    def update(self, index, weight, grad, state):
+        self._update_count(index)
+        weight -= self._get_lr(index) * grad
+
+
+class NewStyle(opt.Optimizer):
+    """Changes lists of weights, as optimizers for MXNet 2.x do."""
+
+    def step(self, indices, weights, grads, states):
+        self._update_count(indices)
+        for weight, grad, lr in zip(weights, grads, self._get_lrs(indices), strict=True):
+            weight -= lr * grad
+
+
+@pytest.mark.parametrize("kind", [OldStyle, NewStyle, opt.SGD])
+def test_both_styles_of_subclasses(kind):
+    rule = kind(learning_rate=1)
+    weights = [mx.nd.zeros(2), mx.nd.zeros(2)]
+    grads = [mx.nd.ones(2), mx.nd.ones(2)]
+    updater = opt.get_updater(rule)
+    updater([0, 1], grads, weights)
+    updater(0, grads[0], weights[0])
+    rule.step([1], [weights[1]], [grads[1]], [None])
+    assert [weight.asnumpy().tolist() for weight in weights] == [[-2, -2]] * 2
+    assert rule.num_update == 2
+
+
+def test_an_optimizer_without_arithmetic():
+    with pytest.raises(NotImplementedError, match="Optimizer does not say"):
+        opt.Optimizer().update(0, mx.nd.ones(1), mx.nd.ones(1), None)
+
+
+def test_updating_together_equals_updating_apart():
+    def weights_after(aggregate_num):
+        rule = opt.SGD(momentum=0.9, learning_rate=0.1, wd=0.1, aggregate_num=aggregate_num)
+        updater = opt.get_updater(rule)
+        weights = [mx.nd.ones(2) * i for i in range(6)]
+        for _ in range(2):
+            updater(list(range(6)), [mx.nd.ones(2)] * 6, weights)
+        return [weight.asnumpy() for weight in weights]
+
+    np.testing.assert_allclose(weights_after(4), weights_after(0), rtol=1e-6)
+
+
+def test_states_of_an_updater():
+    updater = opt.get_updater(opt.SGD(momentum=0.9))
+    weight = mx.nd.ones(2)
+    updater(b"w", mx.nd.ones(2), weight)
+    assert list(updater.states) == ["w"] and updater.states_synced == {"w": True}
+    again = opt.get_updater(opt.SGD(momentum=0.1))
+    again.set_states(updater.get_states())
+    assert again.optimizer.momentum == 0.1 and again.states_synced == {"w": False}
+    np.testing.assert_array_equal(again.states["w"].asnumpy(), updater.states["w"].asnumpy())
+    again.set_states(updater.get_states(dump_optimizer=True))
+    assert again.optimizer.momentum == 0.9
+    again("w", mx.nd.ones(2, ctx=mx.cpu(1)), weight.as_in_context(mx.cpu(1)))
+    assert again.states["w"].context == mx.cpu(1)
+
+
+def test_states_with_foreign_classes_are_refused():
+    class Trap:
+        def __reduce__(self):
+            return (print, ("called",))
+
+    with pytest.raises(mx.MXNetError):
+        opt.get_updater(opt.SGD()).set_states(pickle.dumps({0: Trap()}))
+
+
+def test_pickled_optimizers_forget_parameters():
+    parameter = mx.gluon.Parameter("w", lr_mult=3)
+    rule = opt.Adam(param_dict={0: parameter}, beta1=0.5)
+    again = pickle.loads(pickle.dumps(rule))
+    assert again.beta1 == 0.5 and again.param_dict == {}
+    assert rule._get_lr(0) == 3 * again._get_lr(0)
+
+
+def test_lars_corrects_momentum_when_the_rate_changes():
+    def momentum_factor(rates):
+        class Table(mx.lr_scheduler.LRScheduler):
+            def __call__(self, num_update):
+                return rates[min(max(num_update, 1), len(rates)) - 1]
+
+        updater = opt.get_updater(opt.LARS(momentum=0.5, eta=1e-20, lr_scheduler=Table()))
+        weight, grad = mx.nd.ones(1), mx.nd.ones(1)
+        updater(0, grad, weight)
+        updater.states[0][:] = 1
+        updater(0, grad, weight)
+        return updater.states[0].asscalar()
+
+    assert momentum_factor([0.1, 0.1]) == pytest.approx(0.5)
+    assert momentum_factor([0.1, 0.2]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "expected"),
+    [
+        ("AdamW", {}, [1.7076834, 1.292313]),
+        ("AdamW", {"wd": 0.1}, [1.6932796, 1.2841649]),
+        ("AdamW", {"wd": 0.1, "correct_bias": False}, [0.7503693, 2.1605105]),
+        ("AdaBelief", {}, [1.6620202, 1.3378717]),
+        ("AdaBelief", {"wd": 0.1, "correct_bias": False}, [0.5982144, 2.3908372]),
+        ("LANS", {"wd": 0.1}, [1.4832877, 1.3875333]),
+        ("LAMB", {"wd": 0.1}, [1.4820065, 1.3856472]),
+    ],
+)
+def test_optimizers_of_mxnet_2(kind, arguments, expected):
+    updater = opt.get_updater(getattr(opt, kind)(learning_rate=0.1, **arguments))
+    weight = mx.nd.array([2, 1])
+    for step in range(3):
+        updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)  # of MXNet 2.0.0b1

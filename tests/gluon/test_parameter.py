@@ -1,0 +1,179 @@
+"""Parameters: initialization, shapes found later, gradients, contexts, types."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import gluon
+
+TWO = [mx.cpu(0), mx.cpu(1)]
+
+
+def test_arrays_before_initialize():
+    parameter = gluon.Parameter("w", shape=(2, 3))
+    for access in (parameter.data, parameter.list_data, parameter.grad, parameter.list_ctx):
+        with pytest.raises(RuntimeError, match="'w' has not been initialized"):
+            access()
+    with pytest.raises(ValueError, match="not been initialized"):
+        parameter.reset_ctx(mx.cpu(1))
+    with pytest.raises(AssertionError, match="not been initialized"):
+        parameter.set_data(mx.nd.ones((2, 3)))
+
+
+def test_one_copy_per_context():
+    parameter = gluon.Parameter("w", shape=(2, 3))
+    parameter.initialize(mx.init.One(), ctx=TWO)
+    assert parameter.list_ctx() == TWO
+    assert [array.context for array in parameter.list_data()] == TWO
+    assert parameter.data(mx.cpu(1)).context == mx.cpu(1)
+    assert parameter.grad(device=mx.cpu(1)).shape == (2, 3)
+    with pytest.raises(RuntimeError, match=r"not initialized on context cpu\(3\)"):
+        parameter.data(mx.cpu(3))
+
+
+def test_initialize_twice_warns_and_keeps_the_value():
+    parameter = gluon.Parameter("w", shape=(2,))
+    parameter.initialize(mx.init.One())
+    with pytest.warns(UserWarning, match="already initialized"):
+        parameter.initialize(mx.init.Zero())
+    assert parameter.data().asnumpy().tolist() == [1, 1]
+    parameter.initialize(mx.init.Zero(), force_reinit=True)
+    assert parameter.data().asnumpy().tolist() == [0, 0]
+
+
+def test_own_initializer_wins_over_the_default():
+    parameter = gluon.Parameter("w", shape=(2,), init=mx.init.Constant(3))
+    parameter.initialize(default_init=mx.init.One())
+    assert parameter.data().asnumpy().tolist() == [3, 3]
+    named = gluon.Parameter("anything", shape=(2,), init="ones")
+    named.initialize()
+    assert named.data().asnumpy().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("unknown", [0, -1])
+def test_deferred_initialization(unknown):
+    parameter = gluon.Parameter("w", shape=(2, unknown), allow_deferred_init=True)
+    parameter.initialize(mx.init.One())
+    with pytest.raises(gluon.DeferredInitializationError, match="'w' has not been initialized yet"):
+        parameter.data()
+    assert issubclass(gluon.DeferredInitializationError, mx.MXNetError)
+    assert parameter.list_ctx() == [mx.cpu()]
+    parameter.shape = (2, 5)
+    parameter._finish_deferred_init()
+    assert parameter.data().shape == (2, 5)
+
+
+def test_unknown_shape_needs_permission():
+    for shape in ((0, 3), None):
+        with pytest.raises(ValueError, match="invalid shape"):
+            gluon.Parameter("w", shape=shape).initialize()
+
+
+def test_set_data_before_the_shape_is_known():
+    parameter = gluon.Parameter("w", shape=(0, 2), allow_deferred_init=True)
+    parameter.initialize()
+    parameter.set_data(mx.nd.array([[1, 2]]))
+    assert parameter.shape == (1, 2)
+    parameter._finish_deferred_init()
+    assert parameter.data().asnumpy().tolist() == [[1, 2]]
+
+
+def test_set_data_on_all_contexts():
+    parameter = gluon.Parameter("w", shape=(2,))
+    parameter.initialize(ctx=TWO)
+    parameter.set_data(mx.nd.array([4, 5]))
+    assert [array.asnumpy().tolist() for array in parameter.list_data()] == [[4, 5], [4, 5]]
+
+
+def test_known_extents_do_not_change():
+    parameter = gluon.Parameter("w", shape=(2, 0))
+    parameter.shape = (2, 7)
+    for shape in ((3, 7), (2,)):
+        with pytest.raises(AssertionError, match="incompatible"):
+            parameter.shape = shape
+    assert parameter.shape == (2, 7)
+    assert gluon.Parameter("w", shape=3).shape == (3,)
+
+
+def test_grad_req():
+    parameter = gluon.Parameter("w", shape=(2,))
+    parameter.initialize()
+    parameter.grad_req = "null"
+    with pytest.raises(RuntimeError, match="grad_req='null'"):
+        parameter.list_grad()
+    parameter.grad_req = "add"
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = (parameter.data() * 3).sum()
+        loss.backward()
+    assert parameter.grad().asnumpy().tolist() == [6, 6]
+    parameter.zero_grad()
+    assert parameter.grad().asnumpy().tolist() == [0, 0]
+    with pytest.raises(AssertionError, match="grad_req must be one of"):
+        parameter.grad_req = "sum"
+
+
+def test_not_differentiable_has_no_gradient():
+    parameter = gluon.Parameter("w", shape=(2,), differentiable=False)
+    parameter.grad_req = "write"
+    assert parameter.grad_req == "null"
+
+
+def test_cast_keeps_value_and_gradient_on_the_tape():
+    parameter = gluon.Parameter("w", shape=(2,))
+    parameter.initialize(mx.init.Constant(0.5))
+    parameter.cast("float16")
+    assert parameter.data().dtype == parameter.grad().dtype == np.float16
+    with mx.autograd.record():
+        loss = (parameter.data() * 2).sum()
+    loss.backward()
+    assert parameter.grad().asnumpy().tolist() == [2, 2]
+    parameter.dtype = "float64"
+    assert parameter.data().dtype == np.float64
+
+
+def test_reset_ctx_averages_and_moves():
+    parameter = gluon.Parameter("w", shape=(1,))
+    parameter.initialize(ctx=TWO)
+    parameter.list_data()[0][:] = 1
+    parameter.list_data()[1][:] = 3
+    parameter.reset_ctx(mx.cpu(2))
+    assert parameter.list_ctx() == [mx.cpu(2)]
+    assert parameter.data().asnumpy().tolist() == [2]
+    parameter.reset_device(mx.cpu(0))
+    assert parameter.data().context == mx.cpu(0)
+    waiting = gluon.Parameter("w", shape=(0,), allow_deferred_init=True)
+    waiting.initialize()
+    waiting.reset_ctx(TWO)
+    assert waiting.list_device() == TWO
+
+
+def test_constant():
+    constant = gluon.Constant("c", [[1, 2], [3, 4]])
+    constant.initialize()
+    assert constant.data().asnumpy().tolist() == [[1, 2], [3, 4]]
+    constant.grad_req = "write"
+    assert constant.grad_req == "null"
+    unnamed = gluon.Constant(mx.nd.array([5]))
+    unnamed.initialize()
+    assert unnamed.data().asnumpy().tolist() == [5]
+
+
+@pytest.mark.parametrize("init", ["mixed", "load"])
+def test_initializers_that_go_by_name(init):
+    if init == "mixed":
+        init = mx.init.Mixed([".*bias", ".*"], [mx.init.Constant(7), mx.init.One()])
+    else:
+        init = mx.init.Load({"arg:x_bias": mx.nd.array([7])}, mx.init.One())
+    found = []
+    for name in ("x_bias", "x_weight"):
+        parameter = gluon.Parameter(name, shape=(1,))
+        parameter.initialize(default_init=init)
+        found.append(parameter.data().asscalar())
+    assert found == [7, 1]
+
+
+def test_repr():
+    assert repr(gluon.Parameter("w", shape=(2, 0), dtype="float16")) == (
+        "Parameter w (shape=(2, 0), dtype=float16)"
+    )

@@ -1,0 +1,180 @@
+"""Trainers: steps, several contexts, stale gradients, saved states."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import gluon
+from mxcy.gluon import nn
+
+
+def parameter(name="x", contexts=None):
+    made = gluon.Parameter(name, shape=(2,))
+    made.initialize(mx.init.Zero(), ctx=contexts)
+    return made
+
+
+def backward(*parameters, factor=1):
+    with mx.autograd.record():
+        losses = [(array * factor).sum() for p in parameters for array in p.list_data()]
+    mx.autograd.backward(losses)
+
+
+def test_step_divides_by_the_batch_size():
+    x = parameter()
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 0.5})
+    backward(x)
+    trainer.step(4)
+    assert x.data().asnumpy().tolist() == [-0.125, -0.125]
+
+
+def test_rescale_grad_multiplies():
+    x = parameter()
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 0.5, "rescale_grad": 2})
+    backward(x)
+    trainer.step(1)
+    assert x.data().asnumpy().tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("update_on_kvstore", [None, False])
+@pytest.mark.parametrize("kvstore", [None, "local", "device"])
+def test_gradients_of_contexts_are_added(kvstore, update_on_kvstore):
+    x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
+    trainer = gluon.Trainer(
+        [x],
+        "sgd",
+        {"learning_rate": 1, "momentum": 0.5},
+        kvstore=kvstore,
+        update_on_kvstore=update_on_kvstore,
+    )
+    for _ in range(2):
+        backward(x)
+        trainer.step(1)
+    for array in x.list_data():
+        assert array.asnumpy().tolist() == [-5, -5]
+
+
+def test_allreduce_and_update_apart():
+    x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1}, update_on_kvstore=False)
+    backward(x)
+    trainer.allreduce_grads()
+    assert [gradient.asnumpy().tolist() for gradient in x.list_grad()] == [[2, 2], [2, 2]]
+    for gradient in x.list_grad():
+        gradient[:] = 3
+    trainer.update(3)
+    assert x.data(mx.cpu(1)).asnumpy().tolist() == [-1, -1]
+    together = gluon.Trainer([x], "sgd")
+    for refused in (together.allreduce_grads, lambda: together.update(1)):
+        with pytest.raises(AssertionError, match="on kvstore is not supported"):
+            refused()
+
+
+def test_stale_gradients():
+    used, unused = parameter("used"), parameter("unused")
+    trainer = gluon.Trainer([used, unused], "sgd", {"learning_rate": 1})
+    backward(used)
+    with pytest.raises(UserWarning, match="Gradient of Parameter `unused`"):
+        trainer.step(1)
+    trainer.step(1, ignore_stale_grad=True)
+    assert used.data().asnumpy().tolist() == [-1, -1]
+    trainer.step(1, ignore_stale_grad=True)
+    assert used.data().asnumpy().tolist() == [-1, -1]
+
+
+def test_parameters_without_gradient_are_left_alone():
+    x, frozen = parameter("x"), parameter("frozen")
+    frozen.grad_req = "null"
+    trainer = gluon.Trainer([x, frozen], "sgd", {"learning_rate": 1, "wd": 1})
+    backward(x)
+    trainer.step(1)
+    assert frozen.data().asnumpy().tolist() == [0, 0]
+
+
+def test_multipliers_of_parameters():
+    fast, slow = parameter("fast"), parameter("slow")
+    fast.lr_mult = 2
+    trainer = gluon.Trainer([fast, slow], "sgd", {"learning_rate": 1})
+    backward(fast, slow)
+    trainer.step(1)
+    assert fast.data().asnumpy().tolist() == [-2, -2]
+    assert slow.data().asnumpy().tolist() == [-1, -1]
+
+
+def test_shared_parameters_are_updated_once():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, in_units=2, use_bias=False))
+    net.add(nn.Dense(2, in_units=2, use_bias=False, params=net[0].params))
+    net.initialize(mx.init.One())
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1})
+    with mx.autograd.record():
+        out = net(mx.nd.ones((1, 2))).sum()
+    out.backward()
+    gradient = net[0].weight.grad().asnumpy()
+    trainer.step(1)
+    np.testing.assert_allclose(net[0].weight.data().asnumpy(), 1 - gradient)
+
+
+def test_learning_rate():
+    x = parameter()
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 0.1})
+    trainer.set_learning_rate(0.2)
+    assert trainer.learning_rate == trainer.optimizer.learning_rate == 0.2
+    scheduled = gluon.Trainer(
+        [x], mx.optimizer.SGD(lr_scheduler=mx.lr_scheduler.FactorScheduler(1))
+    )
+    with pytest.raises(UserWarning, match="LRScheduler"):
+        scheduled.set_learning_rate(1)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_states_survive_a_file(tmp_path, optimizer):
+    path = str(tmp_path / "trainer.states")
+
+    def trained(steps, reload_after=None):
+        x = parameter()
+        settings = {"learning_rate": 0.1, **({"momentum": 0.9} if optimizer == "sgd" else {})}
+        trainer = gluon.Trainer([x], optimizer, settings)
+        for step in range(steps):
+            if step == reload_after:
+                trainer.save_states(path)
+                trainer = gluon.Trainer([x], optimizer, settings)
+                trainer.load_states(path)
+            backward(x, factor=step + 1)
+            trainer.step(1)
+        return x.data().asnumpy()
+
+    np.testing.assert_array_equal(trained(4), trained(4, reload_after=2))
+
+
+def test_states_follow_the_context(tmp_path):
+    path = str(tmp_path / "trainer.states")
+    x = parameter()
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1, "momentum": 0.5})
+    backward(x)
+    trainer.step(1)
+    trainer.save_states(path)
+    x.reset_ctx(mx.cpu(1))
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1, "momentum": 0.5})
+    trainer.load_states(path)
+    backward(x)
+    trainer.step(1)
+    assert x.data().asnumpy().tolist() == [-2.5, -2.5]
+
+
+def test_refused_arguments():
+    x = parameter()
+    with pytest.raises(ValueError, match="must be a list or dict of Parameters, got Parameter"):
+        gluon.Trainer(x, "sgd")
+    with pytest.raises(ValueError, match="got list of int"):
+        gluon.Trainer([1], "sgd")
+    with pytest.raises(AssertionError, match="optimizer_params must be None"):
+        gluon.Trainer([x], mx.optimizer.SGD(), {"learning_rate": 1})
+    with pytest.raises(ValueError, match="kvstore must be"):
+        gluon.Trainer([x], "sgd", kvstore="carrier_pigeon")
+    with pytest.raises(ValueError, match="Cannot find optimizer"):
+        gluon.Trainer([x], "no_such_optimizer")
+    elsewhere = parameter("y", contexts=[mx.cpu(1)])
+    trainer = gluon.Trainer([x, elsewhere], "sgd")
+    with pytest.raises(AssertionError, match="same set of contexts"):
+        trainer.step(1)
