@@ -10,18 +10,32 @@ from mxcy.ops.attrs import Bool, Dynamic, Field, Float
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.record import register, sample, values
 
-__all__ = ["clipped", "number", "optimizer", "widened"]
+__all__ = [
+    "adabelief_step",
+    "adamw_step",
+    "clipped",
+    "decayed",
+    "infer_update",
+    "number",
+    "optimizer",
+    "scaled",
+    "sgd_mom_step",
+    "sgd_step",
+    "tries_with",
+    "widened",
+]
 
 _FLOAT32 = 0
 
 
 def number(name, default=None, kind=Float):
-    """A float attribute that may change from call to call; required without a default."""
+    """A numeric attribute that may change from call to call; required without a default."""
     return Field(name, Dynamic(kind)) if default is None else Field(name, Dynamic(kind), default)
 
 
 LR, WD, RESCALE = number("lr"), number("wd", 0.0), number("rescale_grad", 1.0)
 CLIP, MOMENTUM = number("clip_gradient", -1.0), number("momentum", 0.0)
+BETAS = (number("beta1", 0.899999976), number("beta2", 0.999000013))
 _LAZY = Field("lazy_update", Bool, True)
 
 
@@ -40,43 +54,74 @@ def scaled(a, xp, grad):
     return clipped(xp, grad * a.rescale_grad, a.clip_gradient)
 
 
-def _infer(names, master):
+def decayed(a, xp, weight, grad):
+    """The gradient with the weight decay in it, rescaled and clipped."""
+    return clipped(xp, grad * a.rescale_grad + a.wd * weight, a.clip_gradient)
+
+
+def infer_update(names, same, extra):
+    """The inference rule of an update.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The inputs; the first two are weight and grad.
+    same : int
+        So many of the inputs have the weight's dtype; the others but the extra ones are float32.
+    extra : int
+        So many inputs at the end are scalars in arrays of shape (1,).
+    """
+    n = len(names) - extra
+
     def infer(a, *specs):
-        shape = next((spec.shape for spec in specs if spec.shape is not None), None)
-        for name, spec in zip(names, specs, strict=True):
+        shape = next((spec.shape for spec in specs[:n] if spec.shape is not None), None)
+        for name, spec in zip(names[:n], specs[:n], strict=True):
             spec.fill(name, shape)
-        same = 2 if master else len(names)
         dtype = same_dtype(specs[:same], names[:same])
-        require(
-            dtype is None or dtypes.is_float(dtype),
-            f"weight: expected a floating dtype, got {specs[0]}",
-        )
-        for name, spec in zip(names[same:], specs[same:], strict=True):
+        floating = dtype is None or dtypes.is_float(dtype)
+        require(floating, f"weight: expected a floating dtype, got {specs[0]}")
+        for name, spec in zip(names[same:n], specs[same:n], strict=True):
             spec.fill(name, dtype=_FLOAT32)
+        for name, spec in zip(names[n:], specs[n:], strict=True):
+            one = spec.shape is None or -1 in spec.shape or spec.size == 1
+            require(one, f"{name}: expected an array with one element, got {spec}")
+            spec.fill(name, dtype=spec.dtype or _FLOAT32)
         return Spec(shape, dtype)
 
     return infer
 
 
-def _mixed(step):
+def _mixed(step, states):
     """A step on the float32 copy of the weight, which is the last of the states."""
 
-    def mixed(a, xp, weight, grad, *states):
-        out, *moved = step(a, xp, states[-1], widened(xp, grad), *states[:-1])
+    def mixed(a, xp, weight, grad, *inputs):
+        kept, weight32, rest = inputs[:states], inputs[states], inputs[states + 1 :]
+        out, *moved = step(a, xp, weight32, widened(xp, grad), *kept, *rest)
         return out, *moved, out
 
     return mixed
 
 
-def _widened_step(step):
-    def run(a, xp, *arrays):
-        return step(a, xp, *(widened(xp, array) for array in arrays))
+def _plain(step):
+    def plain(a, xp, *arrays):
+        found = step(a, xp, *(widened(xp, array) for array in arrays))
+        return found if len(found) > 1 else found[0]
 
-    return run
+    return plain
 
 
 def optimizer(
-    name, states, fields, step, doc, mixed=None, aliases=(), positive=(), tries=({},), kernel=()
+    name,
+    states,
+    fields,
+    step,
+    doc,
+    mixed=None,
+    aliases=(),
+    positive=(),
+    tries=({},),
+    extra=(),
+    kernel=(),
 ):
     """Register an update, and its multi-precision form.
 
@@ -87,7 +132,7 @@ def optimizer(
         Names of the state inputs, which follow weight and grad.
     fields : tuple of Field
     step : callable
-        ``step(a, xp, weight, grad, *states)`` returns the new weight and the new states.
+        ``step(a, xp, weight, grad, *states, *extra)`` returns the new weight and the new states.
     doc : str
     mixed : str, optional
         The name of the multi-precision form: its states are followed by `weight32`.
@@ -96,46 +141,47 @@ def optimizer(
         States that are never negative, such as a mean of squares.
     tries : tuple of dict
         Attributes of the samples.
+    extra : tuple of str
+        Names of inputs of one element, after the states, that are only read.
     kernel : tuple of Native
         Kernels of both forms.
     """
-    names = ("weight", "grad", *states.split())
-    shape = (3, 5)
-    draw = {n: values(0.1, 1, shape) if n in positive else values(-1, 1, shape) for n in names}
+    states, shape = tuple(states.split()), (3, 5)
+
+    def draw(name, dtype=None):
+        low = 0.1 if name in positive or name in extra else -1
+        return values(low, 1, (1,) if name in extra else shape, dtype)
+
+    names = ("weight", "grad", *states, *extra)
     register(
         name,
         aliases=aliases,
         inputs=" ".join(names),
         fields=fields,
-        mutates=names[2:],
-        infer=_infer(names, False),
-        ref=_widened_step(step) if names[2:] else _single(step),
+        mutates=states,
+        infer=infer_update(names, 2 + len(states), len(extra)),
+        ref=_plain(step),
         kernels=kernel,
-        dtypes=("float32", "float64", "float16", "bfloat16"),
         doc=doc,
-        samples=tuple(sample(*(draw[n] for n in names), tol=4, **attrs) for attrs in tries),
+        dtypes=("float32", "float64", "float16", "bfloat16"),
+        samples=tuple(sample(*map(draw, names), tol=4, **attrs) for attrs in tries),
     )
     if mixed is None:
         return
-    names = (*names, "weight32")
-    shared = {
-        n: values(0.1, 1, shape, "float32") if n in positive else values(-1, 1, shape, "float32")
-        for n in names[2:]
-    }
+    names = ("weight", "grad", *states, "weight32", *extra)
+    drawn = [*map(draw, names[:2]), *(draw(n, "float32") for n in names[2:])]
     register(
-        mixed, inputs=" ".join(names), fields=fields, mutates=names[2:], infer=_infer(names, True),
-        ref=_mixed(step), kernels=kernel, dtypes=("float16", "bfloat16", "float32"),
-        doc=f"{doc}\n\nMulti-precision form of {name}: `weight32` is the weight in float32.",
-        samples=tuple(
-            sample(draw["weight"], draw["grad"], *(shared[n] for n in names[2:]), tol=4, **attrs)
-            for attrs in tries
-        ),
-    )  # fmt: skip
-
-
-def _single(step):
-    run = _widened_step(step)
-    return lambda a, xp, *arrays: run(a, xp, *arrays)[0]
+        mixed,
+        inputs=" ".join(names),
+        fields=fields,
+        mutates=(*states, "weight32"),
+        infer=infer_update(names, 2, len(extra)),
+        ref=_mixed(step, len(states)),
+        kernels=kernel,
+        dtypes=("float16", "bfloat16", "float32"),
+        doc=f"{doc}\n\nThis is {name} in multiple precision: `weight32` is the weight in float32.",
+        samples=tuple(sample(*drawn, tol=4, **attrs) for attrs in tries),
+    )
 
 
 _TRIES = (
@@ -144,65 +190,189 @@ _TRIES = (
 )
 
 
-def with_attributes(**more):
-    """The usual tries with more attributes."""
+def tries_with(**more):
+    """The usual attributes of samples, and more."""
     return tuple({**attrs, **more} for attrs in _TRIES)
 
 
-def _sgd(a, xp, weight, grad):
+def sgd_step(a, xp, weight, grad):
+    """One step of gradient descent."""
     return ((1 - a.lr * a.wd) * weight - a.lr * scaled(a, xp, grad),)
 
 
-def _sgd_mom(a, xp, weight, grad, mom):
+def sgd_mom_step(a, xp, weight, grad, mom):
+    """One step of gradient descent with momentum."""
     mom = a.momentum * mom - a.lr * a.wd * weight - a.lr * scaled(a, xp, grad)
     return weight + mom, mom
 
 
 optimizer(
-    "sgd_update", "", (LR, WD, RESCALE, CLIP, _LAZY), _sgd,
+    "sgd_update",
+    "",
+    (LR, WD, RESCALE, CLIP, _LAZY),
+    sgd_step,
     """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled and clipped.
 
     `lazy_update` concerns sparse gradients only.
     """,
-    mixed="mp_sgd_update", aliases=("_sparse_sgd_update",), tries=_TRIES,
-)  # fmt: skip
+    mixed="mp_sgd_update",
+    aliases=("_sparse_sgd_update",),
+    tries=_TRIES,
+)
 optimizer(
     "sgd_mom_update",
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP, _LAZY),
-    _sgd_mom,
+    sgd_mom_step,
     """Gradient descent with momentum.
 
-    ``mom = momentum * mom - lr * (grad + wd * weight)`` with the gradient rescaled and clipped,
-    then ``weight + mom``. `lazy_update` concerns sparse gradients only.
+    ``mom = momentum * mom - lr * (grad + wd * weight)`` with the gradient rescaled and clipped, and
+    ``weight + mom`` is the new weight. `lazy_update` concerns sparse gradients only.
     """,
     mixed="mp_sgd_mom_update",
     aliases=("_sparse_sgd_mom_update",),
-    tries=with_attributes(momentum=0.9),
+    tries=tries_with(momentum=0.9),
+)
+
+
+def _nag(a, xp, weight, grad, mom):
+    step = a.lr * (scaled(a, xp, grad) + a.wd * weight)
+    mom = a.momentum * mom - step
+    return weight + a.momentum * mom - step, mom
+
+
+optimizer(
+    "nag_mom_update",
+    "mom",
+    (LR, MOMENTUM, WD, RESCALE, CLIP),
+    _nag,
+    """Nesterov's accelerated gradient.
+
+    ``mom = momentum * mom - step`` with ``step = lr * (grad + wd * weight)``, the gradient rescaled
+    and clipped, and ``weight + momentum * mom - step`` is the new weight.
+    """,
+    mixed="mp_nag_mom_update",
+    tries=tries_with(momentum=0.9),
+)
+
+
+def _signsgd(a, xp, weight, grad):
+    return ((1 - a.lr * a.wd) * weight - a.lr * xp.sign(grad),)
+
+
+def _signum(a, xp, weight, grad, mom):
+    mom = a.momentum * mom - (1 - a.momentum) * (a.wd * weight + scaled(a, xp, grad))
+    return (1 - a.lr * a.wd_lh) * weight + a.lr * xp.sign(mom), mom
+
+
+optimizer(
+    "signsgd_update",
+    "",
+    (LR, WD, RESCALE, CLIP),
+    _signsgd,
+    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``.
+
+    Rescaling and clipping do not change a sign.
+    """,
+    tries=_TRIES,
+)
+optimizer(
+    "signum_update",
+    "mom",
+    (LR, MOMENTUM, WD, RESCALE, CLIP, number("wd_lh", 0.0)),
+    _signum,
+    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * sign(mom)``.
+
+    ``mom = momentum * mom - (1 - momentum) * (grad + wd * weight)``, the gradient rescaled and
+    clipped.
+    """,
+    tries=tries_with(momentum=0.9, wd_lh=0.1),
 )
 
 
 def _adam(a, xp, weight, grad, mean, var):
-    grad = clipped(xp, grad * a.rescale_grad + a.wd * weight, a.clip_gradient)
+    grad = decayed(a, xp, weight, grad)
     mean = a.beta1 * mean + (1 - a.beta1) * grad
     var = a.beta2 * var + (1 - a.beta2) * grad * grad
     return weight - a.lr * mean / (xp.sqrt(var) + a.epsilon), mean, var
 
 
-_BETAS = (number("beta1", 0.899999976), number("beta2", 0.999000013))
+_SMALL = number("epsilon", 9.99999994e-09)
 
 optimizer(
     "adam_update",
     "mean var",
-    (LR, *_BETAS, number("epsilon", 9.99999994e-09), WD, RESCALE, CLIP, _LAZY),
+    (LR, *BETAS, _SMALL, WD, RESCALE, CLIP, _LAZY),
     _adam,
     """Adam, without the correction of the first steps, which callers put into `lr`.
 
-    Mean and var are moving averages of the gradient and of its square: ``weight - lr * mean /
-    (sqrt(var) + epsilon)``. Weight decay is part of the gradient, before clipping. `lazy_update`
-    concerns sparse gradients only.
+    Mean and var are moving averages of the gradient and of its square, and
+    ``weight - lr * mean / (sqrt(var) + epsilon)`` is the new weight. Weight decay is part of the
+    gradient, before clipping. `lazy_update` concerns sparse gradients only.
     """,
     aliases=("_sparse_adam_update",),
     positive=("var",),
     tries=_TRIES,
+)
+
+
+def _rejected(xp, rescale_grad):
+    """Whether an update is to be skipped: the loss scale in `rescale_grad` overflowed."""
+    return not bool(xp.isfinite(rescale_grad).all() and (rescale_grad != 0).all())
+
+
+def adamw_step(a, xp, weight, grad, mean, var, rescale_grad):
+    """One step of AdamW."""
+    if _rejected(xp, rescale_grad):
+        return weight, mean, var
+    grad = clipped(xp, grad * rescale_grad.reshape(()), a.clip_gradient)
+    mean = a.beta1 * mean + (1 - a.beta1) * grad
+    var = a.beta2 * var + (1 - a.beta2) * grad * grad
+    step = a.lr * mean / (xp.sqrt(var) + a.epsilon) + a.wd * weight
+    return weight - a.eta * step, mean, var
+
+
+def adabelief_step(a, xp, weight, grad, mean, var, rescale_grad):
+    """One step of AdaBelief."""
+    if _rejected(xp, rescale_grad):
+        return weight, mean, var
+    grad = clipped(xp, grad * rescale_grad.reshape(()) + a.wd * weight, a.clip_gradient)
+    mean = a.beta1 * mean + (1 - a.beta1) * grad
+    var = a.beta2 * var + (1 - a.beta2) * (grad - mean) ** 2 + a.epsilon
+    return weight - a.eta * a.lr * mean / (xp.sqrt(var) + a.epsilon), mean, var
+
+
+_ADAMW = (LR, *BETAS, _SMALL, WD, number("eta"), CLIP)
+
+optimizer(
+    "_adamw_update",
+    "mean var",
+    _ADAMW,
+    adamw_step,
+    """Adam with decoupled weight decay.
+
+    ``weight - eta * (lr * mean / (sqrt(var) + epsilon) + wd * weight)`` with mean and var as in
+    Adam, of the gradient without weight decay. When `rescale_grad`, an array of one element, is
+    zero or not finite, nothing changes.
+    """,
+    mixed="_mp_adamw_update",
+    positive=("var",),
+    tries=({"lr": 0.1, "wd": 0.01, "eta": 0.7, "clip_gradient": 0.4},),
+    extra=("rescale_grad",),
+)
+optimizer(
+    "_adabelief_update",
+    "mean var",
+    _ADAMW,
+    adabelief_step,
+    """Adam with the mean squared surprise, ``(grad - mean) ** 2``, in place of the mean square.
+
+    ``weight - eta * lr * mean / (sqrt(var) + epsilon)``; weight decay is part of the gradient,
+    before clipping, and var grows by epsilon in each step. When `rescale_grad`, an array of one
+    element, is zero or not finite, nothing changes.
+    """,
+    mixed="_mp_adabelief_update",
+    positive=("var",),
+    tries=({"lr": 0.1, "wd": 0.01, "eta": 0.7, "clip_gradient": 0.4},),
+    extra=("rescale_grad",),
 )
