@@ -207,4 +207,24 @@ typedef struct {
   int64_t pad[3];
 } mx_pool_params;
 
+/* batch normalisation of (outer, channels, inner) arrays; momentum serves the gradient only */
+typedef struct {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+  double eps;
+  double momentum;
+  int32_t fix_gamma;
+  int32_t batch_stats;
+} mx_batch_norm_params;
+
+/* normalisation of rows; element i of the array has gamma number i / block % count */
+typedef struct {
+  int64_t rows;
+  int64_t length;
+  int64_t block;
+  int64_t count;
+  double eps;
+} mx_row_norm_params;
+
 #endif

@@ -51,6 +51,24 @@ inline T scalar_as(S x) {
   }
 }
 template <class S>
+inline void store_as(S *dst, Vec<Sum<S>> x) {
+  if constexpr (is_half<S>) {
+    const VH bits = narrow(S{}, x);
+    __builtin_memcpy(dst, &bits, sizeof bits);
+  } else {
+    store(dst, x);
+  }
+}
+template <class S>
+inline void store_first_as(S *dst, Vec<Sum<S>> x, int n) {
+  if constexpr (is_half<S>) {
+    const VH bits = narrow(S{}, x);
+    __builtin_memcpy(dst, &bits, n * sizeof(S));
+  } else {
+    store_first(dst, x, n);
+  }
+}
+template <class S>
 inline void store_scalar(S *dst, Sum<S> x) {
   if constexpr (is_half<S>) {
     narrow_row(dst, &x, 1);

@@ -3,7 +3,8 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.infer import Spec, normal_axis, require
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import BATCH_NORM
+from mxcy.ops.record import native, op, sample, values
 
 __all__ = ["along", "other_axes", "require_float"]
 
@@ -36,6 +37,21 @@ def _infer_batch_norm(a, data, vectors):
     for name, spec in vectors.items():
         spec.fill(name, vector.shape, vector.dtype)
     return vector
+
+
+def _kernel(name, data, batch_stats):
+    """The native kernel `name`; `data` is the index of its data, ``batch_stats(a)`` a bool."""
+
+    def params(a, ins, outs):
+        shape = ins[data].shape
+        axis = normal_axis(a.axis, len(shape))
+        return {
+            "outer": Spec(shape[:axis]).size, "channels": shape[axis],
+            "inner": Spec(shape[axis + 1 :]).size, "eps": a.eps, "momentum": a.momentum,
+            "fix_gamma": a.fix_gamma, "batch_stats": batch_stats(a),
+        }  # fmt: skip
+
+    return native(name, struct=BATCH_NORM, params=params)
 
 
 _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
@@ -94,6 +110,8 @@ class BatchNorm:
             yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
         yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
 
+    kernels = (_kernel("batch_norm", 0, lambda a: a.train and not a.use_global_stats),)
+
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {
             "gamma": gamma,
@@ -144,6 +162,8 @@ class _BatchNormGrad:
                              batch_stats=batch_stats, **shared)  # fmt: skip
                 yield sample((6, 3), (6, 3), *states, axis=-1, fix_gamma=fix_gamma,
                              batch_stats=batch_stats, **shared)  # fmt: skip
+
+    kernels = (_kernel("batch_norm_grad", 1, lambda a: a.batch_stats),)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse, "moving_mean": moving_mean,

@@ -3,11 +3,41 @@
 from mxcy.ops.attrs import Bool, Float, Int
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.norm import along, other_axes, require_float
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import ROW_NORM
+from mxcy.ops.record import native, op, sample, values
 
 __all__ = []
 
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+def _kernel(name, first, rows, per_layer, when=None):
+    """The native kernel `name`, whose data is input `first` and whose gamma is the next.
+
+    ``rows(a, shape)`` tells how many rows of data of that shape are normalised, each on its own.
+    """
+
+    def params(a, ins, outs):
+        data, gamma = ins[first], ins[first + 1]
+        n = rows(a, data.shape)
+        block = 1 if per_layer else data.size // max(data.shape[0] * gamma.size, 1)
+        eps = getattr(a, "eps", 0)
+        return {"rows": n, "length": data.size // max(n, 1), "block": block,
+                "count": gamma.size, "eps": eps}  # fmt: skip
+
+    return native(name, struct=ROW_NORM, params=params, when=when)
+
+
+def _layer_kernel(name, first):
+    def when(a, ins, outs):
+        last = normal_axis(a.axis, ins[first].ndim) == ins[first].ndim - 1
+        return None if last else "axis is not the last"
+
+    return _kernel(name, first, lambda a, shape: Spec(shape[:-1]).size, True, when)
+
+
+def _group_kernel(name, first, groups):
+    return _kernel(name, first, lambda a, shape: shape[0] * groups(a, shape), False)
 
 
 def _infer_layer_norm(a, data, gamma):
@@ -42,6 +72,8 @@ class LayerNorm:
         sample((5, 17), (17,), (17,), eps=1e-3, tol=4),
         sample((3, 4), (4,), (4,), output_mean_var=True, grad=False, tol=4),
     )
+
+    kernels = (_layer_kernel("row_norm", 0),)
 
     def infer(a, data, gamma, beta):
         stats = _infer_layer_norm(a, data, gamma)
@@ -88,6 +120,8 @@ class _LayerNormGrad:
             tol=4,
         ),
     )
+
+    kernels = (_layer_kernel("row_norm_grad", 1),)
 
     def infer(a, grad, data, gamma, mean, std):
         stats = _infer_layer_norm(a, data, gamma)
@@ -172,6 +206,8 @@ class GroupNorm:
         sample((2, 4, 3), (1,), (1,), output_mean_var=True, grad=False, tol=4),
     )
 
+    kernels = (_group_kernel("row_norm", 0, lambda a, shape: a.num_groups),)
+
     def infer(a, data, gamma, beta):
         stats = _infer_groups(a, data, gamma, a.num_groups)
         beta.fill("beta", gamma.shape, gamma.dtype)
@@ -204,7 +240,10 @@ class InstanceNorm:
     samples = (
         sample((2, 4, 3), (4,), (4,), tol=4),
         sample((2, 3, 2, 4), (3,), (3,), eps=0.1, tol=4),
+        sample((2, 4, 4), (4,), (4,), tol=4),
     )
+
+    kernels = (_group_kernel("row_norm", 0, lambda a, shape: shape[1]),)
 
     def infer(a, data, gamma, beta):
         channels = (
@@ -260,6 +299,8 @@ class _GroupNormGrad:
             tol=4,
         ),
     )
+
+    kernels = (_group_kernel("row_norm_grad", 1, lambda a, shape: a.num_groups),)
 
     def infer(a, grad, data, gamma, mean, std):
         stats = _infer_groups(a, data, gamma, a.num_groups)

@@ -203,6 +203,18 @@ POOL = Params(
     kernel="i64[3]", stride="i64[3]", pad="i64[3]",
 )  # fmt: skip
 
+BATCH_NORM = Params(
+    "batch_norm",
+    "batch normalisation of (outer, channels, inner) arrays; momentum serves the gradient only",
+    outer="i64", channels="i64", inner="i64", eps="f64", momentum="f64",
+    fix_gamma="i32", batch_stats="i32",
+)  # fmt: skip
+ROW_NORM = Params(
+    "row_norm",
+    "normalisation of rows; element i of the array has gamma number i / block % count",
+    rows="i64", length="i64", block="i64", count="i64", eps="f64",
+)  # fmt: skip
+
 
 def header():
     """The text of kernels/params.gen.h."""
