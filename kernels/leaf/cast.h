@@ -7,7 +7,7 @@ MX_LEAF_BEGIN
 // Elements per block when a kernel computes through converted copies on the stack.
 constexpr int kBlock = 1024;
 
-typedef void (*CastRow)(void *dst, const void *src, int64_t n);
+typedef void (*CastRow)(void* dst, const void* src, int64_t n);
 CastRow cast_row(int32_t to, int32_t from);
 int element_size(int32_t dtype);
 

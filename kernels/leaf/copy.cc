@@ -2,12 +2,12 @@
 #include "copy.h"
 
 #include "cast.h"
-#include "leaf.h"
+#include "transpose.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kTile = 32;    // a transposed square of elements that stays in the L1 cache
+constexpr int64_t kTile = 256;  // a transposed square that touches few memory pages
 constexpr int64_t kGrain = 1024;
 
 // A copy as nested loops, innermost last; strides count elements.
@@ -16,7 +16,7 @@ struct Loops {
   int64_t extent[MX_MAX_DIM], dst[MX_MAX_DIM], src[MX_MAX_DIM];
 
   // Dimensions of extent 1 vanish, neighbours that step as one are joined.
-  Loops(const mx_tensor &to, const mx_tensor &from) {
+  Loops(const mx_tensor& to, const mx_tensor& from) {
     int64_t dense_to = 1, dense_from = 1;
     for (int d = to.ndim - 1; d >= 0; --d) {
       const int64_t size = to.shape[d];
@@ -37,15 +37,15 @@ struct Loops {
     for (int i = 0, j = n - 1; i < j; ++i, --j) exchange(i, j);
   }
   void exchange(int i, int j) {
-    int64_t *const lists[] = {extent, dst, src};
-    for (int64_t *list : lists) {
+    int64_t* const lists[] = {extent, dst, src};
+    for (int64_t* list : lists) {
       const int64_t old = list[i];
       list[i] = list[j];
       list[j] = old;
     }
   }
   // Offsets of combination `i` of all loops but the last `inner` ones.
-  void offsets(int64_t i, int inner, int64_t *to, int64_t *from) const {
+  void offsets(int64_t i, int inner, int64_t* to, int64_t* from) const {
     *to = *from = 0;
     for (int d = n - 1 - inner; d >= 0; --d) {
       const int64_t index = d ? i % extent[d] : i;
@@ -57,7 +57,7 @@ struct Loops {
 };
 
 template <class T>
-void copy_row(T *dst, int64_t step_to, const T *src, int64_t step_from, int64_t n) {
+void copy_row(T* dst, int64_t step_to, const T* src, int64_t step_from, int64_t n) {
   if (step_to == 1 && step_from == 1) {
     memcpy(dst, src, n * sizeof(T));
   } else if (step_to == 1 && step_from == 0) {
@@ -69,22 +69,10 @@ void copy_row(T *dst, int64_t step_to, const T *src, int64_t step_from, int64_t 
 }
 
 template <class T>
-void copy_tile(T *dst, int64_t step_to, const T *src, int64_t step_from, int64_t rows, int64_t cols) {
-  if (rows == kTile && cols == kTile) {
-    for (int64_t i = 0; i < kTile; ++i)
-#pragma GCC ivdep
-      for (int64_t j = 0; j < kTile; ++j) dst[i * step_to + j] = src[j * step_from + i];
-  } else {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < cols; ++j) dst[i * step_to + j] = src[j * step_from + i];
-  }
-}
-
-template <class T>
-int copy(const mx_call *call) {
+int copy(const mx_call* call) {
   Loops loops(call->out[0], call->in[0]);
-  T *dst = data<T>(call->out[0]);
-  const T *src = data<T>(call->in[0]);
+  T* dst = data<T>(call->out[0]);
+  const T* src = data<T>(call->in[0]);
   const int64_t total = count(call->out[0]);
   if (total == 0) return 0;
   const int last = loops.n - 1;
@@ -115,27 +103,25 @@ int copy(const mx_call *call) {
   for (int d = across; d < last - 1; ++d) loops.exchange(d, d + 1);
   const int64_t rows = loops.extent[last - 1], cols = loops.extent[last];
   const int64_t step_to = loops.dst[last - 1], step_from = loops.src[last];
-  const int64_t bands = (rows + kTile - 1) / kTile;
-  parallel_for(call->threads, total / (rows * cols) * bands, 1, [&](int64_t begin, int64_t end) {
+  const int64_t bands = (rows + kTile - 1) / kTile, stripes = (cols + kTile - 1) / kTile;
+  const int64_t tiles = bands * stripes;
+  parallel_for(call->threads, total / (rows * cols) * tiles, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t to, from;
-      loops.offsets(i / bands, 2, &to, &from);
-      const int64_t r = i % bands * kTile, height = rows - r < kTile ? rows - r : kTile;
-      for (int64_t c = 0; c < cols; c += kTile) {
-        const int64_t width = cols - c < kTile ? cols - c : kTile;
-        copy_tile(dst + to + r * step_to + c, step_to, src + from + c * step_from + r, step_from,
-                  height, width);
-      }
+      loops.offsets(i / tiles, 2, &to, &from);
+      const int64_t r = i % bands * kTile, c = i % tiles / bands * kTile;
+      transpose(dst + to + r * step_to + c, step_to, src + from + c * step_from + r, step_from,
+                rows - r < kTile ? rows - r : kTile, cols - c < kTile ? cols - c : kTile);
     }
   });
   return 0;
 }
 
 template <class T>
-int fill(const mx_call *call) {
+int fill(const mx_call* call) {
   T value;
   cast_row(call->out[0].dtype, MX_F64)(&value, call->params, 1);
-  T *dst = data<T>(call->out[0]);
+  T* dst = data<T>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) dst[i] = value;
   });
@@ -156,8 +142,8 @@ void register_copy() {
   const uint32_t two = MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16);
   const uint32_t four = MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32);
   const uint32_t eight = MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64);
-#define MX_ADD_SIZE(T, bits)                                \
-  mx_kernel_add("copy_strided", copy<T>, bits, MX_TAKES_STRIDES);   \
+#define MX_ADD_SIZE(T, bits)                                      \
+  mx_kernel_add("copy_strided", copy<T>, bits, MX_TAKES_STRIDES); \
   mx_kernel_add("fill", fill<T>, bits, 0);
   MX_ADD_SIZE(uint8_t, one)
   MX_ADD_SIZE(uint16_t, two)

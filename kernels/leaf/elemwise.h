@@ -8,15 +8,15 @@ MX_LEAF_BEGIN
 
 // dst[i] = f(a[i], b...): b is a second run, one element, or a few numbers, by the row's kind.
 // dst may be a or b itself.
-typedef void (*Row)(void *dst, const void *a, const void *b, int64_t n);
+typedef void (*Row)(void* dst, const void* a, const void* b, int64_t n);
 
 // Apply `f(vector of a, vector of b)` to n elements. The last vector overlaps the one before it,
 // read before and written after everything else; a run shorter than a vector is one partial vector.
 template <class T, bool kStepA, bool kStepB, class F>
-MX_INLINE void apply_row(T *dst, const T *a, const T *b, int64_t n, F f) {
+MX_INLINE void apply_row(T* dst, const T* a, const T* b, int64_t n, F f) {
   constexpr int L = kLanes<T>;
   const int64_t last = n - L;
-  const auto read = [=](const T *p, bool step) {
+  const auto read = [=](const T* p, bool step) {
     if (!step) return splat<Vec<T>>(*p);
     return last >= 0 ? load(p + last) : load_first(p, (int)n);
   };
@@ -32,33 +32,33 @@ MX_INLINE void apply_row(T *dst, const T *a, const T *b, int64_t n, F f) {
 }
 
 template <class Op, class T>
-void unary_row(void *dst, const void *a, const void *, int64_t n) {
+void unary_row(void* dst, const void* a, const void*, int64_t n) {
   const T unused = 0;
-  apply_row<T, true, false>((T *)dst, (const T *)a, &unused, n,
-                            [](Vec<T> x, Vec<T>) { return Op::f(x); });
+  apply_row<T, true, false>((T*)dst, (const T*)a, &unused, n,
+                            [](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x); });
 }
 // A functor of x and two numbers.
 template <class Op, class T>
-void unary2_row(void *dst, const void *a, const void *b, int64_t n) {
-  const Vec<T> p = splat<Vec<T>>(((const T *)b)[0]), q = splat<Vec<T>>(((const T *)b)[1]);
-  apply_row<T, true, false>((T *)dst, (const T *)a, (const T *)b, n,
-                            [=](Vec<T> x, Vec<T>) { return Op::f(x, p, q); });
+void unary2_row(void* dst, const void* a, const void* b, int64_t n) {
+  const Vec<T> p = splat<Vec<T>>(((const T*)b)[0]), q = splat<Vec<T>>(((const T*)b)[1]);
+  apply_row<T, true, false>((T*)dst, (const T*)a, (const T*)b, n,
+                            [=](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x, p, q); });
 }
 // Two runs, a run and a number, a number and a run.
 template <class Op, class T>
-void vv_row(void *dst, const void *a, const void *b, int64_t n) {
-  apply_row<T, true, true>((T *)dst, (const T *)a, (const T *)b, n,
-                           [](Vec<T> x, Vec<T> y) { return Op::f(x, y); });
+void vv_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, true, true>((T*)dst, (const T*)a, (const T*)b, n,
+                           [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
 }
 template <class Op, class T>
-void vs_row(void *dst, const void *a, const void *b, int64_t n) {
-  apply_row<T, true, false>((T *)dst, (const T *)a, (const T *)b, n,
-                            [](Vec<T> x, Vec<T> y) { return Op::f(x, y); });
+void vs_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, true, false>((T*)dst, (const T*)a, (const T*)b, n,
+                            [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
 }
 template <class Op, class T>
-void sv_row(void *dst, const void *a, const void *b, int64_t n) {
-  apply_row<T, false, true>((T *)dst, (const T *)a, (const T *)b, n,
-                            [](Vec<T> x, Vec<T> y) { return Op::f(x, y); });
+void sv_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, false, true>((T*)dst, (const T*)a, (const T*)b, n,
+                            [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
 }
 
 // The rows of a binary functor, computing in element type `type`.
@@ -84,22 +84,22 @@ struct Runner {
         step_a(step_a_),
         step_b(step_b_) {}
 
-  void operator()(void *dst, const void *a, const void *b, int64_t n) const {
+  void operator()(void* dst, const void* a, const void* b, int64_t n) const {
     if (!load && !save) return row(dst, a, b, n);
     alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = n - i < kBlock ? n - i : kBlock;
-      const void *from_a = operand(block_a, a, i, m, step_a);
-      const void *from_b = operand(block_b, b, i, m, step_b);
-      char *to = (char *)dst + i * out_size;
+      const void* from_a = operand(block_a, a, i, m, step_a);
+      const void* from_b = operand(block_b, b, i, m, step_b);
+      char* to = (char*)dst + i * out_size;
       row(save ? block_dst : to, from_a, from_b, m);
       if (save) save(to, block_dst, m);
     }
   }
 
-  const void *operand(char *block, const void *from, int64_t i, int64_t m, bool step) const {
+  const void* operand(char* block, const void* from, int64_t i, int64_t m, bool step) const {
     if (!step) return from;
-    const char *start = (const char *)from + i * in_size;
+    const char* start = (const char*)from + i * in_size;
     if (!load) return start;
     load(block, start, m);
     return block;
@@ -109,10 +109,10 @@ struct Runner {
 constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of this
 
 // Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.
-int run_unary(const mx_call *call, Row row, int32_t type);
-int run_with_scalars(const mx_call *call, Row row, int32_t type, int numbers, bool scalar_first);
-int run_binary(const mx_call *call, const Rows &rows);
-int run_broadcast(const mx_call *call, const Rows &rows);
+int run_unary(const mx_call* call, Row row, int32_t type);
+int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first);
+int run_binary(const mx_call* call, const Rows& rows);
+int run_broadcast(const mx_call* call, const Rows& rows);
 
 constexpr uint32_t kHalves = MX_BIT(F16) | MX_BIT(BF16);
 constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I64);
@@ -121,11 +121,11 @@ constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I6
 //   REAL    float and double; halves and integers compute in float, as in MXNet
 //   NUMBER  float, double and each integer type; halves compute in float
 //   FLOATING  as REAL, but refuses integers
-#define MX_BUILD_REAL(X) \
-  X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
+#define MX_BUILD_REAL(X) X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
 #define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
-#define MX_BUILD_NUMBER(X)                                                      \
-  X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64)) X(uint8_t, MX_BIT(U8)) \
-  X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
+#define MX_BUILD_NUMBER(X)        \
+  X(float, MX_BIT(F32) | kHalves) \
+  X(double, MX_BIT(F64))          \
+  X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
 
 MX_LEAF_END

@@ -6,14 +6,14 @@ MX_LEAF_BEGIN
 namespace {
 
 // Shorter rows than this are first gathered into blocks, so that vectors stay full.
-constexpr int64_t kShortRow = 64;
+constexpr int64_t kShortRow = 16;
 
 // A position in the collapsed shape and its offsets in both operands, innermost dimension apart.
 struct Odometer {
-  const mx_broadcast_params &p;
+  const mx_broadcast_params& p;
   int64_t index[MX_MAX_DIM], lhs = 0, rhs = 0;
 
-  Odometer(const mx_broadcast_params &params, int64_t row) : p(params) {
+  Odometer(const mx_broadcast_params& params, int64_t row) : p(params) {
     for (int d = p.ndim - 2; d >= 0; --d) {
       index[d] = row % p.shape[d];
       row /= p.shape[d];
@@ -33,7 +33,7 @@ struct Odometer {
   }
 };
 
-bool runs_along_whole(const mx_broadcast_params &p, const int64_t *strides) {
+bool runs_along_whole(const mx_broadcast_params& p, const int64_t* strides) {
   int64_t expected = 1;
   for (int d = p.ndim - 1; d >= 0; --d) {
     if (strides[d] != expected) return false;
@@ -43,27 +43,31 @@ bool runs_along_whole(const mx_broadcast_params &p, const int64_t *strides) {
 }
 
 template <class T>
-void gather_row(void *to, const void *from, int64_t step, int64_t n) {
-  T *dst = (T *)to;
-  const T *src = (const T *)from;
+void gather_row(void* to, const void* from, int64_t step, int64_t n) {
+  T* dst = (T*)to;
+  const T* src = (const T*)from;
   for (int64_t i = 0; i < n; ++i) dst[i] = src[i * step];
 }
-typedef void (*GatherRow)(void *, const void *, int64_t, int64_t);
+typedef void (*GatherRow)(void*, const void*, int64_t, int64_t);
 GatherRow gather_of(int size) {
   switch (size) {
-    case 1: return gather_row<uint8_t>;
-    case 2: return gather_row<uint16_t>;
-    case 4: return gather_row<uint32_t>;
-    default: return gather_row<uint64_t>;
+    case 1:
+      return gather_row<uint8_t>;
+    case 2:
+      return gather_row<uint16_t>;
+    case 4:
+      return gather_row<uint32_t>;
+    default:
+      return gather_row<uint64_t>;
   }
 }
 
 struct Broadcast {
-  const mx_call *call;
-  const mx_broadcast_params &p;
-  const Rows &rows;
+  const mx_call* call;
+  const mx_broadcast_params& p;
+  const Rows& rows;
   const char *lhs, *rhs;
-  char *dst;
+  char* dst;
   int in_size, out_size;
 
   void long_rows(int64_t begin, int64_t end) const {
@@ -75,9 +79,9 @@ struct Broadcast {
     uint64_t value;
     for (int64_t i = begin; i < end; at.next()) {
       const int64_t skip = i % inner, n = inner - skip < end - i ? inner - skip : end - i;
-      const void *a = lhs + (at.lhs + skip * step_l) * in_size;
-      const void *b = rhs + (at.rhs + skip * step_r) * in_size;
-      const void *&still = step_l == 0 ? a : b;
+      const void* a = lhs + (at.lhs + skip * step_l) * in_size;
+      const void* b = rhs + (at.rhs + skip * step_r) * in_size;
+      const void*& still = step_l == 0 ? a : b;
       if (runner.load && (step_l == 0 || step_r == 0)) {
         runner.load(&value, still, 1);
         still = &value;
@@ -117,11 +121,17 @@ struct Broadcast {
 
 }  // namespace
 
-int run_broadcast(const mx_call *call, const Rows &rows) {
+int run_broadcast(const mx_call* call, const Rows& rows) {
   const mx_tensor *in = call->in, &out = call->out[0];
-  const auto &p = *static_cast<const mx_broadcast_params *>(call->params);
-  const Broadcast job = {call, p, rows, data<char>(in[0]), data<char>(in[1]), data<char>(out),
-                         element_size(in[0].dtype), element_size(out.dtype)};
+  const auto& p = *static_cast<const mx_broadcast_params*>(call->params);
+  const Broadcast job = {call,
+                         p,
+                         rows,
+                         data<char>(in[0]),
+                         data<char>(in[1]),
+                         data<char>(out),
+                         element_size(in[0].dtype),
+                         element_size(out.dtype)};
   const bool is_short = p.ndim > 1 && p.shape[p.ndim - 1] < kShortRow;
   parallel_for(call->threads, count(out), kGrain, [&](int64_t begin, int64_t end) {
     is_short ? job.short_rows(begin, end) : job.long_rows(begin, end);

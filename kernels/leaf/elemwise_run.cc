@@ -5,23 +5,24 @@ MX_LEAF_BEGIN
 namespace {
 
 // A run of elements, shared among threads. Either operand may be one value.
-int run(const mx_call *call, const Runner &runner, const void *a, const void *b) {
-  char *dst = data<char>(call->out[0]);
-  const int step_a = runner.step_a ? runner.in_size : 0, step_b = runner.step_b ? runner.in_size : 0;
+int run(const mx_call* call, const Runner& runner, const void* a, const void* b) {
+  char* dst = data<char>(call->out[0]);
+  const int step_a = runner.step_a ? runner.in_size : 0,
+            step_b = runner.step_b ? runner.in_size : 0;
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
-    runner(dst + begin * runner.out_size, (const char *)a + begin * step_a,
-           (const char *)b + begin * step_b, end - begin);
+    runner(dst + begin * runner.out_size, (const char*)a + begin * step_a,
+           (const char*)b + begin * step_b, end - begin);
   });
   return 0;
 }
 
-bool plain(const mx_call *call, int32_t type) {
+bool plain(const mx_call* call, int32_t type) {
   return call->threads <= 1 && call->in[0].dtype == type && call->out[0].dtype == type;
 }
 
 }  // namespace
 
-int run_unary(const mx_call *call, Row row, int32_t type) {
+int run_unary(const mx_call* call, Row row, int32_t type) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
   if (plain(call, type)) {
     row(out.data, in.data, nullptr, count(out));
@@ -30,7 +31,7 @@ int run_unary(const mx_call *call, Row row, int32_t type) {
   return run(call, Runner(row, type, in.dtype, out.dtype, true, false), in.data, nullptr);
 }
 
-int run_with_scalars(const mx_call *call, Row row, int32_t type, int numbers, bool scalar_first) {
+int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
   // By way of the array's type: MXNet rounds the scalar of a half or integer array first.
   uint64_t rounded[2], scalars[2];
@@ -45,7 +46,7 @@ int run_with_scalars(const mx_call *call, Row row, int32_t type, int numbers, bo
   return run(call, Runner(row, type, in.dtype, out.dtype, !scalar_first, scalar_first), a, b);
 }
 
-int run_binary(const mx_call *call, const Rows &rows) {
+int run_binary(const mx_call* call, const Rows& rows) {
   const mx_tensor *in = call->in, &out = call->out[0];
   if (plain(call, rows.type)) {
     rows.vv(out.data, in[0].data, in[1].data, count(out));

@@ -1,6 +1,6 @@
 // The unary kernels of elemwise.def.
 #include "elemwise.h"
-#include "math.h"
+#include "special.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -22,11 +22,11 @@ namespace {
 #include "elemwise.def"
 
 template <class Op, class T>
-int unary(const mx_call *call) {
+int unary(const mx_call* call) {
   return run_unary(call, unary_row<Op, T>, dtype_of<T>);
 }
 template <class Op, class T>
-int unary2(const mx_call *call) {
+int unary2(const mx_call* call) {
   return run_with_scalars(call, unary2_row<Op, T>, dtype_of<T>, 2, false);
 }
 
@@ -35,16 +35,16 @@ int unary2(const mx_call *call) {
 void register_elemwise_unary() {
 #define MX_ADD_UNARY(T, bits) mx_kernel_add(name, unary<Op, T>, bits, 0);
 #define MX_ADD_UNARY2(T, bits) mx_kernel_add(name, unary2<Op, T>, bits, 0);
-#define MX_UNARY(id, types, ...)    \
-  {                                 \
-    using Op = id##_op;             \
-    const char *name = #id;         \
-    MX_BUILD_##types(MX_ADD_UNARY)  \
+#define MX_UNARY(id, types, ...)   \
+  {                                \
+    using Op = id##_op;            \
+    const char* name = #id;        \
+    MX_BUILD_##types(MX_ADD_UNARY) \
   }
 #define MX_UNARY2(id, types, ...)   \
   {                                 \
     using Op = id##_op;             \
-    const char *name = #id;         \
+    const char* name = #id;         \
     MX_BUILD_##types(MX_ADD_UNARY2) \
   }
 #include "elemwise.def"

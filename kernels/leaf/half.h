@@ -35,9 +35,7 @@ MX_INLINE VH narrow(f16, VF x) {
 }
 #elif MX_ISA_LEVEL == 3
 MX_INLINE VF widen(f16, VH bits) { return (VF)_mm256_cvtph_ps((__m128i)bits); }
-MX_INLINE VH narrow(f16, VF x) {
-  return (VH)_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT);
-}
+MX_INLINE VH narrow(f16, VF x) { return (VH)_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT); }
 #else
 MX_INLINE VF widen(f16, VH bits) {
   const VU wide = __builtin_convertvector(bits, VU);
@@ -61,7 +59,7 @@ MX_INLINE VH narrow(f16, VF x) {
 
 // n elements of a half type to float and back.
 template <class H>
-inline void widen_row(float *dst, const H *src, int64_t n) {
+inline void widen_row(float* dst, const H* src, int64_t n) {
   constexpr int L = kLanes<float>;
   VH bits = {};
   int64_t i = 0;
@@ -75,7 +73,7 @@ inline void widen_row(float *dst, const H *src, int64_t n) {
   }
 }
 template <class H>
-inline void narrow_row(H *dst, const float *src, int64_t n) {
+inline void narrow_row(H* dst, const float* src, int64_t n) {
   constexpr int L = kLanes<float>;
   int64_t i = 0;
   for (; i + L <= n; i += L) {

@@ -19,13 +19,13 @@
 #define MX_BIT(name) (1u << MX_##name)
 
 MX_LEAF_BEGIN
-inline int64_t count(const mx_tensor &t) {
+inline int64_t count(const mx_tensor& t) {
   int64_t n = 1;
   for (int i = 0; i < t.ndim; ++i) n *= t.shape[i];
   return n;
 }
 template <class T>
-inline T *data(const mx_tensor &t) {
-  return static_cast<T *>(t.data);
+inline T* data(const mx_tensor& t) {
+  return static_cast<T*>(t.data);
 }
 MX_LEAF_END

@@ -20,25 +20,25 @@ struct WideType<T, true> {
 template <class T>
 using WideOf = typename WideType<T, is_floating<T>>::type;
 template <class T>
-constexpr T kLowest = is_floating<T> ? -T(__builtin_inf())
-                                     : T(sizeof(T) == 4 ? INT32_MIN : INT64_MIN);
+constexpr T kLowest =
+    is_floating<T> ? -T(__builtin_inf()) : T(sizeof(T) == 4 ? INT32_MIN : INT64_MIN);
 template <class T>
-constexpr T kHighest = is_floating<T> ? T(__builtin_inf())
-                                      : T(sizeof(T) == 4 ? INT32_MAX : INT64_MAX);
+constexpr T kHighest =
+    is_floating<T> ? T(__builtin_inf()) : T(sizeof(T) == 4 ? INT32_MAX : INT64_MAX);
 
 // MX_REDUCE(name, neutral element, what becomes of each x, how a and b join, what becomes of the
 // accumulator w of n elements)
-#define MX_REDUCTIONS                                                              \
-  MX_REDUCE(sum, T(0), x, a + b, w)                                                \
-  MX_REDUCE(mean, T(0), x, a + b, w / n)                                           \
-  MX_REDUCE(prod, T(1), x, a *b, w)                                                \
-  MX_REDUCE(max, kLowest<T>, x, maximum(a, b), w)                                  \
-  MX_REDUCE(min, kHighest<T>, x, minimum(a, b), w)                                 \
-  MX_REDUCE(nansum, T(0), select<V>(x == x, x, V{}), a + b, w)                     \
-  MX_REDUCE(nanprod, T(1), select<V>(x == x, x, splat<V>(1)), a *b, w)             \
-  MX_REDUCE(sum_abs, T(0), abs(x), a + b, w)                                       \
-  MX_REDUCE(sum_square, T(0), x *x, a + b, w)                                      \
-  MX_REDUCE(norm2, T(0), x *x, a + b, (decltype(w))__builtin_sqrt((double)w))
+#define MX_REDUCTIONS                                                       \
+  MX_REDUCE(sum, T(0), x, a + b, w)                                         \
+  MX_REDUCE(mean, T(0), x, a + b, w / n)                                    \
+  MX_REDUCE(prod, T(1), x, (a) * (b), w)                                    \
+  MX_REDUCE(max, kLowest<T>, x, maximum(a, b), w)                           \
+  MX_REDUCE(min, kHighest<T>, x, minimum(a, b), w)                          \
+  MX_REDUCE(nansum, T(0), select<V>(x == x, x, V{}), a + b, w)              \
+  MX_REDUCE(nanprod, T(1), select<V>(x == x, x, splat<V>(1)), (a) * (b), w) \
+  MX_REDUCE(sum_abs, T(0), abs(x), a + b, w)                                \
+  MX_REDUCE(sum_square, T(0), (x) * (x), a + b, w)                          \
+  MX_REDUCE(norm2, T(0), (x) * (x), a + b, (decltype(w))__builtin_sqrt((double)w))
 
 #define MX_REDUCE(name, neutral_, map_, join_, finish_) \
   struct name##_op {                                    \
@@ -65,10 +65,10 @@ struct Of {
   using V = Vec<T>;
   using W = WideOf<T>;
   static constexpr int L = kLanes<T>;
-  static W &wide(Wide &w) { return *(W *)&w; }
+  static W& wide(Wide& w) { return *(W*)&w; }
 
-  static void fold(Wide *total, const void *from, int64_t n) {
-    const T *x = (const T *)from;
+  static void fold(Wide* total, const void* from, int64_t n) {
+    const T* x = (const T*)from;
     const V neutral = splat<V>(Op::template neutral<T>);
     V a[8] = {neutral, neutral, neutral, neutral, neutral, neutral, neutral, neutral};
     int64_t i = 0;
@@ -92,44 +92,46 @@ struct Of {
     return __builtin_shuffle(x, from);
   }
 
-  // Columns and wide columns are whole vectors; x need not be.
-  static void fold_rows(void *to, const void *from, int64_t stride, int64_t rows, int64_t n) {
-    T *columns = (T *)to;
-    const T *x = (const T *)from;
-    const V neutral = splat<V>(Op::template neutral<T>);
-    for (int64_t i = 0; i < n; i += L) {
-      const auto row = [&](int64_t r) {
-        const T *p = x + r * stride + i;
-        return Op::map(n - i >= L ? load(p) : load_first(p, (int)(n - i), neutral));
-      };
-      V sum = load(columns + i);
-      if (rows == kFoldRows) {
-        sum = Op::join(sum, Op::join(Op::join(Op::join(row(0), row(1)), Op::join(row(2), row(3))),
-                                     Op::join(Op::join(row(4), row(5)), Op::join(row(6), row(7)))));
-      } else {
-        for (int64_t r = 0; r < rows; ++r) sum = Op::join(sum, row(r));
+  static void fold_rows(void* to, const void* from, int64_t stride, int64_t rows, int64_t n,
+                        bool first) {
+    T* columns = (T*)to;
+    const T* x = (const T*)from;
+    int64_t i = 0;
+    if (rows == kFoldRows)
+      for (; i + L <= n; i += L) {
+        const auto row = [=](int r) { return Op::map(load(x + i + r * stride)); };
+        const V sum = Op::join(Op::join(Op::join(row(0), row(1)), Op::join(row(2), row(3))),
+                               Op::join(Op::join(row(4), row(5)), Op::join(row(6), row(7))));
+        store(columns + i, first ? sum : Op::join(load(columns + i), sum));
       }
-      store(columns + i, sum);
+    for (; i < n; i += L) {
+      const int part = n - i < L ? (int)(n - i) : 0;
+      const auto read = [=](const T* p) { return part ? load_first(p, part) : load(p); };
+      V sum = first ? splat<V>(Op::template neutral<T>) : read(columns + i);
+      for (int64_t r = 0; r < rows; ++r) sum = Op::join(sum, Op::map(read(x + i + r * stride)));
+      part ? store_first(columns + i, sum, part) : store(columns + i, sum);
     }
   }
-  static void clear(void *columns, int64_t n) {
-    for (int64_t i = 0; i < n; i += L) store((T *)columns + i, splat<V>(Op::template neutral<T>));
-  }
-  static void flush(Wide *total, const void *from, int64_t n) {
+  static void flush(Wide* total, const void* from, int64_t n) {
     typedef T Part __attribute__((vector_size(sizeof(T) * kLanes<W>)));
-    const T *columns = (const T *)from;
+    const T* columns = (const T*)from;
     for (int64_t i = 0; i < n; i += kLanes<W>) {
       Part part;
       __builtin_memcpy(&part, columns + i, sizeof part);
-      store(&wide(total[i]), Op::join(load(&wide(total[i])), __builtin_convertvector(part, Vec<W>)));
+      store(&wide(total[i]),
+            Op::join(load(&wide(total[i])), __builtin_convertvector(part, Vec<W>)));
     }
   }
-  static void join(Wide *a, const Wide *b, int64_t n) {
+  static void join(Wide* a, const Wide* b, int64_t n) {
     for (int64_t i = 0; i < n; i += kLanes<W>)
-      store(&wide(a[i]), Op::join(load(&wide(a[i])), load((const W *)(b + i))));
+      store(&wide(a[i]), Op::join(load(&wide(a[i])), load((const W*)(b + i))));
   }
-  static void finish(Wide *w, int64_t n, int64_t reduced) {
+  static void finish(Wide* w, int64_t n, int64_t reduced) {
     for (int64_t i = 0; i < n; ++i) wide(w[i]) = Op::finish(wide(w[i]), reduced);
+  }
+  static void finish_columns(void* columns, int64_t n, int64_t reduced) {
+    T* x = (T*)columns;
+    for (int64_t i = 0; i < n; ++i) x[i] = (T)Op::finish((W)x[i], reduced);
   }
   static Wide neutral() {
     Wide w;
@@ -139,24 +141,23 @@ struct Of {
 };
 
 template <class Op, class T>
-int reduce(const mx_call *call) {
+int reduce(const mx_call* call) {
   using R = Of<Op, T>;
-  static const Reduction op = {dtype_of<T>, is_floating<T> ? MX_F64 : MX_I64,
-                               R::neutral(), R::fold, R::fold_rows, R::clear,
-                               R::flush,     R::join, R::finish};
+  static const Reduction op = {dtype_of<T>,      is_floating<T> ? MX_F64 : MX_I64,
+                               R::neutral(),     R::fold,
+                               R::fold_rows,     R::flush,
+                               R::join,          R::finish,
+                               R::finish_columns};
   return run_reduction(call, op);
 }
 
 }  // namespace
 
-void register_reduce() {
-#define MX_REDUCE(name, ...)                                                            \
+void register_reduce(){
+#define MX_REDUCE(name, ...)                                                                   \
   mx_kernel_add(#name, reduce<name##_op, float>, MX_BIT(F32) | MX_BIT(F16) | MX_BIT(BF16), 0); \
-  mx_kernel_add(#name, reduce<name##_op, double>, MX_BIT(F64), 0);                       \
-  mx_kernel_add(#name, reduce<name##_op, int32_t>,                                       \
-                MX_BIT(I32) | MX_BIT(I8) | MX_BIT(U8) | MX_BIT(BOOL), 0);                \
+  mx_kernel_add(#name, reduce<name##_op, double>, MX_BIT(F64), 0);                             \
+  mx_kernel_add(#name, reduce<name##_op, int32_t>,                                             \
+                MX_BIT(I32) | MX_BIT(I8) | MX_BIT(U8) | MX_BIT(BOOL), 0);                      \
   mx_kernel_add(#name, reduce<name##_op, int64_t>, MX_BIT(I64), 0);
-  MX_REDUCTIONS
-}
-MX_LEAF_END
-
+    MX_REDUCTIONS} MX_LEAF_END

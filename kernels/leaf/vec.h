@@ -6,7 +6,8 @@
 
 #include "leaf.h"
 
-#define MX_INLINE inline __attribute__((always_inline))
+#define MX_INLINE inline MX_ALWAYS
+#define MX_ALWAYS __attribute__((always_inline))  // lambdas, too, or constants are reloaded
 
 MX_LEAF_BEGIN
 
@@ -31,8 +32,8 @@ constexpr int kLanes = VecOf<T>::lanes;
 template <class V>
 struct ElementOf {
   template <class T>
-  static T strip(T &);
-  using type = decltype(strip(*(decltype(&(*(V *)nullptr)[0]))nullptr));
+  static T strip(T&);
+  using type = decltype(strip(*(decltype(&(*(V*)nullptr)[0]))nullptr));
 };
 // Element type of a vector, and the signed integer vector that its comparisons give.
 template <class V>
@@ -40,10 +41,22 @@ using Element = typename ElementOf<V>::type;
 template <class V>
 using Mask = decltype(V{} < V{});
 
+template <int bytes>
+struct UnsignedOf {
+  using type = uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using type = uint64_t;
+};
+// The bits of a vector of float or double.
+template <class V>
+using Bits = Vec<typename UnsignedOf<sizeof(Element<V>)>::type>;
+
 typedef Vec<float> VF;
 typedef Vec<double> VD;
-typedef Mask<VF> VI;   // int32 lanes
-typedef Mask<VD> VL;   // int64 lanes
+typedef Mask<VF> VI;  // int32 lanes
+typedef Mask<VD> VL;  // int64 lanes
 
 template <class V>
 constexpr bool is_real = false;
@@ -69,13 +82,13 @@ constexpr int32_t dtype_of<int64_t> = MX_I64;
 
 // --- memory -----------------------------------------------------------------------------------
 template <class T>
-MX_INLINE Vec<T> load(const T *p) {
+MX_INLINE Vec<T> load(const T* p) {
   Vec<T> v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
 template <class T>
-MX_INLINE void store(T *p, Vec<T> v) {
+MX_INLINE void store(T* p, Vec<T> v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
@@ -93,7 +106,7 @@ MX_INLINE __m256i first_lanes(int n) {
 
 // The first n lanes, 0 < n <= kLanes<T>; the others come from `rest`.
 template <class T>
-MX_INLINE Vec<T> load_first(const T *p, int n, Vec<T> rest = Vec<T>{}) {
+MX_INLINE Vec<T> load_first(const T* p, int n, Vec<T> rest = Vec<T>{}) {
 #if MX_ISA_LEVEL == 4
   return (Vec<T>)_mm512_mask_loadu_epi8((__m512i)rest, _bzhi_u64(~0ull, n * sizeof(T)), p);
 #else
@@ -110,7 +123,7 @@ MX_INLINE Vec<T> load_first(const T *p, int n, Vec<T> rest = Vec<T>{}) {
 #endif
 }
 template <class T>
-MX_INLINE void store_first(T *p, Vec<T> v, int n) {
+MX_INLINE void store_first(T* p, Vec<T> v, int n) {
 #if MX_ISA_LEVEL == 4
   _mm512_mask_storeu_epi8(p, _bzhi_u64(~0ull, n * sizeof(T)), (__m512i)v);
 #else
@@ -152,11 +165,13 @@ MX_INLINE bool any(V mask) {
 // A libm function lane by lane, for functions too rare to deserve a vector form.
 template <class V, class F>
 MX_INLINE V each_lane(V x, F f) {
+#pragma GCC unroll 1
   for (unsigned i = 0; i < sizeof x / sizeof x[0]; ++i) x[i] = f(x[i]);
   return x;
 }
 template <class V, class F>
 MX_INLINE V each_lane(V x, V y, F f) {
+#pragma GCC unroll 1
   for (unsigned i = 0; i < sizeof x / sizeof x[0]; ++i) x[i] = f(x[i], y[i]);
   return x;
 }
@@ -172,26 +187,55 @@ MX_INLINE V each_lane(V x, V y, F f) {
 #define MX_FMA(V, R, prefix, suffix) \
   MX_INLINE V fma(V a, V b, V c) { return (V)prefix##_fmadd_##suffix((R)a, (R)b, (R)c); }
 
+// min and max give b where either is NaN.
+template <class V>
+MX_INLINE V min(V a, V b) {
+  return a < b ? a : b;
+}
+template <class V>
+MX_INLINE V max(V a, V b) {
+  return a > b ? a : b;
+}
 // Masked forms where the plain intrinsic makes GCC 12 warn about its own undefined operand.
 #if MX_ISA_LEVEL == 4
 MX_INLINE VF sqrt(VF x) { return (VF)_mm512_maskz_sqrt_ps((__mmask16)-1, (__m512)x); }
 MX_INLINE VD sqrt(VD x) { return (VD)_mm512_maskz_sqrt_pd((__mmask8)-1, (__m512d)x); }
-#define MX_ROUND(V, x, mode)                                                                   \
-  (sizeof(x[0]) == 4 ? (V)_mm512_maskz_roundscale_ps((__mmask16)-1, (__m512)(x), mode)         \
-                     : (V)_mm512_maskz_roundscale_pd((__mmask8)-1, (__m512d)(x), mode))
+MX_INLINE VF min(VF a, VF b) {
+  return (VF)_mm512_maskz_min_ps((__mmask16)-1, (__m512)a, (__m512)b);
+}
+MX_INLINE VF max(VF a, VF b) {
+  return (VF)_mm512_maskz_max_ps((__mmask16)-1, (__m512)a, (__m512)b);
+}
+MX_INLINE VD min(VD a, VD b) {
+  return (VD)_mm512_maskz_min_pd((__mmask8)-1, (__m512d)a, (__m512d)b);
+}
+MX_INLINE VD max(VD a, VD b) {
+  return (VD)_mm512_maskz_max_pd((__mmask8)-1, (__m512d)a, (__m512d)b);
+}
+#define MX_ROUND(V, x, mode)                                                             \
+  (sizeof(x[0]) == 4 ? (V)_mm512_maskz_roundscale_ps((__mmask16) - 1, (__m512)(x), mode) \
+                     : (V)_mm512_maskz_roundscale_pd((__mmask8) - 1, (__m512d)(x), mode))
 MX_FMA(VF, __m512, _mm512, ps)
 MX_FMA(VD, __m512d, _mm512, pd)
 #elif MX_ISA_LEVEL == 3
 MX_INLINE VF sqrt(VF x) { return (VF)_mm256_sqrt_ps((__m256)x); }
 MX_INLINE VD sqrt(VD x) { return (VD)_mm256_sqrt_pd((__m256d)x); }
-#define MX_ROUND(V, x, mode)                                     \
-  (sizeof(x[0]) == 4 ? (V)_mm256_round_ps((__m256)(x), mode)     \
+MX_INLINE VF min(VF a, VF b) { return (VF)_mm256_min_ps((__m256)a, (__m256)b); }
+MX_INLINE VF max(VF a, VF b) { return (VF)_mm256_max_ps((__m256)a, (__m256)b); }
+MX_INLINE VD min(VD a, VD b) { return (VD)_mm256_min_pd((__m256d)a, (__m256d)b); }
+MX_INLINE VD max(VD a, VD b) { return (VD)_mm256_max_pd((__m256d)a, (__m256d)b); }
+#define MX_ROUND(V, x, mode)                                 \
+  (sizeof(x[0]) == 4 ? (V)_mm256_round_ps((__m256)(x), mode) \
                      : (V)_mm256_round_pd((__m256d)(x), mode))
 MX_FMA(VF, __m256, _mm256, ps)
 MX_FMA(VD, __m256d, _mm256, pd)
 #else
 MX_INLINE VF sqrt(VF x) { return (VF)_mm_sqrt_ps((__m128)x); }
 MX_INLINE VD sqrt(VD x) { return (VD)_mm_sqrt_pd((__m128d)x); }
+MX_INLINE VF min(VF a, VF b) { return (VF)_mm_min_ps((__m128)a, (__m128)b); }
+MX_INLINE VF max(VF a, VF b) { return (VF)_mm_max_ps((__m128)a, (__m128)b); }
+MX_INLINE VD min(VD a, VD b) { return (VD)_mm_min_pd((__m128d)a, (__m128d)b); }
+MX_INLINE VD max(VD a, VD b) { return (VD)_mm_max_pd((__m128d)a, (__m128d)b); }
 #define MX_ROUND(V, x, mode) \
   (sizeof(x[0]) == 4 ? (V)_mm_round_ps((__m128)(x), mode) : (V)_mm_round_pd((__m128d)(x), mode))
 // No fused instruction at this level: two roundings, which every caller must tolerate.
@@ -209,15 +253,13 @@ MX_INLINE Mask<V> isnan(V x) {
 // NaN wins over numbers, as MXNet's maximum and minimum have it.
 template <class V>
 MX_INLINE V maximum(V a, V b) {
-  V larger = a > b ? a : b;  // b when either is NaN
-  if constexpr (is_real<V>) return a != a ? a : larger;
-  return larger;
+  if constexpr (is_real<V>) return a != a ? a : max(a, b);
+  return max(a, b);
 }
 template <class V>
 MX_INLINE V minimum(V a, V b) {
-  V smaller = a < b ? a : b;
-  if constexpr (is_real<V>) return a != a ? a : smaller;
-  return smaller;
+  if constexpr (is_real<V>) return a != a ? a : min(a, b);
+  return min(a, b);
 }
 template <class V>
 MX_INLINE V abs(V x) {
