@@ -91,19 +91,15 @@ def array(source_array, ctx=None, dtype=None):
         return source_array.copyto(made)
     code = _code(dtype)
     try:
-        values = _converted(np.asarray(source_array), code)
+        values = np.asarray(source_array)
+        if values.dtype == dtypes.bfloat16:
+            values = reference.widen(values.view(np.uint16))
+        made = _front.empty(values.shape, code, ctx)
+        with np.errstate(all="ignore"):
+            reference.store(made, values)
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
-    return _front.from_numpy(values, code, ctx)
-
-
-def _converted(values, code):
-    """A NumPy array in the type of an element type's memory, contiguous."""
-    kind = dtypes.dtype_of(code)
-    with np.errstate(all="ignore"):
-        if kind == dtypes.bfloat16 and values.dtype != kind:
-            return reference.narrow(values.astype(np.float32)).view(kind)
-        return values.astype(kind, order="C", copy=False)
+    return made
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):
