@@ -70,6 +70,9 @@ def spread(F, value, a, spec):
 
 def _over(F, value, a, spec):
     """The same, repeated over the reduced axes."""
+    if 0 in spec.shape:  # which broadcast_to would take for "keep the extent"
+        empty = F.slice(value, begin=(0,), end=(0,))
+        return F._backward_reshape(empty, shape=spec.shape)
     return F.broadcast_to(spread(F, value, a, spec), shape=spec.shape)
 
 

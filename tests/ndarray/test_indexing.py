@@ -220,3 +220,12 @@ def test_gradients_of_elements_under_np_shape():
     y.backward()
     assert y.shape == ()
     assert x.grad.asnumpy().tolist() == [[0, 5, 0], [0, 0, 1]]
+
+
+def test_gradients_of_slices_without_elements_are_zero():
+    x = grid(3, 2)
+    x.attach_grad()
+    with autograd.record():
+        y = (x[1:1] * 2).sum() + (x[1:2] * 3).sum() + x[3:].sum(axis=0).sum()
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [[0, 0], [3, 3], [0, 0]]
