@@ -216,18 +216,23 @@ def test_workers_load_ahead_but_not_too_far():
     next(batches)
 
 
-def test_threads_end_with_the_loader():
+@pytest.mark.parametrize("leave_early", [False, True])
+def test_threads_end_with_the_loader(leave_early):
     def workers():
-        return [t for t in threading.enumerate() if t.name.startswith("mxcy-data")]
+        return {t for t in threading.enumerate() if t.name.startswith("mxcy-data")}
 
-    before = len(workers())
-    loader = gdata.DataLoader(NUMBERS, 2, num_workers=3)
-    assert loaded(loader) and len(workers()) == before + 3
-    del loader
+    others = workers()
+    for _ in range(20):
+        loader = gdata.DataLoader(NUMBERS, 2, num_workers=3)
+        for _ in loader:
+            assert workers() - others
+            if leave_early:
+                break
+        del loader
     deadline = time.monotonic() + 5
-    while len(workers()) > before and time.monotonic() < deadline:
+    while workers() - others and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert len(workers()) == before
+    assert not workers() - others
 
 
 def test_auto_reload_loads_the_next_epoch():

@@ -50,19 +50,23 @@ class ThreadPool:
 
 
 def _work(tasks):
-    while True:
-        task = tasks.get()
-        if task is None:
-            return
-        future, function, args = task
-        if not future.set_running_or_notify_cancel():
-            continue
+    # Nothing here may hold a task while waiting for the next: tasks keep their loader alive, and
+    # a loader ends its threads only when it is gone.
+    while _finish(tasks.get()):
+        pass
+
+
+def _finish(task):
+    """Carry out a task; False for None, the last one."""
+    if task is None:
+        return False
+    future, function, args = task
+    if future.set_running_or_notify_cancel():
         try:
             future.set_result(function(*args))
         except BaseException as error:  # whatever it is, it belongs to the one who asked
             future.set_exception(error)
-        # Do not keep the batch alive while waiting for the next task.
-        del task, future, function, args
+    return True
 
 
 class OrderedResults:
