@@ -84,8 +84,8 @@ def _sorted_arguments(record, args, kwargs):
         return list(args), kwargs
     names = (*record.inputs, *record.schema.names)
     given = {**dict(zip(names, args, strict=False)), **kwargs}
-    inputs = [given.pop(name) for name in record.inputs if given.get(name) is not None]
-    return inputs, {key: value for key, value in given.items() if value is not None}
+    inputs = [given.pop(name, None) for name in record.inputs]
+    return [value for value in inputs if value is not None], given
 
 
 def _spec(value):

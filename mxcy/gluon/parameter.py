@@ -208,18 +208,17 @@ class Parameter:
         self._pending = None
 
     def _fill(self, data, init, default_init):
-        if init is None and isinstance(default_init, initializer.Mixed):
-            init = default_init.choose(self.name)
-        if init is None and isinstance(default_init, initializer.Load):
-            default_init(initializer.InitDesc(self.name), data)
-            return
-        init = default_init if init is None else init
-        if not isinstance(default_init, (initializer.Mixed, initializer.Load)):
-            # A network's initializer has a say in how all parameters are filled (it may log them).
-            default_init = initializer.create(default_init)
-        else:
-            default_init = initializer.create(init)
-        default_init(initializer.InitDesc(self.name, {"__init__": init}), data)
+        """Fill `data` by the own initializer, else by the network's."""
+        if isinstance(default_init, initializer.Load):
+            if init is None or self.name in default_init.param:
+                default_init(initializer.InitDesc(self.name), data)
+                return
+            default_init = init
+        elif isinstance(default_init, initializer.Mixed):
+            default_init = default_init.choose(self.name) if init is None else init
+        # The attribute makes initializers forget about roles by name: biases get `init` as well.
+        attrs = {"__init__": default_init if init is None else init}
+        initializer.create(default_init)(initializer.InitDesc(self.name, attrs), data)
 
     def _spread(self, data, contexts):
         """Put copies of `data` on the contexts, with gradients."""

@@ -25,8 +25,8 @@ class Trainer:
     compression_params : dict, optional
         Accepted; gradients are only compressed between machines.
     update_on_kvstore : bool, optional
-        Update once and copy the weights to all contexts, instead of updating on each. By default
-        so when there are several contexts and a `kvstore`.
+        Update once and copy the weights to all contexts, instead of updating on each. Without
+        meaning, and false, unless there are several contexts and a `kvstore`; then true by default.
 
     Raises
     ------
@@ -80,10 +80,8 @@ class Trainer:
             )
             contexts = found
         self._contexts = contexts or []
-        if self._asked_update_on_kvstore is None:
-            self._update_on_kvstore = self._kvstore is not None and len(self._contexts) > 1
-        else:
-            self._update_on_kvstore = self._asked_update_on_kvstore
+        several = self._kvstore is not None and len(self._contexts) > 1
+        self._update_on_kvstore = several and self._asked_update_on_kvstore is not False
         copies = 1 if self._update_on_kvstore else max(1, len(self._contexts))
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
 
