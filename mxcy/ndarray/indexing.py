@@ -8,170 +8,22 @@ While recording, reads go through operators, so that gradients flow back to the 
 """
 
 import functools
+import math
 
 import numpy as np
 
-from mxcy import _front
+from mxcy import _front, dtypes
 from mxcy.base import MXNetError, integer_types
+from mxcy.ndarray.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_reshape, record_view
 from mxcy.ops import reference
-from mxcy.util import is_np_array, is_np_shape
+from mxcy.util import is_np_shape
 
-__all__ = ["expand_key", "read", "write"]
+__all__ = ["read", "write"]
 
-_BFLOAT16 = 12
-_SEQUENCES = (np.ndarray, list, tuple, range)
-
-
-# --- keys ----------------------------------------------------------------------------------------
-
-
-def _check_mask(shape, axis, mask_shape):
-    for i, extent in enumerate(mask_shape):
-        if axis + i >= len(shape) or shape[axis + i] != extent:
-            size = shape[axis + i] if axis + i < len(shape) else 0
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size is {size} "
-                f"but corresponding boolean size is {extent}"
-            )
-
-
-def _entries(item, shape, axis):
-    """The entries that one item of a key stands for: none for a 0-d boolean, several for a mask."""
-    if isinstance(item, bool):
-        return []
-    if not isinstance(item, _front.NDArrayBase):
-        return [item]
-    if item.dtype_code != 7:
-        return [item if item.ndim else int(item.asnumpy())]
-    if item.ndim == 0:
-        return []
-    _check_mask(shape, axis, item.shape)
-    if not is_np_array():
-        raise ValueError(
-            "Cannot perform boolean indexing in legacy mode. Please activate numpy semantics by "
-            "calling `npx.set_np()` in the global scope before calling this function."
-        )
-    return list(np.nonzero(item.asnumpy()))
-
-
-def expand_key(key, shape):
-    """A key as a tuple with an entry for every axis, besides its Nones.
-
-    Parameters
-    ----------
-    key : object
-        Anything between the brackets.
-    shape : tuple of int
-        The array's shape.
-
-    Raises
-    ------
-    IndexError
-        When the key has several ellipses or more indices than there are axes.
-    """
-    items = key if isinstance(key, tuple) else (key,)
-    before, after, axes = [], None, 0
-    for item in items:
-        if item is Ellipsis:
-            if after is not None:
-                raise IndexError("Cannot use more than one ellipsis (`...`) for indexing")
-            after = []
-            continue
-        found = _entries(item, shape, axes)
-        axes += sum(entry is not None for entry in found)
-        (before if after is None else after).extend(found)
-    if axes > len(shape):
-        raise IndexError(f"too many indices ({axes}) for array with {len(shape)} dimensions")
-    return (*before, *(slice(None),) * (len(shape) - axes), *(after or ()))
-
-
-def _is_plain(key, ndim):
-    """Whether a key holds only int and slice, so that NumPy needs no help with it."""
-    if type(key) is tuple:
-        return len(key) <= ndim and all(type(entry) in (int, slice) for entry in key)
-    return type(key) in (int, slice) and ndim > 0
-
-
-def _is_advanced(entry):
-    return isinstance(entry, (_front.NDArrayBase, *_SEQUENCES))
-
-
-def _integers(entry):
-    """An advanced index as a NumPy array of integers."""
-    values = entry.asnumpy() if isinstance(entry, _front.NDArrayBase) else np.asarray(entry)
-    if values.dtype.kind not in "iubf":
-        raise ValueError(
-            f"NDArray does not support slicing with key {entry} of type {type(entry)}."
-        )
-    return values.astype(np.int64)
-
-
-def _numpy_key(key, shape):
-    """An expanded key in NumPy's types, and whether it holds an advanced index."""
-    found, advanced, axis = [], False, 0
-    for entry in key:
-        if _is_advanced(entry):
-            entry = _integers(entry)
-            advanced = advanced or entry.ndim > 0
-        if isinstance(entry, integer_types) or (isinstance(entry, np.ndarray) and not entry.ndim):
-            entry = int(entry)
-            if not -shape[axis] <= entry < shape[axis]:
-                raise IndexError(
-                    f"index {entry} is out of bounds for axis {axis} with size {shape[axis]}"
-                )
-        elif entry is not None and not isinstance(entry, (slice, np.ndarray)):
-            raise ValueError(
-                f"NDArray does not support slicing with key {entry} of type {type(entry)}."
-            )
-        axis += entry is not None
-        found.append(entry)
-    if advanced:
-        _check_broadcast([entry for entry in found if isinstance(entry, np.ndarray)])
-    return tuple(found), advanced
-
-
-def _check_broadcast(indices):
-    shape = ()
-    for index in indices:
-        try:
-            shape = np.broadcast_shapes(shape, index.shape)
-        except ValueError:
-            raise ValueError(
-                f"shape1={shape} is not broadcastable to shape2={index.shape}"
-            ) from None
-
-
-def _trailing_axes(key):
-    """An advanced key without the Nones that follow its last index, and where to put them.
-
-    MXNet counts the advanced indices that stand side by side as no axis when it places a None
-    behind them, so that ``a[[0, 1], None]`` has shape (1, 2, ...) where NumPy's has (2, 1, ...).
-    """
-    places = [i for i, entry in enumerate(key) if isinstance(entry, (int, np.ndarray))]
-    if places[-1] - places[0] != len(places) - 1:
-        return key, ()
-    kept, axes, count = list(key[: places[0]]), [], places[0]
-    kept += key[places[0] : places[-1] + 1]
-    for entry in key[places[-1] + 1 :]:
-        if entry is None:
-            axes.append(count)
-        else:
-            kept.append(entry)
-        count += 1
-    return tuple(kept), tuple(axes)
-
-
-def _positions(key, shape):
-    """Where in the flattened leading axes the picked elements are, and how many axes those are."""
-    leading = len(shape)
-    entries = list(key)
-    while entries and isinstance(entries[-1], slice) and entries[-1] == slice(None):
-        entries.pop()
-        leading -= 1
-    grid = np.arange(int(np.prod(shape[:leading], dtype=np.int64))).reshape(shape[:leading])
-    return grid[tuple(entries)], leading
+_BFLOAT16 = dtypes.CODES["bfloat16"]
+_INT64 = dtypes.CODES["int64"]
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -206,8 +58,8 @@ def read(array, key):
             return array
         if len(key) == array.ndim:
             return functools.reduce(_read_row, map(int, key), array)
-    if not _is_plain(key, array.ndim) or is_taped(array):
-        key, advanced = _numpy_key(expand_key(key, array.shape), array.shape)
+    if not is_plain(key, array.ndim) or is_taped(array):
+        key, advanced = numpy_key(expand_key(key, array.shape), array.shape)
         if advanced:
             return _read_advanced(array, key)
     elif isinstance(key, slice):
@@ -245,9 +97,9 @@ def _read_rows(array, key):
     if begin > end:
         raise MXNetError(f"Invalid slicing range [{begin}, {end})")
     rows = array.view_rows(begin, end)
-    return (
-        record_view("slice", array, rows, begin=(begin,), end=(end,)) if is_taped(array) else rows
-    )
+    if is_taped(array):
+        record_view("slice", array, rows, begin=(begin,), end=(end,))
+    return rows
 
 
 def _read_basic(array, key):
@@ -303,11 +155,12 @@ def _bounds(entry, extent):
 
 
 def _read_advanced(array, key):
-    key, axes = _trailing_axes(key)
+    key, axes = trailing_axes(key)
     if is_taped(array):
-        positions, leading = _positions(key, array.shape)
-        rows = array.reshape((-1, *array.shape[leading:]))
-        indices = _front.from_numpy(np.ascontiguousarray(positions), 6, array.context)
+        places, leading = positions(key, array.shape)
+        extents = math.prod(array.shape[:leading]), *array.shape[leading:]
+        rows = array if array.shape == extents else record_reshape(array, extents)
+        indices = _front.from_numpy(np.ascontiguousarray(places), _INT64, array.context)
         picked = F.take(rows, indices, axis=0, mode="clip")
         shape = picked.shape
     else:
@@ -350,10 +203,10 @@ def write(array, key, value):
         key = ()
     elif array.size == 0:
         return
-    elif _is_plain(key, array.ndim):
+    elif is_plain(key, array.ndim):
         key = key if isinstance(key, tuple) else (key,)
     else:
-        key, _ = _numpy_key(expand_key(key, array.shape), array.shape)
+        key, _ = numpy_key(expand_key(key, array.shape), array.shape)
     if _front.is_recording() and _write_taped(array, key, value):
         return
     target = array.numpy_view()
@@ -364,7 +217,7 @@ def write(array, key, value):
 
 
 def _check_scalar_key(key):
-    if not (isinstance(key, (tuple, slice)) and (not isinstance(key, tuple) or not key)):
+    if not isinstance(key, slice) and not (isinstance(key, tuple) and not key):
         raise IndexError("scalar tensor can only accept `()` and `:` as index")
 
 
