@@ -113,7 +113,7 @@ def parse_arguments(arguments=None):
     parser.add_argument("--steps", type=int, help="stop after this many batches")
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--optimizer", default="sgd", help="sgd (with momentum), adam, ...")
-    parser.add_argument("--lr", type=float, default=0.05, help="the learning rate to start with")
+    parser.add_argument("--lr", type=float, default=0.03, help="the learning rate to start with")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--weights", default="lenet_mnist.params", help="the file to save")
     return parser.parse_args(arguments)
