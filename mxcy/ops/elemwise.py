@@ -149,15 +149,15 @@ unary("arccos", "Inverse cosine.", "arccos", lambda a, F, g, x: -g * F.rsqrt(1 -
 unary("arctan", "Inverse tangent.", "arctan", lambda a, F, g, x: g / (x * x + 1))
 unary("sinh", "Hyperbolic sine.", "sinh", lambda a, F, g, x: g * F.cosh(x), (-2, 2))
 unary("cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2))
-unary("tanh", "Hyperbolic tangent.", "tanh", lambda a, F, g, y: g * (1 - y * y), (-3, 3))
+unary("tanh", "Hyperbolic tangent.", "tanh", lambda a, F, g, y: F._activation_grad(g, y, act_type="tanh"), (-3, 3))
 unary("arcsinh", "Inverse hyperbolic sine.", "arcsinh", lambda a, F, g, x: g * F.rsqrt(x * x + 1), (-2, 2))
 unary("arccosh", "Inverse hyperbolic cosine.", "arccosh", lambda a, F, g, x: g * F.rsqrt(x * x - 1), (1.1, 3))
 unary("arctanh", "Inverse hyperbolic tangent.", "arctanh", lambda a, F, g, x: g / (1 - x * x), (-0.8, 0.8))
 
 # --- activations ---
-unary("relu", "max(x, 0).", lambda xp, x: xp.maximum(x, 0), lambda a, F, g, y: g * (y > 0), (-2, 2), ints=True)
+unary("relu", "max(x, 0).", lambda xp, x: xp.maximum(x, 0), lambda a, F, g, y: F._activation_grad(g, y, act_type="relu"), (-2, 2), ints=True)
 unary("sigmoid", "1 / (1 + exp(-x)).", lambda xp, x: 1 / (1 + xp.exp(-x)),
-      lambda a, F, g, y: g * (y * (1 - y)), (-4, 4))  # fmt: skip
+      lambda a, F, g, y: F._activation_grad(g, y, act_type="sigmoid"), (-4, 4))  # fmt: skip
 unary("log_sigmoid", "log(1 / (1 + exp(-x))).",
       lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
       lambda a, F, g, y: g * (1 - F.exp(y)), (-4, 4))  # fmt: skip

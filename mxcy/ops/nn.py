@@ -90,6 +90,7 @@ _ACTIVATIONS = {
     "softsign": lambda xp, x: x / (1 + xp.abs(x)),
     "tanh": lambda xp, x: xp.tanh(x),
 }
+_KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVATIONS}
 
 
 @op("Activation", aliases=("_npx_activation",), inputs="data")
@@ -103,6 +104,7 @@ class Activation:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (-3.0, 3.0)
+    kernels = (native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True),)
 
     def samples():
         for act_type in _ACTIVATIONS:
@@ -112,18 +114,54 @@ class Activation:
         return Spec(data.shape, data.dtype)
 
     def grad(a, F, g, data, out):
-        if a.act_type == "relu":
-            return g * (out > 0)
-        if a.act_type == "sigmoid":
-            return g * (out * (1 - out))
-        if a.act_type == "tanh":
-            return g * (1 - out * out)
-        if a.act_type == "softrelu":
-            return g * F.sigmoid(data)
-        return g / F.square(1 + F.abs(data))
+        saved = data if a.act_type == "softsign" else out
+        return F._activation_grad(g, saved, act_type=a.act_type)
 
     def ref(a, xp, data):
         return _ACTIVATIONS[a.act_type](xp, data)
+
+
+# The derivative by what is saved: softsign's input, the others' output.
+_SLOPES = {
+    "relu": lambda xp, y: (y > 0).astype(y.dtype),
+    "sigmoid": lambda xp, y: y * (1 - y),
+    "softrelu": lambda xp, y: -xp.expm1(-y),
+    "softsign": lambda xp, x: 1 / (1 + xp.abs(x)) ** 2,
+    "tanh": lambda xp, y: 1 - y * y,
+}
+_CURVATURES = {
+    "relu": lambda F, y: F.zeros_like(y),
+    "sigmoid": lambda F, y: 1 - 2 * y,
+    "softrelu": lambda F, y: F.exp(-y),
+    "softsign": lambda F, x: -2 * F.sign(x) / (1 + F.abs(x)) ** 3.0,
+    "tanh": lambda F, y: -2 * y,
+}
+
+
+@op("_activation_grad", inputs="grad saved")
+class _ActivationGrad:
+    """The gradient of Activation: the head gradient times the slope at the saved output or input."""
+
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (0.1, 0.9)
+    kernels = (native(lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True),)
+
+    def samples():
+        for act_type in _ACTIVATIONS:
+            yield sample((3, 4, 5), (3, 4, 5), act_type=act_type)
+
+    def infer(a, grad, saved):
+        dtype = same_dtype((grad, saved), ("grad", "saved"))
+        return Spec(saved.shape if saved.shape is not None else grad.shape, dtype)
+
+    def grad(a, F, g, grad, saved):
+        by_grad = F._activation_grad(g, saved, act_type=a.act_type)
+        return by_grad, g * grad * _CURVATURES[a.act_type](F, saved)
+
+    def ref(a, xp, grad, saved):
+        return grad * _SLOPES[a.act_type](xp, saved)
 
 
 def _drops(a):
