@@ -227,4 +227,55 @@ typedef struct {
   double eps;
 } mx_row_norm_params;
 
+/* one step of gradient descent */
+typedef struct {
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_sgd_params;
+
+/* one step with momentum */
+typedef struct {
+  double momentum;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_sgd_mom_params;
+
+/* one step of Adam */
+typedef struct {
+  double beta1;
+  double beta2;
+  double epsilon;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_adam_params;
+
+/* one step of RMSProp */
+typedef struct {
+  double gamma1;
+  double epsilon;
+  double clip_weights;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_rmsprop_params;
+
+/* one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end */
+typedef struct {
+  int32_t weights;
+  int32_t per;
+  int32_t preloaded;
+  double momentum;
+  double rescale_grad;
+  double clip_gradient;
+  double lrs[60];
+  double wds[60];
+} mx_multi_sgd_params;
+
 #endif

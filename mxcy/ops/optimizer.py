@@ -8,7 +8,8 @@ differs. Multi-precision forms keep a float32 copy of a half-precision weight am
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Dynamic, Field, Float
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import register, sample, values
+from mxcy.ops.params import ADAM, SGD, SGD_MOM
+from mxcy.ops.record import native, register, sample, values
 
 __all__ = [
     "adabelief_step",
@@ -121,7 +122,7 @@ def optimizer(
     positive=(),
     tries=({},),
     extra=(),
-    kernel=(),
+    struct=None,
 ):
     """Register an update, and its multi-precision form.
 
@@ -143,14 +144,17 @@ def optimizer(
         Attributes of the samples.
     extra : tuple of str
         Names of inputs of one element, after the states, that are only read.
-    kernel : tuple of Native
-        Kernels of both forms.
+    struct : Params, optional
+        The parameter struct of the kernels, which bear the operators' names; without it there are none.
     """
     states, shape = tuple(states.split()), (3, 5)
 
     def draw(name, dtype=None):
         low = 0.1 if name in positive or name in extra else -1
         return values(low, 1, (1,) if name in extra else shape, dtype)
+
+    def kernels(name):
+        return (native(name, struct=struct, inplace=True),) if struct is not None else ()
 
     names = ("weight", "grad", *states, *extra)
     register(
@@ -161,7 +165,7 @@ def optimizer(
         mutates=states,
         infer=infer_update(names, 2 + len(states), len(extra)),
         ref=_plain(step),
-        kernels=kernel,
+        kernels=kernels(name),
         doc=doc,
         dtypes=("float32", "float64", "float16", "bfloat16"),
         samples=tuple(sample(*map(draw, names), tol=4, **attrs) for attrs in tries),
@@ -177,7 +181,7 @@ def optimizer(
         mutates=(*states, "weight32"),
         infer=infer_update(names, 2, len(extra)),
         ref=_mixed(step, len(states)),
-        kernels=kernel,
+        kernels=kernels(mixed),
         dtypes=("float16", "bfloat16", "float32"),
         doc=f"{doc}\n\nThis is {name} in multiple precision: `weight32` is the weight in float32.",
         samples=tuple(sample(*drawn, tol=4, **attrs) for attrs in tries),
@@ -216,6 +220,7 @@ optimizer(
     `lazy_update` concerns sparse gradients only.
     """,
     mixed="mp_sgd_update",
+    struct=SGD,
     aliases=("_sparse_sgd_update",),
     tries=_TRIES,
 )
@@ -230,6 +235,7 @@ optimizer(
     ``weight + mom`` is the new weight. `lazy_update` concerns sparse gradients only.
     """,
     mixed="mp_sgd_mom_update",
+    struct=SGD_MOM,
     aliases=("_sparse_sgd_mom_update",),
     tries=tries_with(momentum=0.9),
 )
@@ -252,6 +258,7 @@ optimizer(
     and clipped, and ``weight + momentum * mom - step`` is the new weight.
     """,
     mixed="mp_nag_mom_update",
+    struct=SGD_MOM,
     tries=tries_with(momentum=0.9),
 )
 
@@ -311,6 +318,7 @@ optimizer(
     gradient, before clipping. `lazy_update` concerns sparse gradients only.
     """,
     aliases=("_sparse_adam_update",),
+    struct=ADAM,
     positive=("var",),
     tries=_TRIES,
 )

@@ -14,6 +14,7 @@ from mxcy.ops.optimizer import (
     scaled,
     tries_with,
 )
+from mxcy.ops.params import RMSPROP
 from mxcy.ops.record import register, sample, values
 
 _SMALL = number("epsilon", 9.99999994e-09)
@@ -46,6 +47,7 @@ optimizer(
     Weight decay is part of the gradient, before clipping; n moves with `gamma1`. Unless negative,
     `clip_weights` bounds the new weight.
     """,
+    struct=RMSPROP,
     positive=("n",),
     tries=tries_with(clip_weights=0.7),
 )

@@ -20,12 +20,24 @@ from mxcy.ops.optimizer import (
     widened,
 )
 from mxcy.ops.optimizer_layer import adam_direction, bounded, lamb_direction
-from mxcy.ops.record import op, register, sample, values
+from mxcy.ops.params import MULTI_SGD
+from mxcy.ops.record import native, op, register, sample, values
 
 __all__ = ["multi"]
 
 
-def multi(name, states, fields, step, doc, tuples=(), count="num_weights", extra=(), tries=({},)):
+def multi(
+    name,
+    states,
+    fields,
+    step,
+    doc,
+    tuples=(),
+    count="num_weights",
+    extra=(),
+    tries=({},),
+    kernel=None,
+):
     """Register an update of many weights, and its multi-precision form.
 
     Parameters
@@ -47,6 +59,8 @@ def multi(name, states, fields, step, doc, tuples=(), count="num_weights", extra
         Names of inputs at the end that concern all weights.
     tries : tuple of dict
         Attributes of the samples, for two weights.
+    kernel : callable, optional
+        ``kernel(mixed, per)`` gives the native kernel for `per` inputs a weight.
     """
     fields = (*fields, Field(count, Int, 1))
     for mixed in (False, True):
@@ -62,10 +76,11 @@ def multi(name, states, fields, step, doc, tuples=(), count="num_weights", extra
             count,
             extra,
             tries,
+            kernel,
         )
 
 
-def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, tries):
+def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, tries, kernel):
     names = ("weight", "grad", *states)
     per, rule = len(names), infer_update(names, 2 if mixed else 2 + len(states), 0)
 
@@ -119,6 +134,7 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
         mutates=written,
         infer=infer,
         ref=ref,
+        kernels=() if kernel is None else (kernel(mixed, per),),
         outputs=lambda a: [f"weight{i}" for i in range(getattr(a, count))],
         dtypes=("float16", "bfloat16") if mixed else ("float32", "float64", "float16"),
         doc=f"{doc}\n\nThe inputs of each weight are {', '.join(names)}{ending}",
@@ -145,6 +161,30 @@ def _with_preloaded_rates(step):
     return run
 
 
+def _kernel(momentum, preloaded):
+    """The kernel of gradient descent for many weights, as `multi` asks for it."""
+
+    def params(a, ins, outs, per):
+        rates = {"lrs": (), "wds": ()} if preloaded else {"lrs": a.lrs, "wds": a.wds}
+        fixed = {"weights": len(outs), "per": per, "preloaded": preloaded, **rates}
+        return fixed if momentum else {**fixed, "momentum": 0}
+
+    def when(a, ins, outs):
+        if len(outs) > 60 and not preloaded:
+            return "more than 60 weights"
+        if preloaded and {ins[-1].dtype, ins[-2].dtype} != {0}:
+            return "the rates are not float32"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+
+    return lambda mixed, per: native(
+        f"multi_{'mp_' if mixed else ''}sgd_{momentum}update",
+        struct=MULTI_SGD,
+        params=lambda a, ins, outs: params(a, ins, outs, per),
+        when=when,
+        work=lambda a, ins, outs: sum(out.size for out in outs),
+    )
+
+
 _RATES = (Field("lrs", FloatTuple), Field("wds", FloatTuple))
 _TRIES = ({"lrs": (0.1, 0.2), "wds": (0.3, 0.4), "rescale_grad": 2.0, "clip_gradient": 0.4},)
 _PRELOADED_TRIES = ({"rescale_grad": 2.0, "clip_gradient": 0.4},)
@@ -160,6 +200,7 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
         f"Like sgd_{_momentum}update, each weight with its own learning rate and weight decay.",
         tuples=("lrs", "wds"),
         tries=tuple({**attrs, **_more} for attrs in _TRIES),
+        kernel=_kernel(_momentum, False),
     )
     multi(
         f"preloaded_multi_{{}}sgd_{_momentum}update",
@@ -169,6 +210,7 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
         f"Like sgd_{_momentum}update, with learning rates and weight decays in arrays.",
         extra=("lrs", "wds"),
         tries=tuple({**attrs, **_more} for attrs in _PRELOADED_TRIES),
+        kernel=_kernel(_momentum, True),
     )
 
 

@@ -215,6 +215,21 @@ ROW_NORM = Params(
     rows="i64", length="i64", block="i64", count="i64", eps="f64",
 )  # fmt: skip
 
+_STEP = {"lr": "f64", "wd": "f64", "rescale_grad": "f64", "clip_gradient": "f64"}
+SGD = Params("sgd", "one step of gradient descent", **_STEP)
+SGD_MOM = Params("sgd_mom", "one step with momentum", momentum="f64", **_STEP)
+ADAM = Params("adam", "one step of Adam", beta1="f64", beta2="f64", epsilon="f64", **_STEP)
+RMSPROP = Params(
+    "rmsprop", "one step of RMSProp", gamma1="f64", epsilon="f64", clip_weights="f64", **_STEP
+)
+MULTI_SGD = Params(
+    "multi_sgd",
+    "one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when"
+    " preloaded, those in two arrays at the end",
+    weights="i32", per="i32", preloaded="i32", momentum="f64", rescale_grad="f64", clip_gradient="f64",
+    lrs="f64[60]", wds="f64[60]",
+)  # fmt: skip
+
 
 def header():
     """The text of kernels/params.gen.h."""
