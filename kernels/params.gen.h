@@ -29,6 +29,14 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
+/* softmax of scale * data along a dimension, or its gradient times scale */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+  double scale;
+} mx_softmax_params;
+
 /* loops over two strided sides; source is an input's index, or -1 for the scalar */
 typedef struct {
   int32_t ndim;

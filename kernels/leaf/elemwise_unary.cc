@@ -15,7 +15,7 @@ namespace {
 #define MX_UNARY2(name, types, ...)       \
   struct name##_op {                      \
     template <class V>                    \
-    static MX_INLINE V f(V x, V p, V q) { \
+    static MX_INLINE V f(V x, V p, [[maybe_unused]] V q) { \
       return __VA_ARGS__;                 \
     }                                     \
   };

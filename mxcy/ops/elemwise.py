@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from mxcy import dtypes
 from mxcy.ops.attrs import DType, Double, Dynamic, Field, Float
 from mxcy.ops.infer import Spec
@@ -201,6 +203,17 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
     )  # fmt: skip
 
 
+def _clip_params(a, ins, outs):
+    """The bounds; those of an integer array within its type's range."""
+    if dtypes.is_float(ins[0].dtype):
+        return {"p": a.a_min, "q": a.a_max}
+    info = np.iinfo(dtypes.dtype_of(ins[0].dtype))
+    return {
+        name: min(max(bound, float(info.min)), float(info.max))
+        for name, bound in (("p", a.a_min), ("q", a.a_max))
+    }
+
+
 @op("clip", aliases=("_npi_clip", "_sparse_clip"))
 class Clip:
     """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
@@ -210,7 +223,7 @@ class Clip:
 
     dtypes = _ALL
     domain = (-3, 3)
-    kernels = (native("clip", SCALAR2, lambda a, i, o: {"p": a.a_min, "q": a.a_max}, inplace=True),)
+    kernels = (native("clip", SCALAR2, _clip_params, inplace=True),)
     samples = (sample((3, 4), a_min=-1.0, a_max=1.5), sample((5,), a_min=0.0, a_max=2.0))
 
     infer = infer_same

@@ -85,6 +85,14 @@ REDUCE = Params(
     first_reduced="i32",
     shape="i64[32]",
 )
+SOFTMAX = Params(
+    "softmax",
+    "softmax of scale * data along a dimension, or its gradient times scale",
+    outer="i64",
+    extent="i64",
+    inner="i64",
+    scale="f64",
+)
 COPY = Params(
     "copy",
     "loops over two strided sides; source is an input's index, or -1 for the scalar",

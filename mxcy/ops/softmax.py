@@ -1,9 +1,12 @@
 """Softmax and its relatives, normalising along one axis."""
 
+import math
+
 from mxcy import dtypes
 from mxcy.ops.attrs import BoolOrNone, Double, DoubleOrNone, DType, Field, Int
 from mxcy.ops.infer import Spec, normal_axis, require
-from mxcy.ops.record import register, sample, values
+from mxcy.ops.params import SOFTMAX
+from mxcy.ops.record import native, register, sample, values
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -90,6 +93,37 @@ def _log_softmax_ref(a, xp, data):
     return _result(a, data, log_softmax(xp, _scaled(xp, a, data), a.axis % data.ndim))
 
 
+def _line(a, data):
+    """Where the axis lies: fields of SOFTMAX."""
+    axis = normal_axis(a.axis, data.ndim)
+    return {
+        "outer": math.prod(data.shape[:axis]),
+        "extent": data.shape[axis],
+        "inner": math.prod(data.shape[axis + 1 :]),
+    }
+
+
+def _refuse(a, ins, outs):
+    if len(ins) > 1:
+        return "there are lengths"
+    return None if ins[0].dtype == outs[0].dtype else "the result has another element type"
+
+
+def _forward(name, sign=1.0):
+    def params(a, ins, outs):
+        temperature = 1.0 if a.temperature is None else a.temperature
+        return {**_line(a, ins[0]), "scale": sign / temperature if temperature else math.inf}
+
+    return (native(name, SOFTMAX, params, when=_refuse, inplace=True),)
+
+
+def _backward(name):
+    def params(a, ins, outs):
+        return {**_line(a, ins[0]), "scale": a.scale}
+
+    return (native(name, SOFTMAX, params, inplace=True),)
+
+
 def _grad(rule, sign):
     """The gradient by the operator `rule`, whose scale takes in the temperature and a sign."""
 
@@ -118,6 +152,7 @@ register(
     "softmax", aliases=("_npx_softmax",), inputs="data length?", fields=_FIELDS, infer=_infer,
     arguments=lambda a: ("data", "length") if a.use_length else ("data",),
     grad=_grad("_softmax_grad", 1.0), ref=_softmax_ref, domain=(-3, 3), dtypes=_FLOATS,
+    kernels=_forward("softmax"),
     samples=(
         *_samples(),
         sample((3, 5), values(1, 6, (3,), "int32"), use_length=True),
@@ -133,12 +168,14 @@ register(
 register(
     "log_softmax", aliases=("_npx_log_softmax",), fields=_FIELDS, infer=_infer_without_length,
     grad=_grad("_log_softmax_grad", 1.0), ref=_log_softmax_ref, domain=(-3, 3), dtypes=_FLOATS,
+    kernels=_forward("log_softmax"),
     samples=_samples(),
     doc="The logarithm of the softmax along an axis, computed without overflow.",
 )  # fmt: skip
 register(
     "softmin", fields=_FIELDS, infer=_infer_without_length, grad=_grad("_softmax_grad", -1.0),
     ref=_softmin_ref, domain=(-3, 3), dtypes=_FLOATS, samples=_samples(),
+    kernels=_forward("softmax", -1.0),
     doc="The softmax of the negated array along an axis: small elements give large results.",
 )  # fmt: skip
 
@@ -181,6 +218,7 @@ register(
     ref=lambda a, xp, grad, result: (
         a.scale * result * (grad - (grad * result).sum(a.axis, keepdims=True))
     ),
+    kernels=_backward("softmax_grad"),
     dtypes=_FLOATS,
     samples=_GRAD_SAMPLES,
     doc="The gradient of softmax, from its output.",
@@ -194,6 +232,7 @@ register(
     ref=lambda a, xp, grad, result: (
         a.scale * (grad - xp.exp(result) * grad.sum(a.axis, keepdims=True))
     ),
+    kernels=_backward("log_softmax_grad"),
     dtypes=_FLOATS,
     samples=_GRAD_SAMPLES,
     doc="The gradient of log_softmax, from its output.",
