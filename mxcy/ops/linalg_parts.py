@@ -3,8 +3,8 @@
 import math
 
 from mxcy.ops.attrs import Bool, Field, Int
-from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.linalg import matrices, square
+from mxcy.ops.infer import Spec, require
+from mxcy.ops.linalg import square
 from mxcy.ops.record import op, register, sample, values
 
 _OFFSET = Field("offset", Int, 0)
@@ -123,9 +123,9 @@ def _make_triangle(a, xp, A):
 
 
 _TRIANGLE_FIELDS = (_OFFSET, Field("lower", Bool, True))
-_TRIANGLE_DOC = """`offset` moves the triangle's diagonal away from the main one: positive makes it an
-    upper triangle, negative a lower triangle, whatever `lower`. Lower triangles are
-    packed row by row, upper ones column by column."""
+_TRIANGLE_DOC = """`offset` moves the diagonal away from the main one: with a positive one it
+    is an upper triangle, with a negative one a lower triangle, whatever `lower`. Lower triangles
+    are packed row by row, upper ones column by column."""
 
 register(
     "_linalg_extracttrian",

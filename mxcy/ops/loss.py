@@ -142,7 +142,7 @@ class _SoftmaxOutputGrad:
             grad = xp.where(labels.astype("int32") == int(a.ignore_label), 0, grad)
         divisor = 1 if a.normalization == "valid" else inner
         if a.normalization == "batch":
-            divisor *= label.shape[0] if a.multi_output else rows
+            divisor *= rows if a.multi_output else label.size
         elif a.normalization == "valid":
             divisor *= max(int((label.astype("int32") != int(a.ignore_label)).sum()), 1)
         return (grad * (a.grad_scale / divisor)).reshape(result.shape).astype(result.dtype)
@@ -158,7 +158,9 @@ class SoftmaxCrossEntropy:
 
     domain = (-2.0, 2.0)
     samples = (
-        sample((3, 5), np.array([3.5, 0.5, 2.5], np.float32), dtypes=("float32",), grad=False, tol=4),
+        sample(
+            (3, 5), np.array([3.5, 0.5, 2.5], np.float32), dtypes=("float32",), grad=False, tol=4
+        ),
         sample((3, 5), np.array([3.5, 0.5, 2.5]), dtypes=("float64",)),
     )
 
@@ -181,7 +183,7 @@ class SoftmaxCrossEntropy:
 
 @op("SoftmaxActivation")
 class SoftmaxActivation:
-    """Softmax over everything but the first axis, or over axis 1 with `mode` 'channel'."""
+    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
 
     mode: Enum("channel", "instance") = "instance"
 
@@ -195,11 +197,7 @@ class SoftmaxActivation:
         return Spec(data.shape, data.dtype)
 
     def grad(a, F, g, out):
-        if a.mode == "channel" or len(out.shape) == 2:
-            return F._softmax_grad(g, out, axis=1)
-        flat = F._softmax_grad(F.Flatten(g), F.Flatten(out), axis=1)
-        return F.Reshape(flat, shape=out.shape)
+        return F._softmax_grad(g, out, axis=1 if a.mode == "channel" else -1)
 
     def ref(a, xp, data):
-        flat = data if a.mode == "channel" else data.reshape(len(data), -1)
-        return softmax(xp, flat, 1).reshape(data.shape)
+        return softmax(xp, data, 1 if a.mode == "channel" else -1)

@@ -23,9 +23,9 @@ def _goes_with(label, data):
 
 def _regression_grad(difference):
     def grad(a, F, g, out, label):
-        label = label if label.shape == out.shape else F.Reshape(label, shape=out.shape)
+        target = label if label.shape == out.shape else F.Reshape(label, shape=out.shape)
         values_per_sample = Spec(out.shape).size // max(out.shape[0], 1)
-        by_data = difference(F, out, label) * (a.grad_scale / max(values_per_sample, 1))
+        by_data = difference(F, out, target) * (a.grad_scale / max(values_per_sample, 1))
         return by_data, F.zeros_like(label)
 
     return grad

@@ -242,9 +242,11 @@ optimizer(
 
 
 def _nag(a, xp, weight, grad, mom):
-    step = a.lr * (scaled(a, xp, grad) + a.wd * weight)
-    mom = a.momentum * mom - step
-    return weight + a.momentum * mom - step, mom
+    grad = scaled(a, xp, grad)
+    step = a.lr * (grad + a.wd * weight)
+    out = weight + a.momentum * (a.momentum * mom - step) - step
+    # Not the same step: the weight decay of the momentum is that of the new weight, as in MXNet.
+    return out, a.momentum * mom - a.lr * (grad + a.wd * out)
 
 
 optimizer(
@@ -254,8 +256,9 @@ optimizer(
     _nag,
     """Nesterov's accelerated gradient.
 
-    ``mom = momentum * mom - step`` with ``step = lr * (grad + wd * weight)``, the gradient rescaled
-    and clipped, and ``weight + momentum * mom - step`` is the new weight.
+    With ``step = lr * (grad + wd * weight)``, the gradient rescaled and clipped, the new weight is
+    ``weight + momentum * (momentum * mom - step) - step`` and the new momentum
+    ``momentum * mom - lr * (grad + wd * new_weight)``.
     """,
     mixed="mp_nag_mom_update",
     struct=SGD_MOM,
