@@ -286,4 +286,18 @@ typedef struct {
   double wds[60];
 } mx_multi_sgd_params;
 
+/* the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored */
+typedef struct {
+  int64_t rows;
+  int64_t classes;
+  int64_t inner;
+  int64_t labels;
+  int32_t probabilities;
+  int32_t use_ignore;
+  int32_t valid;
+  double ignore_label;
+  double smooth_alpha;
+  double scale;
+} mx_softmax_output_params;
+
 #endif

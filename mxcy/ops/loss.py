@@ -4,7 +4,8 @@ import numpy as np
 
 from mxcy.ops.attrs import Bool, Enum, Float
 from mxcy.ops.infer import Spec, require
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import SOFTMAX_OUTPUT
+from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.softmax import log_softmax, softmax
 
 __all__ = []
@@ -94,6 +95,21 @@ def _fits(shape, other):
     )
 
 
+def _grad_params(a, shape, label):
+    """The kernel's parameters for data and label of these shapes."""
+    rows, classes, inner = _rows(a, shape)
+    divisor = 1 if a.normalization == "valid" else inner
+    if a.normalization == "batch":
+        divisor *= label[0] if a.multi_output else rows
+    return {
+        "rows": rows, "classes": classes, "inner": inner, "labels": Spec(label).size,
+        "probabilities": label == shape, "use_ignore": a.use_ignore,
+        "valid": a.normalization == "valid" and label != shape, "ignore_label": a.ignore_label,
+        "smooth_alpha": 0 if a.multi_output else a.smooth_alpha,
+        "scale": a.grad_scale if label == shape else a.grad_scale / max(divisor, 1),
+    }  # fmt: skip
+
+
 @op("_softmax_output_grad", inputs="result label")
 class _SoftmaxOutputGrad:
     """The gradient of SoftmaxOutput, from its output."""
@@ -123,6 +139,15 @@ class _SoftmaxOutputGrad:
             )
             yield sample(inner, values(-1, 5, (2, 3)), preserve_shape=True, **shared)
         yield sample(data, values(0, 1, (4, 5)), grad=False, smooth_alpha=0.1, use_ignore=True)
+
+    kernels = (
+        native(
+            "softmax_output_grad",
+            struct=SOFTMAX_OUTPUT,
+            params=lambda a, ins, outs: _grad_params(a, ins[0].shape, ins[1].shape),
+            when=lambda a, ins, outs: None if ins[0].dtype == ins[1].dtype else "dtypes differ",
+        ),
+    )
 
     def infer(a, result, label):
         return Spec(result.shape, result.dtype)

@@ -2,8 +2,9 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
+from mxcy.ops.indexing import index_bytes, take_params
 from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
-from mxcy.ops.params import DROPOUT, FULLY_CONNECTED
+from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, TAKE
 from mxcy.ops.random import generator
 from mxcy.ops.record import native, op, sample, values
 
@@ -246,6 +247,16 @@ class Embedding:
         ),
     )
 
+    kernels = (
+        native(
+            "take",
+            struct=TAKE,
+            params=lambda a, ins, outs: take_params(ins[1].shape, 0, "clip", data=1, index=0),
+            workspace=index_bytes(0),
+            select=lambda ins, outs: ins[1].dtype,
+        ),
+    )
+
     def infer(a, data, weight):
         weight.fill("weight", (a.input_dim, a.output_dim))
         if weight.dtype is None:
@@ -269,6 +280,15 @@ class _EmbeddingGrad:
     samples = (
         sample((2, 3, 4), values(0, 6, (2, 3), "int32"), input_dim=6),
         sample((5, 3), values(0, 6, (5,), "int64"), input_dim=6),
+    )
+
+    kernels = (
+        native(
+            "take_grad",
+            struct=TAKE,
+            params=lambda a, ins, outs: take_params(outs[0].shape, 0, "clip"),
+            workspace=lambda a, ins, outs: 8 * (2 * ins[1].size + a.input_dim + 1),
+        ),
     )
 
     def infer(a, grad, data):

@@ -238,6 +238,14 @@ MULTI_SGD = Params(
     lrs="f64[60]", wds="f64[60]",
 )  # fmt: skip
 
+SOFTMAX_OUTPUT = Params(
+    "softmax_output",
+    "the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner"
+    " position, or with probabilities; `valid` divides by the number of labels not ignored",
+    rows="i64", classes="i64", inner="i64", labels="i64", probabilities="i32", use_ignore="i32",
+    valid="i32", ignore_label="f64", smooth_alpha="f64", scale="f64",
+)  # fmt: skip
+
 
 def header():
     """The text of kernels/params.gen.h."""
