@@ -13,10 +13,9 @@ from mxcy import env, libinfo
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
-    "invoke": (
-        "bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic",
-        "set_threads",
-    ),  # fmt: skip
+    "native": ("has_kernel", "initialise", "set_threads"),
+    "invoke": ("bind", "call", "execute", "plug", "record_view"),
+    "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
     "streams": ("Streams",),

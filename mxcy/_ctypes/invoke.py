@@ -5,27 +5,23 @@ import ctypes
 import numpy as np
 
 from mxcy._ctypes import native
-from mxcy._ctypes.native import has_kernel, initialise, set_threads
-from mxcy._ctypes.ndarray import NDArrayBase, empty, plug_arithmetic
+from mxcy._ctypes.native import has_kernel
+from mxcy._ctypes.ndarray import NDArrayBase, empty
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
 
-__all__ = [
-    "bind", "call", "execute", "has_kernel", "initialise", "plug", "record_view", "set_arithmetic",
-    "set_threads",
-]  # fmt: skip
+__all__ = ["bind", "call", "execute", "plug", "record_view"]
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 
 _above = {}  # what `plug` gave
 
 
-def plug(prepare, spec, reference, streams, context, fallback):
+def plug(prepare, spec, reference, streams, context):
     """Set what this front needs from the layers above; see `_cy/invoke.pyx`."""
     _above.update(
-        prepare=prepare, spec=spec, reference=reference, streams=streams, context=context,
-        fallback=fallback,
-    )  # fmt: skip
+        prepare=prepare, spec=spec, reference=reference, streams=streams, context=context
+    )
 
 
 class Prepared:
@@ -187,7 +183,7 @@ def _given_outputs(prepared, out):
     return outputs
 
 
-def _invoke(variant, inputs, numbers, out):
+def invoke(variant, inputs, numbers, out):
     """Run an operator on arrays; returns the visible outputs, one array or a list."""
     handle, prepared = variant.handle, variant.find(inputs)
     call, given = prepared.call, []
@@ -253,7 +249,7 @@ def call(handle, inputs, raw, out, extra):
         given.setdefault(handle.op.num_args, len(inputs))
     variant = handle.variant(given)
     numbers = schema.dynamic_values(handle.op.name, given) if schema.dynamic else ()
-    return _invoke(variant, _checked_inputs(variant, inputs), numbers, out)
+    return invoke(variant, _checked_inputs(variant, inputs), numbers, out)
 
 
 def record_view(handle, source, attrs, view):
@@ -291,26 +287,3 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
         if target is not result and req:
             _above["reference"].store(target, result, req == native.ADD)
     return targets, prepared.call.kernel or "ref"
-
-
-_arithmetic_handles = []
-
-
-def set_arithmetic(table):
-    """Tell the operators behind +, -, *, ...; see `_cy/invoke.pyx`."""
-    _arithmetic_handles[:] = [tuple(map(bind, row)) for row in table]
-
-
-def _arithmetic(operation, lhs, rhs):
-    both, number, number_first = _arithmetic_handles[operation]
-    if isinstance(lhs, NDArrayBase):
-        if isinstance(rhs, NDArrayBase):
-            return _invoke(both.variant({}), (lhs, rhs), (), None)
-        if type(rhs) in (float, int):
-            return _invoke(number.variant({}), (lhs,), (float(rhs),), None)
-    elif type(lhs) in (float, int):
-        return _invoke(number_first.variant({}), (rhs,), (float(lhs),), None)
-    return _above["fallback"](operation, lhs, rhs)
-
-
-plug_arithmetic(_arithmetic)

@@ -5,36 +5,36 @@ shapes and element types) one Prepared, which holds all that running needs. A hi
 """
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 cimport cython
 
 from mxcy._cy.native cimport (
-    MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_init, mx_kernel, mx_kernel_find,
-    mx_last_error, mx_rng, mx_set_threads, mx_tensor, mx_threads, mx_threads_for,
+    MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel, mx_kernel_find, mx_last_error,
+    mx_rng, mx_tensor, mx_threads_for,
 )
-from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, plug_arithmetic, shape_of
+from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of
 from mxcy._cy.pool cimport pool_alloc, pool_free
-from mxcy._cy.tape cimport Node, keep_output, recording, training
+from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
 
+from mxcy._cy.native import has_kernel
 from mxcy.base import MXNetError, _Null
 
 cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
     MAX_PARAMS = 1024
     SMALL_PARAMS = 128
-    MAX_NUMBERS = 8  # as many as a tape node holds
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 
 cdef int64_t NOGIL_WORK = 4096  # cheaper calls keep the Python lock: giving it up costs more
 
-cdef object prepare_call, spec_class, run_reference, streams_of, context_of, arithmetic_fallback
+cdef object prepare_call, spec_class, run_reference, streams_of, context_of
 
 
-def plug(prepare, spec, reference, streams, context, fallback):
+def plug(prepare, spec, reference, streams, context):
     """Set what this front needs from the layers above.
 
     Parameters
@@ -45,40 +45,16 @@ def plug(prepare, spec, reference, streams, context, fallback):
         ``streams(context)`` gives the address of a context's random streams.
     context : callable
         ``context(attrs)`` gives the context of an operator without inputs.
-    fallback : callable
-        ``fallback(operation, lhs, rhs)`` for arithmetic with anything but arrays and numbers.
     """
-    global prepare_call, spec_class, run_reference, streams_of, context_of, arithmetic_fallback
+    global prepare_call, spec_class, run_reference, streams_of, context_of
     prepare_call, spec_class, run_reference = prepare, spec, reference
-    streams_of, context_of, arithmetic_fallback = streams, context, fallback
-
-
-def has_kernel(str name, int dtype):
-    """Whether the kernel table holds `name` for an element type."""
-    return mx_kernel_find(name.encode(), dtype, NULL) != NULL
+    streams_of, context_of = streams, context
 
 
 @cython.final
 cdef class Prepared:
     """A call that is ready to run for one signature."""
 
-    cdef readonly object call  # mxcy.ops.prepare.Call
-    cdef mx_kernel kernel  # NULL: the reference runs
-    cdef uint32_t flags
-    cdef int nin, nout, visible
-    cdef list in_shapes, out_shapes  # Shape objects
-    cdef void **in_layouts  # the same, borrowed, for comparing
-    cdef int32_t *in_dtypes
-    cdef int32_t *out_dtypes
-    cdef bytes params
-    cdef const char *params_data
-    cdef int npatches
-    cdef int patch_number[MAX_NUMBERS]
-    cdef int patch_offset[MAX_NUMBERS]
-    cdef size_t workspace
-    cdef int64_t work
-    cdef bint inplace, uses_rng
-    cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 
     def __dealloc__(self):
         free(self.in_layouts)
@@ -144,11 +120,6 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
 cdef class Variant:
     """An operator with one set of static attributes."""
 
-    cdef OpHandle handle
-    cdef readonly object attrs
-    cdef int arguments  # how many inputs these attributes ask for; -1: any number
-    cdef list near
-    cdef dict far
 
     cdef Prepared find(self, tuple inputs):
         cdef Prepared prepared
@@ -175,18 +146,6 @@ cdef class Variant:
 cdef class OpHandle:
     """A record as this front sees it."""
 
-    cdef readonly object op
-    cdef object schema
-    cdef str variadic
-    cdef object num_args
-    cdef bint uses_mode, differentiable
-    cdef list is_dynamic  # per field
-    cdef tuple number_defaults
-    cdef int nfields, nnumbers, ninputs
-    cdef Variant plain0, plain1  # no attributes given; by mode
-    cdef dict variants0, variants1
-    cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads; None: all
-    cdef bint need_all_in, need_all_out
 
     def __init__(self, op):
         self.op, self.schema = op, op.schema
@@ -195,7 +154,6 @@ cdef class OpHandle:
         fields = op.schema.fields
         self.is_dynamic = [f.type.dynamic for f in fields]
         self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
-        self.ninputs = len(op.inputs)
         if self.nnumbers > MAX_NUMBERS:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
         self.variants0, self.variants1 = {}, {}
@@ -651,60 +609,3 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
         if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
             run_reference.store(targets[i], results[i], reqs is not None and reqs[i] == MX_ADD)
     return targets, prepared.call.kernel or "ref"
-
-
-# --- arithmetic ----------------------------------------------------------------------------------
-
-cdef list arrays_handles = [None] * 12
-cdef list number_handles = [None] * 12
-cdef list reversed_handles = [None] * 12
-
-
-def set_arithmetic(list table):
-    """Tell the operators behind +, -, *, /, %, **, ==, !=, >, >=, <, <=.
-
-    Each entry of `table` is (array with array, array with number, number with array), all records.
-    """
-    for i, (both, number, number_first) in enumerate(table):
-        arrays_handles[i], number_handles[i] = bind(both), bind(number)
-        reversed_handles[i] = bind(number_first)
-
-
-cdef inline Variant plain(OpHandle handle):
-    if handle is None:
-        raise MXNetError("arithmetic of arrays is not set up: import mxcy, not its parts")
-    if handle.plain0 is None:
-        handle.plain0 = handle.make_variant({}, False)
-    return handle.plain0
-
-
-cdef object arithmetic(int operation, object lhs, object rhs):
-    cdef double number
-    if isinstance(lhs, NDArrayBase):
-        if isinstance(rhs, NDArrayBase):
-            return invoke(plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None)
-        if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
-            number = rhs
-            return invoke(plain(<OpHandle>number_handles[operation]), (lhs,), &number, None)
-    elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
-        number = lhs
-        return invoke(plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None)
-    return arithmetic_fallback(operation, lhs, rhs)
-
-
-plug_arithmetic(arithmetic)
-
-
-def initialise(int isa, int threads, long parallel_size):
-    """Prepare the native library; see mx_init in mxcy.h."""
-    if mx_init(isa, threads, parallel_size) != 0:
-        raise MXNetError(mx_last_error().decode())
-
-
-def set_threads(int threads):
-    """Set the size of the parallel team; returns the size before."""
-    cdef int before = mx_threads()
-    if threads < 1:
-        raise ValueError(f"the number of threads must be positive, got {threads}")
-    mx_set_threads(threads)
-    return before

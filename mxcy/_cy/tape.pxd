@@ -1,9 +1,13 @@
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, Storage
 
 
+cdef enum:
+    MAX_NUMBERS = 8  # dynamic attributes of an operator, at most
+
+
 cdef class Node:
     cdef public object call  # mxcy.ops.prepare.Call of the operation; None for a variable
-    cdef double values[8]  # the dynamic attributes' values
+    cdef double values[MAX_NUMBERS]  # the dynamic attributes' values
     cdef int nvalues
     cdef public object context
     cdef public tuple parents  # for each input the node that made it, or None

@@ -29,7 +29,7 @@ def _context_of(attrs):
     return ctx
 
 
-_front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of, fallback)
+_front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of)
 plug()
 
 __getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)

@@ -78,7 +78,7 @@ def in_place(operation, array, other):
 
 def plug():
     """Give the front the operators of `TABLE`."""
-    _front.set_arithmetic([tuple(map(record.find, row)) for row in TABLE])
+    _front.set_arithmetic([tuple(map(record.find, row)) for row in TABLE], fallback)
 
 
 # --- functions -----------------------------------------------------------------------------------

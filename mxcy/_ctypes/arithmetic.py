@@ -1,0 +1,31 @@
+"""Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
+
+from mxcy._ctypes.invoke import bind, invoke
+from mxcy._ctypes.ndarray import NDArrayBase, plug_arithmetic
+
+__all__ = ["set_arithmetic"]
+
+_handles = []
+_fallback = None
+
+
+def set_arithmetic(table, fallback):
+    """Tell the operators behind +, -, *, ...; see `_cy/arithmetic.pyx`."""
+    global _fallback
+    _fallback = fallback
+    _handles[:] = [tuple(map(bind, row)) for row in table]
+
+
+def _arithmetic(operation, lhs, rhs):
+    both, number, number_first = _handles[operation]
+    if isinstance(lhs, NDArrayBase):
+        if isinstance(rhs, NDArrayBase):
+            return invoke(both.variant({}), (lhs, rhs), (), None)
+        if type(rhs) in (float, int):
+            return invoke(number.variant({}), (lhs,), (float(rhs),), None)
+    elif type(lhs) in (float, int):
+        return invoke(number_first.variant({}), (rhs,), (float(lhs),), None)
+    return _fallback(operation, lhs, rhs)
+
+
+plug_arithmetic(_arithmetic)

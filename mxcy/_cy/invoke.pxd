@@ -1,0 +1,57 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from mxcy._cy.native cimport mx_kernel
+from mxcy._cy.tape cimport MAX_NUMBERS
+
+
+cdef class Prepared:
+    cdef readonly object call  # mxcy.ops.prepare.Call
+    cdef mx_kernel kernel  # NULL: the reference runs
+    cdef uint32_t flags
+    cdef int nin, nout, visible
+    cdef list in_shapes, out_shapes  # Shape objects
+    cdef void **in_layouts  # the same, borrowed, for comparing
+    cdef int32_t *in_dtypes
+    cdef int32_t *out_dtypes
+    cdef bytes params
+    cdef const char *params_data
+    cdef int npatches
+    cdef int patch_number[MAX_NUMBERS]
+    cdef int patch_offset[MAX_NUMBERS]
+    cdef size_t workspace
+    cdef int64_t work
+    cdef bint inplace, uses_rng
+    cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
+
+    cdef bint fits(self, tuple inputs)
+
+
+cdef class Variant:
+    cdef OpHandle handle
+    cdef readonly object attrs
+    cdef int arguments  # how many inputs these attributes ask for; -1: any number
+    cdef list near
+    cdef dict far
+
+    cdef Prepared find(self, tuple inputs)
+
+
+cdef class OpHandle:
+    cdef readonly object op
+    cdef object schema
+    cdef str variadic
+    cdef object num_args
+    cdef bint uses_mode, differentiable
+    cdef list is_dynamic  # per field
+    cdef int nfields, nnumbers
+    cdef Variant plain0, plain1  # no attributes given; by mode
+    cdef dict variants0, variants1
+    cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads
+    cdef bint need_all_in, need_all_out
+
+    cdef Variant make_variant(self, dict given, bint mode)
+    cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs)
+    cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs)
+
+
+cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out)
