@@ -6,6 +6,7 @@ VENV ?= .venv
 JOBS ?= 2
 ISA ?= v3
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -qq
+TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_mnist.params
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
@@ -16,7 +17,13 @@ help:
 # --- for everybody
 
 train: $(VENV)/.installed
-	@$(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_mnist.params
+	@echo "== LeNet on real digits, Cython front"
+	@MXNET_ENFORCE_CYTHON=1 $(TRAIN) --losses $(VENV)/losses_cython.txt
+	@echo; echo "== the same, ctypes front"
+	@MXNET_ENABLE_CYTHON=0 $(TRAIN) --losses $(VENV)/losses_ctypes.txt
+	@paste $(VENV)/losses_cython.txt $(VENV)/losses_ctypes.txt | awk \
+	  '{ d = $$1 - $$2; if (d < 0) d = -d; if (d > most) most = d } \
+	  END { print "\n== largest difference between the losses of both:", most + 0; exit most > 1e-4 }'
 
 test: $(VENV)/.installed
 	@echo "== all tests with the Cython front"

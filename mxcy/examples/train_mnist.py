@@ -116,6 +116,7 @@ def parse_arguments(arguments=None):
     parser.add_argument("--lr", type=float, default=0.03, help="the learning rate to start with")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--weights", default="lenet_mnist.params", help="the file to save")
+    parser.add_argument("--losses", type=Path, help="write the loss of each batch to this file")
     return parser.parse_args(arguments)
 
 
@@ -160,6 +161,8 @@ def main(arguments=None):
         if len(losses) == options.steps:
             break
 
+    if options.losses:
+        options.losses.write_text("".join(f"{loss!r}\n" for loss in losses))
     net.save_parameters(options.weights)
     again = lenet()
     again.load_parameters(options.weights)
