@@ -33,9 +33,19 @@ class Case:
     """
 
     def __init__(
-        self, op, *inputs, train=None, wrt=(), heads=True, states=(), outputs=None, out=(),
-        version=1, tol=1.0, **attrs,
-    ):  # fmt: skip
+        self,
+        op,
+        *inputs,
+        train=None,
+        wrt=(),
+        heads=True,
+        states=(),
+        outputs=None,
+        out=(),
+        version=1,
+        tol=1.0,
+        **attrs,
+    ):
         self.op, self.inputs, self.attrs = op, inputs, attrs
         self.train, self.wrt, self.heads = (True if wrt and train is None else train), wrt, heads
         self.states, self.outputs, self.out, self.version = states, outputs, out, version

@@ -20,14 +20,30 @@ SINGULAR = np.ones((2, 2))
 
 def products():
     yield "gemm", Case("linalg.gemm", A, B, wide(3, 4, seed=2), alpha=2.0, beta=3.0, wrt=(0, 1, 2))
-    yield "gemm_both", Case(
-        "linalg.gemm", wide(2, 4, 3), wide(2, 5, 4), wide(2, 3, 5), transpose_a=True, transpose_b=True,
-        wrt=(0, 1, 2),
-    )  # fmt: skip
-    yield "gemm_axis", Case(
-        "linalg.gemm", wide(2, 3, 4), wide(5, 3, 4), wide(2, 3, 5), axis=0, transpose_b=True,
-        wrt=(0, 1, 2),
-    )  # fmt: skip
+    yield (
+        "gemm_both",
+        Case(
+            "linalg.gemm",
+            wide(2, 4, 3),
+            wide(2, 5, 4),
+            wide(2, 3, 5),
+            transpose_a=True,
+            transpose_b=True,
+            wrt=(0, 1, 2),
+        ),
+    )
+    yield (
+        "gemm_axis",
+        Case(
+            "linalg.gemm",
+            wide(2, 3, 4),
+            wide(5, 3, 4),
+            wide(2, 3, 5),
+            axis=0,
+            transpose_b=True,
+            wrt=(0, 1, 2),
+        ),
+    )
     yield "gemm2", Case("linalg.gemm2", A, B, alpha=2.0, transpose_a=True, wrt=(0, 1))
     yield "gemm2_axis", Case("linalg.gemm2", wide(2, 3, 4, 5), wide(2, 5, 4, 6), axis=1, wrt=(0, 1))
     yield "gemm2_float32", Case("linalg.gemm2", normal(3, 4), normal(4, 5), wrt=(0, 1))
@@ -41,9 +57,10 @@ def triangular():
             for lower in (False, True):
                 shared = {"transpose": transpose, "lower": lower, "alpha": 2.0, "wrt": (0, 1)}
                 yield f"{op}-left-{transpose}-{lower}", Case(f"linalg.{op}", REGULAR, BS, **shared)
-                yield f"{op}-right-{transpose}-{lower}", Case(
-                    f"linalg.{op}", REGULAR[0], B.T, rightside=True, **shared
-                )  # fmt: skip
+                yield (
+                    f"{op}-right-{transpose}-{lower}",
+                    Case(f"linalg.{op}", REGULAR[0], B.T, rightside=True, **shared),
+                )
 
 
 def factors():

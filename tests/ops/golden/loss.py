@@ -55,17 +55,26 @@ def svm():
     for use_linear in (False, True):
         shared = {"use_linear": use_linear, "wrt": (0, 1)}
         yield f"default-{use_linear}", Case("SVMOutput", X2, LABEL, **shared)
-        yield f"scaled-{use_linear}", Case(
-            "SVMOutput", X2, LABEL, margin=0.5, regularization_coefficient=2.0, **shared
-        )  # fmt: skip
+        yield (
+            f"scaled-{use_linear}",
+            Case("SVMOutput", X2, LABEL, margin=0.5, regularization_coefficient=2.0, **shared),
+        )
         yield f"3d-{use_linear}", Case("SVMOutput", X3, array([0, 3, 1], [2, 1, 3]), **shared)
 
 
 def make_loss():
     for normalization in ("null", "batch", "valid"):
-        yield normalization, Case(
-            "MakeLoss", X2, normalization=normalization, grad_scale=2.0, valid_thresh=0.3, wrt=(0,)
-        )  # fmt: skip
+        yield (
+            normalization,
+            Case(
+                "MakeLoss",
+                X2,
+                normalization=normalization,
+                grad_scale=2.0,
+                valid_thresh=0.3,
+                wrt=(0,),
+            ),
+        )
     yield "none_valid", Case("MakeLoss", X2, normalization="valid", valid_thresh=9.0, wrt=(0,))
     yield "lower", Case("make_loss", X2, wrt=(0,))
 

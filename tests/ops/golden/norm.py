@@ -34,27 +34,48 @@ def batch_norm():
 def layer_norm():
     shared = {"wrt": (0, 1, 2), "outputs": 1}
     yield "last", Case("LayerNorm", X3, draw(3, seed=1), draw(3, seed=2), **shared)
-    yield "outputs", Case(
-        "LayerNorm", X3, draw(4, seed=1), draw(4, seed=2), axis=1, eps=0.01, output_mean_var=True, **shared
-    )  # fmt: skip
+    yield (
+        "outputs",
+        Case(
+            "LayerNorm",
+            X3,
+            draw(4, seed=1),
+            draw(4, seed=2),
+            axis=1,
+            eps=0.01,
+            output_mean_var=True,
+            **shared,
+        ),
+    )
     wide = [v.astype("float64") for v in (X, draw(5, seed=1), draw(5, seed=2))]
     yield "float64", Case("LayerNorm", *wide, **shared)
 
 
 def group_norm():
     for groups in (1, 2, 4):
-        yield str(groups), Case(
-            "GroupNorm", X3, draw(groups, seed=1), draw(groups, seed=2), num_groups=groups, eps=0.01,
-            output_mean_var=True, wrt=(0, 1, 2), outputs=1,
-        )  # fmt: skip
+        yield (
+            str(groups),
+            Case(
+                "GroupNorm",
+                X3,
+                draw(groups, seed=1),
+                draw(groups, seed=2),
+                num_groups=groups,
+                eps=0.01,
+                output_mean_var=True,
+                wrt=(0, 1, 2),
+                outputs=1,
+            ),
+        )
 
 
 def instance_norm():
     for name, data in (("3d", X3), ("4d", X)):
         n = data.shape[1]
-        yield name, Case(
-            "InstanceNorm", data, draw(n, seed=1), draw(n, seed=2), eps=0.1, wrt=(0, 1, 2)
-        )  # fmt: skip
+        yield (
+            name,
+            Case("InstanceNorm", data, draw(n, seed=1), draw(n, seed=2), eps=0.1, wrt=(0, 1, 2)),
+        )
 
 
 def scales():

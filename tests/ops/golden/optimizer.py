@@ -51,48 +51,108 @@ def adamw():
     for scale in (1.0, 2.0, 0.0, float("nan"), float("inf")):
         found = _case(
             "_internal._adamw_update", (-1, 0.1), clipped, extra=(array(scale),), lr=0.1, eta=0.7
-        )  # fmt: skip
+        )
         yield from ((f"{name}-{scale}", case) for name, case in found)
     yield from _case(
-        "_internal._mp_adamw_update", (-1, 0.1), clipped, True, (array(2.0),), "float16", lr=0.1, eta=0.7
-    )  # fmt: skip
+        "_internal._mp_adamw_update",
+        (-1, 0.1),
+        clipped,
+        True,
+        (array(2.0),),
+        "float16",
+        lr=0.1,
+        eta=0.7,
+    )
     for mixed in (False, True):
         yield from _case(
-            f"_internal._{'mp_' * mixed}adabelief_update", (-1, 0.1), clipped, mixed, (array(2.0),),
-            "float16" if mixed else "float32", lr=0.1, eta=0.7, version=2, epsilon=1e-3,
-        )  # fmt: skip
+            f"_internal._{'mp_' * mixed}adabelief_update",
+            (-1, 0.1),
+            clipped,
+            mixed,
+            (array(2.0),),
+            "float16" if mixed else "float32",
+            lr=0.1,
+            eta=0.7,
+            version=2,
+            epsilon=1e-3,
+        )
 
 
 def lamb():
     for bias_correction in (True, False):
-        for name, case in _case("lamb_update_phase1", (-1, 0.1), t=2, bias_correction=bias_correction,
-                                tries=({"wd": 0.1}, {**BOTH[1]}), epsilon=1e-3):  # fmt: skip
+        for name, case in _case(
+            "lamb_update_phase1",
+            (-1, 0.1),
+            t=2,
+            bias_correction=bias_correction,
+            tries=({"wd": 0.1}, {**BOTH[1]}),
+            epsilon=1e-3,
+        ):
             case.out, case.states = (), (2, 3)
             yield f"{name}-{bias_correction}", case
     half = [_weight(s, dtype="float16") for s in (0, 1)]
     master = half[0].astype("float32")
-    yield "mp_phase1", Case(
-        "mp_lamb_update_phase1", *half, _state(2), _state(3, 0.1), master, t=2, wd=0.1, epsilon=1e-3,
-        states=(2, 3, 4),
-    )  # fmt: skip
+    yield (
+        "mp_phase1",
+        Case(
+            "mp_lamb_update_phase1",
+            *half,
+            _state(2),
+            _state(3, 0.1),
+            master,
+            t=2,
+            wd=0.1,
+            epsilon=1e-3,
+            states=(2, 3, 4),
+        ),
+    )
     for i, (r1, r2) in enumerate(((2.0, 3.0), (0.0, 3.0), (2.0, 0.0), (9.0, 1.0), (0.1, 1.0))):
         for lower, upper in ((-1, -1), (0.5, 4.0)):
-            yield f"phase2-{i}-{lower}", Case(
-                "lamb_update_phase2", _weight(), _weight(1), array(r1), array(r2), lr=0.1,
-                lower_bound=lower, upper_bound=upper, out=(0,),
-            )  # fmt: skip
+            yield (
+                f"phase2-{i}-{lower}",
+                Case(
+                    "lamb_update_phase2",
+                    _weight(),
+                    _weight(1),
+                    array(r1),
+                    array(r2),
+                    lr=0.1,
+                    lower_bound=lower,
+                    upper_bound=upper,
+                    out=(0,),
+                ),
+            )
     # MXNet leaves weight32 as it was and so forgets every step; mxcy moves it.
-    yield "mp_phase2", Case(
-        "mp_lamb_update_phase2", half[0], _weight(1), array(2.0), array(3.0), master, lr=0.1, out=(0,)
-    )  # fmt: skip
+    yield (
+        "mp_phase2",
+        Case(
+            "mp_lamb_update_phase2",
+            half[0],
+            _weight(1),
+            array(2.0),
+            array(3.0),
+            master,
+            lr=0.1,
+            out=(0,),
+        ),
+    )
 
 
 def lars():
     for scale in (1.0, 2.0):
-        yield f"multi_lars-{scale}", Case(
-            "multi_lars", array(0.1, 0.2, 0.3), array(4, 0, 9), array(16, 1, 0), array(0.01, 0.02, 0.03),
-            eta=0.5, eps=1e-3, rescale_grad=scale,
-        )  # fmt: skip
+        yield (
+            f"multi_lars-{scale}",
+            Case(
+                "multi_lars",
+                array(0.1, 0.2, 0.3),
+                array(4, 0, 9),
+                array(16, 1, 0),
+                array(0.01, 0.02, 0.03),
+                eta=0.5,
+                eps=1e-3,
+                rescale_grad=scale,
+            ),
+        )
     for dtype in ("float32", "float64"):
         arrays = _weight(dtype=dtype), _weight(1, (7,), dtype)
         yield f"multi_sum_sq-{dtype}", Case("multi_sum_sq", *arrays, num_arrays=2)
@@ -141,11 +201,15 @@ def multi():
     yield from _multi("_internal._multi_{}adamw_update", (-1, 0.1), (array(2.0),), **etas)
     yield from _multi(
         "_internal._multi_{}adabelief_update", (-1, 0.1), (array(2.0),), version=2, **etas
-    )  # fmt: skip
+    )
     norms = {
-        "learning_rates": (0.1, 0.2), "wds": (0.3, 0.4), "step_count": (1, 3), "num_tensors": 2,
-        "epsilon": 1e-3, "rescale_grad": 2.0,
-    }  # fmt: skip
+        "learning_rates": (0.1, 0.2),
+        "wds": (0.3, 0.4),
+        "step_count": (1, 3),
+        "num_tensors": 2,
+        "epsilon": 1e-3,
+        "rescale_grad": 2.0,
+    }
     for name, bounds in (("free", {}), ("bound", {"lower_bound": 0.5, "upper_bound": 1.0})):
         for clip in (-1.0, 0.3):
             given = {**norms, **bounds, "clip_gradient": clip}
