@@ -55,8 +55,10 @@ struct NagMom {
         momentum((T)p.momentum) {}
   Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
     const Vec<T> old = momentum * state[0];
-    state[0] = old - lr * (clip(rescale * g, bound) + wd * w);
-    return w - old + (momentum + 1) * state[0];
+    g = clip(rescale * g, bound);
+    w = w - old + (momentum + 1) * (old - lr * (g + wd * w));
+    state[0] = old - lr * (g + wd * w);  // of the new weight, as in MXNet
+    return w;
   }
 };
 

@@ -28,10 +28,9 @@ def square(spec, name="A"):
     return shape
 
 
-def transposed(F, array):
-    """The array with its last two axes swapped, as an operator call."""
-    n = len(array.shape)
-    return F.SwapAxis(array, dim1=n - 2, dim2=n - 1)
+def transposed(F, array, ndim):
+    """The array of `ndim` dimensions with its last two axes swapped, as an operator call."""
+    return F.SwapAxis(array, dim1=ndim - 2, dim2=ndim - 1)
 
 
 def triangle(F, array, lower=True):
@@ -213,8 +212,8 @@ class Syrk:
             shape = (*shape[:-2], extent, extent)
         return Spec(shape, A.dtype)
 
-    def grad(a, F, g, A):
-        g = g + transposed(F, g)
+    def grad(a, F, g, A, specs):
+        g = g + transposed(F, g, specs[0].ndim)
         if a.transpose:
             return F._linalg_gemm2(A, g, alpha=a.alpha)
         return F._linalg_gemm2(g, A, alpha=a.alpha)

@@ -48,11 +48,11 @@ class Potrf:
     )
     infer = _infer_square
 
-    def grad(a, F, g, out):
+    def grad(a, F, g, out, specs):
         inner = _half_diagonal(F, F._linalg_gemm2(out, g, transpose_a=True))
         half = F._linalg_trsm(out, inner, transpose=True)
         half = F._linalg_trsm(out, half, rightside=True)
-        return (half + transposed(F, half)) * 0.5
+        return (half + transposed(F, half, specs[0].ndim)) * 0.5
 
     def ref(a, xp, A):
         try:
@@ -71,8 +71,8 @@ class Potri:
     samples = (sample(_regular, tol=10),)
     infer = _infer_square
 
-    def grad(a, F, g, A, out):
-        spread = F._linalg_gemm2(out, g + transposed(F, g))
+    def grad(a, F, g, A, out, specs):
+        spread = F._linalg_gemm2(out, g + transposed(F, g, specs[0].ndim))
         return -triangle(F, F._linalg_trsm(A, spread, transpose=True, rightside=True))
 
     def ref(a, xp, A):
@@ -117,10 +117,10 @@ def _infer_det(a, A):
     return Spec(None if shape is None else shape[:-2] or (1,), A.dtype)
 
 
-def _spread(F, A, per_matrix):
-    """One number per matrix times the transposed inverse of A."""
-    inverse = transposed(F, F._linalg_inverse_or_zero(A))
-    return F.broadcast_mul(F.Reshape(per_matrix, shape=(*A.shape[:-2], 1, 1)), inverse)
+def _spread(F, A, shape, per_matrix):
+    """One number per matrix times the transposed inverse of A, which has that shape."""
+    inverse = transposed(F, F._linalg_inverse_or_zero(A), len(shape))
+    return F.broadcast_mul(F.Reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
 
 
 @op("_linalg_det", aliases=("linalg_det",), inputs="A")
@@ -133,8 +133,8 @@ class Det:
     samples = (sample(_regular, tol=10), sample(_symmetric, tol=10))
     infer = _infer_det
 
-    def grad(a, F, g, A, out):
-        return _spread(F, A, g * out)
+    def grad(a, F, g, A, out, specs):
+        return _spread(F, A, specs[0].shape, g * out)
 
     def ref(a, xp, A):
         out = xp.linalg.det(A)
@@ -154,8 +154,8 @@ class SLogDet:
     def infer(a, A):
         return _infer_det(a, A), _infer_det(a, A)
 
-    def grad(a, F, g, A):
-        return _spread(F, A, g[1])
+    def grad(a, F, g, A, specs):
+        return _spread(F, A, specs[0].shape, g[1])
 
     def ref(a, xp, A):
         sign, logabsdet = xp.linalg.slogdet(A)
@@ -180,12 +180,12 @@ class Gelqf:
         require(wide, f"A: expected no more rows than columns, got {shape}")
         return Spec(shape, A.dtype), Spec((*shape[:-1], shape[-2]), A.dtype)
 
-    def grad(a, F, g, Q, L):
+    def grad(a, F, g, Q, L, specs):
         by_q, by_l = g
         inner = F._linalg_gemm2(L, by_l, transpose_a=True)
         inner = inner - F._linalg_gemm2(by_q, Q, transpose_b=True)
         half = _half_diagonal(F, inner)
-        along = by_q + F._linalg_gemm2(half + transposed(F, half), Q)
+        along = by_q + F._linalg_gemm2(half + transposed(F, half, specs[0].ndim), Q)
         return F._linalg_trsm(L, along, transpose=True)
 
     def ref(a, xp, A):
@@ -211,12 +211,12 @@ class Syevd:
         shape = square(A)
         return Spec(shape, A.dtype), Spec(None if shape is None else shape[:-1], A.dtype)
 
-    def grad(a, F, g, U, L):
+    def grad(a, F, g, U, L, specs):
         by_u, by_l = g
         gaps = F.broadcast_sub(F.expand_dims(L, axis=-1), F.expand_dims(L, axis=-2))
         equal = gaps == 0
         inner = F._linalg_gemm2(by_u, U, transpose_b=True) * (1 - equal) / (gaps + equal)
-        inner = (inner + transposed(F, inner)) * 0.5 + F._linalg_makediag(by_l)
+        inner = (inner + transposed(F, inner, specs[0].ndim)) * 0.5 + F._linalg_makediag(by_l)
         return F._linalg_gemm2(F._linalg_gemm2(U, inner, transpose_a=True), U)
 
     def ref(a, xp, A):

@@ -183,8 +183,8 @@ class SumLogDiag:
         shape = square(A)
         return Spec(None if shape is None else shape[:-2] or (1,), A.dtype)
 
-    def grad(a, F, g, A):
-        g = F.Reshape(g, shape=(*A.shape[:-2], 1))
+    def grad(a, F, g, A, specs):
+        g = F.Reshape(g, shape=(*specs[0].shape[:-2], 1))
         return F._linalg_makediag(F.broadcast_div(g, F._linalg_extractdiag(A)))
 
     def ref(a, xp, A):

@@ -1,5 +1,6 @@
 """Outputs that carry their own loss: their gradients ignore what comes from above."""
 
+from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Enum, Field, Float
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.record import op, register, sample, values
@@ -22,9 +23,10 @@ def _goes_with(label, data):
 
 
 def _regression_grad(difference):
-    def grad(a, F, g, out, label):
-        target = label if label.shape == out.shape else F.Reshape(label, shape=out.shape)
-        values_per_sample = Spec(out.shape).size // max(out.shape[0], 1)
+    def grad(a, F, g, out, label, specs):
+        data = specs[0].shape
+        target = label if specs[1].shape == data else F.Reshape(label, shape=data)
+        values_per_sample = specs[0].size // max(data[0], 1)
         by_data = difference(F, out, target) * (a.grad_scale / max(values_per_sample, 1))
         return by_data, F.zeros_like(label)
 
@@ -112,8 +114,9 @@ class SVMOutput:
             label.fill("label", data.shape[:-1])
         return Spec(data.shape, dtype)
 
-    def grad(a, F, g, data, label):
-        chosen = F.one_hot(label, depth=data.shape[-1], dtype=data.dtype)
+    def grad(a, F, g, data, label, specs):
+        classes, dtype = specs[0].shape[-1], dtypes.name_of(specs[0].dtype)
+        chosen = F.one_hot(label, depth=classes, dtype=dtype)
         sign = 1 - chosen * 2  # the class itself is pushed up, the others down
         violation = F.relu(a.margin + sign * data)
         slope = violation > 0 if a.use_linear else violation * 2
@@ -141,10 +144,10 @@ class MakeLoss:
     def infer(a, data):
         return Spec(data.shape, data.dtype)
 
-    def grad(a, F, g, data):
+    def grad(a, F, g, data, specs):
         scale = a.grad_scale
         if a.normalization == "batch":
-            scale /= max(data.shape[0], 1)
+            scale /= max(specs[0].shape[0], 1)
         by_data = F.ones_like(data) * scale
         if a.normalization != "valid":
             return by_data

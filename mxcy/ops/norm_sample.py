@@ -253,8 +253,9 @@ class InstanceNorm:
         beta.fill("beta", gamma.shape, gamma.dtype)
         return Spec(data.shape, data.dtype), stats, Spec(stats.shape, stats.dtype)
 
-    def grad(a, F, g, data, gamma, mean, std):
-        return F._group_norm_grad(g[0], data, gamma, mean, std, num_groups=data.shape[1])
+    def grad(a, F, g, data, gamma, mean, std, specs):
+        channels = specs[0].shape[1]
+        return F._group_norm_grad(g[0], data, gamma, mean, std, num_groups=channels)
 
     def ref(a, xp, data, gamma, beta):
         return _normalise_groups(xp, data, gamma, beta, data.shape[1], a.eps)

@@ -1,5 +1,7 @@
 """Normalisation without learned parameters, and moments."""
 
+import math
+
 from mxcy.ops.attrs import Bool, Enum, Float, ShapeOrNone, UInt
 from mxcy.ops.infer import Spec, normal_axes, require
 from mxcy.ops.norm import require_float
@@ -49,8 +51,8 @@ class L2Normalization:
         norm = reduced_shape(data.shape, _length_axes(a.mode, data.ndim), True)
         return Spec(data.shape, data.dtype), Spec(norm, data.dtype)
 
-    def grad(a, F, g, output, norm):
-        axes = _length_axes(a.mode, len(output.shape))
+    def grad(a, F, g, output, norm, specs):
+        axes = _length_axes(a.mode, specs[0].ndim)
         along = g[0] * output
         along = F.sum(along, axis=axes, keepdims=True) if axes else along
         return F.broadcast_div(g[0] - F.broadcast_mul(output, along), norm)
@@ -153,12 +155,11 @@ class Moments:
             shape = reduced_shape(data.shape, normal_axes(a.axes, data.ndim), a.keepdims)
         return Spec(shape, data.dtype), Spec(shape, data.dtype)
 
-    def grad(a, F, g, data):
-        axes = normal_axes(a.axes, len(data.shape))
-        kept = reduced_shape(data.shape, axes, True)
-        n = 1
-        for axis in axes:
-            n *= data.shape[axis]
+    def grad(a, F, g, data, specs):
+        shape = specs[0].shape
+        axes = normal_axes(a.axes, len(shape))
+        kept = reduced_shape(shape, axes, True)
+        n = max(math.prod(shape[axis] for axis in axes), 1)
         by_mean, by_var = (F.Reshape(part, shape=kept) / n for part in g)
         centred = F.broadcast_sub(data, F.mean(data, axis=axes, keepdims=True))
         return F.broadcast_add(F.broadcast_mul(centred * 2, by_var), by_mean)

@@ -6,12 +6,12 @@ X = normal(4, 3, 2, 5)
 X3, X2 = normal(2, 4, 3), normal(6, 3)
 
 
-def _batch(data, **more):
-    """BatchNorm with drawn parameters and running statistics."""
+def _batch(data, op="BatchNorm", **more):
+    """BatchNorm or a relative with drawn parameters and running statistics."""
     axis = more.get("axis", 1)
     n, dtype = data.shape[axis], "float64" if data.dtype == "float64" else "float32"
     vectors = [draw(n, seed=s, low=0.5 * (s == 4), high=2, dtype=dtype) for s in (1, 2, 3, 4)]
-    return Case("BatchNorm", data, *vectors, states=(1, 3, 4), **more)
+    return Case(op, data, *vectors, states=(1, 3, 4), **more)
 
 
 def batch_norm():
@@ -29,6 +29,9 @@ def batch_norm():
     yield "two_axes", _batch(X2, train=True, wrt=(0, 1, 2), fix_gamma=False)
     yield "float64", _batch(X.astype("float64"), train=True, wrt=(0, 1, 2), fix_gamma=False)
     yield "float16", _batch(X.astype("float16"), fix_gamma=False)
+    shared = {"train": True, "wrt": (0, 1, 2), "outputs": 1, "output_mean_var": True}
+    for op, attrs in (("BatchNormWithReLU", {}), ("SyncBatchNorm", {"key": "a"})):
+        yield op, _batch(X, f"contrib.{op}", fix_gamma=False, **shared, **attrs)
 
 
 def layer_norm():

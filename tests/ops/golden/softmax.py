@@ -35,4 +35,12 @@ def activation():
     yield "matrix", Case("SoftmaxActivation", X2, wrt=(0,))
 
 
-FAMILY = (plain, lengths, activation)
+def masked():
+    mask = array([1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], dtype="bool")
+    for op in ("masked_softmax", "masked_log_softmax"):
+        yield op, Case(op, X2, mask, wrt=(0,), version=2)
+        yield f"{op}-temperature", Case(op, X2, mask, temperature=2.0, wrt=(0,), version=2)
+        yield f"{op}-broadcast", Case(op, X2, mask[:1], wrt=(0,), version=2)
+
+
+FAMILY = (plain, lengths, activation, masked)
