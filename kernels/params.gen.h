@@ -29,6 +29,13 @@ typedef struct {
   int64_t shape[32];
 } mx_reduce_params;
 
+/* the position of an extreme element along a dimension */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+} mx_arg_params;
+
 /* softmax of scale * data along a dimension, or its gradient times scale */
 typedef struct {
   int64_t outer;

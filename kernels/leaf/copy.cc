@@ -131,10 +131,16 @@ int fill(const mx_call* call) {
 }  // namespace
 
 mx_kernel strided_copy(int32_t bytes) {
-  return bytes == 1 ? copy<uint8_t> : bytes == 2 ? copy<uint16_t> : bytes == 4 ? copy<uint32_t> : copy<uint64_t>;
+  return bytes == 1   ? copy<uint8_t>
+         : bytes == 2 ? copy<uint16_t>
+         : bytes == 4 ? copy<uint32_t>
+                      : copy<uint64_t>;
 }
 mx_kernel filler(int32_t bytes) {
-  return bytes == 1 ? fill<uint8_t> : bytes == 2 ? fill<uint16_t> : bytes == 4 ? fill<uint32_t> : fill<uint64_t>;
+  return bytes == 1   ? fill<uint8_t>
+         : bytes == 2 ? fill<uint16_t>
+         : bytes == 4 ? fill<uint32_t>
+                      : fill<uint64_t>;
 }
 
 void register_copy() {
@@ -144,10 +150,10 @@ void register_copy() {
   const uint32_t eight = MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64);
 #define MX_ADD_SIZE(T, bits)                                      \
   mx_kernel_add("copy_strided", copy<T>, bits, MX_TAKES_STRIDES); \
-  mx_kernel_add("fill", fill<T>, bits, 0);
-  MX_ADD_SIZE(uint8_t, one)
-  MX_ADD_SIZE(uint16_t, two)
-  MX_ADD_SIZE(uint32_t, four)
-  MX_ADD_SIZE(uint64_t, eight)
+  mx_kernel_add("fill", fill<T>, bits, 0)
+  MX_ADD_SIZE(uint8_t, one);
+  MX_ADD_SIZE(uint16_t, two);
+  MX_ADD_SIZE(uint32_t, four);
+  MX_ADD_SIZE(uint64_t, eight);
 }
 MX_LEAF_END

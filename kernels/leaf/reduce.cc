@@ -37,8 +37,7 @@ constexpr T kHighest =
   MX_REDUCE(nansum, T(0), select<V>(x == x, x, V{}), a + b, w)              \
   MX_REDUCE(nanprod, T(1), select<V>(x == x, x, splat<V>(1)), (a) * (b), w) \
   MX_REDUCE(sum_abs, T(0), abs(x), a + b, w)                                \
-  MX_REDUCE(sum_square, T(0), (x) * (x), a + b, w)                          \
-  MX_REDUCE(norm2, T(0), (x) * (x), a + b, (decltype(w))__builtin_sqrt((double)w))
+  MX_REDUCE(sum_square, T(0), (x) * (x), a + b, w)
 
 #define MX_REDUCE(name, neutral_, map_, join_, finish_) \
   struct name##_op {                                    \
@@ -59,6 +58,14 @@ constexpr T kHighest =
   };
 MX_REDUCTIONS
 #undef MX_REDUCE
+
+// The root of the sum of squares; always in double, where squares of floats cannot overflow.
+struct norm2_op : sum_square_op {
+  template <class W>
+  static W finish(W w, int64_t) {
+    return __builtin_sqrt(w);
+  }
+};
 
 template <class Op, class T>
 struct Of {
@@ -153,11 +160,16 @@ int reduce(const mx_call* call) {
 
 }  // namespace
 
-void register_reduce(){
-#define MX_REDUCE(name, ...)                                                                   \
-  mx_kernel_add(#name, reduce<name##_op, float>, MX_BIT(F32) | MX_BIT(F16) | MX_BIT(BF16), 0); \
-  mx_kernel_add(#name, reduce<name##_op, double>, MX_BIT(F64), 0);                             \
-  mx_kernel_add(#name, reduce<name##_op, int32_t>,                                             \
-                MX_BIT(I32) | MX_BIT(I8) | MX_BIT(U8) | MX_BIT(BOOL), 0);                      \
+void register_reduce() {
+  constexpr uint32_t halves = MX_BIT(F16) | MX_BIT(BF16);
+  constexpr uint32_t small = MX_BIT(I8) | MX_BIT(U8) | MX_BIT(BOOL);
+#define MX_REDUCE(name, ...)                                                \
+  mx_kernel_add(#name, reduce<name##_op, float>, MX_BIT(F32) | halves, 0);  \
+  mx_kernel_add(#name, reduce<name##_op, double>, MX_BIT(F64), 0);          \
+  mx_kernel_add(#name, reduce<name##_op, int32_t>, MX_BIT(I32) | small, 0); \
   mx_kernel_add(#name, reduce<name##_op, int64_t>, MX_BIT(I64), 0);
-    MX_REDUCTIONS} MX_LEAF_END
+  MX_REDUCTIONS;
+  mx_kernel_add("norm2", reduce<norm2_op, double>,
+                MX_BIT(F32) | MX_BIT(F64) | halves | MX_BIT(I32) | MX_BIT(I64) | small, 0);
+}
+MX_LEAF_END

@@ -210,11 +210,15 @@ int softmax(const mx_call* call) {
 
 }  // namespace
 
-void register_softmax(){
+void register_softmax() {
 #define MX_SOFTMAX(S, bits)                                               \
   mx_kernel_add("softmax", softmax<Forward<false, S>, S>, bits, 0);       \
   mx_kernel_add("log_softmax", softmax<Forward<true, S>, S>, bits, 0);    \
   mx_kernel_add("softmax_grad", softmax<Backward<false, S>, S>, bits, 0); \
-  mx_kernel_add("log_softmax_grad", softmax<Backward<true, S>, S>, bits, 0);
-    MX_SOFTMAX(float, MX_BIT(F32)) MX_SOFTMAX(double, MX_BIT(F64)) MX_SOFTMAX(f16, MX_BIT(F16))
-        MX_SOFTMAX(bf16, MX_BIT(BF16))} MX_LEAF_END
+  mx_kernel_add("log_softmax_grad", softmax<Backward<true, S>, S>, bits, 0)
+  MX_SOFTMAX(float, MX_BIT(F32));
+  MX_SOFTMAX(double, MX_BIT(F64));
+  MX_SOFTMAX(f16, MX_BIT(F16));
+  MX_SOFTMAX(bf16, MX_BIT(BF16));
+}
+MX_LEAF_END

@@ -85,6 +85,13 @@ REDUCE = Params(
     first_reduced="i32",
     shape="i64[32]",
 )
+ARG = Params(
+    "arg",
+    "the position of an extreme element along a dimension",
+    outer="i64",
+    extent="i64",
+    inner="i64",
+)
 SOFTMAX = Params(
     "softmax",
     "softmax of scale * data along a dimension, or its gradient times scale",

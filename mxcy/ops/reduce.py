@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
+
 from mxcy.dtypes import code_of
 from mxcy.ops.attrs import Bool, Enum, Field, Int, IntOrNone, ShapeOrNone
 from mxcy.ops.infer import Spec, normal_axes, normal_axis, require
-from mxcy.ops.params import REDUCE
+from mxcy.ops.params import ARG, REDUCE
 from mxcy.ops.record import native, op, register, sample
 
 __all__ = ["reduction", "reduced_axes", "reduce_params"]
@@ -202,6 +204,26 @@ def _infer_position(a, data):
     return Spec(reduced_shape(data.shape, (axis,), a.keepdims), dtype)
 
 
+def _along(axis, data):
+    """The fields of ARG; no axis means all elements in a row."""
+    if axis is None:
+        return {"outer": 1, "extent": data.size, "inner": 1}
+    axis = normal_axis(axis, data.ndim)
+    return {
+        "outer": math.prod(data.shape[:axis]),
+        "extent": data.shape[axis],
+        "inner": math.prod(data.shape[axis + 1 :]),
+    }
+
+
+_POSITION_SAMPLES = (
+    sample((3, 4)), sample((2, 3, 4), axis=1), sample((2, 3, 4), axis=-1, keepdims=True),
+    sample((5, 70), axis=1, grad=False), sample((70, 19), axis=0, grad=False),
+    sample((2, 5, 300), axis=1, grad=False),
+    sample(np.array([[1, 3, 3], [np.nan, 5, np.nan], [-np.inf] * 3]), axis=1, grad=False),
+    sample(np.array([[1, np.nan, 3], [np.nan, 5, 3]]), axis=0, grad=False),
+)  # fmt: skip
+
 for _name in ("argmax", "argmin"):
 
     def _position_ref(a, xp, data, _name=_name):
@@ -210,8 +232,11 @@ for _name in ("argmax", "argmin"):
 
     register(
         _name, fields=(Field("axis", IntOrNone, None), Field("keepdims", Bool, False)),
-        infer=_infer_position, grad=lambda a, F, g: None, ref=_position_ref, dtypes=("float32", "float64"),
-        samples=(sample((3, 4)), sample((2, 3, 4), axis=1), sample((2, 3, 4), axis=-1, keepdims=True)),
+        infer=_infer_position, grad=lambda a, F, g: None, ref=_position_ref, dtypes=_ALL,
+        kernels=(
+            native(_name, ARG, lambda a, ins, outs: _along(a.axis, ins[0]), when=_refuse_empty),
+        ),
+        samples=_POSITION_SAMPLES,
         doc=f"The position of the {'largest' if _name == 'argmax' else 'smallest'} element along an axis, "
             "as a float; the first of equal ones.",
     )  # fmt: skip
@@ -221,7 +246,10 @@ for _name in ("argmax", "argmin"):
 class ArgmaxChannel:
     """The position of the largest element along axis 1, as a float."""
 
-    dtypes = ("float32", "float64")
+    dtypes = _ALL
+    kernels = (
+        native("argmax", ARG, lambda a, ins, outs: _along(1, ins[0]), when=_refuse_empty),
+    )
     samples = (sample((3, 4)), sample((2, 5, 3)))
 
     def infer(a, data):
