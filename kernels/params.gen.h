@@ -44,6 +44,15 @@ typedef struct {
   double scale;
 } mx_softmax_params;
 
+/* margins before and after the dimensions of an array; the first has none */
+typedef struct {
+  int32_t ndim;
+  int32_t reflect;
+  int64_t shape[5];
+  int64_t before[5];
+  int64_t after[5];
+} mx_pad_params;
+
 /* loops over two strided sides; source is an input's index, or -1 for the scalar */
 typedef struct {
   int32_t ndim;

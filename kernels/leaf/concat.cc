@@ -1,4 +1,5 @@
 // Arrays side by side along one dimension: joined to one (concat, stack) or cut from one (split).
+#include "cast.h"
 #include "copy.h"
 
 MX_LEAF_BEGIN
@@ -49,7 +50,7 @@ void move_part(Side dst, Side src, int64_t rows, int64_t block, int32_t size, co
 int concat(const mx_call *call) {
   const int64_t rows = static_cast<const mx_blocks_params *>(call->params)->rows;
   if (rows == 0) return 0;
-  const int32_t size = kBytes[call->out[0].dtype];
+  const int32_t size = element_size(call->out[0].dtype);
   Side whole = {data<char>(call->out[0]), count(call->out[0]) * size / rows};
   for (int i = 0; i < call->nin; ++i) {
     const int64_t block = count(call->in[i]) * size / rows;
@@ -62,7 +63,7 @@ int concat(const mx_call *call) {
 int split(const mx_call *call) {
   const int64_t rows = static_cast<const mx_blocks_params *>(call->params)->rows;
   if (rows == 0) return 0;
-  const int32_t size = kBytes[call->in[0].dtype];
+  const int32_t size = element_size(call->in[0].dtype);
   Side whole = {data<char>(call->in[0]), count(call->in[0]) * size / rows};
   for (int i = 0; i < call->nout; ++i) {
     const int64_t block = count(call->out[i]) * size / rows;

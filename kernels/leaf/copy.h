@@ -4,13 +4,6 @@
 
 MX_LEAF_BEGIN
 
-// Bytes of one element, by dtype.
-constexpr int32_t kBytes[] = {
-#define MX_DTYPE(name, code, bytes) bytes,
-#include "dtypes.def"
-#undef MX_DTYPE
-};
-
 // in[0] to out[0] over the shape of out[0]; both may have strides.
 mx_kernel strided_copy(int32_t bytes);
 

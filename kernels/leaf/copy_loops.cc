@@ -18,7 +18,7 @@ void copy_all(const mx_tensor &from, mx_tensor &to, int64_t bytes, int threads) 
 int copy_loops(const mx_call *call) {
   const auto *p = static_cast<const mx_copy_params *>(call->params);
   mx_tensor &out = call->out[0];
-  const int32_t bytes = kBytes[out.dtype];
+  const int32_t bytes = element_size(out.dtype);
   mx_call part = *call;
   part.params = &p->scalar;
   if (p->before == FILL) filler(bytes)(&part);

@@ -1,1 +1,3 @@
-"""The Cython front: arrays, memory pools, cached calls and the autograd tape."""
+"""The Cython front: arrays, memory pools, cached calls, the autograd tape and kernels."""
+
+import mxcy._cy.oplib  # noqa: F401 - enters its kernels in the kernel table

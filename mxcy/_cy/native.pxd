@@ -32,9 +32,24 @@ cdef extern from "mxcy.h" nogil:
         MX_ADD
         MX_TAKES_ADD
         MX_SERIAL
+    enum:
+        MX_F32
+        MX_F64
+        MX_F16
+        MX_U8
+        MX_I32
+        MX_I8
+        MX_I64
+        MX_BOOL
+        MX_I16
+        MX_U16
+        MX_U32
+        MX_U64
+        MX_BF16
     int mx_init(int32_t isa, int32_t threads, int64_t parallel_size)
     int32_t mx_isa()
     const char *mx_last_error()
+    int mx_fail(const char *format, ...)
     int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags)
     mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags)
     void *mx_alloc(size_t bytes)

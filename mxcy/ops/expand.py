@@ -2,7 +2,8 @@
 
 from mxcy.ops.attrs import Double, Enum, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.infer import Spec, normal_axis, require
-from mxcy.ops.record import op, sample
+from mxcy.ops.params import PAD
+from mxcy.ops.record import native, op, sample
 from mxcy.ops.shape import restored
 from mxcy.ops.strided import FILL, loops, strided, strides_of
 
@@ -334,6 +335,24 @@ def _not_constant(a, ins, outs):
     return None if a.mode == "constant" else f"mode {a.mode}"
 
 
+def _mirror(name, shape):
+    """A kernel for margins that repeat elements of an array of ``shape(a, ins)``."""
+
+    def params(a, ins, outs):
+        margins = _margins(a)
+        return {
+            "ndim": len(margins), "reflect": a.mode == "reflect", "shape": shape(a, ins),
+            "before": [before for before, _ in margins], "after": [after for _, after in margins],
+        }  # fmt: skip
+
+    def when(a, ins, outs):
+        if a.mode == "constant":
+            return "mode constant"
+        return "nothing to repeat" if 0 in shape(a, ins) else None
+
+    return native(name, struct=PAD, params=params, when=when)
+
+
 @op("Pad", aliases=("pad", "_npx_pad"))
 class Pad:
     """Add margins to the dimensions of an array behind the first two.
@@ -370,7 +389,10 @@ class Pad:
         out[outer] = data[inner]
         return out
 
-    kernels = (strided(_pad_loops, when=_not_constant),)
+    kernels = (
+        strided(_pad_loops, when=_not_constant),
+        _mirror("pad", lambda a, ins: ins[0].shape),
+    )
     samples = (
         sample(
             (1, 2, 3, 4), mode="constant", pad_width=(0, 0, 0, 0, 1, 2, 3, 0), constant_value=7.5
@@ -435,7 +457,10 @@ class PadGradient:
             data = _fold(xp, a.mode, data, axis, a.shape[axis], before, after)
         return data
 
-    kernels = (strided(_unpad_loops, when=_not_constant),)
+    kernels = (
+        strided(_unpad_loops, when=_not_constant),
+        _mirror("pad_grad", lambda a, ins: a.shape),
+    )
     samples = (
         sample(
             (1, 1, 3, 3), mode="constant", pad_width=(0, 0, 0, 0, 1, 0, -2, 0), shape=(1, 1, 2, 5)

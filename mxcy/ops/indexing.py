@@ -16,7 +16,7 @@ from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
 from mxcy.ops.params import ALONG, ONE_HOT, TAKE
 from mxcy.ops.record import native, op, sample, stop, values
 
-__all__ = ["MODES", "integers", "resolved", "take_params", "index_bytes"]
+__all__ = ["MODES", "integers", "resolved", "take_params", "index_bytes", "wide_bytes"]
 
 #: numbers by which kernels know what to do with indices outside of a dimension
 MODES = {"clip": 0, "wrap": 1, "raise": 2}
@@ -45,6 +45,7 @@ def resolved(xp, indices, extent, mode):
     return xp.clip(indices, 0, max(extent - 1, 0))
 
 
+_HALVES = (dtypes.CODES["float16"], dtypes.CODES["bfloat16"])
 _WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 
@@ -123,6 +124,11 @@ def index_bytes(input_number):
     return lambda a, ins, outs: 8 * ins[input_number].size
 
 
+def wide_bytes(*specs):
+    """Workspace for float32 copies of float16 and bfloat16 arrays."""
+    return sum(4 * spec.size for spec in specs if spec.dtype in _HALVES)
+
+
 @op("take", aliases=("_npi_take",), inputs="a indices", names={"data": ("in", 0)})
 class Take:
     """The elements at `indices` along `axis`.
@@ -199,7 +205,9 @@ class TakeGradient:
             "take_grad",
             struct=TAKE,
             params=lambda a, ins, outs: take_params(a.shape, a.axis, a.mode),
-            workspace=lambda a, ins, outs: 8 * (2 * ins[1].size + a.shape[a.axis] + 1),
+            workspace=lambda a, ins, outs: (
+                8 * (2 * ins[1].size + a.shape[a.axis] + 1) + wide_bytes(ins[0], outs[0])
+            ),
         ),
     )
     samples = (
@@ -342,7 +350,7 @@ class AlongGradient:
             params=lambda a, ins, outs: _along_params(
                 a.shape, a.axis, _taken_count(a, ins[0]), a.mode
             ),
-            workspace=index_bytes(1),
+            workspace=lambda a, ins, outs: 8 * ins[1].size + wide_bytes(ins[0], outs[0]),
         ),
     )
     samples = (

@@ -53,7 +53,15 @@ def _kernel(values, indices, mask=None):
             "values": number(values, a), "indices": number(indices, a), "mask": number(mask, a),
         }  # fmt: skip
 
-    return native("order", struct=ORDER, params=params)
+    def when(a, ins, outs):
+        axis, shape = _axis(a, ins[0].shape)
+        return None if shape[axis] < 2**32 else "positions need more than 32 bits"
+
+    return native("order", struct=ORDER, params=params, when=when, work=_work)
+
+
+def _work(a, ins, outs):
+    return 8 * ins[0].size  # an element costs as much as several elementwise steps
 
 
 def _taken(a, extent):

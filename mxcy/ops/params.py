@@ -1,6 +1,7 @@
-"""Parameter structs that kernels receive, declared once for C and Python.
+"""Parameter structs that kernels receive, declared once for C, Cython and Python.
 
-``python -m mxcy.ops.params --write`` regenerates ``kernels/params.gen.h``; a test keeps it fresh.
+``python -m mxcy.ops.params --write`` regenerates ``kernels/params.gen.h`` and
+``mxcy/_cy/params.pxd``; a test keeps them fresh.
 A field is ``name=ctype`` with ctype ``i32``, ``i64``, ``f64`` or an array of them, ``i64[3]``.
 A struct packs keyword values to the bytes that ``mx_call.params`` points to.
 """
@@ -65,6 +66,14 @@ class Params:
             lines.append(f"  {_C_TYPES[base][0]} {field}{array};")
         return "\n".join([*lines, f"}} mx_{self.name}_params;"])
 
+    def cython_text(self):
+        """The struct as Cython sees it in the C header."""
+        lines = [f"    # {self.doc}", f"    ctypedef struct mx_{self.name}_params:"]
+        for field, base, length in self.fields:
+            array = "" if length is None else f"[{length}]"
+            lines.append(f"        {_C_TYPES[base][0]} {field}{array}")
+        return "\n".join(lines)
+
 
 # --- the structs, by kernel family ---------------------------------------------------------------
 
@@ -99,6 +108,15 @@ SOFTMAX = Params(
     extent="i64",
     inner="i64",
     scale="f64",
+)
+PAD = Params(
+    "pad",
+    "margins before and after the dimensions of an array; the first has none",
+    ndim="i32",
+    reflect="i32",
+    shape="i64[5]",
+    before="i64[5]",
+    after="i64[5]",
 )
 COPY = Params(
     "copy",
@@ -263,10 +281,29 @@ def header():
     return "\n".join([head, *(s.c_text() + "\n" for s in STRUCTS.values()), "#endif\n"])
 
 
+def cython_header():
+    """The text of mxcy/_cy/params.pxd."""
+    head = (
+        "# Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit.\n"
+        "from libc.stdint cimport int32_t, int64_t\n\n"
+        'cdef extern from "params.gen.h" nogil:'
+    )
+    return "\n".join([head, *(s.cython_text() for s in STRUCTS.values())]) + "\n"
+
+
+def generated():
+    """The generated files and their texts."""
+    root = Path(__file__).resolve().parents[2]
+    return {
+        root / "kernels" / "params.gen.h": header(),
+        root / "mxcy" / "_cy" / "params.pxd": cython_header(),
+    }
+
+
 if __name__ == "__main__":
     # Run as a script this module is __main__: its own STRUCTS are complete.
-    path = Path(__file__).resolve().parents[2] / "kernels" / "params.gen.h"
-    if "--write" in sys.argv:
-        path.write_text(header())
-    elif path.read_text() != header():
-        sys.exit(f"{path} is stale: run python -m mxcy.ops.params --write")
+    for path, text in generated().items():
+        if "--write" in sys.argv:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"{path} is stale: run python -m mxcy.ops.params --write")

@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Double, Int, IntOrNone, Shape, ShapeOrNone, Str
-from mxcy.ops.indexing import integers
+from mxcy.ops.indexing import integers, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
 from mxcy.ops.params import GATHER
 from mxcy.ops.record import native, op, sample, stop, values
@@ -63,7 +63,8 @@ def _gather_kernel(name, whole, data=0, index=1, inplace=False, rows=False):
         name,
         struct=GATHER,
         params=params,
-        workspace=lambda a, ins, outs: 8 * ins[index].size,
+        when=lambda a, ins, outs: None if ins[index].size else "no coordinates",
+        workspace=lambda a, ins, outs: 8 * ins[index].size + wide_bytes(ins[data], outs[0]),
         inplace=inplace,
     )
 

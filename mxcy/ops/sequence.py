@@ -8,7 +8,7 @@ from math import prod
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Float, Int, IntOrNone, Shape
-from mxcy.ops.indexing import index_bytes, integers
+from mxcy.ops.indexing import index_bytes, integers, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import SCAN, SEQUENCE
 from mxcy.ops.record import native, op, sample, values
@@ -286,7 +286,15 @@ class CumSum:
     def _same_dtype(a, ins, outs):
         return None if ins[0].dtype == outs[0].dtype else "the element types differ"
 
-    kernels = (native("cumsum", struct=SCAN, params=_params, when=_same_dtype),)
+    kernels = (
+        native(
+            "cumsum",
+            struct=SCAN,
+            params=_params,
+            when=_same_dtype,
+            workspace=lambda a, ins, outs: wide_bytes(outs[0]),
+        ),
+    )
     samples = (
         sample((3, 5), dtypes=("float32", "float64", "float16", "bfloat16", "int8", "int64")),
         sample((3, 5, 2), axis=1, dtypes=("float32", "float64", "float16", "int32")),

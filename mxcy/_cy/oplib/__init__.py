@@ -1,0 +1,7 @@
+"""Kernels written in Cython; importing the package enters them in the kernel table."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,355 @@
+"""Kernels that choose elements along one dimension by integers: take, pick, one_hot, gradients.
+
+Indices of any element type are first converted to int64 in the workspace and brought into bounds.
+Gradients are summed in an order that does not depend on the number of threads.
+"""
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from mxcy._cy.native cimport (
+    MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, mx_call, mx_fail, mx_kernel_add, mx_tensor,
+)
+from mxcy._cy.oplib.kernel cimport (
+    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, parallel_for,
+)
+from mxcy._cy.params cimport mx_along_params, mx_one_hot_params, mx_take_params
+
+cdef enum:
+    CLIP = 0
+    WRAP = 1
+    RAISE = 2
+    GRAIN = 512  # rows for which another thread pays
+
+ctypedef fused Item:  # elements that are only moved, by their size
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+# --- indices -------------------------------------------------------------------------------------
+
+cdef int load_indices(
+    const mx_call *call, int input_number, int64_t *index, int64_t extent, int mode
+) noexcept nogil:
+    """Write an input's indices as int64, brought into [0, extent) as the mode says."""
+    cdef const mx_tensor *source = &call.inputs[input_number]
+    cdef int64_t i, position, n = count(source)
+    convert(index, MX_I64, source.data, source.dtype, n, call.threads)
+    if n and extent == 0:
+        return mx_fail("indices: cannot take elements of a dimension of extent 0")
+    for i in range(n):
+        position = index[i]
+        if 0 <= position < extent:
+            continue
+        if mode == RAISE:
+            return mx_fail("indices: out of bounds for a dimension of extent %ld", extent)
+        if mode == WRAP:
+            position %= extent
+            index[i] = position + extent if position < 0 else position
+        else:
+            index[i] = 0 if position < 0 else extent - 1
+    return 0
+
+
+# --- take ----------------------------------------------------------------------------------------
+
+cdef struct Take:
+    char *dst
+    const char *src
+    const int64_t *index
+    int64_t taken, extent, block  # indices; rows that they choose from; bytes of a row
+
+
+cdef inline void take_items(Item *tag, const Take *t, int64_t begin, int64_t end) noexcept nogil:
+    cdef Item *dst = <Item *>t.dst
+    cdef const Item *src = <const Item *>t.src
+    cdef int64_t i, outer
+    if t.taken >= end:  # one run of indices
+        for i in range(begin, end):
+            dst[i] = src[t.index[i]]
+        return
+    for i in range(begin, end):
+        outer = i // t.taken
+        dst[i] = src[outer * t.extent + t.index[i - outer * t.taken]]
+
+
+cdef void take_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef Take *t = <Take *>context
+    cdef int64_t i, outer
+    if t.block == 4:
+        take_items[uint32_t](NULL, t, begin, end)
+    elif t.block == 8:
+        take_items[uint64_t](NULL, t, begin, end)
+    elif t.block == 2:
+        take_items[uint16_t](NULL, t, begin, end)
+    elif t.block == 1:
+        take_items[uint8_t](NULL, t, begin, end)
+    else:
+        for i in range(begin, end):
+            outer = i // t.taken
+            memcpy(
+                t.dst + i * t.block,
+                t.src + (outer * t.extent + t.index[i - outer * t.taken]) * t.block,
+                t.block,
+            )
+
+
+cdef int take(const mx_call *call) noexcept nogil:
+    cdef const mx_take_params *p = <const mx_take_params *>call.params
+    cdef int64_t *index = <int64_t *>call.workspace
+    cdef int bytes = item_bytes[call.outputs[0].dtype]
+    cdef Take t
+    if count(&call.outputs[0]) == 0:
+        return 0
+    if load_indices(call, p.index, index, p.extent, p.mode) != 0:
+        return -1
+    t.dst, t.src = <char *>call.outputs[0].data, <const char *>call.inputs[p.data].data
+    t.index, t.taken = index, count(&call.inputs[p.index])
+    t.extent, t.block = p.extent, p.inner * bytes
+    parallel_for(call.threads, p.outer * t.taken, 1 + GRAIN // p.inner, take_rows, &t)
+    return 0
+
+
+# --- the gradient of take ------------------------------------------------------------------------
+
+cdef struct Sums:
+    void *dst
+    const void *src
+    const int64_t *start  # for each row where its list begins in `order`
+    const int64_t *order  # positions in `src`, by the row they are added to
+    int64_t taken, extent, inner
+    int32_t dtype
+
+
+cdef inline void sum_row(Number *dst, const Number *src, const Sums *s, int64_t row) noexcept nogil:
+    """dst = the sum of the blocks of `src` that belong to a row."""
+    cdef const Number *block
+    cdef int64_t i, j
+    cdef int64_t first = s.start[row], last = s.start[row + 1]
+    if first == last:
+        memset(dst, 0, s.inner * sizeof(Number))
+        return
+    memcpy(dst, src + s.order[first] * s.inner, s.inner * sizeof(Number))
+    for i in range(first + 1, last):
+        block = src + s.order[i] * s.inner
+        for j in range(s.inner):
+            dst[j] = dst[j] + block[j]
+
+
+cdef inline void sum_rows_of(Number *dst, const Sums *s, int64_t begin, int64_t end) noexcept nogil:
+    cdef const Number *src = <const Number *>s.src
+    cdef int64_t i, outer
+    for i in range(begin, end):
+        outer = i // s.extent
+        sum_row(dst + i * s.inner, src + outer * s.taken * s.inner, s, i - outer * s.extent)
+
+
+cdef void sum_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef Sums *s = <Sums *>context
+    if s.dtype == MX_F32:
+        sum_rows_of(<float *>s.dst, s, begin, end)
+    elif s.dtype == MX_F64:
+        sum_rows_of(<double *>s.dst, s, begin, end)
+    elif s.dtype == MX_I64:
+        sum_rows_of(<int64_t *>s.dst, s, begin, end)
+    elif s.dtype == MX_I32:
+        sum_rows_of(<int32_t *>s.dst, s, begin, end)
+    elif s.dtype == MX_I8:
+        sum_rows_of(<int8_t *>s.dst, s, begin, end)
+    else:
+        sum_rows_of(<uint8_t *>s.dst, s, begin, end)
+
+
+cdef int take_grad(const mx_call *call) noexcept nogil:
+    cdef const mx_take_params *p = <const mx_take_params *>call.params
+    cdef int64_t taken = count(&call.inputs[p.index]), i, total = 0, n
+    cdef int64_t *index = <int64_t *>call.workspace
+    cdef int64_t *order = index + taken
+    cdef int64_t *start = order + taken
+    cdef mx_tensor *out = &call.outputs[0]
+    cdef Sums s
+    if load_indices(call, p.index, index, p.extent, p.mode) != 0:
+        return -1
+    # A counting sort of the positions by row.
+    memset(start, 0, (p.extent + 1) * sizeof(int64_t))
+    for i in range(taken):
+        start[index[i]] += 1
+    for i in range(p.extent + 1):
+        n = start[i]
+        start[i] = total
+        total += n
+    for i in range(taken):
+        order[start[index[i]]] = i
+        start[index[i]] += 1
+    for i in range(p.extent, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
+
+    s.dst, s.src, s.dtype = out.data, call.inputs[p.data].data, out.dtype
+    s.start, s.order, s.taken, s.extent, s.inner = start, order, taken, p.extent, p.inner
+    if is_half(out.dtype):  # the sums are made in float32
+        n = count(&call.inputs[p.data])
+        s.src = start + p.extent + 1
+        s.dst = <float *>s.src + n
+        s.dtype = MX_F32
+        convert(<void *>s.src, MX_F32, call.inputs[p.data].data, out.dtype, n, call.threads)
+    parallel_for(call.threads, p.outer * p.extent, 1 + GRAIN // (p.inner + 1), sum_rows, &s)
+    if is_half(out.dtype):
+        convert(out.data, out.dtype, s.dst, MX_F32, count(out), call.threads)
+    return 0
+
+
+# --- one position for each element of the other dimensions ---------------------------------------
+
+cdef struct Along:
+    char *dst
+    const char *src
+    const int64_t *index
+    int64_t extent, inner, taken
+    int32_t dtype
+
+
+cdef inline void pick_items(Item *tag, const Along *a, int64_t begin, int64_t end) noexcept nogil:
+    cdef Item *dst = <Item *>a.dst
+    cdef const Item *src = <const Item *>a.src
+    cdef int64_t i, outer, block = a.taken * a.inner
+    if block == 1:
+        for i in range(begin, end):
+            dst[i] = src[i * a.extent + a.index[i]]
+        return
+    for i in range(begin, end):
+        outer = i // block
+        dst[i] = src[(outer * a.extent + a.index[i]) * a.inner + i % a.inner]
+
+
+cdef void pick_all(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef Along *a = <Along *>context
+    cdef int bytes = item_bytes[a.dtype]
+    if bytes == 4:
+        pick_items[uint32_t](NULL, a, begin, end)
+    elif bytes == 8:
+        pick_items[uint64_t](NULL, a, begin, end)
+    elif bytes == 2:
+        pick_items[uint16_t](NULL, a, begin, end)
+    else:
+        pick_items[uint8_t](NULL, a, begin, end)
+
+
+cdef int along(const mx_call *call) noexcept nogil:
+    cdef const mx_along_params *p = <const mx_along_params *>call.params
+    cdef int64_t *index = <int64_t *>call.workspace
+    cdef Along a
+    if load_indices(call, 1, index, p.extent, p.mode) != 0:
+        return -1
+    a.dst, a.src = <char *>call.outputs[0].data, <const char *>call.inputs[0].data
+    a.index, a.dtype = index, call.outputs[0].dtype
+    a.extent, a.inner, a.taken = p.extent, p.inner, p.taken
+    parallel_for(call.threads, p.outer * p.taken * p.inner, GRAIN, pick_all, &a)
+    return 0
+
+
+cdef inline void put_items(Number *dst, const Along *a, int64_t begin, int64_t end) noexcept nogil:
+    """Zeros with the gradient added, for the outer positions [begin, end)."""
+    cdef const Number *src = <const Number *>a.src
+    cdef int64_t i, outer, place, block = a.taken * a.inner, whole = a.extent * a.inner
+    memset(dst + begin * whole, 0, (end - begin) * whole * sizeof(Number))
+    for outer in range(begin, end):
+        for i in range(outer * block, (outer + 1) * block):
+            place = (outer * a.extent + a.index[i]) * a.inner + i % a.inner
+            dst[place] = dst[place] + src[i]
+
+
+cdef void put_all(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef Along *a = <Along *>context
+    if a.dtype == MX_F32:
+        put_items(<float *>a.dst, a, begin, end)
+    elif a.dtype == MX_F64:
+        put_items(<double *>a.dst, a, begin, end)
+    elif a.dtype == MX_I64:
+        put_items(<int64_t *>a.dst, a, begin, end)
+    elif a.dtype == MX_I32:
+        put_items(<int32_t *>a.dst, a, begin, end)
+    elif a.dtype == MX_I8:
+        put_items(<int8_t *>a.dst, a, begin, end)
+    else:
+        put_items(<uint8_t *>a.dst, a, begin, end)
+
+
+cdef int along_grad(const mx_call *call) noexcept nogil:
+    cdef const mx_along_params *p = <const mx_along_params *>call.params
+    cdef int64_t *index = <int64_t *>call.workspace
+    cdef int64_t n = count(&call.inputs[0])
+    cdef mx_tensor *out = &call.outputs[0]
+    cdef float *wide = <float *>(index + count(&call.inputs[1]))
+    cdef Along a
+    if load_indices(call, 1, index, p.extent, p.mode) != 0:
+        return -1
+    a.dst, a.src, a.dtype = <char *>out.data, <const char *>call.inputs[0].data, out.dtype
+    a.index, a.extent, a.inner, a.taken = index, p.extent, p.inner, p.taken
+    if is_half(out.dtype):
+        a.src, a.dst, a.dtype = <const char *>wide, <char *>(wide + n), MX_F32
+        convert(wide, MX_F32, call.inputs[0].data, out.dtype, n, call.threads)
+    parallel_for(call.threads, p.outer, 1 + GRAIN // (p.extent * p.inner + 1), put_all, &a)
+    if is_half(out.dtype):
+        convert(out.data, out.dtype, a.dst, MX_F32, count(out), call.threads)
+    return 0
+
+
+# --- one_hot -------------------------------------------------------------------------------------
+
+cdef struct OneHot:
+    void *dst
+    const int64_t *index
+    int64_t depth
+    uint64_t on, off  # the bits of the two values
+    int32_t bytes
+
+
+cdef inline void light_rows(Item *dst, const OneHot *h, int64_t begin, int64_t end) noexcept nogil:
+    cdef int64_t i
+    if h.off == 0:
+        memset(dst + begin * h.depth, 0, (end - begin) * h.depth * sizeof(Item))
+    else:
+        for i in range(begin * h.depth, end * h.depth):
+            dst[i] = <Item>h.off
+    for i in range(begin, end):
+        if 0 <= h.index[i] < h.depth:
+            dst[i * h.depth + h.index[i]] = <Item>h.on
+
+
+cdef void light_all(void *context, int64_t begin, int64_t end) noexcept nogil:
+    cdef OneHot *h = <OneHot *>context
+    if h.bytes == 4:
+        light_rows(<uint32_t *>h.dst, h, begin, end)
+    elif h.bytes == 8:
+        light_rows(<uint64_t *>h.dst, h, begin, end)
+    elif h.bytes == 2:
+        light_rows(<uint16_t *>h.dst, h, begin, end)
+    else:
+        light_rows(<uint8_t *>h.dst, h, begin, end)
+
+
+cdef int one_hot(const mx_call *call) noexcept nogil:
+    cdef const mx_one_hot_params *p = <const mx_one_hot_params *>call.params
+    cdef int32_t dtype = call.outputs[0].dtype
+    cdef int64_t n = count(&call.inputs[0])
+    cdef OneHot h
+    convert(call.workspace, MX_I64, call.inputs[0].data, call.inputs[0].dtype, n, call.threads)
+    h.on = h.off = 0
+    convert(&h.on, dtype, &p.on, MX_F64, 1, 1)
+    convert(&h.off, dtype, &p.off, MX_F64, 1, 1)
+    h.dst, h.index, h.depth = call.outputs[0].data, <const int64_t *>call.workspace, p.depth
+    h.bytes = item_bytes[dtype]
+    parallel_for(call.threads, n, 1 + GRAIN // (p.depth + 1), light_all, &h)
+    return 0
+
+
+#: the kernels that this module enters in the kernel table
+KERNELS = ("take", "take_grad", "along", "along_grad", "one_hot")
+
+mx_kernel_add("take", take, ALL_DTYPES, 0)
+mx_kernel_add("take_grad", take_grad, SUMMED_DTYPES, 0)
+mx_kernel_add("along", along, ALL_DTYPES, 0)
+mx_kernel_add("along_grad", along_grad, SUMMED_DTYPES, 0)
+mx_kernel_add("one_hot", one_hot, ALL_DTYPES, 0)

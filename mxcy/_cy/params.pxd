@@ -1,0 +1,238 @@
+# Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit.
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "params.gen.h" nogil:
+    # an array and a number: elementwise with a scalar operand
+    ctypedef struct mx_scalar_params:
+        double scalar
+    # elementwise with two numbers, such as clip
+    ctypedef struct mx_scalar2_params:
+        double p
+        double q
+    # a binary operator over a collapsed shape; strides count elements, the last are 0 or 1
+    ctypedef struct mx_broadcast_params:
+        int32_t ndim
+        int64_t shape[32]
+        int64_t lhs[32]
+        int64_t rhs[32]
+    # a reduction over a collapsed shape, whose dimensions are kept and reduced in turn
+    ctypedef struct mx_reduce_params:
+        int32_t ndim
+        int32_t first_reduced
+        int64_t shape[32]
+    # softmax of scale * data along a dimension, or its gradient times scale
+    ctypedef struct mx_softmax_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        double scale
+    # margins before and after the dimensions of an array; the first has none
+    ctypedef struct mx_pad_params:
+        int32_t ndim
+        int32_t reflect
+        int64_t shape[5]
+        int64_t before[5]
+        int64_t after[5]
+    # loops over two strided sides; source is an input's index, or -1 for the scalar
+    ctypedef struct mx_copy_params:
+        int32_t ndim
+        int32_t before
+        int32_t source
+        int64_t shape[32]
+        int64_t src[32]
+        int64_t dst[32]
+        int64_t src_offset
+        int64_t dst_offset
+        double scalar
+    # arrays side by side along a dimension: each is `rows` blocks, one after the other
+    ctypedef struct mx_blocks_params:
+        int64_t rows
+    # one set of parameters for all uniform samples
+    ctypedef struct mx_random_uniform_params:
+        double low
+        double high
+    # one set of parameters for all normal samples
+    ctypedef struct mx_random_normal_params:
+        double loc
+        double scale
+    # one set of parameters for all exponential samples
+    ctypedef struct mx_random_exponential_params:
+        double lam
+    # one set of parameters for all gamma samples
+    ctypedef struct mx_random_gamma_params:
+        double alpha
+        double beta
+    # one set of parameters for all poisson samples
+    ctypedef struct mx_random_poisson_params:
+        double lam
+    # one set of parameters for all negative_binomial samples
+    ctypedef struct mx_random_negative_binomial_params:
+        double k
+        double p
+    # one set of parameters for all generalized_negative_binomial samples
+    ctypedef struct mx_random_generalized_negative_binomial_params:
+        double mu
+        double alpha
+    # the bounds of uniform integers
+    ctypedef struct mx_randint_params:
+        int64_t low
+        int64_t high
+    # the probability of a zero; 0 copies
+    ctypedef struct mx_dropout_params:
+        double p
+    # out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times over contiguous matrices
+    ctypedef struct mx_gemm_params:
+        int64_t batch
+        int64_t m
+        int64_t n
+        int64_t k
+        int32_t transpose_a
+        int32_t transpose_b
+        double alpha
+        double beta
+    # out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias
+    ctypedef struct mx_fully_connected_params:
+        int64_t rows
+        int64_t hidden
+        int64_t depth
+    # blocks of `inner` elements at positions along a dimension; data and index are input numbers
+    ctypedef struct mx_take_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        int32_t mode
+        int32_t data
+        int32_t index
+    # one position along a dimension for each element of the other dimensions
+    ctypedef struct mx_along_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        int64_t taken
+        int32_t mode
+    # rows with one element switched on
+    ctypedef struct mx_one_hot_params:
+        int64_t depth
+        double on
+        double off
+    # blocks of `inner` elements at positions in the first `ndim` dimensions of `shape`
+    ctypedef struct mx_gather_params:
+        int32_t ndim
+        int32_t data
+        int32_t index
+        int64_t inner
+        int64_t shape[32]
+    # a convolution over three spatial dimensions (missing ones are 1); channels are per group
+    ctypedef struct mx_conv_params:
+        int64_t batch
+        int64_t groups
+        int64_t channels
+        int64_t filters
+        int64_t source[3]
+        int64_t target[3]
+        int64_t kernel[3]
+        int64_t stride[3]
+        int64_t dilate[3]
+        int64_t pad[3]
+    # elements ordered along a dimension; values, indices and mask are output numbers or -1
+    ctypedef struct mx_order_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        int64_t taken
+        int32_t ascending
+        int32_t values
+        int32_t indices
+        int32_t mask
+    # a batch of sequences with their steps along the dimension `axis`, 0 or 1
+    ctypedef struct mx_sequence_params:
+        int64_t steps
+        int64_t batch
+        int64_t inner
+        int32_t axis
+        double value
+    # running sums along a dimension
+    ctypedef struct mx_scan_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+    # windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm
+    ctypedef struct mx_pool_params:
+        int32_t kind
+        int32_t count_pad
+        int64_t outer
+        int64_t inner
+        int64_t source[3]
+        int64_t target[3]
+        int64_t kernel[3]
+        int64_t stride[3]
+        int64_t pad[3]
+    # batch normalisation of (outer, channels, inner) arrays; momentum serves the gradient only
+    ctypedef struct mx_batch_norm_params:
+        int64_t outer
+        int64_t channels
+        int64_t inner
+        double eps
+        double momentum
+        int32_t fix_gamma
+        int32_t batch_stats
+    # normalisation of rows; element i of the array has gamma number i / block % count
+    ctypedef struct mx_row_norm_params:
+        int64_t rows
+        int64_t length
+        int64_t block
+        int64_t count
+        double eps
+    # one step of gradient descent
+    ctypedef struct mx_sgd_params:
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step with momentum
+    ctypedef struct mx_sgd_mom_params:
+        double momentum
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step of Adam
+    ctypedef struct mx_adam_params:
+        double beta1
+        double beta2
+        double epsilon
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step of RMSProp
+    ctypedef struct mx_rmsprop_params:
+        double gamma1
+        double epsilon
+        double clip_weights
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end
+    ctypedef struct mx_multi_sgd_params:
+        int32_t weights
+        int32_t per
+        int32_t preloaded
+        double momentum
+        double rescale_grad
+        double clip_gradient
+        double lrs[60]
+        double wds[60]
+    # the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored
+    ctypedef struct mx_softmax_output_params:
+        int64_t rows
+        int64_t classes
+        int64_t inner
+        int64_t labels
+        int32_t probabilities
+        int32_t use_ignore
+        int32_t valid
+        double ignore_label
+        double smooth_alpha
+        double scale
