@@ -2,11 +2,24 @@
 
 import numpy as np
 
-__all__ = ["MXNetError", "numeric_types", "integer_types", "string_types"]
+__all__ = ["MXNetError", "kernel_error", "numeric_types", "integer_types", "string_types"]
 
 
 class MXNetError(RuntimeError):
     """An operator, a file or the runtime refused its input."""
+
+
+def kernel_error(where, text):
+    """The exception for a kernel's error text, which may begin with the type IndexError.
+
+    Parameters
+    ----------
+    where, text : str
+        What goes before the text, and the text of ``mx_last_error``.
+    """
+    if text.startswith("IndexError: "):
+        return IndexError(where + text.removeprefix("IndexError: "))
+    return MXNetError(where + text)
 
 
 numeric_types = (float, int, np.generic)

@@ -6,13 +6,13 @@ MX_LEAF_BEGIN
 namespace {
 
 template <class T>
-void add(T *sum, const T *more, int64_t n) {
+void add(T* sum, const T* more, int64_t n) {
   for (int64_t i = 0; i < n; ++i) sum[i] = (T)(sum[i] + more[i]);
 }
 
 template <class T>
-int add_n(const mx_call *call) {
-  T *dst = data<T>(call->out[0]);
+int add_n(const mx_call* call) {
+  T* dst = data<T>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), kBlock, [&](int64_t begin, int64_t end) {
     T sum[kBlock];  // the output may be one of the inputs
     for (int64_t i = begin; i < end; i += kBlock) {
@@ -26,9 +26,10 @@ int add_n(const mx_call *call) {
 }
 
 // float16 and bfloat16: summed in float32, rounded once.
-int add_n_half(const mx_call *call) {
-  const CastRow widen = cast_row(MX_F32, call->out[0].dtype), narrow = cast_row(call->out[0].dtype, MX_F32);
-  uint16_t *dst = data<uint16_t>(call->out[0]);
+int add_n_half(const mx_call* call) {
+  const CastRow widen = cast_row(MX_F32, call->out[0].dtype),
+                narrow = cast_row(call->out[0].dtype, MX_F32);
+  uint16_t* dst = data<uint16_t>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), kBlock, [&](int64_t begin, int64_t end) {
     float sum[kBlock], more[kBlock];
     for (int64_t i = begin; i < end; i += kBlock) {

@@ -9,7 +9,7 @@ constexpr int64_t kGrain = 4096;  // bytes below which another thread does not p
 
 // One array of `rows` blocks, `bytes` apart from block to block.
 struct Side {
-  char *data;
+  char* data;
   int64_t bytes;
 };
 
@@ -30,7 +30,7 @@ void copy_blocks(Side dst, Side src, int64_t rows, int64_t block, int threads) {
 }
 
 // Blocks of one element: a copy with one stride on either side.
-void copy_elements(Side dst, Side src, int64_t rows, int32_t size, const mx_call *call) {
+void copy_elements(Side dst, Side src, int64_t rows, int32_t size, const mx_call* call) {
   const int64_t to_step = dst.bytes / size, from_step = src.bytes / size;
   const mx_tensor from = {src.data, &rows, &from_step, 1, 0};
   mx_tensor to = {dst.data, &rows, &to_step, 1, 0};
@@ -40,15 +40,15 @@ void copy_elements(Side dst, Side src, int64_t rows, int32_t size, const mx_call
   strided_copy(size)(&part);
 }
 
-void move_part(Side dst, Side src, int64_t rows, int64_t block, int32_t size, const mx_call *call) {
+void move_part(Side dst, Side src, int64_t rows, int64_t block, int32_t size, const mx_call* call) {
   if (block == size)
     copy_elements(dst, src, rows, size, call);
   else
     copy_blocks(dst, src, rows, block, call->threads);
 }
 
-int concat(const mx_call *call) {
-  const int64_t rows = static_cast<const mx_blocks_params *>(call->params)->rows;
+int concat(const mx_call* call) {
+  const int64_t rows = static_cast<const mx_blocks_params*>(call->params)->rows;
   if (rows == 0) return 0;
   const int32_t size = element_size(call->out[0].dtype);
   Side whole = {data<char>(call->out[0]), count(call->out[0]) * size / rows};
@@ -60,8 +60,8 @@ int concat(const mx_call *call) {
   return 0;
 }
 
-int split(const mx_call *call) {
-  const int64_t rows = static_cast<const mx_blocks_params *>(call->params)->rows;
+int split(const mx_call* call) {
+  const int64_t rows = static_cast<const mx_blocks_params*>(call->params)->rows;
   if (rows == 0) return 0;
   const int32_t size = element_size(call->in[0].dtype);
   Side whole = {data<char>(call->in[0]), count(call->in[0]) * size / rows};

@@ -58,11 +58,15 @@ struct Loops {
 
 template <class T>
 void copy_row(T* dst, int64_t step_to, const T* src, int64_t step_from, int64_t n) {
-  if (step_to == 1 && step_from == 1) {
+  if (n <= 4) {  // too short for calls and vectors
+    for (; n; --n, dst += step_to, src += step_from) *dst = *src;
+  } else if (step_to == 1 && step_from == 1) {
     memcpy(dst, src, n * sizeof(T));
   } else if (step_to == 1 && step_from == 0) {
     const T value = *src;
     for (int64_t i = 0; i < n; ++i) dst[i] = value;
+  } else if (step_to == 1 && step_from == -1) {
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
   } else {
     for (int64_t i = 0; i < n; ++i) dst[i * step_to] = src[i * step_from];
   }
@@ -91,10 +95,18 @@ int copy(const mx_call* call) {
       return 0;
     }
     parallel_for(call->threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
+      const int64_t rows = loops.extent[last - 1];
+      int64_t to, from, row = begin % rows;
+      loops.offsets(begin, 1, &to, &from);
       for (int64_t i = begin; i < end; ++i) {
-        int64_t to, from;
-        loops.offsets(i, 1, &to, &from);
         copy_row(dst + to, loops.dst[last], src + from, loops.src[last], n);
+        if (++row < rows) {  // most steps need no division
+          to += loops.dst[last - 1];
+          from += loops.src[last - 1];
+        } else {
+          row = 0;
+          loops.offsets(i + 1, 1, &to, &from);
+        }
       }
     });
     return 0;

@@ -8,16 +8,16 @@ namespace {
 enum { NOTHING = 0, FILL = 1, BASE = 2 };  // what the output holds before the copy
 constexpr int64_t kGrain = 4096;           // bytes of a contiguous copy
 
-void copy_all(const mx_tensor &from, mx_tensor &to, int64_t bytes, int threads) {
+void copy_all(const mx_tensor& from, mx_tensor& to, int64_t bytes, int threads) {
   if (from.data == to.data) return;
   parallel_for(threads, bytes, kGrain, [&](int64_t begin, int64_t end) {
     memcpy(data<char>(to) + begin, data<char>(from) + begin, end - begin);
   });
 }
 
-int copy_loops(const mx_call *call) {
-  const auto *p = static_cast<const mx_copy_params *>(call->params);
-  mx_tensor &out = call->out[0];
+int copy_loops(const mx_call* call) {
+  const auto* p = static_cast<const mx_copy_params*>(call->params);
+  mx_tensor& out = call->out[0];
   const int32_t bytes = element_size(out.dtype);
   mx_call part = *call;
   part.params = &p->scalar;
@@ -40,5 +40,7 @@ int copy_loops(const mx_call *call) {
 
 }  // namespace
 
-void register_copy_loops() { mx_kernel_add("copy_loops", copy_loops, (1u << MX_DTYPE_COUNT) - 1, 0); }
+void register_copy_loops() {
+  mx_kernel_add("copy_loops", copy_loops, (1u << MX_DTYPE_COUNT) - 1, 0);
+}
 MX_LEAF_END

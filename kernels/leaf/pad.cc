@@ -18,11 +18,11 @@ inline int64_t repeated(int64_t i, int64_t extent, bool reflect) {
 
 // The padded array's rows along the last dimension, and the rows that they repeat.
 struct Rows {
-  const mx_pad_params *p;
+  const mx_pad_params* p;
   int64_t wide[kDims];  // the padded extents
   int64_t n = 1;        // padded rows
 
-  explicit Rows(const mx_pad_params *params) : p(params) {
+  explicit Rows(const mx_pad_params* params) : p(params) {
     for (int d = 0; d < p->ndim; ++d) wide[d] = p->shape[d] + p->before[d] + p->after[d];
     for (int d = 0; d < p->ndim - 1; ++d) n *= wide[d];
   }
@@ -38,17 +38,17 @@ struct Rows {
 };
 
 template <class T>
-int pad(const mx_call *call) {
-  const auto *p = static_cast<const mx_pad_params *>(call->params);
+int pad(const mx_call* call) {
+  const auto* p = static_cast<const mx_pad_params*>(call->params);
   const Rows rows(p);
   const int last = p->ndim - 1;
   const int64_t n = p->shape[last], before = p->before[last], wide = rows.wide[last];
-  T *to = data<T>(call->out[0]);
-  const T *from = data<T>(call->in[0]);
+  T* to = data<T>(call->out[0]);
+  const T* from = data<T>(call->in[0]);
   parallel_for(call->threads, rows.n, kGrain / (wide + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      T *dst = to + r * wide;
-      const T *src = from + rows.source(r) * n;
+      T* dst = to + r * wide;
+      const T* src = from + rows.source(r) * n;
       for (int64_t i = 0; i < before; ++i) dst[i] = src[repeated(i - before, n, p->reflect)];
       memcpy(dst + before, src, n * sizeof(T));
       for (int64_t i = before + n; i < wide; ++i) dst[i] = src[repeated(i - before, n, p->reflect)];
@@ -58,24 +58,26 @@ int pad(const mx_call *call) {
 }
 
 template <class T>
-int pad_grad(const mx_call *call) {
-  const auto *p = static_cast<const mx_pad_params *>(call->params);
+int pad_grad(const mx_call* call) {
+  const auto* p = static_cast<const mx_pad_params*>(call->params);
   const Rows rows(p);
   const int last = p->ndim - 1;
   const int64_t n = p->shape[last], before = p->before[last], wide = rows.wide[last];
-  T *to = data<T>(call->out[0]);
-  const T *from = data<T>(call->in[0]);
+  T* to = data<T>(call->out[0]);
+  const T* from = data<T>(call->in[0]);
   const int64_t size = count(call->out[0]);
   memset(to, 0, size * sizeof(T));
   // The first dimension has no margins: its parts can be summed apart from each other.
   const int64_t parts = p->shape[0], each = parts ? rows.n / parts : 0;
-  parallel_for(call->threads, parts, kGrain / (each * wide + 1) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin * each; r < end * each; ++r) {
-      T *dst = to + rows.source(r) * n;
-      const T *src = from + r * wide;
-      for (int64_t i = 0; i < wide; ++i) dst[repeated(i - before, n, p->reflect)] += src[i];
-    }
-  });
+  parallel_for(call->threads, parts, kGrain / (each * wide + 1) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin * each; r < end * each; ++r) {
+                   T* dst = to + rows.source(r) * n;
+                   const T* src = from + r * wide;
+                   for (int64_t i = 0; i < wide; ++i)
+                     dst[repeated(i - before, n, p->reflect)] += src[i];
+                 }
+               });
   return 0;
 }
 

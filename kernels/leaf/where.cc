@@ -9,34 +9,42 @@ constexpr int64_t kGrain = 2048;
 
 // Conditions as bytes that are 1 where the element is not zero.
 template <class C>
-void test(uint8_t *mask, const C *condition, int64_t n) {
+void test(uint8_t* mask, const C* condition, int64_t n) {
   for (int64_t i = 0; i < n; ++i) mask[i] = condition[i] != C(0);
 }
-void test_half(uint8_t *mask, const uint16_t *condition, int64_t n) {
+void test_half(uint8_t* mask, const uint16_t* condition, int64_t n) {
   for (int64_t i = 0; i < n; ++i) mask[i] = (condition[i] & 0x7fff) != 0;
 }
 
-void test_any(uint8_t *mask, const mx_tensor &condition, int64_t begin, int64_t n) {
+void test_any(uint8_t* mask, const mx_tensor& condition, int64_t begin, int64_t n) {
   switch (condition.dtype) {
-    case MX_F32: return test(mask, data<float>(condition) + begin, n);
-    case MX_F64: return test(mask, data<double>(condition) + begin, n);
+    case MX_F32:
+      return test(mask, data<float>(condition) + begin, n);
+    case MX_F64:
+      return test(mask, data<double>(condition) + begin, n);
     case MX_F16:
-    case MX_BF16: return test_half(mask, data<uint16_t>(condition) + begin, n);
-    default: break;
+    case MX_BF16:
+      return test_half(mask, data<uint16_t>(condition) + begin, n);
+    default:
+      break;
   }
   switch (element_size(condition.dtype)) {
-    case 1: return test(mask, data<uint8_t>(condition) + begin, n);
-    case 2: return test(mask, data<uint16_t>(condition) + begin, n);
-    case 4: return test(mask, data<uint32_t>(condition) + begin, n);
-    default: return test(mask, data<uint64_t>(condition) + begin, n);
+    case 1:
+      return test(mask, data<uint8_t>(condition) + begin, n);
+    case 2:
+      return test(mask, data<uint16_t>(condition) + begin, n);
+    case 4:
+      return test(mask, data<uint32_t>(condition) + begin, n);
+    default:
+      return test(mask, data<uint64_t>(condition) + begin, n);
   }
 }
 
 template <class T>
-int where(const mx_call *call) {
-  const mx_tensor &condition = call->in[0];
+int where(const mx_call* call) {
+  const mx_tensor& condition = call->in[0];
   const T *x = data<T>(call->in[1]), *y = data<T>(call->in[2]);
-  T *dst = data<T>(call->out[0]);
+  T* dst = data<T>(call->out[0]);
   const int64_t n = count(call->out[0]), conditions = count(condition);
   if (n == 0) return 0;
   const int64_t row = n / conditions;  // elements for each condition
@@ -60,7 +68,8 @@ int where(const mx_call *call) {
 
 void register_where() {
   mx_kernel_add("where", where<uint8_t>, MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL), 0);
-  mx_kernel_add("where", where<uint16_t>, MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16), 0);
+  mx_kernel_add("where", where<uint16_t>, MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16),
+                0);
   mx_kernel_add("where", where<uint32_t>, MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32), 0);
   mx_kernel_add("where", where<uint64_t>, MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64), 0);
 }

@@ -3,7 +3,7 @@
 import ctypes
 
 from mxcy import libinfo
-from mxcy.base import MXNetError
+from mxcy.base import MXNetError, kernel_error
 
 __all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "set_threads", "has_kernel", "find_kernel"]
 
@@ -62,9 +62,9 @@ lib = _open()
 
 
 def check(status, what):
-    """Raise the library's error text as an MXNetError unless `status` is 0."""
+    """Raise the library's error text (an MXNetError as a rule) unless `status` is 0."""
     if status != 0:
-        raise MXNetError(f"{what}{lib.mx_last_error().decode()}")
+        raise kernel_error(what, lib.mx_last_error().decode())
 
 
 def initialise(isa, threads, parallel_size):

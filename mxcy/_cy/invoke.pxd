@@ -43,7 +43,7 @@ cdef class OpHandle:
     cdef object num_args
     cdef bint uses_mode, differentiable
     cdef list is_dynamic  # per field
-    cdef int nfields, nnumbers
+    cdef int nfields, nnumbers, num_args_field
     cdef Variant plain0, plain1  # no attributes given; by mode
     cdef dict variants0, variants1
     cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads

@@ -20,7 +20,7 @@ from mxcy._cy.pool cimport pool_alloc, pool_free
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
 
 from mxcy._cy.native import has_kernel
-from mxcy.base import MXNetError, _Null
+from mxcy.base import MXNetError, _Null, kernel_error
 
 cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
@@ -154,6 +154,7 @@ cdef class OpHandle:
         fields = op.schema.fields
         self.is_dynamic = [f.type.dynamic for f in fields]
         self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
+        self.num_args_field = op.schema.names.index(op.num_args) if op.num_args is not None else -1
         if self.nnumbers > MAX_NUMBERS:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
         self.variants0, self.variants1 = {}, {}
@@ -181,10 +182,12 @@ cdef class OpHandle:
         cdef list key = None
         if self.nfields == 0 and not mode and self.plain0 is not None and not extra:
             return self.plain0
-        if extra or self.num_args is not None:
+        if extra:
             return self.slow_variant(raw, numbers, extra, nargs)
         for i in range(self.nfields):
             value = raw[i]
+            if i == self.num_args_field and value is _Null:
+                value = nargs
             if self.is_dynamic[i]:
                 if PyFloat_CheckExact(value):
                     numbers[n] = PyFloat_AS_DOUBLE(value)
@@ -217,12 +220,12 @@ cdef class OpHandle:
             return self.slow_variant(raw, numbers, extra, nargs)
         if cached is None:
             given = {self.schema.names[key[i]]: key[i + 2] for i in range(0, len(key), 3)}
+            if not all([is_plain(v) for v in key[2::3]]):
+                return self.slow_variant(raw, numbers, extra, nargs)
             cached = self.make_variant(given, mode)
-            # (1, 2) and (True, 2.0) are equal and hash alike: only plain values may be keys.
-            if not any(isinstance(v, tuple) and not all(type(x) is int for x in v) for v in key[2::3]):
-                if len(variants) >= MAX_CACHED:
-                    variants.clear()
-                variants[signature] = cached
+            if len(variants) >= MAX_CACHED:
+                variants.clear()
+            variants[signature] = cached
         return <Variant>cached
 
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
@@ -244,6 +247,11 @@ cdef class OpHandle:
                 variants.clear()
             cached = variants[attrs.key] = self.make_variant(given, mode)
         return <Variant>cached
+
+
+cdef bint is_plain(value):
+    """Whether a value may be part of a key: (1, 2) and (True, 2.0) are equal and hash alike."""
+    return not isinstance(value, tuple) or all([x is None or type(x) is int for x in value])
 
 
 def bind(op):
@@ -321,7 +329,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             with nogil:
                 status = prepared.kernel(&call)
         if status != 0:
-            raise MXNetError(f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()}")
+            raise kernel_error(f"Error in operator {prepared.call.op.name}: ", mx_last_error().decode())
     finally:
         if call.workspace != NULL:
             pool_free(call.workspace, prepared.workspace)
@@ -352,7 +360,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
             memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
         call.params = params
     if prepared.kernel(&call) != 0:
-        raise MXNetError(f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()}")
+        raise kernel_error(f"Error in operator {prepared.call.op.name}: ", mx_last_error().decode())
     return out
 
 

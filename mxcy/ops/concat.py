@@ -8,15 +8,16 @@ from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
 from mxcy.ops.params import BLOCKS
 from mxcy.ops.record import native, op, register, sample
 
-__all__ = []
+__all__ = ["check_count"]
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 
-def _check_count(a, ins):
+def check_count(a, ins, name="data"):
+    """Require as many inputs as `num_args` says, at least one."""
     require(
         len(ins) == a.num_args >= 1,
-        f"num_args: {a.num_args} arrays were announced, got {len(ins)}, at least one is needed",
+        f"{name}: got {len(ins)} arrays, num_args says {a.num_args}, at least one is needed",
     )
 
 
@@ -53,7 +54,7 @@ def _kernel(name, rows):
 
 
 def _concat_infer(a, ins):
-    _check_count(a, ins)
+    check_count(a, ins)
     dtype = same_dtype(ins, _names(ins))
     known = [spec for spec in ins if spec.shape is not None]
     if not known:
@@ -127,7 +128,7 @@ class Stack:
     num_args: Int
 
     def infer(a, ins):
-        _check_count(a, ins)
+        check_count(a, ins)
         dtype = same_dtype(ins, _names(ins))
         shape = _agree(ins, [spec.shape for spec in ins])
         if shape is None:

@@ -16,7 +16,15 @@ from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
 from mxcy.ops.params import ALONG, ONE_HOT, TAKE
 from mxcy.ops.record import native, op, sample, stop, values
 
-__all__ = ["MODES", "integers", "resolved", "take_params", "index_bytes", "wide_bytes"]
+__all__ = [
+    "MODES",
+    "integers",
+    "resolved",
+    "take_params",
+    "index_bytes",
+    "take_grad_bytes",
+    "wide_bytes",
+]
 
 #: numbers by which kernels know what to do with indices outside of a dimension
 MODES = {"clip": 0, "wrap": 1, "raise": 2}
@@ -177,6 +185,12 @@ class Take:
     )
 
 
+def take_grad_bytes(a, ins, outs, axis=0):
+    """Workspace of take_grad: the indices, their order by row, and where each row's list begins."""
+    lists = 2 * ins[1].size + outs[0].shape[axis] + 1
+    return 8 * lists + wide_bytes(ins[0], outs[0])
+
+
 @op("_backward_take", inputs="grad indices")
 class TakeGradient:
     """Zeros of the given shape with `grad` added at `indices` along `axis` (not negative)."""
@@ -205,9 +219,7 @@ class TakeGradient:
             "take_grad",
             struct=TAKE,
             params=lambda a, ins, outs: take_params(a.shape, a.axis, a.mode),
-            workspace=lambda a, ins, outs: (
-                8 * (2 * ins[1].size + a.shape[a.axis] + 1) + wide_bytes(ins[0], outs[0])
-            ),
+            workspace=lambda a, ins, outs: take_grad_bytes(a, ins, outs, a.axis),
         ),
     )
     samples = (

@@ -2,7 +2,9 @@
 
 from functools import reduce
 
-from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.attrs import Int
+from mxcy.ops.concat import check_count
+from mxcy.ops.infer import Spec, same_dtype
 from mxcy.ops.record import native, op, sample
 
 __all__ = []
@@ -17,12 +19,15 @@ def _names(ins):
     aliases=("ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum", "_npx_add_n"),
     inputs="",
     variadic="args",
+    num_args="num_args",
 )
 class AddN:
     """The sum of arrays of one shape and dtype, element by element."""
 
+    num_args: Int
+
     def infer(a, ins):
-        require(ins, "args: needs at least one array")
+        check_count(a, ins, "args")
         names = _names(ins)
         dtype = same_dtype(ins, names)
         common = Spec()
@@ -47,15 +52,17 @@ class AddN:
     )
 
 
-@op("khatri_rao", inputs="", variadic="args")
+@op("khatri_rao", inputs="", variadic="args", num_args="num_args")
 class KhatriRao:
     """The column-wise Kronecker product of matrices with as many columns each.
 
     Shapes: args (n_i, columns), out (n_0 * n_1 * ..., columns).
     """
 
+    num_args: Int
+
     def infer(a, ins):
-        require(ins, "args: needs at least one matrix")
+        check_count(a, ins, "args")
         dtype = same_dtype(ins, _names(ins))
         rows, columns = 1, Spec((-1,))
         for spec, name in zip(ins, _names(ins), strict=True):

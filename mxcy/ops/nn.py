@@ -2,7 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
-from mxcy.ops.indexing import index_bytes, take_params
+from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
 from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, TAKE
 from mxcy.ops.random import generator
@@ -278,7 +278,12 @@ class _EmbeddingGrad:
     input_dim: Int
 
     samples = (
-        sample((2, 3, 4), values(0, 6, (2, 3), "int32"), input_dim=6),
+        sample(
+            (2, 3, 4),
+            values(0, 6, (2, 3), "int32"),
+            input_dim=6,
+            dtypes=("float32", "float64", "float16", "bfloat16"),
+        ),
         sample((5, 3), values(0, 6, (5,), "int64"), input_dim=6),
     )
 
@@ -287,7 +292,7 @@ class _EmbeddingGrad:
             "take_grad",
             struct=TAKE,
             params=lambda a, ins, outs: take_params(outs[0].shape, 0, "clip"),
-            workspace=lambda a, ins, outs: 8 * (2 * ins[1].size + a.input_dim + 1),
+            workspace=take_grad_bytes,
         ),
     )
 

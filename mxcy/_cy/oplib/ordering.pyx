@@ -2,7 +2,7 @@
 
 Every element becomes an unsigned key whose order is the wanted one: NaN is largest, both zeros are
 equal, and for descending order all bits are flipped. Elements of up to 32 bits are sorted as one
-64-bit number with their position below the key, others as pairs; so equal elements keep their order.
+64-bit number with the position below the key, others as pairs; so equal elements keep their order.
 Few of many elements are found without sorting the rest.
 """
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -10,8 +10,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mxcy._cy.native cimport (
-    MX_BF16, MX_BOOL, MX_F16, MX_F32, MX_F64, MX_I8, MX_I16, MX_I32, MX_I64, MX_U16, MX_U32, mx_call,
-    mx_fail, mx_kernel_add, mx_tensor,
+    MX_BF16, MX_BOOL, MX_F16, MX_F32, MX_F64, MX_I8, MX_I16, MX_I32, MX_I64, MX_U16, MX_U32,
+    mx_call, mx_fail, mx_kernel_add, mx_tensor,
 )
 from mxcy._cy.oplib.kernel cimport ALL_DTYPES, convert, item_bytes, parallel_for
 from mxcy._cy.params cimport mx_order_params

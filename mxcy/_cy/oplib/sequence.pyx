@@ -2,7 +2,7 @@
 
 A batch is seen as steps times sequences (axis 0) or sequences times steps (axis 1) of blocks.
 """
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from mxcy._cy.native cimport (
