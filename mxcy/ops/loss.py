@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy.ops.attrs import Bool, Enum, Float
 from mxcy.ops.infer import Spec, require
-from mxcy.ops.params import SOFTMAX_OUTPUT
+from mxcy.ops.params import SOFTMAX, SOFTMAX_OUTPUT
 from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.softmax import log_softmax, softmax
 
@@ -18,6 +18,16 @@ def _rows(a, shape):
     if a.preserve_shape:
         return Spec(shape[:-1]).size, shape[-1], 1
     return shape[0], Spec(shape[1:]).size, 1
+
+
+def _softmax_kernel(view):
+    """The kernel of a softmax over the middle of ``view(a, shape)``."""
+
+    def params(a, ins, outs):
+        outer, extent, inner = view(a, ins[0].shape)
+        return {"outer": outer, "extent": extent, "inner": inner, "scale": 1.0}
+
+    return native("softmax", SOFTMAX, params, inplace=True)
 
 
 @op("SoftmaxOutput", aliases=("Softmax",), inputs="data label")
@@ -50,6 +60,8 @@ class SoftmaxOutput:
         sample((2, 3, 4), values(0, 4, (2, 3)), preserve_shape=True, grad=False),
         sample((2, 3, 4), values(0, 1, (2, 3, 4)), grad=False),
     )
+
+    kernels = (_softmax_kernel(_rows),)
 
     def infer(a, data, label):
         if data.shape is not None:
@@ -95,18 +107,26 @@ def _fits(shape, other):
     )
 
 
+def _divisor(a, rows, inner, labels):
+    """What the gradient is divided by, but for the number of valid labels."""
+    if a.normalization == "valid":
+        return 1
+    if a.normalization == "null":
+        return max(inner, 1)
+    return max(inner * rows if a.multi_output else labels, 1)
+
+
 def _grad_params(a, shape, label):
     """The kernel's parameters for data and label of these shapes."""
     rows, classes, inner = _rows(a, shape)
-    divisor = 1 if a.normalization == "valid" else inner
-    if a.normalization == "batch":
-        divisor *= label[0] if a.multi_output else rows
+    labels = Spec(label).size
+    divisor = 1 if label == shape else _divisor(a, rows, inner, labels)
     return {
-        "rows": rows, "classes": classes, "inner": inner, "labels": Spec(label).size,
+        "rows": rows, "classes": classes, "inner": inner, "labels": labels,
         "probabilities": label == shape, "use_ignore": a.use_ignore,
         "valid": a.normalization == "valid" and label != shape, "ignore_label": a.ignore_label,
         "smooth_alpha": 0 if a.multi_output else a.smooth_alpha,
-        "scale": a.grad_scale if label == shape else a.grad_scale / max(divisor, 1),
+        "scale": a.grad_scale / divisor,
     }  # fmt: skip
 
 
@@ -165,11 +185,9 @@ class _SoftmaxOutputGrad:
         grad = result.reshape(rows, classes, inner) - target
         if a.use_ignore:
             grad = xp.where(labels.astype("int32") == int(a.ignore_label), 0, grad)
-        divisor = 1 if a.normalization == "valid" else inner
-        if a.normalization == "batch":
-            divisor *= rows if a.multi_output else label.size
-        elif a.normalization == "valid":
-            divisor *= max(int((label.astype("int32") != int(a.ignore_label)).sum()), 1)
+        divisor = _divisor(a, rows, inner, label.size)
+        if a.normalization == "valid":
+            divisor = max(int((label.astype("int32") != int(a.ignore_label)).sum()), 1)
         return (grad * (a.grad_scale / divisor)).reshape(result.shape).astype(result.dtype)
 
 
@@ -206,6 +224,11 @@ class SoftmaxCrossEntropy:
         return -picked.sum(keepdims=True).reshape(1)
 
 
+def _activation_view(a, shape):
+    axis = 1 if a.mode == "channel" else len(shape) - 1
+    return Spec(shape[:axis]).size, shape[axis], Spec(shape[axis + 1 :]).size
+
+
 @op("SoftmaxActivation")
 class SoftmaxActivation:
     """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
@@ -215,6 +238,8 @@ class SoftmaxActivation:
     domain = (-2.0, 2.0)
     dtypes = ("float32", "float64", "float16", "bfloat16")
     samples = (sample((2, 3, 4)), sample((2, 3, 4), mode="channel"))
+
+    kernels = (_softmax_kernel(_activation_view),)
 
     def infer(a, data):
         if data.shape is not None:

@@ -3,7 +3,8 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Enum, Field, Float
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import op, register, sample, values
+from mxcy.ops.record import native, op, register, sample, values
+from mxcy.ops.shape import MOVE
 
 __all__ = []
 
@@ -39,7 +40,7 @@ what comes from above, and the label has none. The label has the data's shape, o
 as many values per sample."""
 
 
-def regression(name, ref, difference, doc):
+def regression(name, ref, difference, doc, kernels=MOVE):
     """Register a regression output.
 
     Parameters
@@ -50,6 +51,7 @@ def regression(name, ref, difference, doc):
     difference : callable
         ``difference(F, out, label)``: the loss' derivative for one value.
     doc : str
+    kernels : tuple of Native
     """
     register(
         name,
@@ -59,6 +61,7 @@ def regression(name, ref, difference, doc):
         infer=_infer_regression,
         grad=_regression_grad(difference),
         ref=lambda a, xp, data, label: ref(xp, data),
+        kernels=kernels,
         samples=(
             sample((3, 4), (3, 4), grad=False),
             sample((3, 1), (3,), grad=False),
@@ -79,6 +82,7 @@ regression(
     lambda xp, data: 1 / (1 + xp.exp(-data)),
     lambda F, out, label: out - label,
     "The sigmoid of the data, with the gradient of the logistic loss, ``out - label``.",
+    kernels=(native("sigmoid", inplace=True),),
 )
 regression(
     "MAERegressionOutput",
@@ -106,6 +110,8 @@ class SVMOutput:
         sample((3, 4), values(0, 4, (3,)), grad=False),
         sample((3, 2, 4), values(0, 4, (3, 2)), grad=False, use_linear=True),
     )
+
+    kernels = MOVE
 
     def infer(a, data, label):
         dtype = same_dtype((data, label), ("data", "label"))
@@ -140,6 +146,7 @@ class MakeLoss:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     samples = (sample((3, 4), grad=False), sample((3, 4), grad=False, normalization="valid"))
+    kernels = MOVE
 
     def infer(a, data):
         return Spec(data.shape, data.dtype)

@@ -34,9 +34,9 @@ def sgd_mom(weight, grad, mom):
 
 
 def nag_mom(weight, grad, mom):
-    old = f(0.9) * mom
-    mom = old - LR * (scaled(grad) + WD * weight)
-    return weight - old + (f(0.9) + f(1)) * mom, mom
+    old, grad = f(0.9) * mom, scaled(grad)
+    weight = weight - old + (f(0.9) + f(1)) * (old - LR * (grad + WD * weight))
+    return weight, old - LR * (grad + WD * weight)
 
 
 def adam(weight, grad, mean, var):
