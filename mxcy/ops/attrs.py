@@ -15,7 +15,7 @@ from mxcy.base import MXNetError, _NullType
 __all__ = [
     "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape", "ShapeOrNone", "Bounds",
     "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone", "FloatTuple", "DoubleTuple", "LongTuple",
-    "Enum", "DType", "Dynamic", "Field", "REQUIRED", "Attrs", "Schema",
+    "Enum", "DType", "Dynamic", "Unstated", "Field", "REQUIRED", "Attrs", "Schema",
 ]  # fmt: skip
 
 REQUIRED = object()
@@ -197,6 +197,16 @@ class Dynamic(AttrType):
 
     def __init__(self, of):
         super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+
+
+class Unstated(AttrType):
+    """A type whose default operator listings do not state."""
+
+    def __init__(self, of):
+        super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+
+    def text(self, default):
+        return self.kind
 
 
 class Field:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mxcy import dtypes
-from mxcy.ops.attrs import DType, Double, Dynamic, Field, Float
+from mxcy.ops.attrs import Bool, DType, Double, Dynamic, Field, Float, Unstated
 from mxcy.ops.infer import Spec
 from mxcy.ops.params import SCALAR, SCALAR2
 from mxcy.ops.record import native, op, register, sample
@@ -237,12 +237,12 @@ class Clip:
 
 @op("smooth_l1", aliases=("_npx_smooth_l1",))
 class SmoothL1:
-    """The Huber-like loss of detection: 0.5 (s x)^2 / s^2... quadratic below 1 / s^2, linear beyond.
+    """The loss of bounding boxes: quadratic for small values, linear for large ones.
 
     ``0.5 * (scalar * x)^2`` where ``abs(x) < 1 / scalar^2``, else ``abs(x) - 0.5 / scalar^2``.
     """
 
-    scalar: Float
+    scalar: Unstated(Float) = 1.0
 
     domain = (-2, 2)
     kernels = (native("smooth_l1", SCALAR2, lambda a, i, o: {"p": a.scalar, "q": 0}, inplace=True),)
@@ -298,7 +298,7 @@ def _cast_ref(a, xp, data):
 
 for _name, _aliases, _targets in (
     ("Cast", ("cast", "_npi_cast", "_npx_cast"), _CAST_TARGETS),
-    ("amp_cast", (), ("bfloat16", "float16", "float32")),
+    ("amp_cast", (), tuple(name for name in _CAST_TARGETS if name != "bool")),
 ):
     register(
         _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer_cast,
@@ -350,6 +350,7 @@ class GradientMultiplier:
     """The data itself, whose gradient is multiplied by `scalar` (negative values reverse it)."""
 
     scalar: Dynamic(Double) = 1.0
+    is_int: Bool = True
 
     samples = (sample((3, 4), scalar=1.0), sample((3, 4), scalar=-0.5, grad=False))
 
