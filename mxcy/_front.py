@@ -8,7 +8,7 @@ whole interface; nothing else in mxcy imports either front.
 import warnings
 from importlib import import_module
 
-from mxcy import env, libinfo
+from mxcy import blas, env, libinfo
 
 #: module of a front -> names it offers
 NAMES = {
@@ -72,6 +72,7 @@ def prepare_library(names):
 env.read_import_time()
 package, _names = choose()
 prepare_library(_names)
+blas.offer()
 
 Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]

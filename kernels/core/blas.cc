@@ -7,6 +7,7 @@
 #include <atomic>
 #include <climits>
 #include <mutex>
+#include <string>
 
 #include "mxcy.h"
 
@@ -39,6 +40,8 @@ struct Provider {
 
 std::mutex g_lock;                         // of opening, and of OpenBLAS's thread count
 std::atomic<const Provider *> g_provider;  // NULL: none
+std::atomic<const char *> g_offered;       // a path that is still to be opened
+std::string g_offered_path;
 int g_openblas_threads = 0;
 
 template <class F>
@@ -74,6 +77,21 @@ const Provider *open_cblas(void *library) {
   return nullptr;
 }
 
+// Open a library and see what it is; NULL with an error text when it serves no purpose here.
+const Provider *open(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    mx_fail("%s", dlerror());
+    return nullptr;
+  }
+  mx_fail("%s: neither oneDNN nor a CBLAS with 32-bit integers", path);
+  const Provider *found = open_onednn(library);
+  if (!found) found = open_cblas(library);
+  if (!found) dlclose(library);
+  g_openblas_threads = 0;
+  return found;
+}
+
 void set_openblas_threads(const Provider *provider, int threads) {
   if (!provider->set_threads || g_openblas_threads == threads) return;
   std::lock_guard<std::mutex> guard(g_lock);
@@ -81,11 +99,27 @@ void set_openblas_threads(const Provider *provider, int threads) {
   g_openblas_threads = threads;
 }
 
+// The own kernels are as fast up to here (measured with AVX2 and AVX-512), and faster on small ones.
+constexpr double kWorth = 1 << 28;  // multiply-adds
+
 bool pays(const BlasProblem &p) {
   const int64_t most = INT_MAX;
-  if (p.m > most || p.n > most || p.k > most) return false;
-  if (p.lda > most || p.ldb > most || p.ldc > most) return false;
-  return (double)p.m * (double)p.n * (double)p.k >= 1e5;
+  if ((double)p.m * (double)p.n * (double)p.k < kWorth) return false;
+  return p.m <= most && p.n <= most && p.k <= most && p.lda <= most && p.ldb <= most &&
+         p.ldc <= most;
+}
+
+// The provider in use; the first large product opens the one on offer.
+const Provider *provider_now() {
+  if (g_offered.load(std::memory_order_acquire)) {
+    std::lock_guard<std::mutex> guard(g_lock);
+    if (const char *path = g_offered.load()) {
+      const Provider *found = open(path);
+      if (found) g_provider = found;
+      g_offered = nullptr;
+    }
+  }
+  return g_provider.load(std::memory_order_acquire);
 }
 
 template <class T>
@@ -100,8 +134,9 @@ bool run_cblas(CblasGemm<T> gemm, const BlasProblem &p, T alpha, const T *a, con
 
 bool blas_gemm(int threads, const BlasProblem &p, float alpha, const float *a, const float *b,
                float beta, float *c) {
-  const Provider *provider = g_provider.load(std::memory_order_acquire);
-  if (!provider || !pays(p)) return false;
+  if (!pays(p)) return false;
+  const Provider *provider = provider_now();
+  if (!provider) return false;
   if (provider->dnnl_sgemm) {
     const int before = omp_get_max_threads();
     if (before != threads) omp_set_num_threads(threads);
@@ -116,8 +151,9 @@ bool blas_gemm(int threads, const BlasProblem &p, float alpha, const float *a, c
 
 bool blas_gemm(int threads, const BlasProblem &p, double alpha, const double *a, const double *b,
                double beta, double *c) {
-  const Provider *provider = g_provider.load(std::memory_order_acquire);
-  if (!provider || !provider->dgemm || !pays(p)) return false;
+  if (!pays(p)) return false;
+  const Provider *provider = provider_now();
+  if (!provider || !provider->dgemm) return false;
   set_openblas_threads(provider, threads);
   return run_cblas(provider->dgemm, p, alpha, a, b, beta, c);
 }
@@ -126,20 +162,19 @@ bool blas_gemm(int threads, const BlasProblem &p, double alpha, const double *a,
 
 extern "C" int mx_blas_open(const char *path) {
   using namespace mx;
-  if (!path) {
-    g_provider = nullptr;
-    return 0;
-  }
   std::lock_guard<std::mutex> guard(g_lock);
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) return mx_fail("%s", dlerror());
-  mx_fail("%s: neither oneDNN nor a CBLAS with 32-bit integers", path);
-  const Provider *found = open_onednn(library);
-  if (!found) found = open_cblas(library);
-  if (!found) return dlclose(library), -1;
-  g_openblas_threads = 0;
+  g_offered = nullptr;
+  const Provider *found = path ? open(path) : nullptr;
+  if (path && !found) return -1;
   g_provider = found;
   return 0;
+}
+
+extern "C" void mx_blas_offer(const char *path) {
+  using namespace mx;
+  std::lock_guard<std::mutex> guard(g_lock);
+  g_offered_path = path ? path : "";
+  g_offered = path ? g_offered_path.c_str() : nullptr;
 }
 
 extern "C" const char *mx_blas_name(void) {

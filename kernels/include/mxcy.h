@@ -105,8 +105,10 @@ MX_API void mx_set_parallel_size(int64_t elements);
 MX_API int32_t mx_threads_for(int64_t work);
 
 /* --- BLAS ---------------------------------------------------------------------------------- */
-/* Open oneDNN or OpenBLAS for large matrix products; NULL: back to the library's own. */
+/* Open oneDNN or OpenBLAS for very large matrix products; NULL: back to the library's own. */
 MX_API int mx_blas_open(const char *path);
+/* The same when the first such product comes; a file that is neither is then ignored. */
+MX_API void mx_blas_offer(const char *path);
 MX_API const char *mx_blas_name(void); /* "onednn", "openblas" or "" */
 
 #ifdef __cplusplus

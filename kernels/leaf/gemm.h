@@ -174,6 +174,13 @@ void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> 
           int64_t ldc, int cols) {
   constexpr int L = kLanes<T>;
   Vec<T> acc[R][W] = {};
+  if (scale->beta != 0) {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) __builtin_prefetch(c + r * ldc + w * L, 1);
+    }
+  }
   for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
     Vec<T> right[W];
 #pragma GCC unroll 2
