@@ -20,6 +20,11 @@ cdef extern from "params.gen.h" nogil:
         int32_t ndim
         int32_t first_reduced
         int64_t shape[32]
+    # the position of an extreme element along a dimension
+    ctypedef struct mx_arg_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
     # softmax of scale * data along a dimension, or its gradient times scale
     ctypedef struct mx_softmax_params:
         int64_t outer
