@@ -42,7 +42,8 @@ def cython_extensions():
             include_dirs=list(INCLUDES),
             extra_compile_args=["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
             extra_link_args=["-l:libmxcy.so", f"-Wl,-rpath,$ORIGIN/{up}", "-fopenmp"],
-            depends=[str(p) for p in (ROOT / "mxcy" / "_cy").glob("*.pxd")] + ["kernels/include/mxcy.h"],
+            depends=[str(p) for p in (ROOT / "mxcy" / "_cy").glob("*.pxd")]
+            + ["kernels/include/mxcy.h"],
         )
 
 
@@ -89,7 +90,9 @@ class Build(build_ext):
             shutil.copytree(ROOT / "kernels" / "include", package / "include", dirs_exist_ok=True)
         for extension in self.extensions:
             extension.library_dirs = [str(package)]
-            extension.depends = [*extension.depends, str(library)] if self.force else extension.depends
+            extension.depends = (
+                [*extension.depends, str(library)] if self.force else extension.depends
+            )
         super().run()
 
     def get_outputs(self):
@@ -103,7 +106,11 @@ class Build(build_ext):
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = []  # (source, object, flags of its own)
         for source in sorted((ROOT / "kernels" / "core").glob("*.cc")):
-            defines = [f"-DMX_BUILD_{level.upper()}" for level in self.levels] if source.stem == "isa" else []
+            defines = (
+                [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
+                if source.stem == "isa"
+                else []
+            )
             suffix = "-".join(self.levels) if defines else "o"
             jobs.append((source, folder / f"{source.stem}.{suffix}.o", defines))
         for level in self.levels:
@@ -116,7 +123,17 @@ class Build(build_ext):
 
         def compile_one(job):
             source, target, own = job
-            command = [*compiler, *flags, *own, *includes, "-MMD", "-c", str(source), "-o", str(target)]
+            command = [
+                *compiler,
+                *flags,
+                *own,
+                *includes,
+                "-MMD",
+                "-c",
+                str(source),
+                "-o",
+                str(target),
+            ]
             if not self.force and fresh(target, command):
                 return False
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +146,12 @@ class Build(build_ext):
             built = list(pool.map(compile_one, jobs))
         objects = [str(target) for _, target, _ in jobs]
         listing = folder / f"{library.name}.list"
-        if any(built) or not library.exists() or not listing.exists() or listing.read_text() != str(objects):
+        if (
+            any(built)
+            or not library.exists()
+            or not listing.exists()
+            or listing.read_text() != str(objects)
+        ):
             library.parent.mkdir(parents=True, exist_ok=True)
             link = [*compiler, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
             if self.sanitize:

@@ -22,5 +22,8 @@ def test_import(benchmark, request):
     benchmark.extra_info.update(
         numpy_ms=round(statistics.median(plain) * 1e3), beyond_numpy_ms=round(extra * 1e3)
     )
-    print(f"\nimport numpy {statistics.median(plain) * 1e3:.0f} ms, mxcy beyond it {extra * 1e3:.0f} ms")
+    print(
+        f"\nimport numpy {statistics.median(plain) * 1e3:.0f} ms, mxcy beyond it "
+        f"{extra * 1e3:.0f} ms"
+    )
     benchmark.pedantic(start, ("import numpy, mxcy",), rounds=3)

@@ -6,6 +6,7 @@ MXCY_BENCH_TORCH names a Python that has PyTorch; without it PyTorch is left out
 import os
 
 import pytest
+
 from benchmarks.contenders import Local, Worker, race
 
 _rows = []

@@ -1,8 +1,8 @@
 """The one place that chooses the front: `mxcy._cy` (Cython) or `mxcy._ctypes`.
 
 MXNET_ENABLE_CYTHON=0 takes ctypes without trying Cython. Otherwise a missing or broken Cython build
-falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. The names below are the
-whole interface; nothing else in mxcy imports either front.
+falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. The names below are
+the whole interface; nothing else in mxcy imports either front.
 """
 
 import warnings
@@ -31,7 +31,9 @@ def load(package):
         ``'_cy'`` or ``'_ctypes'``.
     """
     modules = {module: import_module(f"mxcy.{package}.{module}") for module in NAMES}
-    return {name: getattr(modules[module], name) for module, names in NAMES.items() for name in names}
+    return {
+        name: getattr(modules[module], name) for module, names in NAMES.items() for name in names
+    }
 
 
 def choose():
@@ -76,7 +78,11 @@ blas.offer()
 
 Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
-empty, from_numpy, set_array_class = _names["empty"], _names["from_numpy"], _names["set_array_class"]
+empty, from_numpy, set_array_class = (
+    _names["empty"],
+    _names["from_numpy"],
+    _names["set_array_class"],
+)
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 set_threads = _names["set_threads"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]

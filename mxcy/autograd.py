@@ -1,8 +1,8 @@
 """Automatic differentiation: recording scopes, variables, and the walk over the tape.
 
-The fronts put a node on the tape for every recorded operation; `_walk` visits the nodes from the heads
-back to the variables and asks each record's gradient rule. The rules are made of operators, so with
-`create_graph` the walk itself is recorded and can be differentiated again.
+The fronts put a node on the tape for every recorded operation; `_walk` visits the nodes from the
+heads back to the variables and asks each record's gradient rule. The rules are made of operators,
+so with `create_graph` the walk itself is recorded and can be differentiated again.
 """
 
 from mxcy import _front, dtypes
@@ -210,7 +210,9 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     before = _front.set_recording(create_graph), _front.set_training(train_mode)
     try:
         for head, gradient in zip(heads, head_grads, strict=True):
-            sums.add(head.node, head.node_index, F.ones_like(head) if gradient is None else gradient)
+            sums.add(
+                head.node, head.node_index, F.ones_like(head) if gradient is None else gradient
+            )
         for node in reversed(order):
             for key in wanted:
                 if key[0] == id(node):

@@ -19,9 +19,7 @@ _above = {}  # what `plug` gave
 
 def plug(prepare, spec, reference, streams, context):
     """Set what this front needs from the layers above; see `_cy/invoke.pyx`."""
-    _above.update(
-        prepare=prepare, spec=spec, reference=reference, streams=streams, context=context
-    )
+    _above.update(prepare=prepare, spec=spec, reference=reference, streams=streams, context=context)
 
 
 class Prepared:
@@ -177,7 +175,8 @@ def _given_outputs(prepared, out):
             raise ValueError(f"operator {name}: argument out is a read-only array")
         if state.recording and array.node is not None:
             raise MXNetError(
-                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not supported "
+                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
+                "supported "
                 "when recording with autograd."
             )
     return outputs
@@ -226,7 +225,8 @@ def _checked_inputs(variant, inputs):
         if n != variant.arguments:
             names = op.arguments(variant.attrs)
             raise MXNetError(
-                f"Error in operator {op.name}: expected {len(names)} inputs ({', '.join(names)}), got {n}"
+                f"Error in operator {op.name}: expected {len(names)} inputs "
+                f"({', '.join(names)}), got {n}"
             )
         inputs = inputs[:n]
     for i, array in enumerate(inputs):
@@ -241,7 +241,7 @@ def _checked_inputs(variant, inputs):
 
 
 def call(handle, inputs, raw, out, extra):
-    """What generated functions call: raw attribute values in schema order, `_Null` for those not given."""
+    """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     schema = handle.schema
     given = {name: v for name, v in zip(schema.names, raw, strict=True) if v is not _Null}
     given.update(extra)
@@ -257,7 +257,8 @@ def record_view(handle, source, attrs, view):
     prepared = handle.variant(attrs).find((source,))
     if prepared.out_shapes != [view.shape]:
         raise MXNetError(
-            f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape {view.shape}"
+            f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape "
+            f"{view.shape}"
         )
     numbers = handle.schema.dynamic_values(handle.op.name, attrs)
     _record(handle, prepared, (source,), [view], numbers, source.context)

@@ -3,9 +3,19 @@
 import ctypes
 
 from mxcy import libinfo
-from mxcy.base import MXNetError, kernel_error
+from mxcy.base import kernel_error
 
-__all__ = ["Tensor", "Call", "KERNEL", "lib", "check", "initialise", "set_threads", "has_kernel", "find_kernel"]
+__all__ = [
+    "Tensor",
+    "Call",
+    "KERNEL",
+    "lib",
+    "check",
+    "initialise",
+    "set_threads",
+    "has_kernel",
+    "find_kernel",
+]
 
 WRITE, ADD, TAKES_ADD = 1, 3, 1
 

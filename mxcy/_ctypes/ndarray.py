@@ -70,7 +70,7 @@ class NDArrayBase:
 
     @property
     def blank(self):
-        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory; then nothing else works."""
+        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
         return not hasattr(self, "_memory")
 
     def become(self, other):

@@ -8,7 +8,7 @@ from mxcy import _front, streams
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random  # noqa: F401
 from mxcy.ndarray.arithmetic import *  # noqa: F403
-from mxcy.ndarray.arithmetic import fallback, plug
+from mxcy.ndarray.arithmetic import plug
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403

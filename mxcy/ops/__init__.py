@@ -1,4 +1,4 @@
-"""Operator records by family. Importing the package imports all its modules, which registers them."""
+"""Operator records by family: importing the package imports its modules, which register."""
 
 import pkgutil
 from importlib import import_module

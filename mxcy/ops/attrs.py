@@ -1,7 +1,7 @@
 """Attribute types of operators: how a value is accepted, normalised, written as text and described.
 
-A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``; but ``1``, ``True``
-and ``1.0`` are different values, and a type takes only those that it can mean.
+A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``; but ``1``,
+``True`` and ``1.0`` are different values, and a type takes only those that it can mean.
 """
 
 import ast
@@ -13,9 +13,10 @@ from mxcy import dtypes
 from mxcy.base import MXNetError, _NullType
 
 __all__ = [
-    "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape", "ShapeOrNone", "Bounds",
-    "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone", "FloatTuple", "DoubleTuple", "LongTuple",
-    "Enum", "DType", "Dynamic", "Unstated", "Field", "REQUIRED", "Attrs", "Schema",
+    "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape",
+    "ShapeOrNone", "Bounds", "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone",
+    "FloatTuple", "DoubleTuple", "LongTuple", "Enum", "DType", "Dynamic", "Unstated", "Field",
+    "REQUIRED", "Attrs", "Schema",
 ]  # fmt: skip
 
 REQUIRED = object()
@@ -255,14 +256,16 @@ class Schema:
         if value is REQUIRED or isinstance(value, _NullType):
             if field.default is REQUIRED:
                 raise MXNetError(
-                    f"Required parameter {field.name} of {field.type.kind} is not presented, in operator {op_name}"
+                    f"Required parameter {field.name} of {field.type.kind} is not presented, "
+                    f"in operator {op_name}"
                 )
             return field.default
         try:
             return field.type.parse(value)
         except (TypeError, ValueError, OverflowError) as error:
             raise MXNetError(
-                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error} ({field.type.kind})"
+                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error} "
+                f"({field.type.kind})"
             ) from None
 
     def intern(self, op_name, given):
@@ -277,11 +280,10 @@ class Schema:
             if name not in self.by_name:
                 known = ", ".join(self.names) or "none"
                 raise MXNetError(
-                    f"Cannot find argument '{name}' in operator {op_name}, possible arguments: {known}"
+                    f"Cannot find argument '{name}' in operator {op_name}, possible arguments: "
+                    f"{known}"
                 )
-        values = {
-            f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static
-        }
+        values = {f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static}
         key = tuple((type(v), v) for v in values.values())
         found = self._interned.get(key)
         if found is None:

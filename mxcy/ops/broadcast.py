@@ -1,7 +1,7 @@
 """Elementwise operators of two arrays (of one shape, or broadcast) and of an array and a number.
 
-One call of `binary` registers all the forms of a function: ``broadcast_x``, the form for equal shapes,
-``_x_scalar`` and, where the order matters, ``_rx_scalar``.
+One call of `binary` registers all the forms of a function: ``broadcast_x``, the form for equal
+shapes, ``_x_scalar`` and, where the order matters, ``_rx_scalar``.
 """
 
 import math
@@ -116,16 +116,37 @@ _SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, T
 def scalar_form(name, aliases, define, grad, kernel, domain, number, doc):
     """Register an operator of an array and a number."""
     register(
-        name, aliases=aliases, fields=_SCALAR_FIELDS, infer=infer_same, grad=grad,
+        name,
+        aliases=aliases,
+        fields=_SCALAR_FIELDS,
+        infer=infer_same,
+        grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=lambda a, xp, data: define(xp, data, _number(xp, a, data)).astype(data.dtype),
-        kernels=(native(kernel, SCALAR, inplace=True),), domain=domain, doc=doc, dtypes=_ALL,
+        kernels=(native(kernel, SCALAR, inplace=True),),
+        domain=domain,
+        doc=doc,
+        dtypes=_ALL,
         samples=(sample((3, 4), scalar=number), sample((2, 3, 19), scalar=3.0, grad=False)),
-    )  # fmt: skip
+    )
 
 
-def binary(kernel, word, camel, define, partial=None, by_number=None, by_number_first=None,
-           equal_shapes=None, broadcast=None, aliases=(), domain=(-2, 2), number=1.5, doc="", extra=()):  # fmt: skip
+def binary(
+    kernel,
+    word,
+    camel,
+    define,
+    partial=None,
+    by_number=None,
+    by_number_first=None,
+    equal_shapes=None,
+    broadcast=None,
+    aliases=(),
+    domain=(-2, 2),
+    number=1.5,
+    doc="",
+    extra=(),
+):
     """Register all forms of an elementwise function of two operands.
 
     Parameters
@@ -158,30 +179,53 @@ def binary(kernel, word, camel, define, partial=None, by_number=None, by_number_
     whole = native(kernel, when=_refuse_unequal, inplace=True)
     rows = native(f"{kernel}_broadcast", BROADCAST, _broadcast_params)
     register(
-        broadcast or f"broadcast_{kernel}", aliases=aliases, infer=_infer_broadcast,
-        kernels=(whole, rows), doc=f"{doc} Shapes are broadcast.",
+        broadcast or f"broadcast_{kernel}",
+        aliases=aliases,
+        infer=_infer_broadcast,
+        kernels=(whole, rows),
+        doc=f"{doc} Shapes are broadcast.",
         samples=(
-            sample((3, 4), (3, 4)), sample((3, 1, 5), (4, 1)), sample((2, 3, 4), (1, 1, 4), grad=False),
-            sample((2, 1, 1), (2, 3, 70), grad=False), sample((4, 5, 1), (1, 5, 6), grad=False),
-        ), **shared,
-    )  # fmt: skip
+            sample((3, 4), (3, 4)),
+            sample((3, 1, 5), (4, 1)),
+            sample((2, 3, 4), (1, 1, 4), grad=False),
+            sample((2, 1, 1), (2, 3, 70), grad=False),
+            sample((4, 5, 1), (1, 5, 6), grad=False),
+        ),
+        **shared,
+    )
     if equal_shapes:
         name, names = equal_shapes
         register(
-            name, aliases=names, infer=_infer_equal, kernels=(whole,),
-            doc=f"{doc} Both arrays have one shape.", samples=(sample((3, 4), (3, 4)),), **shared,
-        )  # fmt: skip
+            name,
+            aliases=names,
+            infer=_infer_equal,
+            kernels=(whole,),
+            doc=f"{doc} Both arrays have one shape.",
+            samples=(sample((3, 4), (3, 4)),),
+            **shared,
+        )
     zero = lambda a, F, g: F.zeros_like(g)  # noqa: E731
     scalar_form(
-        f"_{word}_scalar", (f"_{camel}Scalar", *extra), define, by_number or zero, f"{kernel}_scalar",
-        domain, number, f"{doc} The second operand is a number.",
-    )  # fmt: skip
+        f"_{word}_scalar",
+        (f"_{camel}Scalar", *extra),
+        define,
+        by_number or zero,
+        f"{kernel}_scalar",
+        domain,
+        number,
+        f"{doc} The second operand is a number.",
+    )
     if by_number_first:
         scalar_form(
-            f"_r{word}_scalar", (f"_R{camel}Scalar",), lambda xp, x, s: define(xp, s, x),
-            by_number_first, f"r{kernel}_scalar", domain, number,
+            f"_r{word}_scalar",
+            (f"_R{camel}Scalar",),
+            lambda xp, x, s: define(xp, s, x),
+            by_number_first,
+            f"r{kernel}_scalar",
+            domain,
+            number,
             f"{doc} The first operand is a number.",
-        )  # fmt: skip
+        )
 
 
 def _divide(xp, x, y):
@@ -207,59 +251,123 @@ def _power(xp, x, y):
 
 
 binary(
-    "add", "plus", "Plus", lambda xp, x, y: x + y, lambda F, g: (g, g), lambda a, F, g: g,
+    "add",
+    "plus",
+    "Plus",
+    lambda xp, x, y: x + y,
+    lambda F, g: (g, g),
+    lambda a, F, g: g,
     equal_shapes=("elemwise_add", ("_Plus", "_add", "_plus", "_sparse_elemwise_add")),
-    aliases=("_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"), doc="Sum.",
-)  # fmt: skip
+    aliases=("_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"),
+    doc="Sum.",
+)
 binary(
-    "sub", "minus", "Minus", lambda xp, x, y: x - y, lambda F, g: (g, -g), lambda a, F, g: g,
-    lambda a, F, g: -g, equal_shapes=("elemwise_sub", ("_Minus", "_minus", "_sparse_elemwise_sub", "_sub")),
-    aliases=("_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"), doc="Difference.",
-)  # fmt: skip
+    "sub",
+    "minus",
+    "Minus",
+    lambda xp, x, y: x - y,
+    lambda F, g: (g, -g),
+    lambda a, F, g: g,
+    lambda a, F, g: -g,
+    equal_shapes=("elemwise_sub", ("_Minus", "_minus", "_sparse_elemwise_sub", "_sub")),
+    aliases=("_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"),
+    doc="Difference.",
+)
 binary(
-    "mul", "mul", "Mul", lambda xp, x, y: x * y, lambda F, g, lhs, rhs: (
-        F.broadcast_mul(g, rhs), F.broadcast_mul(g, lhs)), lambda a, F, g: g * a.scalar,
+    "mul",
+    "mul",
+    "Mul",
+    lambda xp, x, y: x * y,
+    lambda F, g, lhs, rhs: (F.broadcast_mul(g, rhs), F.broadcast_mul(g, lhs)),
+    lambda a, F, g: g * a.scalar,
     equal_shapes=("elemwise_mul", ("_Mul", "_mul", "_sparse_elemwise_mul")),
-    aliases=("_sparse_broadcast_mul",), doc="Product.",
-)  # fmt: skip
+    aliases=("_sparse_broadcast_mul",),
+    doc="Product.",
+)
 binary(
-    "div", "div", "Div", _divide,
+    "div",
+    "div",
+    "Div",
+    _divide,
     lambda F, g, lhs, rhs: (F.broadcast_div(g, rhs), -(g * lhs) / (rhs * rhs)),
-    lambda a, F, g: g / a.scalar, lambda a, F, g, x: g * (-a.scalar) / (x * x), domain=(0.5, 2),
+    lambda a, F, g: g / a.scalar,
+    lambda a, F, g, x: g * (-a.scalar) / (x * x),
+    domain=(0.5, 2),
     equal_shapes=("elemwise_div", ("_Div", "_div", "_sparse_elemwise_div")),
-    aliases=("_sparse_broadcast_div",), doc="Quotient; integers are cut towards zero.",
-)  # fmt: skip
+    aliases=("_sparse_broadcast_div",),
+    doc="Quotient; integers are cut towards zero.",
+)
 binary(
-    "mod", "mod", "Mod", _modulo, lambda F, g, lhs, rhs: (g + 0, -g * F.floor(lhs / rhs)),
-    lambda a, F, g: g, lambda a, F, g, x: -g * F.floor(a.scalar / x), domain=(0.6, 1.9), number=0.7,
-    equal_shapes=("_mod", ("_Mod",)), doc="Remainder with the sign of the divisor; 0 for divisor 0.",
-)  # fmt: skip
+    "mod",
+    "mod",
+    "Mod",
+    _modulo,
+    lambda F, g, lhs, rhs: (g + 0, -g * F.floor(lhs / rhs)),
+    lambda a, F, g: g,
+    lambda a, F, g, x: -g * F.floor(a.scalar / x),
+    domain=(0.6, 1.9),
+    number=0.7,
+    equal_shapes=("_mod", ("_Mod",)),
+    doc="Remainder with the sign of the divisor; 0 for divisor 0.",
+)
 binary(
-    "power", "power", "Power", _power,
+    "power",
+    "power",
+    "Power",
+    _power,
     lambda F, g, lhs, rhs: (g * rhs * lhs ** (rhs - 1), g * lhs**rhs * F.log(lhs)),
     lambda a, F, g, x: g * a.scalar * x ** (a.scalar - 1.0),
-    lambda a, F, g, y: g * y * _log(a.scalar), domain=(0.5, 2),
-    equal_shapes=("_power", ("_Power",)), doc="Power.",
-)  # fmt: skip
+    lambda a, F, g, y: g * y * _log(a.scalar),
+    domain=(0.5, 2),
+    equal_shapes=("_power", ("_Power",)),
+    doc="Power.",
+)
 binary(
-    "maximum", "maximum", "Maximum", lambda xp, x, y: xp.maximum(x, y),
-    lambda F, g, lhs, rhs: (g * F.broadcast_greater_equal(lhs, rhs), g * F.broadcast_lesser(lhs, rhs)),
-    lambda a, F, g, x: g * (x >= a.scalar), equal_shapes=("_maximum", ("_Maximum",)),
-    aliases=("_npi_maximum",), extra=("_npi_maximum_scalar",), number=0.3, doc="The larger value.",
-)  # fmt: skip
-binary(
-    "minimum", "minimum", "Minimum", lambda xp, x, y: xp.minimum(x, y),
-    lambda F, g, lhs, rhs: (g * F.broadcast_lesser_equal(lhs, rhs), g * F.broadcast_greater(lhs, rhs)),
-    lambda a, F, g, x: g * (x <= a.scalar), equal_shapes=("_minimum", ("_Minimum",)),
-    aliases=("_npi_minimum",), extra=("_npi_minimum_scalar",), number=0.3, doc="The smaller value.",
-)  # fmt: skip
-binary(
-    "hypot", "hypot", "Hypot", lambda xp, x, y: xp.hypot(x, y),
+    "maximum",
+    "maximum",
+    "Maximum",
+    lambda xp, x, y: xp.maximum(x, y),
     lambda F, g, lhs, rhs: (
-        g * lhs / F.broadcast_hypot(lhs, rhs), g * rhs / F.broadcast_hypot(lhs, rhs)),
-    lambda a, F, g, x, y: g * x / y, equal_shapes=("_hypot", ("_Hypot",)),
-    extra=("_npi_hypot_scalar",), doc="The hypotenuse sqrt(x^2 + y^2).",
-)  # fmt: skip
+        g * F.broadcast_greater_equal(lhs, rhs),
+        g * F.broadcast_lesser(lhs, rhs),
+    ),
+    lambda a, F, g, x: g * (x >= a.scalar),
+    equal_shapes=("_maximum", ("_Maximum",)),
+    aliases=("_npi_maximum",),
+    extra=("_npi_maximum_scalar",),
+    number=0.3,
+    doc="The larger value.",
+)
+binary(
+    "minimum",
+    "minimum",
+    "Minimum",
+    lambda xp, x, y: xp.minimum(x, y),
+    lambda F, g, lhs, rhs: (
+        g * F.broadcast_lesser_equal(lhs, rhs),
+        g * F.broadcast_greater(lhs, rhs),
+    ),
+    lambda a, F, g, x: g * (x <= a.scalar),
+    equal_shapes=("_minimum", ("_Minimum",)),
+    aliases=("_npi_minimum",),
+    extra=("_npi_minimum_scalar",),
+    number=0.3,
+    doc="The smaller value.",
+)
+binary(
+    "hypot",
+    "hypot",
+    "Hypot",
+    lambda xp, x, y: xp.hypot(x, y),
+    lambda F, g, lhs, rhs: (
+        g * lhs / F.broadcast_hypot(lhs, rhs),
+        g * rhs / F.broadcast_hypot(lhs, rhs),
+    ),
+    lambda a, F, g, x, y: g * x / y,
+    equal_shapes=("_hypot", ("_Hypot",)),
+    extra=("_npi_hypot_scalar",),
+    doc="The hypotenuse sqrt(x^2 + y^2).",
+)
 for _stem, _camel, _define, _old in (
     ("equal", "Equal", lambda xp, x, y: x == y, "_Equal"),
     ("not_equal", "NotEqual", lambda xp, x, y: x != y, "_Not_Equal"),
@@ -272,7 +380,11 @@ for _stem, _camel, _define, _old in (
     ("logical_xor", "LogicalXor", lambda xp, x, y: (x != 0) ^ (y != 0), "_Logical_Xor"),
 ):
     binary(
-        _stem, _stem, _camel, _define, equal_shapes=(f"_{_stem}", (_old,)), number=0.0,
+        _stem,
+        _stem,
+        _camel,
+        _define,
+        equal_shapes=(f"_{_stem}", (_old,)),
+        number=0.0,
         doc=f"1 where `{_stem}` holds, 0 elsewhere, in the operands' element type.",
-    )  # fmt: skip
-
+    )

@@ -1,14 +1,15 @@
 """Convolution and deconvolution in one, two and three dimensions.
 
 Three bilinear maps that are each other's gradients carry the family: the convolution itself, its
-transpose with respect to the data, and its transpose with respect to the weight. A deconvolution is the
-second of them. Shapes are (batch, channel, spatial...); weights (out, in / groups, kernel...).
+transpose with respect to the data, and its transpose with respect to the weight. A deconvolution
+is the second of them. Shapes are (batch, channel, spatial...); weights (out, in / groups,
+kernel...).
 """
 
 import itertools
 import math
 
-from mxcy.ops.attrs import Bool, BoolOrNone, Enum, Shape, UInt, ULong
+from mxcy.ops.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import CONV
 from mxcy.ops.record import native, op, sample
@@ -84,7 +85,8 @@ def _kernels(suffix, roles, pads=None):
     suffix : str
         What the names of the map's kernels end in.
     roles : callable
-        ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a convolution.
+        ``roles(ins, outs) -> (data, weight, output)``: which arrays play these parts of a
+        convolution.
     pads : callable, optional
         ``pads(a, extents of output)`` where the padding is not the attribute's.
     """
@@ -96,12 +98,17 @@ def _kernels(suffix, roles, pads=None):
             pad = pads(a, out.shape[2:])
         ones = (1,) * (3 - len(kernel))
         return {
-            "batch": data.shape[0], "groups": a.num_group,
-            "channels": weight.shape[1], "filters": weight.shape[0] // a.num_group,
-            "source": ones + data.shape[2:], "target": ones + out.shape[2:],
-            "kernel": ones + tuple(kernel), "stride": ones + tuple(stride),
-            "dilate": ones + tuple(dilate), "pad": (0,) * len(ones) + tuple(pad),
-        }  # fmt: skip
+            "batch": data.shape[0],
+            "groups": a.num_group,
+            "channels": weight.shape[1],
+            "filters": weight.shape[0] // a.num_group,
+            "source": ones + data.shape[2:],
+            "target": ones + out.shape[2:],
+            "kernel": ones + tuple(kernel),
+            "stride": ones + tuple(stride),
+            "dilate": ones + tuple(dilate),
+            "pad": (0,) * len(ones) + tuple(pad),
+        }
 
     def work(a, ins, outs):
         # A vector's worth of multiply-adds is one elementwise step.
@@ -194,29 +201,41 @@ def _conv_attrs(a):
     """The attributes that the transposed maps share with a convolution."""
     kernel, stride, dilate, pad = resolve(a)
     return {
-        "kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad,
-        "num_filter": a.num_filter, "num_group": a.num_group,
-    }  # fmt: skip
+        "kernel": kernel,
+        "stride": stride,
+        "dilate": dilate,
+        "pad": pad,
+        "num_filter": a.num_filter,
+        "num_group": a.num_group,
+    }
 
 
 _CONV_SAMPLES = (
     sample((2, 3, 5, 6), (4, 3, 3, 3), (4,), kernel=(3, 3), num_filter=4),
     sample(
-        (2, 4, 7, 5), (6, 2, 3, 2), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
-        pad=(1, 2), dilate=(2, 1), no_bias=True,
+        (2, 4, 7, 5),
+        (6, 2, 3, 2),
+        kernel=(3, 2),
+        num_filter=6,
+        num_group=2,
+        stride=(2, 1),
+        pad=(1, 2),
+        dilate=(2, 1),
+        no_bias=True,
     ),
     sample((2, 3, 6, 4), (5, 3, 1, 1), (5,), kernel=(1, 1), num_filter=5),
     sample((2, 4, 5, 5), (4, 1, 3, 3), (4,), kernel=(3, 3), num_filter=4, num_group=4, pad=(1, 1)),
     sample((2, 3, 9), (4, 3, 3), (4,), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
     sample((1, 2, 4, 5, 3), (3, 2, 2, 3, 2), (3,), kernel=(2, 3, 2), num_filter=3, pad=(1, 0, 1)),
-)  # fmt: skip
+)
 
 
 @op("Convolution", aliases=("_npx_convolution",), inputs="data weight bias?")
 class Convolution:
     """Convolve the data with a bank of filters (as neural networks do: cross-correlation).
 
-    ``out[n, f] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, stride * x + dilate * k - pad]``
+    ``out[n, f, x] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, p]`` with
+    ``p = stride * x + dilate * k - pad``.
 
     Shapes: data (batch, channel, spatial...) with one to three spatial dimensions, weight
     (num_filter, channel / num_group, kernel...), bias (num_filter,). Each spatial extent becomes
@@ -263,7 +282,7 @@ class Convolution:
 
 @op("_conv_data", inputs="grad weight")
 class _ConvData:
-    """The transpose of a convolution with respect to its data, whose spatial extents are `spatial`."""
+    """The transpose of a convolution with respect to its data, of spatial extents `spatial`."""
 
     kernel: Shape
     stride: Shape = ()
@@ -276,11 +295,20 @@ class _ConvData:
     samples = (
         sample((2, 4, 3, 4), (4, 3, 3, 3), kernel=(3, 3), num_filter=4, spatial=(5, 6)),
         sample(
-            (2, 6, 3, 8), (6, 2, 3, 2), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
-            pad=(1, 2), dilate=(2, 1), spatial=(7, 5),
+            (2, 6, 3, 8),
+            (6, 2, 3, 2),
+            kernel=(3, 2),
+            num_filter=6,
+            num_group=2,
+            stride=(2, 1),
+            pad=(1, 2),
+            dilate=(2, 1),
+            spatial=(7, 5),
         ),
-        sample((2, 4, 5), (4, 3, 3), kernel=(3,), num_filter=4, stride=(2,), pad=(1,), spatial=(9,)),
-    )  # fmt: skip
+        sample(
+            (2, 4, 5), (4, 3, 3), kernel=(3,), num_filter=4, stride=(2,), pad=(1,), spatial=(9,)
+        ),
+    )
 
     kernels = _kernels("_data", lambda ins, outs: (outs[0], ins[1], ins[0]))
 
@@ -313,11 +341,17 @@ class _ConvWeight:
     samples = (
         sample((2, 3, 5, 6), (2, 4, 3, 4), kernel=(3, 3), num_filter=4),
         sample(
-            (2, 4, 7, 5), (2, 6, 3, 8), kernel=(3, 2), num_filter=6, num_group=2, stride=(2, 1),
-            pad=(1, 2), dilate=(2, 1),
+            (2, 4, 7, 5),
+            (2, 6, 3, 8),
+            kernel=(3, 2),
+            num_filter=6,
+            num_group=2,
+            stride=(2, 1),
+            pad=(1, 2),
+            dilate=(2, 1),
         ),
         sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
-    )  # fmt: skip
+    )
 
     kernels = _kernels("_weight", lambda ins, outs: (ins[0], outs[0], ins[1]))
 
@@ -397,13 +431,27 @@ class Deconvolution:
     samples = (
         sample((2, 3, 4, 5), (3, 2, 3, 3), kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 1)),
         sample(
-            (2, 4, 3, 3), (4, 3, 4, 4), (6,), kernel=(4, 4), num_filter=6, num_group=2,
-            stride=(2, 2), pad=(1, 1), no_bias=False,
+            (2, 4, 3, 3),
+            (4, 3, 4, 4),
+            (6,),
+            kernel=(4, 4),
+            num_filter=6,
+            num_group=2,
+            stride=(2, 2),
+            pad=(1, 1),
+            no_bias=False,
         ),
-        sample((2, 3, 5, 5), (3, 2, 4, 4), kernel=(4, 4), num_filter=2, stride=(2, 2), target_shape=(11, 11)),
+        sample(
+            (2, 3, 5, 5),
+            (3, 2, 4, 4),
+            kernel=(4, 4),
+            num_filter=2,
+            stride=(2, 2),
+            target_shape=(11, 11),
+        ),
         sample((2, 3, 6), (3, 2, 3), kernel=(3,), num_filter=2, stride=(2,), pad=(1,), dilate=(2,)),
         sample((1, 2, 2, 3, 2), (2, 3, 2, 2, 2), kernel=(2, 2, 2), num_filter=3, stride=(2, 1, 2)),
-    )  # fmt: skip
+    )
 
     kernels = _kernels(
         "_data",
@@ -429,9 +477,13 @@ class Deconvolution:
         kernel, stride, dilate, _ = resolve(a)
         pad, _ = resolve_deconv(a, data.shape[2:])
         shared = {
-            "kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad,
-            "num_filter": data.shape[1], "num_group": a.num_group,
-        }  # fmt: skip
+            "kernel": kernel,
+            "stride": stride,
+            "dilate": dilate,
+            "pad": pad,
+            "num_filter": data.shape[1],
+            "num_group": a.num_group,
+        }
         # The output may be up to adj longer than the windows of the inverse convolution need.
         by_data = by_weight = None
         if needs[0]:

@@ -31,8 +31,16 @@ def _dot_extents(a, lhs, rhs):
 
 def _dot_params(a, ins, outs):
     m, n, k = _dot_extents(a, ins[0].shape, ins[1].shape)
-    return {"batch": 1, "m": m, "n": n, "k": k, "transpose_a": a.transpose_a, "transpose_b": a.transpose_b,
-            "alpha": 1.0, "beta": 0.0}  # fmt: skip
+    return {
+        "batch": 1,
+        "m": m,
+        "n": n,
+        "k": k,
+        "transpose_a": a.transpose_a,
+        "transpose_b": a.transpose_b,
+        "alpha": 1.0,
+        "beta": 0.0,
+    }
 
 
 def _refuse_empty(a, ins, outs):
@@ -43,8 +51,8 @@ def _refuse_empty(a, ins, outs):
 class Dot:
     """The product of two matrices; in general, of the last axis of lhs with the first of rhs.
 
-    Shapes: (..., k) and (k, ...) give lhs.shape[:-1] + rhs.shape[1:]; with `transpose_a` the first axis
-    of lhs is summed over, with `transpose_b` the last of rhs. Two vectors give shape (1,).
+    Shapes: (..., k) and (k, ...) give lhs.shape[:-1] + rhs.shape[1:]; with `transpose_a` the first
+    axis of lhs is summed over, with `transpose_b` the last of rhs. Two vectors give shape (1,).
     """
 
     transpose_a: Bool = False
@@ -54,10 +62,13 @@ class Dot:
     dtypes = _DTYPES
     kernels = (
         native(
-            "gemm", GEMM, _dot_params, when=_refuse_empty,
+            "gemm",
+            GEMM,
+            _dot_params,
+            when=_refuse_empty,
             work=lambda a, ins, outs: _work(1, *_dot_extents(a, ins[0].shape, ins[1].shape)),
         ),
-    )  # fmt: skip
+    )
     samples = (
         sample((3, 4), (4, 5)),
         sample((4, 3), (4, 5), transpose_a=True),
@@ -118,8 +129,16 @@ def _batch_extents(a, lhs, rhs):
 
 def _batch_params(a, ins, outs):
     m, n, k = _batch_extents(a, ins[0].shape, ins[1].shape)
-    return {"batch": _product(ins[0].shape[:-2]), "m": m, "n": n, "k": k, "transpose_a": a.transpose_a,
-            "transpose_b": a.transpose_b, "alpha": 1.0, "beta": 0.0}  # fmt: skip
+    return {
+        "batch": _product(ins[0].shape[:-2]),
+        "m": m,
+        "n": n,
+        "k": k,
+        "transpose_a": a.transpose_a,
+        "transpose_b": a.transpose_b,
+        "alpha": 1.0,
+        "beta": 0.0,
+    }
 
 
 @op("batch_dot", aliases=("_npx_batch_dot",), inputs="lhs rhs")
@@ -137,12 +156,15 @@ class BatchDot:
     dtypes = _DTYPES
     kernels = (
         native(
-            "gemm", GEMM, _batch_params, when=_refuse_empty,
+            "gemm",
+            GEMM,
+            _batch_params,
+            when=_refuse_empty,
             work=lambda a, ins, outs: _work(
                 _product(ins[0].shape[:-2]), *_batch_extents(a, ins[0].shape, ins[1].shape)
             ),
         ),
-    )  # fmt: skip
+    )
     samples = (
         sample((2, 3, 4), (2, 4, 5)),
         sample((2, 4, 3), (2, 4, 5), transpose_a=True),
@@ -159,7 +181,9 @@ class BatchDot:
             f"lhs {lhs.shape} and rhs {rhs.shape}: expected equal ranks of three at least",
         )
         for x, y in zip(lhs.shape[:-2], rhs.shape[:-2], strict=True):
-            require(x == y or -1 in (x, y), f"lhs {lhs.shape} and rhs {rhs.shape}: the batches differ")
+            require(
+                x == y or -1 in (x, y), f"lhs {lhs.shape} and rhs {rhs.shape}: the batches differ"
+            )
         rows, columns, inner = _batch_extents(a, lhs.shape, rhs.shape)
         right = rhs.shape[-1] if a.transpose_b else rhs.shape[-2]
         require(

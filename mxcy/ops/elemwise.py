@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mxcy import dtypes
-from mxcy.ops.attrs import Bool, DType, Double, Dynamic, Field, Float, Unstated
+from mxcy.ops.attrs import Bool, Double, DType, Dynamic, Field, Float, Unstated
 from mxcy.ops.infer import Spec
 from mxcy.ops.params import SCALAR, SCALAR2
 from mxcy.ops.record import native, op, register, sample
@@ -80,7 +80,7 @@ def _lgamma(x):
 
 
 def _digamma(x):
-    """The logarithmic derivative of the gamma function: recurrence, reflection, asymptotic series."""
+    """digamma: the recurrence, reflection and the asymptotic series."""
     if x <= 0 and x == math.floor(x):
         return math.nan
     if x < 0:
@@ -90,7 +90,9 @@ def _digamma(x):
         total -= 1 / x
         x += 1
     square = 1 / (x * x)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
+    series = square * (
+        1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132)))
+    )
     return total + math.log(x) - 0.5 / x - series
 
 
@@ -115,13 +117,29 @@ unary("abs", "Absolute value.", "abs", lambda a, F, g, x: g * F.sign(x), (-2, 2)
 unary("negative", "Negation.", "negative", lambda a, F, g: -g, (-2, 2), ints=True)
 unary("sign", "Sign: -1, 0 or 1.", "sign", _zero, (-2, 2), ints=True)
 unary("square", "Square.", "square", lambda a, F, g, x: g * x * 2, (-2, 2), ints=True)
-unary("reciprocal", "One divided by the value.", lambda xp, x: 1 / x, lambda a, F, g, y: -g * y * y, (0.5, 2))
+unary(
+    "reciprocal",
+    "One divided by the value.",
+    lambda xp, x: 1 / x,
+    lambda a, F, g, y: -g * y * y,
+    (0.5, 2),
+)
 unary("sqrt", "Square root.", "sqrt", lambda a, F, g, y: g * 0.5 / y, (0.1, 4))
-unary("rsqrt", "Reciprocal of the square root.", lambda xp, x: 1 / xp.sqrt(x),
-      lambda a, F, g, x, y: g * y / x * -0.5, (0.1, 4))  # fmt: skip
+unary(
+    "rsqrt",
+    "Reciprocal of the square root.",
+    lambda xp, x: 1 / xp.sqrt(x),
+    lambda a, F, g, x, y: g * y / x * -0.5,
+    (0.1, 4),
+)
 unary("cbrt", "Cube root.", "cbrt", lambda a, F, g, y: g / (y * y * 3), (0.1, 4))
-unary("rcbrt", "Reciprocal of the cube root.", lambda xp, x: 1 / xp.cbrt(x),
-      lambda a, F, g, x, y: g * y / x * (-1 / 3), (0.1, 4))  # fmt: skip
+unary(
+    "rcbrt",
+    "Reciprocal of the cube root.",
+    lambda xp, x: 1 / xp.cbrt(x),
+    lambda a, F, g, x, y: g * y / x * (-1 / 3),
+    (0.1, 4),
+)
 unary("degrees", "Radians as degrees.", "degrees", lambda a, F, g: g * (180 / math.pi))
 unary("radians", "Degrees as radians.", "radians", lambda a, F, g: g * (math.pi / 180))
 
@@ -131,40 +149,98 @@ unary("ceil", "The smallest integer not below the value.", "ceil", _zero, (-3, 3
 unary("trunc", "The integer nearest towards zero.", "trunc", _zero, (-3, 3))
 unary("fix", "The integer nearest towards zero.", "trunc", _zero, (-3, 3))
 unary("round", "The nearest integer; halves away from zero.", _half_away, _zero, (-3, 3))
-unary("rint", "The nearest integer; halves towards the smaller one.",
-      lambda xp, x: xp.where(x - xp.floor(x) <= xp.ceil(x) - x, xp.floor(x), xp.ceil(x)), _zero, (-3, 3))  # fmt: skip
+unary(
+    "rint",
+    "The nearest integer; halves towards the smaller one.",
+    lambda xp, x: xp.where(x - xp.floor(x) <= xp.ceil(x) - x, xp.floor(x), xp.ceil(x)),
+    _zero,
+    (-3, 3),
+)
 
 # --- exponentials and logarithms ---
 unary("exp", "Exponential.", "exp", lambda a, F, g, y: g * y, (-4, 4))
-unary("expm1", "exp(x) - 1, accurate for small x.", "expm1", lambda a, F, g, y: g * (y + 1), (-2, 2))
+unary(
+    "expm1", "exp(x) - 1, accurate for small x.", "expm1", lambda a, F, g, y: g * (y + 1), (-2, 2)
+)
 unary("log", "Natural logarithm.", "log", lambda a, F, g, x: g / x, (0.1, 4))
-unary("log1p", "log(1 + x), accurate for small x.", "log1p", lambda a, F, g, x: g / (x + 1), (-0.5, 2))
+unary(
+    "log1p", "log(1 + x), accurate for small x.", "log1p", lambda a, F, g, x: g / (x + 1), (-0.5, 2)
+)
 unary("log2", "Logarithm to base 2.", "log2", lambda a, F, g, x: g / (x * math.log(2)), (0.1, 4))
-unary("log10", "Logarithm to base 10.", "log10", lambda a, F, g, x: g / (x * math.log(10)), (0.1, 4))
+unary(
+    "log10", "Logarithm to base 10.", "log10", lambda a, F, g, x: g / (x * math.log(10)), (0.1, 4)
+)
 
 # --- trigonometry ---
 unary("sin", "Sine.", "sin", lambda a, F, g, x: g * F.cos(x), (-4, 4))
 unary("cos", "Cosine.", "cos", lambda a, F, g, x: -g * F.sin(x), (-4, 4))
 unary("tan", "Tangent.", "tan", lambda a, F, g, y: g * (y * y + 1))
 unary("arcsin", "Inverse sine.", "arcsin", lambda a, F, g, x: g * F.rsqrt(1 - x * x), (-0.9, 0.9))
-unary("arccos", "Inverse cosine.", "arccos", lambda a, F, g, x: -g * F.rsqrt(1 - x * x), (-0.9, 0.9))
+unary(
+    "arccos", "Inverse cosine.", "arccos", lambda a, F, g, x: -g * F.rsqrt(1 - x * x), (-0.9, 0.9)
+)
 unary("arctan", "Inverse tangent.", "arctan", lambda a, F, g, x: g / (x * x + 1))
 unary("sinh", "Hyperbolic sine.", "sinh", lambda a, F, g, x: g * F.cosh(x), (-2, 2))
 unary("cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2))
-unary("tanh", "Hyperbolic tangent.", "tanh", lambda a, F, g, y: F._activation_grad(g, y, act_type="tanh"), (-3, 3))
-unary("arcsinh", "Inverse hyperbolic sine.", "arcsinh", lambda a, F, g, x: g * F.rsqrt(x * x + 1), (-2, 2))
-unary("arccosh", "Inverse hyperbolic cosine.", "arccosh", lambda a, F, g, x: g * F.rsqrt(x * x - 1), (1.1, 3))
-unary("arctanh", "Inverse hyperbolic tangent.", "arctanh", lambda a, F, g, x: g / (1 - x * x), (-0.8, 0.8))
+unary(
+    "tanh",
+    "Hyperbolic tangent.",
+    "tanh",
+    lambda a, F, g, y: F._activation_grad(g, y, act_type="tanh"),
+    (-3, 3),
+)
+unary(
+    "arcsinh",
+    "Inverse hyperbolic sine.",
+    "arcsinh",
+    lambda a, F, g, x: g * F.rsqrt(x * x + 1),
+    (-2, 2),
+)
+unary(
+    "arccosh",
+    "Inverse hyperbolic cosine.",
+    "arccosh",
+    lambda a, F, g, x: g * F.rsqrt(x * x - 1),
+    (1.1, 3),
+)
+unary(
+    "arctanh",
+    "Inverse hyperbolic tangent.",
+    "arctanh",
+    lambda a, F, g, x: g / (1 - x * x),
+    (-0.8, 0.8),
+)
 
 # --- activations ---
-unary("relu", "max(x, 0).", lambda xp, x: xp.maximum(x, 0), lambda a, F, g, y: F._activation_grad(g, y, act_type="relu"), (-2, 2), ints=True)
-unary("sigmoid", "1 / (1 + exp(-x)).", lambda xp, x: 1 / (1 + xp.exp(-x)),
-      lambda a, F, g, y: F._activation_grad(g, y, act_type="sigmoid"), (-4, 4))  # fmt: skip
-unary("log_sigmoid", "log(1 / (1 + exp(-x))).",
-      lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
-      lambda a, F, g, y: g * (1 - F.exp(y)), (-4, 4))  # fmt: skip
-unary("softsign", "x / (1 + abs(x)).", lambda xp, x: x / (1 + xp.abs(x)),
-      lambda a, F, g, x: g / F.square(F.abs(x) + 1), (-3, 3))  # fmt: skip
+unary(
+    "relu",
+    "max(x, 0).",
+    lambda xp, x: xp.maximum(x, 0),
+    lambda a, F, g, y: F._activation_grad(g, y, act_type="relu"),
+    (-2, 2),
+    ints=True,
+)
+unary(
+    "sigmoid",
+    "1 / (1 + exp(-x)).",
+    lambda xp, x: 1 / (1 + xp.exp(-x)),
+    lambda a, F, g, y: F._activation_grad(g, y, act_type="sigmoid"),
+    (-4, 4),
+)
+unary(
+    "log_sigmoid",
+    "log(1 / (1 + exp(-x))).",
+    lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
+    lambda a, F, g, y: g * (1 - F.exp(y)),
+    (-4, 4),
+)
+unary(
+    "softsign",
+    "x / (1 + abs(x)).",
+    lambda xp, x: x / (1 + xp.abs(x)),
+    lambda a, F, g, x: g / F.square(F.abs(x) + 1),
+    (-3, 3),
+)
 
 
 def _mish_grad(a, F, g, x):
@@ -172,35 +248,88 @@ def _mish_grad(a, F, g, x):
     return g * (squashed + x * gate * (1 - squashed * squashed))
 
 
-unary("mish", "x * tanh(log(1 + exp(x))).",
-      lambda xp, x: x * xp.tanh(xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))), _mish_grad, (-3, 3))  # fmt: skip
+unary(
+    "mish",
+    "x * tanh(log(1 + exp(x))).",
+    lambda xp, x: x * xp.tanh(xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))),
+    _mish_grad,
+    (-3, 3),
+)
 
 # --- special functions ---
-unary("erf", "The error function.", by_element(math.erf),
-      lambda a, F, g, x: g * F.exp(-x * x) * (2 / math.sqrt(math.pi)), (-2, 2), ("_npx_erf",))  # fmt: skip
-unary("erfinv", "The inverse of the error function.", by_element(_erfinv),
-      lambda a, F, g, y: g * F.exp(y * y) * (math.sqrt(math.pi) / 2), (-0.9, 0.9), ("_npx_erfinv",), tol=4)  # fmt: skip
-unary("gamma", "The gamma function.", by_element(_gamma),
-      lambda a, F, g, x, y: g * y * F.digamma(x), (0.5, 4), ("_npx_gamma",), tol=4)  # fmt: skip
-unary("gammaln", "The logarithm of the gamma function's absolute value.", by_element(_lgamma),
-      lambda a, F, g, x: g * F.digamma(x), (0.5, 5), ("_npx_gammaln",), tol=4)  # fmt: skip
-unary("digamma", "The logarithmic derivative of the gamma function.", by_element(_digamma),
-      None, (0.5, 5), ("_npx_digamma",), tol=4)  # fmt: skip
+unary(
+    "erf",
+    "The error function.",
+    by_element(math.erf),
+    lambda a, F, g, x: g * F.exp(-x * x) * (2 / math.sqrt(math.pi)),
+    (-2, 2),
+    ("_npx_erf",),
+)
+unary(
+    "erfinv",
+    "The inverse of the error function.",
+    by_element(_erfinv),
+    lambda a, F, g, y: g * F.exp(y * y) * (math.sqrt(math.pi) / 2),
+    (-0.9, 0.9),
+    ("_npx_erfinv",),
+    tol=4,
+)
+unary(
+    "gamma",
+    "The gamma function.",
+    by_element(_gamma),
+    lambda a, F, g, x, y: g * y * F.digamma(x),
+    (0.5, 4),
+    ("_npx_gamma",),
+    tol=4,
+)
+unary(
+    "gammaln",
+    "The logarithm of the gamma function's absolute value.",
+    by_element(_lgamma),
+    lambda a, F, g, x: g * F.digamma(x),
+    (0.5, 5),
+    ("_npx_gammaln",),
+    tol=4,
+)
+unary(
+    "digamma",
+    "The logarithmic derivative of the gamma function.",
+    by_element(_digamma),
+    None,
+    (0.5, 5),
+    ("_npx_digamma",),
+    tol=4,
+)
 
 register(
-    "logical_not", infer=infer_same, grad=_zero,
-    ref=lambda a, xp, data: (data == 0).astype(data.dtype), kernels=(native("logical_not", inplace=True),),
-    samples=(sample((3, 4)),), dtypes=_ALL, domain=(-1, 1),
+    "logical_not",
+    infer=infer_same,
+    grad=_zero,
+    ref=lambda a, xp, data: (data == 0).astype(data.dtype),
+    kernels=(native("logical_not", inplace=True),),
+    samples=(sample((3, 4)),),
+    dtypes=_ALL,
+    domain=(-1, 1),
     doc="1 where the value is zero, 0 elsewhere.",
-)  # fmt: skip
+)
 
 for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
     register(
-        _name, aliases=("_sparse_zeros_like",) if _value == 0 else (), infer=infer_same, grad=_zero,
+        _name,
+        aliases=("_sparse_zeros_like",) if _value == 0 else (),
+        infer=infer_same,
+        grad=_zero,
         ref=lambda a, xp, data, _value=_value: xp.full(data.shape, _value, data.dtype),
-        kernels=(native("fill", struct=SCALAR, params=lambda a, i, o, v=_value: {"scalar": v}, inplace=True),),
-        samples=(sample((3, 4)),), dtypes=_ALL, doc=f"An array of {_name[:-5]} like the input.",
-    )  # fmt: skip
+        kernels=(
+            native(
+                "fill", struct=SCALAR, params=lambda a, i, o, v=_value: {"scalar": v}, inplace=True
+            ),
+        ),
+        samples=(sample((3, 4)),),
+        dtypes=_ALL,
+        doc=f"An array of {_name[:-5]} like the input.",
+    )
 
 
 def _clip_params(a, ins, outs):
@@ -257,7 +386,9 @@ class SmoothL1:
 
     def ref(a, xp, data):
         square, size = a.scalar * a.scalar, xp.abs(data)
-        return xp.where(size < 1 / square, 0.5 * square * data * data, size - 0.5 / square).astype(data.dtype)
+        return xp.where(size < 1 / square, 0.5 * square * data * data, size - 0.5 / square).astype(
+            data.dtype
+        )
 
 
 @op("hard_sigmoid")
@@ -268,7 +399,9 @@ class HardSigmoid:
     beta: Float = 0.5
 
     domain = (-4, 4)
-    kernels = (native("hard_sigmoid", SCALAR2, lambda a, i, o: {"p": a.alpha, "q": a.beta}, inplace=True),)
+    kernels = (
+        native("hard_sigmoid", SCALAR2, lambda a, i, o: {"p": a.alpha, "q": a.beta}, inplace=True),
+    )
     samples = (sample((3, 4)), sample((3, 4), alpha=0.3, beta=0.1))
 
     infer = infer_same
@@ -280,7 +413,17 @@ class HardSigmoid:
         return xp.clip(a.alpha * data + a.beta, 0, 1).astype(data.dtype)
 
 
-_CAST_TARGETS = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+_CAST_TARGETS = (
+    "bfloat16",
+    "bool",
+    "float16",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "int8",
+    "uint8",
+)
 
 
 def _infer_cast(a, data):
@@ -301,14 +444,26 @@ for _name, _aliases, _targets in (
     ("amp_cast", (), tuple(name for name in _CAST_TARGETS if name != "bool")),
 ):
     register(
-        _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer_cast,
-        grad=_cast_grad, ref=_cast_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
+        _name,
+        aliases=_aliases,
+        fields=(Field("dtype", DType(*_targets)),),
+        infer=_infer_cast,
+        grad=_cast_grad,
+        ref=_cast_ref,
+        kernels=(native("cast"),),
+        domain=(-100, 100),
+        dtypes=_ALL,
         samples=(
-            sample((3, 4), dtype="float32", grad=False), sample((3, 4), dtype="float16", grad=False, tol=100),
-            *((sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),) if _name == "Cast" else ()),
+            sample((3, 4), dtype="float32", grad=False),
+            sample((3, 4), dtype="float16", grad=False, tol=100),
+            *(
+                (sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),)
+                if _name == "Cast"
+                else ()
+            ),
         ),
         doc="Convert to another element type; floats are cut to integers towards zero.",
-    )  # fmt: skip
+    )
 
 
 @op("_contrib_div_sqrt_dim")
@@ -365,8 +520,13 @@ class GradientMultiplier:
 
 for _name, _define in (("round", _half_away), ("sign", lambda xp, x: xp.sign(x))):
     register(
-        f"_contrib_{_name}_ste", aliases=(f"_sparse__contrib_{_name}_ste",), infer=infer_same,
-        grad=lambda a, F, g: g, ref=lambda a, xp, data, _define=_define: _define(xp, data),
-        kernels=(native(_name, inplace=True),), samples=(sample((3, 4), grad=False),), domain=(-3, 3),
+        f"_contrib_{_name}_ste",
+        aliases=(f"_sparse__contrib_{_name}_ste",),
+        infer=infer_same,
+        grad=lambda a, F, g: g,
+        ref=lambda a, xp, data, _define=_define: _define(xp, data),
+        kernels=(native(_name, inplace=True),),
+        samples=(sample((3, 4), grad=False),),
+        domain=(-3, 3),
         doc=f"`{_name}` whose gradient passes straight through.",
-    )  # fmt: skip
+    )

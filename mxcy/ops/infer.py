@@ -1,14 +1,23 @@
 """Specs: what is known of a tensor before it exists, and the helpers that inference rules use.
 
-A shape is a tuple with -1 for an unknown extent, or None when not even the rank is known; a dtype is a
-code of mxcy.dtypes or None. Inference rules read input specs, may fill in what they can deduce about
-them, and return output specs; they run with everything known (eager) or partly known (symbols).
+A shape is a tuple with -1 for an unknown extent, or None when not even the rank is known; a dtype
+is a code of mxcy.dtypes or None. Inference rules read input specs, may fill in what they can deduce
+about them, and return output specs; they run with everything known (eager) or partly known
+(symbols).
 """
 
 from mxcy import dtypes
 from mxcy.base import MXNetError
 
-__all__ = ["Spec", "InferError", "require", "broadcast_shapes", "normal_axis", "normal_axes", "same_dtype"]
+__all__ = [
+    "Spec",
+    "InferError",
+    "require",
+    "broadcast_shapes",
+    "normal_axis",
+    "normal_axes",
+    "same_dtype",
+]
 
 
 class InferError(MXNetError):
@@ -42,7 +51,7 @@ class Spec:
         return n
 
     def fill(self, name, shape=None, dtype=None):
-        """Unify with what a rule deduced; a contradiction is an InferError that names the argument."""
+        """Unify with what a rule deduced; contradictions are InferErrors that name the argument."""
         if shape is not None:
             shape = tuple(shape)
             if self.shape is None:
@@ -52,13 +61,16 @@ class Spec:
             ):
                 raise InferError(f"argument {name}: expected shape {shape}, got {self.shape}")
             else:
-                self.shape = tuple(b if a == -1 else a for a, b in zip(self.shape, shape, strict=True))
+                self.shape = tuple(
+                    b if a == -1 else a for a, b in zip(self.shape, shape, strict=True)
+                )
         if dtype is not None:
             if self.dtype is None:
                 self.dtype = dtype
             elif self.dtype != dtype:
                 raise InferError(
-                    f"argument {name}: expected dtype {dtypes.name_of(dtype)}, got {dtypes.name_of(self.dtype)}"
+                    f"argument {name}: expected dtype {dtypes.name_of(dtype)}, got "
+                    f"{dtypes.name_of(self.dtype)}"
                 )
         return self
 

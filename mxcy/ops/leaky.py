@@ -19,8 +19,14 @@ def _per_channel(gamma_size, ndim):
     return (1, gamma_size) + (1,) * (ndim - 2)
 
 
-@op("LeakyReLU", aliases=("_npx_leaky_relu",), inputs="data gamma?", outputs="out mask", visible=1,
-    uses_mode=True)  # fmt: skip
+@op(
+    "LeakyReLU",
+    aliases=("_npx_leaky_relu",),
+    inputs="data gamma?",
+    outputs="out mask",
+    visible=1,
+    uses_mode=True,
+)
 class LeakyReLU:
     """Rectifiers that let something of negative elements through.
 
@@ -29,7 +35,8 @@ class LeakyReLU:
     prelu
         ``gamma * x`` for negative x; gamma (channels,) or (1,) is learned.
     elu, selu
-        ``slope * (exp(x) - 1)`` for negative x; selu has fixed constants that keep mean and variance.
+        ``slope * (exp(x) - 1)`` for negative x; selu has fixed constants that keep mean and
+        variance.
     gelu
         ``x * Phi(x)`` for all x, with the normal distribution's Phi.
     rrelu

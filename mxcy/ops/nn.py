@@ -11,7 +11,11 @@ from mxcy.ops.record import native, op, sample, values
 __all__ = []
 
 
-@op("FullyConnected", aliases=("_npx_fully_connected", "_sparse_FullyConnected"), inputs="data weight bias?")
+@op(
+    "FullyConnected",
+    aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
+    inputs="data weight bias?",
+)
 class FullyConnected:
     """Affine map of the last axis: ``out = data . weight^T + bias``.
 
@@ -98,7 +102,8 @@ _KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVA
 class Activation:
     """Apply an activation function to every element.
 
-    relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x)); tanh.
+    relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x));
+    tanh.
     """
 
     act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
@@ -141,7 +146,7 @@ _CURVATURES = {
 
 @op("_activation_grad", inputs="grad saved")
 class _ActivationGrad:
-    """The gradient of Activation: the head gradient times the slope at the saved output or input."""
+    """The gradient of Activation: the head gradient times the slope at what was saved."""
 
     act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
 
@@ -178,8 +183,15 @@ def _mask_shape(a, shape):
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
-@op("Dropout", aliases=("_npx_dropout",), inputs="data", outputs="out mask", visible=1, uses_mode=True,
-    uses_rng=True)  # fmt: skip
+@op(
+    "Dropout",
+    aliases=("_npx_dropout",),
+    inputs="data",
+    outputs="out mask",
+    visible=1,
+    uses_mode=True,
+    uses_rng=True,
+)
 class Dropout:
     """Zero each element with probability p and scale the others by 1 / (1 - p), in training mode.
 
@@ -236,13 +248,21 @@ class Embedding:
 
     input_dim: Int
     output_dim: Int
-    dtype: DType("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8") = "float32"
+    dtype: DType("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8") = (
+        "float32"
+    )
     sparse_grad: Bool = False
 
     samples = (
-        sample(values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4, dtypes=("float32",)),
         sample(
-            values(0, 6, (5,), "int64"), (6, 3), input_dim=6, output_dim=3, dtype="float64",
+            values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4, dtypes=("float32",)
+        ),
+        sample(
+            values(0, 6, (5,), "int64"),
+            (6, 3),
+            input_dim=6,
+            output_dim=3,
+            dtype="float64",
             dtypes=("float64",),
         ),
     )

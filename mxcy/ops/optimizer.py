@@ -145,7 +145,8 @@ def optimizer(
     extra : tuple of str
         Names of inputs of one element, after the states, that are only read.
     struct : Params, optional
-        The parameter struct of the kernels, which bear the operators' names; without it there are none.
+        The parameter struct of the kernels, which bear the operators' names; without it there are
+        none.
     """
     states, shape = tuple(states.split()), (3, 5)
 

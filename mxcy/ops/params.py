@@ -257,10 +257,11 @@ RMSPROP = Params(
 )
 MULTI_SGD = Params(
     "multi_sgd",
-    "one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when"
+    "one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, "
+    "or, when"
     " preloaded, those in two arrays at the end",
-    weights="i32", per="i32", preloaded="i32", momentum="f64", rescale_grad="f64", clip_gradient="f64",
-    lrs="f64[60]", wds="f64[60]",
+    weights="i32", per="i32", preloaded="i32", momentum="f64", rescale_grad="f64",
+    clip_gradient="f64", lrs="f64[60]", wds="f64[60]",
 )  # fmt: skip
 
 SOFTMAX_OUTPUT = Params(
@@ -275,7 +276,8 @@ SOFTMAX_OUTPUT = Params(
 def header():
     """The text of kernels/params.gen.h."""
     head = (
-        "/* Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit. */\n"
+        "/* Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not "
+        "edit. */\n"
         "#ifndef MXCY_PARAMS_GEN_H_\n#define MXCY_PARAMS_GEN_H_\n#include <stdint.h>\n"
     )
     return "\n".join([head, *(s.c_text() + "\n" for s in STRUCTS.values()), "#endif\n"])

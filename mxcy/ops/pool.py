@@ -15,7 +15,8 @@ def resolve(a, spatial):
     """(kernel, stride, pad, output extents) of pooling attributes over the given input extents.
 
     With ``pooling_convention='full'`` the last window may reach beyond the padding (the extents are
-    rounded up); ``'same'`` divides the extents by the stride, rounding up, and serves 1-D max pooling.
+    rounded up); ``'same'`` divides the extents by the stride, rounding up, and serves 1-D max
+    pooling.
     """
     n = len(spatial)
     require(1 <= n <= 3, f"data: expected 1 to 3 spatial dimensions, got {n}")
@@ -68,12 +69,16 @@ def _params(a, data):
     ones = (1,) * (3 - len(spatial))
     kind = ("max", "avg", "sum").index(a.pool_type) if a.pool_type != "lp" else a.p_value + 1
     return {
-        "kind": kind, "count_pad": a.count_include_pad is not False,
+        "kind": kind,
+        "count_pad": a.count_include_pad is not False,
         "outer": data.shape[0] if last else data.shape[0] * data.shape[1],
         "inner": data.shape[-1] if last else 1,
-        "source": ones + tuple(spatial), "target": ones + tuple(out), "kernel": ones + tuple(kernel),
-        "stride": ones + tuple(stride), "pad": (0,) * len(ones) + tuple(pad),
-    }  # fmt: skip
+        "source": ones + tuple(spatial),
+        "target": ones + tuple(out),
+        "kernel": ones + tuple(kernel),
+        "stride": ones + tuple(stride),
+        "pad": (0,) * len(ones) + tuple(pad),
+    }
 
 
 def _work(a, data, pooled):
@@ -83,7 +88,7 @@ def _work(a, data, pooled):
 
 
 def _window(position, extents, kernel, stride, pad):
-    """(begin, end) of the valid part of a window per axis, and its size with the padding counted."""
+    """(begin, end) of the valid part of a window per axis, and its size with the padding."""
     bounds, whole = [], 1
     for o, x, k, s, p in zip(position, extents, kernel, stride, pad, strict=True):
         begin = o * s - p
@@ -111,10 +116,22 @@ _SAMPLES = (
     sample((2, 3, 5, 6), kernel=(2, 2), stride=(2, 2), pad=(1, 0), pool_type="avg"),
     sample((2, 3, 5, 5), kernel=(2, 2), stride=(2, 2), pooling_convention="full"),
     sample(
-        (2, 3, 5, 5), kernel=(3, 3), stride=(2, 2), pad=(1, 1), pooling_convention="full",
-        pool_type="avg", count_include_pad=False,
+        (2, 3, 5, 5),
+        kernel=(3, 3),
+        stride=(2, 2),
+        pad=(1, 1),
+        pooling_convention="full",
+        pool_type="avg",
+        count_include_pad=False,
     ),
-    sample((2, 3, 6, 6), kernel=(3, 3), stride=(3, 3), pad=(2, 2), pooling_convention="full", pool_type="avg"),
+    sample(
+        (2, 3, 6, 6),
+        kernel=(3, 3),
+        stride=(3, 3),
+        pad=(2, 2),
+        pooling_convention="full",
+        pool_type="avg",
+    ),
     sample((2, 3, 4, 5), global_pool=True, pool_type="avg"),
     sample((2, 3, 4, 5), global_pool=True),
     sample((2, 3, 4, 4), kernel=(2, 2), pool_type="sum"),
@@ -124,7 +141,7 @@ _SAMPLES = (
     sample((2, 5, 6, 3), kernel=(2, 3), stride=(2, 2), pad=(1, 1), layout="NHWC"),
     sample((2, 5, 3), kernel=(2,), pad=(1,), layout="NWC", pool_type="avg"),
     sample((1, 18, 18, 2), global_pool=True, layout="NHWC", pool_type="avg"),
-)  # fmt: skip
+)
 _SHARED = (
     "pool_type",
     "global_pool",
@@ -141,10 +158,10 @@ _SHARED = (
 class Pooling:
     """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.
 
-    Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average counts
-    the padding unless `count_include_pad` is false. ``pool_type='lp'`` gives the p-th root of the sum
-    of p-th powers, sign kept, for a `p_value` of 1, 2 or 3. With a `layout` that ends in C the channels
-    come last.
+    Shapes: data (batch, channel, spatial...), with one to three spatial dimensions. An average
+    counts the padding unless `count_include_pad` is false. ``pool_type='lp'`` gives the p-th root
+    of the sum of p-th powers, sign kept, for a `p_value` of 1, 2 or 3. With a `layout` that ends
+    in C the channels come last.
     """
 
     kernel: Shape = ()

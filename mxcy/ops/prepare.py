@@ -70,7 +70,8 @@ def prepare(op, attrs, ins, find_kernel, force=None):
     for i, spec in enumerate(outs):
         if not spec.known:
             raise MXNetError(
-                f"Error in operator {op.name}: shape or dtype of output {i} cannot be inferred ({spec})"
+                f"Error in operator {op.name}: shape or dtype of output {i} cannot be inferred "
+                f"({spec})"
             )
     call = Call(op, attrs, ins, outs)
     reasons = []
@@ -91,7 +92,9 @@ def prepare(op, attrs, ins, find_kernel, force=None):
             raise MXNetError(f"operator {op.name}: kernel {force} refused ({'; '.join(reasons)})")
     if "dispatch" in env.get("MXCY_VERBOSE"):
         chosen = call.kernel or "ref"
-        print(f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True)
+        print(
+            f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True
+        )
     return call
 
 

@@ -10,8 +10,8 @@ A record is made by the decorator `op` on a class (or by a family constructor su
 
         def arguments(a): ...                     # input names that these attributes ask for
         def infer(a, data, weight, bias=None): ... # Specs in, Spec (or a tuple of them) out
-        def grad(a, F, g, data, weight): ...       # asks by name for what it needs: inputs, outputs, out
-        def ref(a, xp, data, weight, bias=None): ... # the definition, for any array module
+        def grad(a, F, g, data, weight): ...      # asks by name for inputs, outputs, out, ...
+        def ref(a, xp, data, weight, bias=None): ...  # the definition, for any array module
         kernels = (native("fully_connected", ...),)  # best first; ref is always last
         samples = (sample((2, 3), (4, 3), (4,), num_hidden=4),)
 
@@ -25,7 +25,8 @@ from mxcy.ops.attrs import REQUIRED, Field, Schema
 from mxcy.ops.infer import Spec
 
 __all__ = [
-    "Op", "Native", "Sample", "native", "op", "register", "sample", "values", "stop", "find", "REGISTRY",
+    "Op", "Native", "Sample", "native", "op", "register", "sample", "values", "stop", "find",
+    "REGISTRY",
 ]  # fmt: skip
 
 #: every registered name (aliases included) -> Op
@@ -42,7 +43,9 @@ class Native:
         self.workspace, self.work, self.inplace, self.select = workspace, work, inplace, select
 
 
-def native(name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False, select=None):
+def native(
+    name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False, select=None
+):
     """Name a kernel of the kernel table for a record.
 
     Parameters
@@ -136,7 +139,9 @@ class Op:
         self.variadic, self.num_args = variadic, num_args
         self._outputs = outputs if callable(outputs) else tuple(outputs.split())
         self._visible = visible
-        self._mutates = mutates if callable(mutates) else tuple(self.inputs.index(m) for m in mutates)
+        self._mutates = (
+            mutates if callable(mutates) else tuple(self.inputs.index(m) for m in mutates)
+        )
         # Inputs that symbols list as auxiliary states; those that the operator writes by default.
         self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
@@ -197,7 +202,7 @@ class Op:
 
     # --- gradient ---
     def _plan_grad(self, extra):
-        """For each named parameter of the gradient rule: ("in" | "out", index), "ins", "outs" or "need"."""
+        """For each named parameter of the gradient rule: its kind and its index."""
         known = {name: ("in", i) for i, name in enumerate(self.inputs)}
         if not callable(self._outputs):
             for i, name in enumerate(self._outputs):
@@ -208,7 +213,9 @@ class Op:
         parameters = list(inspect.signature(self._grad).parameters)[3:]
         for name in parameters:
             if name not in known:
-                raise ValueError(f"{self.name}: the gradient rule asks for {name!r}, not an input or output")
+                raise ValueError(
+                    f"{self.name}: the gradient rule asks for {name!r}, not an input or output"
+                )
         return tuple(known[name] for name in parameters)
 
     def grad(self, a, F, g, ins, outs, needs, specs):
@@ -234,7 +241,8 @@ class Op:
                 "specs": lambda i: specs}  # fmt: skip
         found = self._grad(a, F, g, *(pick[kind](i) for kind, i in self.grad_needs))
         found = list(found) if isinstance(found, (tuple, list)) else [found]
-        # Rules may leave out trailing inputs, or speak of optional ones that this call does not have.
+        # Rules may leave out trailing inputs, or speak of optional ones that this call does not
+        # have.
         return (found + [None] * (len(ins) - len(found)))[: len(ins)]
 
     def __repr__(self):

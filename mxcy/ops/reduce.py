@@ -14,7 +14,11 @@ __all__ = ["reduction", "reduced_axes", "reduce_params"]
 
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
-_FIELDS = (Field("axis", ShapeOrNone, None), Field("keepdims", Bool, False), Field("exclude", Bool, False))
+_FIELDS = (
+    Field("axis", ShapeOrNone, None),
+    Field("keepdims", Bool, False),
+    Field("exclude", Bool, False),
+)
 
 
 def reduced_axes(a, ndim):
@@ -52,7 +56,11 @@ def reduce_params(shape, axes):
         else:
             merged.append([i in axes, extent])
     merged = merged or [[True, 1]]
-    return {"ndim": len(merged), "first_reduced": merged[0][0], "shape": [extent for _, extent in merged]}
+    return {
+        "ndim": len(merged),
+        "first_reduced": merged[0][0],
+        "shape": [extent for _, extent in merged],
+    }
 
 
 def _params(a, ins, outs):
@@ -100,16 +108,25 @@ def reduction(name, doc, define, grad, aliases=(), domain=(-1, 1), dtypes=_ALL, 
         return define(xp, data, axes).astype(data.dtype).reshape(shape)
 
     return register(
-        name, aliases=aliases, fields=_FIELDS, infer=_infer, grad=grad, ref=ref, doc=doc,
-        kernels=(native(name, REDUCE, _params, when=_refuse_empty),), domain=domain, dtypes=dtypes,
+        name,
+        aliases=aliases,
+        fields=_FIELDS,
+        infer=_infer,
+        grad=grad,
+        ref=ref,
+        doc=doc,
+        kernels=(native(name, REDUCE, _params, when=_refuse_empty),),
+        domain=domain,
+        dtypes=dtypes,
         samples=(
-            sample((3, 4), tol=tol), sample((2, 3, 4), axis=1, tol=tol),
+            sample((3, 4), tol=tol),
+            sample((2, 3, 4), axis=1, tol=tol),
             sample((2, 3, 4), axis=(0, 2), keepdims=True, tol=tol),
             sample((2, 3, 4), axis=-1, exclude=True, tol=tol),
             sample((2, 70, 3), axis=(1,), grad=False, tol=tol),
             sample((5, 130), axis=1, grad=False, tol=tol),
         ),
-    )  # fmt: skip
+    )
 
 
 def _extremum_grad(a, F, g, data, out, specs):
@@ -118,36 +135,57 @@ def _extremum_grad(a, F, g, data, out, specs):
 
 
 reduction(
-    "sum", "Sum over axes.", lambda xp, x, axes: x.sum(axes, keepdims=True),
-    lambda a, F, g, specs: _over(F, g, a, specs[0]), aliases=("_sparse_sum", "sum_axis"),
-)  # fmt: skip
+    "sum",
+    "Sum over axes.",
+    lambda xp, x, axes: x.sum(axes, keepdims=True),
+    lambda a, F, g, specs: _over(F, g, a, specs[0]),
+    aliases=("_sparse_sum", "sum_axis"),
+)
 reduction(
-    "mean", "Mean over axes; integers are cut towards zero.", lambda xp, x, axes: x.mean(axes, keepdims=True),
-    lambda a, F, g, specs: _over(F, g / count_reduced(a, specs[0]), a, specs[0]), aliases=("_sparse_mean",),
-)  # fmt: skip
+    "mean",
+    "Mean over axes; integers are cut towards zero.",
+    lambda xp, x, axes: x.mean(axes, keepdims=True),
+    lambda a, F, g, specs: _over(F, g / count_reduced(a, specs[0]), a, specs[0]),
+    aliases=("_sparse_mean",),
+)
 reduction(
-    "prod", "Product over axes.", lambda xp, x, axes: x.prod(axes, keepdims=True),
-    lambda a, F, g, data, out, specs: _over(F, g * out, a, specs[0]) / data, domain=(0.7, 1.3), dtypes=_FLOATS,
-)  # fmt: skip
+    "prod",
+    "Product over axes.",
+    lambda xp, x, axes: x.prod(axes, keepdims=True),
+    lambda a, F, g, data, out, specs: _over(F, g * out, a, specs[0]) / data,
+    domain=(0.7, 1.3),
+    dtypes=_FLOATS,
+)
 reduction(
-    "max", "Largest value over axes.", lambda xp, x, axes: x.max(axes, keepdims=True), _extremum_grad,
+    "max",
+    "Largest value over axes.",
+    lambda xp, x, axes: x.max(axes, keepdims=True),
+    _extremum_grad,
     aliases=("max_axis",),
-)  # fmt: skip
+)
 reduction(
-    "min", "Smallest value over axes.", lambda xp, x, axes: x.min(axes, keepdims=True), _extremum_grad,
+    "min",
+    "Smallest value over axes.",
+    lambda xp, x, axes: x.min(axes, keepdims=True),
+    _extremum_grad,
     aliases=("min_axis",),
-)  # fmt: skip
+)
 reduction(
-    "nansum", "Sum over axes with NaN taken as 0.", lambda xp, x, axes: xp.nansum(x, axes, keepdims=True),
+    "nansum",
+    "Sum over axes with NaN taken as 0.",
+    lambda xp, x, axes: xp.nansum(x, axes, keepdims=True),
     lambda a, F, g, data, specs: _over(F, g, a, specs[0]) * F.broadcast_equal(data, data),
-)  # fmt: skip
+)
 reduction(
-    "nanprod", "Product over axes with NaN taken as 1.", lambda xp, x, axes: xp.nanprod(x, axes, keepdims=True),
+    "nanprod",
+    "Product over axes with NaN taken as 1.",
+    lambda xp, x, axes: xp.nanprod(x, axes, keepdims=True),
     lambda a, F, g, data, out, specs: F.where(
         F.broadcast_equal(data, data), _over(F, g * out, a, specs[0]) / data, F.zeros_like(data)
     ),
-    domain=(0.7, 1.3), dtypes=_FLOATS,
-)  # fmt: skip
+    domain=(0.7, 1.3),
+    dtypes=_FLOATS,
+)
 
 
 @op("norm", aliases=("_sparse_norm",))
@@ -163,16 +201,25 @@ class Norm:
     domain = (0.2, 1)
     kernels = (
         native(
-            lambda a, ins, outs: "sum_abs" if a.ord == 1 else "norm2", REDUCE, _params,
-            when=lambda a, ins, outs: _refuse_empty(a, ins, outs)
-            or (None if ins[0].dtype == outs[0].dtype else "the result has another element type"),
+            lambda a, ins, outs: "sum_abs" if a.ord == 1 else "norm2",
+            REDUCE,
+            _params,
+            when=lambda a, ins, outs: (
+                _refuse_empty(a, ins, outs)
+                or (
+                    None if ins[0].dtype == outs[0].dtype else "the result has another element type"
+                )
+            ),
         ),
-    )  # fmt: skip
+    )
     samples = (
-        sample((3, 4)), sample((3, 4), ord=1), sample((2, 3, 4), axis=1), sample((2, 3, 4), axis=(0, 1)),
+        sample((3, 4)),
+        sample((3, 4), ord=1),
+        sample((2, 3, 4), axis=1),
+        sample((2, 3, 4), axis=(0, 1)),
         sample((2, 3, 4), axis=-1, keepdims=True, ord=1),
         sample((3, 4), out_dtype="float64", dtypes=("float32",)),
-    )  # fmt: skip
+    )
 
     def infer(a, data):
         require(a.ord in (1, 2), f"ord: expected 1 or 2, got {a.ord}")
@@ -191,7 +238,9 @@ class Norm:
         axes = reduced_axes(a, data.ndim)
         wide = data.astype("float64")
         found = xp.abs(wide).sum(axes) if a.ord == 1 else xp.sqrt((wide * wide).sum(axes))
-        return found.astype(a.out_dtype or data.dtype).reshape(reduced_shape(data.shape, axes, a.keepdims))
+        return found.astype(a.out_dtype or data.dtype).reshape(
+            reduced_shape(data.shape, axes, a.keepdims)
+        )
 
 
 def _infer_position(a, data):
@@ -217,12 +266,15 @@ def _along(axis, data):
 
 
 _POSITION_SAMPLES = (
-    sample((3, 4)), sample((2, 3, 4), axis=1), sample((2, 3, 4), axis=-1, keepdims=True),
-    sample((5, 70), axis=1, grad=False), sample((70, 19), axis=0, grad=False),
+    sample((3, 4)),
+    sample((2, 3, 4), axis=1),
+    sample((2, 3, 4), axis=-1, keepdims=True),
+    sample((5, 70), axis=1, grad=False),
+    sample((70, 19), axis=0, grad=False),
     sample((2, 5, 300), axis=1, grad=False),
     sample(np.array([[1, 3, 3], [np.nan, 5, np.nan], [-np.inf] * 3]), axis=1, grad=False),
     sample(np.array([[1, np.nan, 3], [np.nan, 5, 3]]), axis=0, grad=False),
-)  # fmt: skip
+)
 
 for _name in ("argmax", "argmin"):
 
@@ -231,15 +283,18 @@ for _name in ("argmax", "argmin"):
         return getattr(xp, _name)(data, axis=a.axis).astype(data.dtype).reshape(shape)
 
     register(
-        _name, fields=(Field("axis", IntOrNone, None), Field("keepdims", Bool, False)),
-        infer=_infer_position, grad=lambda a, F, g: None, ref=_position_ref, dtypes=_ALL,
+        _name,
+        fields=(Field("axis", IntOrNone, None), Field("keepdims", Bool, False)),
+        infer=_infer_position,
+        grad=lambda a, F, g: None,
+        ref=_position_ref,
+        dtypes=_ALL,
         kernels=(
             native(_name, ARG, lambda a, ins, outs: _along(a.axis, ins[0]), when=_refuse_empty),
         ),
         samples=_POSITION_SAMPLES,
-        doc=f"The position of the {'largest' if _name == 'argmax' else 'smallest'} element along an axis, "
-            "as a float; the first of equal ones.",
-    )  # fmt: skip
+        doc=f"Position of the {_name[3:]}imum along an axis, as a float; the first of equal ones.",
+    )
 
 
 @op("argmax_channel")
@@ -247,9 +302,7 @@ class ArgmaxChannel:
     """The position of the largest element along axis 1, as a float."""
 
     dtypes = _ALL
-    kernels = (
-        native("argmax", ARG, lambda a, ins, outs: _along(1, ins[0]), when=_refuse_empty),
-    )
+    kernels = (native("argmax", ARG, lambda a, ins, outs: _along(1, ins[0]), when=_refuse_empty),)
     samples = (sample((3, 4)), sample((2, 5, 3)))
 
     def infer(a, data):

@@ -48,13 +48,15 @@ def run(call, attrs, inputs, outputs):
     targets = [*outputs, *(inputs[i] for i in op.mutated(len(inputs)))]
     if len(found) != len(targets):
         raise MXNetError(
-            f"Error in operator {op.name}: the reference returned {len(found)} arrays, expected {len(targets)}"
+            f"Error in operator {op.name}: the reference returned {len(found)} arrays, "
+            f"expected {len(targets)}"
         )
     with np.errstate(all="ignore"):
         for target, values in zip(targets, found, strict=True):
             if np.shape(values) != target.shape:
                 raise MXNetError(
-                    f"Error in operator {op.name}: the reference returned shape {np.shape(values)}, "
+                    f"Error in operator {op.name}: the reference returned shape "
+                    f"{np.shape(values)}, "
                     f"inference said {target.shape}"
                 )
             if values is not None:

@@ -181,6 +181,7 @@ def test_second_derivative_of_a_dense_layer():
         (by_x,) = autograd.grad((y * y).sum(), [x], create_graph=True)
         penalty = (by_x * by_x).sum()
     penalty.backward()
+
     # penalty = 4 |x w^T w|^2; its gradient by w, by finite differences
     def value(weights):
         return 4 * np.sum((x.asnumpy() @ weights.T @ weights) ** 2)

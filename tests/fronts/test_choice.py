@@ -11,7 +11,10 @@ import pytest
 import mxcy
 
 PACKAGE = Path(mxcy.__file__).parent
-SHOW = "import mxcy as mx; print(mx.nd._internal.NDArrayBase.__module__, (mx.nd.ones((2,)) + 1).sum().asscalar())"
+SHOW = (
+    "import mxcy as mx; "
+    "print(mx.nd._internal.NDArrayBase.__module__, (mx.nd.ones((2,)) + 1).sum().asscalar())"
+)
 
 
 def run(code, path=None, **variables):

@@ -1,4 +1,4 @@
-"""Convolution kernels on shapes that exercise their blocking, strips of threads and 16-bit types."""
+"""Convolution kernels on shapes that exercise blocking, strips of threads, 16-bit types."""
 
 import numpy as np
 import pytest

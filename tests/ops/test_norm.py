@@ -1,4 +1,4 @@
-"""Normalisation kernels on sizes beyond the battery's: long runs, many columns, teams of threads."""
+"""Normalisation kernels beyond the battery's sizes: long runs, many columns, teams."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,9 @@ def to_array(values):
 
 def to_float(array):
     view = array.numpy_view()
-    return reference.widen(view) if dtypes.name_of(array.dtype_code) == "bfloat16" else np.array(view)
+    return (
+        reference.widen(view) if dtypes.name_of(array.dtype_code) == "bfloat16" else np.array(view)
+    )
 
 
 def expected(record, sample, inputs):
@@ -173,7 +175,9 @@ def test_kernels_against_reference(record: Op, sample, dtype):
             twice, _ = _front.execute(
                 record, arrays, attrs, outputs=base, reqs=[ADD], kernel=kernel, train=sample.train
             )
-            assert_close(to_float(twice[0]), 2 * to_float(outs[0]), dtype, sample.tol, f"{kernel} add")
+            assert_close(
+                to_float(twice[0]), 2 * to_float(outs[0]), dtype, sample.tol, f"{kernel} add"
+            )
             kept = np.array(base[0].numpy_view())
             _front.execute(
                 record, arrays, attrs, outputs=base, reqs=[NULL], kernel=kernel, train=sample.train
@@ -209,7 +213,11 @@ def call_eagerly(record, arrays, sample):
 @pytest.mark.parametrize("record, sample", list(gradient_cases()))
 def test_gradient_against_finite_differences(record, sample):
     inputs = draw(record, sample, "float64")
-    floats = [i for i, v in enumerate(inputs) if v.dtype == np.float64 and i not in record.mutated(len(inputs))]
+    floats = [
+        i
+        for i, v in enumerate(inputs)
+        if v.dtype == np.float64 and i not in record.mutated(len(inputs))
+    ]
     weights = None
 
     def loss(values):
@@ -256,9 +264,9 @@ def test_attributes_survive_as_text(name, record):
         given = attrs_of(record, sample)
         texts = {key: str(value) for key, value in given.items() if not isinstance(value, type)}
         assert record.schema.intern(name, {**given, **texts}) is record.schema.intern(name, given)
-        assert record.schema.dynamic_values(name, {**given, **texts}) == record.schema.dynamic_values(
-            name, given
-        )
+        assert record.schema.dynamic_values(
+            name, {**given, **texts}
+        ) == record.schema.dynamic_values(name, given)
 
 
 @pytest.mark.parametrize("record, sample, dtype", list(cases(lambda r: not r.uses_rng)))
