@@ -1,4 +1,4 @@
-/* Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit. */
+/* Generated from mxcy/ops/params.py by `python mxcy/ops/params.py --write`. Do not edit. */
 #ifndef MXCY_PARAMS_GEN_H_
 #define MXCY_PARAMS_GEN_H_
 #include <stdint.h>

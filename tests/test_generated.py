@@ -8,7 +8,7 @@ from mxcy.ops import params
 @pytest.mark.parametrize("path", params.generated(), ids=lambda path: path.name)
 def test_parameter_structs_are_fresh(path):
     written = params.generated()[path]
-    assert path.read_text() == written, "run python -m mxcy.ops.params --write"
+    assert path.read_text() == written, "run python mxcy/ops/params.py --write"
 
 
 def test_struct_packs_like_c():

@@ -1,4 +1,4 @@
-# Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit.
+# Generated from mxcy/ops/params.py by `python mxcy/ops/params.py --write`. Do not edit.
 from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "params.gen.h" nogil:

@@ -1,6 +1,6 @@
 """Parameter structs that kernels receive, declared once for C, Cython and Python.
 
-``python -m mxcy.ops.params --write`` regenerates ``kernels/params.gen.h`` and
+``python mxcy/ops/params.py --write`` regenerates ``kernels/params.gen.h`` and
 ``mxcy/_cy/params.pxd``; a test keeps them fresh.
 A field is ``name=ctype`` with ctype ``i32``, ``i64``, ``f64`` or an array of them, ``i64[3]``.
 A struct packs keyword values to the bytes that ``mx_call.params`` points to.
@@ -276,7 +276,7 @@ SOFTMAX_OUTPUT = Params(
 def header():
     """The text of kernels/params.gen.h."""
     head = (
-        "/* Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not "
+        "/* Generated from mxcy/ops/params.py by `python mxcy/ops/params.py --write`. Do not "
         "edit. */\n"
         "#ifndef MXCY_PARAMS_GEN_H_\n#define MXCY_PARAMS_GEN_H_\n#include <stdint.h>\n"
     )
@@ -286,7 +286,7 @@ def header():
 def cython_header():
     """The text of mxcy/_cy/params.pxd."""
     head = (
-        "# Generated from mxcy/ops/params.py by `python -m mxcy.ops.params --write`. Do not edit.\n"
+        "# Generated from mxcy/ops/params.py by `python mxcy/ops/params.py --write`. Do not edit.\n"
         "from libc.stdint cimport int32_t, int64_t\n\n"
         'cdef extern from "params.gen.h" nogil:'
     )
@@ -308,4 +308,4 @@ if __name__ == "__main__":
         if "--write" in sys.argv:
             path.write_text(text)
         elif path.read_text() != text:
-            sys.exit(f"{path} is stale: run python -m mxcy.ops.params --write")
+            sys.exit(f"{path} is stale: run python mxcy/ops/params.py --write")
