@@ -302,6 +302,11 @@ typedef struct {
   double wds[60];
 } mx_multi_sgd_params;
 
+/* init starts afresh, else the output's value counts */
+typedef struct {
+  int32_t init;
+} mx_all_finite_params;
+
 /* the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored */
 typedef struct {
   int64_t rows;

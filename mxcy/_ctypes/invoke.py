@@ -216,12 +216,24 @@ def invoke(variant, inputs, numbers, out):
     return outputs[0] if call.visible == 1 else outputs[: call.visible]
 
 
+def _given_inputs(op, inputs):
+    """Inputs without the optional ones that are None, wherever they stand."""
+    return tuple(
+        x
+        for x, name in zip(inputs, op.inputs, strict=False)
+        if x is not None or name not in op.optional
+    )
+
+
 def _checked_inputs(variant, inputs):
     """Inputs without the optional ones that were not given."""
     op, n = variant.handle.op, len(inputs)
     if variant.arguments is not None:
         while n > variant.arguments and inputs[n - 1] is None:
             n -= 1
+        if n > variant.arguments:
+            inputs = _given_inputs(op, inputs)
+            n = len(inputs)
         if n != variant.arguments:
             names = op.arguments(variant.attrs)
             raise MXNetError(

@@ -512,6 +512,14 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
     return outputs[:prepared.visible]
 
 
+cdef tuple given_inputs(op, tuple inputs):
+    """Inputs without the optional ones that are None, wherever they stand."""
+    return tuple([
+        x for x, name in zip(inputs, op.inputs, strict=False)
+        if x is not None or name not in op.optional
+    ])
+
+
 cdef tuple checked_inputs(Variant variant, tuple inputs):
     """Inputs without the optional ones that were not given."""
     cdef int n = len(inputs), i
@@ -519,6 +527,9 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
     if variant.arguments >= 0:
         while n > variant.arguments and inputs[n - 1] is None:
             n -= 1
+        if n > variant.arguments:
+            inputs = given_inputs(op, inputs)
+            n = len(inputs)
         if n != variant.arguments or len(inputs) < n:
             names = op.arguments(variant.attrs)
             raise MXNetError(

@@ -229,6 +229,9 @@ cdef extern from "params.gen.h" nogil:
         double clip_gradient
         double lrs[60]
         double wds[60]
+    # init starts afresh, else the output's value counts
+    ctypedef struct mx_all_finite_params:
+        int32_t init
     # the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored
     ctypedef struct mx_softmax_output_params:
         int64_t rows

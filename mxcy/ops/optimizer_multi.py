@@ -5,7 +5,7 @@ the second... The outputs are the new weights.
 """
 
 from mxcy.ops.attrs import Bool, Field, FloatTuple, Int, Shape
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import require
 from mxcy.ops.optimizer import (
     BETAS,
     CLIP,
@@ -21,7 +21,7 @@ from mxcy.ops.optimizer import (
 )
 from mxcy.ops.optimizer_layer import adam_direction, bounded, lamb_direction
 from mxcy.ops.params import MULTI_SGD
-from mxcy.ops.record import native, op, register, sample, values
+from mxcy.ops.record import native, register, sample, values
 
 __all__ = ["multi"]
 
@@ -315,40 +315,3 @@ for _name, _step, _correction, _doc in (
             },
         ),
     )
-
-
-def _counted(a, ins):
-    require(a.num_arrays == len(ins), f"num_arrays: {a.num_arrays} differs from {len(ins)} inputs")
-
-
-@op("multi_sum_sq", inputs="", variadic="data")
-class MultiSumSq:
-    """The sum of the squares of each array: one float32 for each."""
-
-    num_arrays: Int
-
-    dtypes = ("float32", "float64", "float16")
-    samples = (sample((3, 4), (5,), (2, 2, 2), num_arrays=3, tol=10),)
-
-    def infer(a, ins):
-        _counted(a, ins)
-        return Spec((a.num_arrays,), 0)
-
-    def ref(a, xp, arrays):
-        return xp.stack([(x.astype("float64") ** 2).sum() for x in arrays])
-
-
-@op("reset_arrays", inputs="", variadic="data", outputs=(lambda a: ()), mutates=range)
-class ResetArrays:
-    """Fill each array with zeros."""
-
-    num_arrays: Int
-
-    samples = (sample((3, 4), (5,), num_arrays=2, grad=False),)
-
-    def infer(a, ins):
-        _counted(a, ins)
-        return ()
-
-    def ref(a, xp, arrays):
-        return [xp.zeros_like(x) for x in arrays]

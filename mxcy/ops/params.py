@@ -264,6 +264,8 @@ MULTI_SGD = Params(
     clip_gradient="f64", lrs="f64[60]", wds="f64[60]",
 )  # fmt: skip
 
+ALL_FINITE = Params("all_finite", "init starts afresh, else the output's value counts", init="i32")
+
 SOFTMAX_OUTPUT = Params(
     "softmax_output",
     "the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner"

@@ -1,9 +1,10 @@
-"""Write ``golden_<version>.npz``: what the cases give with real MXNet.
+"""Write ``<family>_<version>.npz``: what the cases of each family give with real MXNet.
 
 Run it from the repository's root with a Python that has MXNet 1.9.1, and again with one that has
-2.0.0b1: ``python -m tests.ops.golden.make``.
+2.0.0b1: ``python -m tests.ops.golden.make``, or with the names of some families behind it.
 """
 
+import sys
 from pathlib import Path
 
 import mxnet
@@ -13,9 +14,11 @@ from .cases import ALL
 
 if __name__ == "__main__":
     version = int(mxnet.__version__.split(".")[0])
-    found = {}
+    wanted, families = sys.argv[1:], {}
     for name, case in ALL.items():
-        if case.version == version:
+        family = name.partition("/")[0]
+        if case.version == version and (not wanted or family in wanted):
             for part, values in case.run(mxnet).items():
-                found[f"{name}/{part}"] = values
-    np.savez_compressed(Path(__file__).with_name(f"golden_{version}.npz"), **found)
+                families.setdefault(family, {})[f"{name}/{part}"] = values
+    for family, found in families.items():
+        np.savez_compressed(Path(__file__).with_name(f"{family}_{version}.npz"), **found)
