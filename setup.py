@@ -153,9 +153,8 @@ class Build(build_ext):
             or listing.read_text() != str(objects)
         ):
             library.parent.mkdir(parents=True, exist_ok=True)
-            link = [*compiler, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
-            if self.sanitize:
-                link[1:1] = SANITIZE.split()
+            checks = SANITIZE.split() if self.sanitize else []
+            link = [*compiler, *checks, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
             subprocess.run(link, check=True)
             listing.write_text(str(objects))
 
