@@ -62,7 +62,7 @@ sanitize: $(VENV)/.installed
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
-	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/runtime
+	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/autograd tests/gluon
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
