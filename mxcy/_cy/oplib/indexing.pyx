@@ -10,7 +10,8 @@ from mxcy._cy.native cimport (
     MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, mx_call, mx_fail, mx_kernel_add, mx_tensor,
 )
 from mxcy._cy.oplib.kernel cimport (
-    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, parallel_for,
+    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
+    wide_bytes,
 )
 from mxcy._cy.params cimport mx_along_params, mx_one_hot_params, mx_take_params
 
@@ -35,6 +36,8 @@ cdef int load_indices(
     """Write an input's indices as int64, brought into [0, extent) as the mode says."""
     cdef const mx_tensor *source = &call.inputs[input_number]
     cdef int64_t i, position, n = count(source)
+    if lacks(call, n * sizeof(int64_t)) != 0:
+        return -1
     convert(index, MX_I64, source.data, source.dtype, n, call.threads)
     if n and extent == 0:
         return mx_fail("indices: cannot take elements of a dimension of extent 0")
@@ -169,6 +172,8 @@ cdef int take_grad(const mx_call *call) noexcept nogil:
     cdef int64_t *start = order + taken
     cdef mx_tensor *out = &call.outputs[0]
     cdef Sums s
+    if lacks(call, 8 * (2 * taken + p.extent + 1) + wide_bytes(out, &call.inputs[p.data])) != 0:
+        return -1
     if load_indices(call, p.index, index, p.extent, p.mode) != 0:
         return -1
     # A counting sort of the positions by row.
@@ -283,6 +288,8 @@ cdef int along_grad(const mx_call *call) noexcept nogil:
     cdef mx_tensor *out = &call.outputs[0]
     cdef float *wide = <float *>(index + count(&call.inputs[1]))
     cdef Along a
+    if lacks(call, 8 * count(&call.inputs[1]) + wide_bytes(out, &call.inputs[0])) != 0:
+        return -1
     if load_indices(call, 1, index, p.extent, p.mode) != 0:
         return -1
     a.dst, a.src, a.dtype = <char *>out.data, <const char *>call.inputs[0].data, out.dtype
@@ -335,6 +342,8 @@ cdef int one_hot(const mx_call *call) noexcept nogil:
     cdef int32_t dtype = call.outputs[0].dtype
     cdef int64_t n = count(&call.inputs[0])
     cdef OneHot h
+    if lacks(call, n * sizeof(int64_t)) != 0:
+        return -1
     convert(call.workspace, MX_I64, call.inputs[0].data, call.inputs[0].dtype, n, call.threads)
     h.on = h.off = 0
     convert(&h.on, dtype, &p.on, MX_F64, 1, 1)

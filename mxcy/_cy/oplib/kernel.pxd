@@ -3,7 +3,7 @@ from cython.parallel cimport prange
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
-from mxcy._cy.native cimport MX_BF16, MX_F16, mx_call, mx_kernel, mx_tensor
+from mxcy._cy.native cimport MX_BF16, MX_F16, mx_call, mx_fail, mx_kernel, mx_tensor
 
 cdef extern from *:
     """
@@ -55,6 +55,13 @@ cdef inline void parallel_for(
             body(context, t * each, min((t + 1) * each, n))
 
 
+cdef inline int lacks(const mx_call *call, int64_t bytes) noexcept nogil:
+    """-1 with an error text when the workspace is smaller than the kernel needs, else 0."""
+    if <int64_t>call.workspace_size >= bytes:
+        return 0
+    return mx_fail("the workspace has %zu bytes, the kernel needs %ld", call.workspace_size, bytes)
+
+
 cdef inline int64_t count(const mx_tensor *tensor) noexcept nogil:
     """The number of elements."""
     cdef int64_t n = 1
@@ -66,6 +73,11 @@ cdef inline int64_t count(const mx_tensor *tensor) noexcept nogil:
 
 cdef inline bint is_half(int32_t dtype) noexcept nogil:
     return dtype == MX_F16 or dtype == MX_BF16
+
+
+cdef inline int64_t wide_bytes(const mx_tensor *a, const mx_tensor *b) noexcept nogil:
+    """Workspace for float32 copies of two arrays of one element type; 0 when that is no half."""
+    return sizeof(float) * (count(a) + count(b)) if is_half(a.dtype) else 0
 
 
 cdef inline void convert(

@@ -10,7 +10,8 @@ from mxcy._cy.native cimport (
     MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, mx_call, mx_fail, mx_kernel_add, mx_tensor,
 )
 from mxcy._cy.oplib.kernel cimport (
-    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, parallel_for,
+    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
+    wide_bytes,
 )
 from mxcy._cy.params cimport mx_gather_params
 
@@ -31,6 +32,8 @@ cdef int load_places(const mx_call *call, const mx_gather_params *p, int64_t *pl
     cdef int64_t total = count(index), i, coordinate
     cdef int64_t n = total // p.ndim if p.ndim else 0
     cdef int d
+    if lacks(call, total * sizeof(int64_t)) != 0:
+        return -1
     convert(place, MX_I64, index.data, index.dtype, total, call.threads)
     for d in range(p.ndim):
         for i in range(n):
@@ -151,6 +154,8 @@ cdef int scatter_add_nd(const mx_call *call) noexcept nogil:
     cdef int64_t size = count(out), n = count(data)
     cdef float *wide
     cdef Blocks b
+    if lacks(call, 8 * count(&call.inputs[p.index]) + wide_bytes(out, data)) != 0:
+        return -1
     if prepare(call, &b) != 0:
         return -1
     if is_half(out.dtype):  # the sums are made in float32

@@ -9,7 +9,7 @@ from mxcy._cy.native cimport (
     MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, mx_call, mx_kernel_add,
 )
 from mxcy._cy.oplib.kernel cimport (
-    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, parallel_for,
+    ALL_DTYPES, SUMMED_DTYPES, Number, convert, count, is_half, item_bytes, lacks, parallel_for,
 )
 from mxcy._cy.params cimport mx_scan_params, mx_sequence_params
 
@@ -25,13 +25,14 @@ cdef struct Batch:
     uint64_t value  # the bits of the masking value
 
 
-cdef Batch prepare(const mx_call *call, int64_t shortest) noexcept nogil:
-    """The batch of a call; lengths are clipped to [shortest, steps]."""
+cdef int prepare(const mx_call *call, int64_t shortest, Batch *b) noexcept nogil:
+    """Fill in the batch of a call; lengths are clipped to [shortest, steps]."""
     cdef const mx_sequence_params *p = <const mx_sequence_params *>call.params
     cdef int64_t *lengths = <int64_t *>call.workspace
     cdef int32_t dtype = call.outputs[0].dtype
     cdef int64_t i
-    cdef Batch b
+    if lacks(call, p.batch * sizeof(int64_t)) != 0:
+        return -1
     convert(lengths, MX_I64, call.inputs[1].data, call.inputs[1].dtype, p.batch, call.threads)
     for i in range(p.batch):
         lengths[i] = max(shortest, min(lengths[i], p.steps))
@@ -41,7 +42,7 @@ cdef Batch prepare(const mx_call *call, int64_t shortest) noexcept nogil:
     b.block = p.inner * b.bytes
     b.value = 0
     convert(&b.value, dtype, &p.value, MX_F64, 1, 1)
-    return b
+    return 0
 
 
 cdef inline int64_t place(const Batch *b, int64_t step, int64_t sequence) noexcept nogil:
@@ -74,7 +75,9 @@ cdef void mask_blocks(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 
 cdef int sequence_mask(const mx_call *call) noexcept nogil:
-    cdef Batch b = prepare(call, 0)
+    cdef Batch b
+    if prepare(call, 0, &b) != 0:
+        return -1
     parallel_for(call.threads, b.steps * b.batch, 1 + GRAIN // (b.block + 1), mask_blocks, &b)
     return 0
 
@@ -91,14 +94,18 @@ cdef void reverse_blocks(void *context, int64_t begin, int64_t end) noexcept nog
 
 
 cdef int sequence_reverse(const mx_call *call) noexcept nogil:
-    cdef Batch b = prepare(call, 0)
+    cdef Batch b
+    if prepare(call, 0, &b) != 0:
+        return -1
     parallel_for(call.threads, b.steps * b.batch, 1 + GRAIN // (b.block + 1), reverse_blocks, &b)
     return 0
 
 
 cdef int sequence_last(const mx_call *call) noexcept nogil:
-    cdef Batch b = prepare(call, 1)
+    cdef Batch b
     cdef int64_t i
+    if prepare(call, 1, &b) != 0:
+        return -1
     if count(&call.inputs[0]) == 0:
         return 0
     for i in range(b.batch):
@@ -107,8 +114,10 @@ cdef int sequence_last(const mx_call *call) noexcept nogil:
 
 
 cdef int sequence_last_grad(const mx_call *call) noexcept nogil:
-    cdef Batch b = prepare(call, 1)
+    cdef Batch b
     cdef int64_t i
+    if prepare(call, 1, &b) != 0:
+        return -1
     if count(&call.outputs[0]) == 0:
         return 0
     memset(b.dst, 0, b.steps * b.batch * b.block)
@@ -170,6 +179,8 @@ cdef int cumsum(const mx_call *call) noexcept nogil:
     s.dst, s.src, s.dtype = call.outputs[0].data, call.inputs[0].data, dtype
     s.extent, s.inner = p.extent, p.inner
     if is_half(dtype):  # the sums are made in float32
+        if lacks(call, n * sizeof(float)) != 0:
+            return -1
         convert(call.workspace, MX_F32, s.src, dtype, n, call.threads)
         s.src = s.dst = call.workspace
         s.dtype = MX_F32
