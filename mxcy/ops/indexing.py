@@ -19,6 +19,7 @@ from mxcy.ops.record import native, op, sample, stop, values
 __all__ = [
     "MODES",
     "integers",
+    "sum_dtype",
     "resolved",
     "take_params",
     "index_bytes",
@@ -33,6 +34,11 @@ MODES = {"clip": 0, "wrap": 1, "raise": 2}
 def integers(indices):
     """Indices of any element type as int64."""
     return indices.astype("int64")
+
+
+def sum_dtype(dtype):
+    """The element type in which sums of elements of `dtype` are made."""
+    return "float32" if dtype == "float16" else dtype
 
 
 def resolved(xp, indices, extent, mode):
@@ -206,9 +212,8 @@ class TakeGradient:
         return F.take(g, indices, axis=a.axis, mode=a.mode)
 
     def ref(a, xp, grad, indices):
-        out = xp.zeros(
-            (a.shape[a.axis], prod(a.shape[: a.axis]), prod(a.shape[a.axis + 1 :])), grad.dtype
-        )
+        shape = (a.shape[a.axis], prod(a.shape[: a.axis]), prod(a.shape[a.axis + 1 :]))
+        out = xp.zeros(shape, sum_dtype(grad.dtype))
         rows = resolved(xp, indices, a.shape[a.axis], a.mode).reshape(-1)
         blocks = grad.reshape(out.shape[1], rows.size, out.shape[2])
         xp.add.at(out, rows, xp.moveaxis(blocks, 1, 0))

@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Enum, Int, IntOrNone, Shape
-from mxcy.ops.indexing import MODES, index_bytes, resolved, wide_bytes
+from mxcy.ops.indexing import MODES, index_bytes, resolved, sum_dtype, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import ALONG
 from mxcy.ops.record import native, op, sample, values
@@ -104,7 +104,7 @@ class AlongGradient:
         shape = (*a.shape[: a.axis], taken, *a.shape[a.axis + 1 :])
         places = list(xp.indices(shape))
         places[a.axis] = resolved(xp, index, a.shape[a.axis], a.mode).reshape(shape)
-        out = xp.zeros(a.shape, grad.dtype)
+        out = xp.zeros(a.shape, sum_dtype(grad.dtype))
         xp.add.at(out, tuple(places), grad.reshape(shape))
         return out
 

@@ -42,8 +42,11 @@ def run(call, attrs, inputs, outputs):
     """
     op = call.op
     views = [_read(array) for array in inputs]
-    with np.errstate(all="ignore"):
-        found = op.ref(attrs, np, views) if op.variadic else op.ref(attrs, np, *views)
+    try:
+        with np.errstate(all="ignore"):
+            found = op.ref(attrs, np, views) if op.variadic else op.ref(attrs, np, *views)
+    except (MXNetError, IndexError) as error:
+        raise type(error)(f"Error in operator {op.name}: {error}") from error
     found = found if isinstance(found, (tuple, list)) else (found,)
     targets = [*outputs, *(inputs[i] for i in op.mutated(len(inputs)))]
     if len(found) != len(targets):

@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Double, Int, IntOrNone, Shape, ShapeOrNone, Str
-from mxcy.ops.indexing import integers, wide_bytes
+from mxcy.ops.indexing import integers, sum_dtype, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
 from mxcy.ops.params import GATHER
 from mxcy.ops.record import native, op, sample, stop, values
@@ -145,7 +145,7 @@ class GatherNDGradient:
         return F.gather_nd(g, indices)
 
     def ref(a, xp, data, indices):
-        out = xp.zeros(a.shape, data.dtype)
+        out = xp.zeros(a.shape, sum_dtype(data.dtype))
         xp.add.at(out, _places(xp, indices, a.shape), data)
         return out
 

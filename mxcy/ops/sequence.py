@@ -8,7 +8,7 @@ from math import prod
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Float, Int, IntOrNone, Shape
-from mxcy.ops.indexing import index_bytes, integers, wide_bytes
+from mxcy.ops.indexing import index_bytes, integers, sum_dtype, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import SCAN, SEQUENCE
 from mxcy.ops.record import native, op, sample, values
@@ -273,7 +273,8 @@ class CumSum:
         return sums if a.dtype in (None, dtype) else F.Cast(sums, dtype=dtype)
 
     def ref(a, xp, data):
-        return xp.cumsum(data, a.axis, dtype=a.dtype or data.dtype)
+        dtype = a.dtype or data.dtype
+        return xp.cumsum(data, a.axis, dtype=sum_dtype(dtype)).astype(dtype)
 
     def _params(a, ins, outs):
         axis, shape = _scanned(a, ins[0].shape)
