@@ -290,6 +290,70 @@ typedef struct {
   double clip_gradient;
 } mx_rmsprop_params;
 
+/* one step along signs */
+typedef struct {
+  double momentum;
+  double wd_lh;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_signum_params;
+
+/* one step of centred RMSProp */
+typedef struct {
+  double gamma1;
+  double gamma2;
+  double epsilon;
+  double clip_weights;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_rmspropalex_params;
+
+/* one step behind the regularised leader */
+typedef struct {
+  double lamda1;
+  double beta;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_ftrl_params;
+
+/* one step behind the moving leader */
+typedef struct {
+  double lr;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double t;
+  double wd;
+  double rescale_grad;
+  double clip_grad;
+} mx_ftml_params;
+
+/* one step of AdaGrad */
+typedef struct {
+  double epsilon;
+  double lr;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_adagrad_params;
+
+/* one step of AdamW or AdaBelief */
+typedef struct {
+  double lr;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double wd;
+  double eta;
+  double clip_gradient;
+} mx_adamw_params;
+
 /* one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end */
 typedef struct {
   int32_t weights;

@@ -219,6 +219,58 @@ cdef extern from "params.gen.h" nogil:
         double wd
         double rescale_grad
         double clip_gradient
+    # one step along signs
+    ctypedef struct mx_signum_params:
+        double momentum
+        double wd_lh
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step of centred RMSProp
+    ctypedef struct mx_rmspropalex_params:
+        double gamma1
+        double gamma2
+        double epsilon
+        double clip_weights
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step behind the regularised leader
+    ctypedef struct mx_ftrl_params:
+        double lamda1
+        double beta
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step behind the moving leader
+    ctypedef struct mx_ftml_params:
+        double lr
+        double beta1
+        double beta2
+        double epsilon
+        double t
+        double wd
+        double rescale_grad
+        double clip_grad
+    # one step of AdaGrad
+    ctypedef struct mx_adagrad_params:
+        double epsilon
+        double lr
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # one step of AdamW or AdaBelief
+    ctypedef struct mx_adamw_params:
+        double lr
+        double beta1
+        double beta2
+        double epsilon
+        double wd
+        double eta
+        double clip_gradient
     # one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end
     ctypedef struct mx_multi_sgd_params:
         int32_t weights

@@ -8,7 +8,7 @@ differs. Multi-precision forms keep a float32 copy of a half-precision weight am
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Dynamic, Field, Float
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.params import ADAM, SGD, SGD_MOM
+from mxcy.ops.params import ADAM, ADAMW, SGD, SGD_MOM, SIGNUM
 from mxcy.ops.record import native, register, sample, values
 
 __all__ = [
@@ -111,6 +111,10 @@ def _plain(step):
     return plain
 
 
+def _refuse_scales(a, ins, outs):
+    return None if ins[-1].dtype == _FLOAT32 else "the scale of the gradient is not float32"
+
+
 def optimizer(
     name,
     states,
@@ -155,7 +159,9 @@ def optimizer(
         return values(low, 1, (1,) if name in extra else shape, dtype)
 
     def kernels(name):
-        return (native(name, struct=struct, inplace=True),) if struct is not None else ()
+        if struct is None:
+            return ()
+        return (native(name, struct=struct, when=_refuse_scales if extra else None, inplace=True),)
 
     names = ("weight", "grad", *states, *extra)
     register(
@@ -286,6 +292,7 @@ optimizer(
     Rescaling and clipping do not change a sign.
     """,
     tries=_TRIES,
+    struct=SGD,
 )
 optimizer(
     "signum_update",
@@ -298,6 +305,7 @@ optimizer(
     clipped.
     """,
     tries=tries_with(momentum=0.9, wd_lh=0.1),
+    struct=SIGNUM,
 )
 
 
@@ -371,6 +379,7 @@ optimizer(
     positive=("var",),
     tries=({"lr": 0.1, "wd": 0.01, "eta": 0.7, "clip_gradient": 0.4},),
     extra=("rescale_grad",),
+    struct=ADAMW,
 )
 optimizer(
     "_adabelief_update",
@@ -387,4 +396,5 @@ optimizer(
     positive=("var",),
     tries=({"lr": 0.1, "wd": 0.01, "eta": 0.7, "clip_gradient": 0.4},),
     extra=("rescale_grad",),
+    struct=ADAMW,
 )

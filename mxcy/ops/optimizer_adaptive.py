@@ -14,7 +14,7 @@ from mxcy.ops.optimizer import (
     scaled,
     tries_with,
 )
-from mxcy.ops.params import RMSPROP
+from mxcy.ops.params import ADAGRAD, FTML, FTRL, RMSPROP, RMSPROPALEX
 from mxcy.ops.record import register, sample, values
 
 _SMALL = number("epsilon", 9.99999994e-09)
@@ -64,6 +64,7 @@ optimizer(
     """,
     positive=("n",),
     tries=tries_with(epsilon=2.0),
+    struct=RMSPROPALEX,
 )
 
 
@@ -89,6 +90,7 @@ optimizer(
     aliases=("_sparse_ftrl_update",),
     positive=("n",),
     tries=tries_with(lamda1=0.3),
+    struct=FTRL,
 )
 
 
@@ -122,6 +124,7 @@ optimizer(
     """,
     positive=("d", "v"),
     tries=({"lr": 0.1, "t": 3, "wd": 0.1}, {"lr": 0.1, "t": 1, "clip_grad": 0.2}),
+    struct=FTML,
 )
 
 
@@ -142,6 +145,7 @@ optimizer(
     """,
     positive=("history",),
     tries=tries_with(epsilon=1e-3),
+    struct=ADAGRAD,
 )
 
 

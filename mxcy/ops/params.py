@@ -255,6 +255,21 @@ ADAM = Params("adam", "one step of Adam", beta1="f64", beta2="f64", epsilon="f64
 RMSPROP = Params(
     "rmsprop", "one step of RMSProp", gamma1="f64", epsilon="f64", clip_weights="f64", **_STEP
 )
+SIGNUM = Params("signum", "one step along signs", momentum="f64", wd_lh="f64", **_STEP)
+RMSPROPALEX = Params(
+    "rmspropalex", "one step of centred RMSProp", gamma1="f64", gamma2="f64", epsilon="f64",
+    clip_weights="f64", **_STEP
+)  # fmt: skip
+FTRL = Params("ftrl", "one step behind the regularised leader", lamda1="f64", beta="f64", **_STEP)
+FTML = Params(
+    "ftml", "one step behind the moving leader", lr="f64", beta1="f64", beta2="f64", epsilon="f64",
+    t="f64", wd="f64", rescale_grad="f64", clip_grad="f64",
+)  # fmt: skip
+ADAGRAD = Params("adagrad", "one step of AdaGrad", epsilon="f64", **_STEP)
+ADAMW = Params(
+    "adamw", "one step of AdamW or AdaBelief", lr="f64", beta1="f64", beta2="f64", epsilon="f64",
+    wd="f64", eta="f64", clip_gradient="f64",
+)  # fmt: skip
 MULTI_SGD = Params(
     "multi_sgd",
     "one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, "
