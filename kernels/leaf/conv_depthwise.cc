@@ -10,7 +10,7 @@ namespace {
 template <class T>
 void gather_run(T *dst, const T *src, int64_t n, int64_t stride, T scale) {
   if (stride == 1) {
-    for (int64_t x = 0; x < n; ++x) dst[x] += scale * src[x];
+    add_run(dst, src, n, 1, scale);
   } else if (stride == 2) {
     for (int64_t x = 0; x < n; ++x) dst[x] += scale * src[2 * x];
   } else {

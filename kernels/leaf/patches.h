@@ -6,6 +6,7 @@
 // The gradient of the data uses the same with step < 0.
 #pragma once
 #include "gemm.h"
+#include "runs.h"
 
 MX_LEAF_BEGIN
 
@@ -90,7 +91,8 @@ inline void each_row(const Window &window, const Digits &tap, const Body &body) 
 template <class T>
 inline void add_run(T *dst, const T *src, int64_t n, int64_t stride, T scale = 1) {
   if (stride == 1) {
-    for (int64_t x = 0; x < n; ++x) dst[x] += scale * src[x];
+    map_run(
+        n, dst, [scale](auto sum, auto x) { return sum + scale * x; }, dst, src);
   } else {
     for (int64_t x = 0; x < n; ++x) dst[x * stride] += scale * src[x];
   }

@@ -179,59 +179,77 @@ MX_INLINE Vec<T> load_apart(const T *src, int n, int64_t stride) {
   return __builtin_shuffle(low, high, index);
 }
 
-// largest[x] = max(largest[x], src[x * stride]), and where it came from. In vectors, because which
+// The largest elements of a vector of windows, and where each was found. In vectors, because which
 // element is largest is anything but predictable.
-template <class T>
-inline void take_larger(T *largest, Position<T> *where, const T *src, int64_t n, int64_t stride,
-                        Position<T> code) {
-  constexpr int L = kLanes<T>;
+template <class S, class T = Sum<S>>
+struct Maxima {
   typedef Mask<Vec<T>> Index;
-  if (stride > 2) {
-    for (int64_t x = 0; x < n; ++x) {
-      const T found = src[x * stride];
-      if (found > largest[x]) largest[x] = found, where[x] = code;
-    }
-    return;
-  }
-  for (int64_t x = 0; x < n; x += L) {
-    const int count = (int)least(L, n - x);
-    const Vec<T> found = load_apart(src + x * stride, count, stride);
-    const Vec<T> before = load_first(largest + x, count);
-    const Index larger = found > before, at = load_first(where + x, count);
-    store_first(largest + x, larger ? found : before, count);
-    store_first(where + x, larger ? code - Index{} : at, count);
-  }
-}
+  static constexpr Position<T> kNone = Position<T>(1) << (8 * sizeof(T) - 1);
+  Vec<T> largest = splat<Vec<T>>(lowest<S>);
+  Index where = kNone - Index{};
 
-// What the windows of one output row give back to their maxima: tap by tap for the whole row.
+  MX_INLINE void see(Vec<T> found, int64_t position) {
+    const Index larger = found > largest;
+    largest = larger ? found : largest;
+    where = larger ? (Position<T>)position - Index{} : where;
+  }
+  // made[position + lane * step] += gradient[lane]
+  MX_INLINE void give_back(T *made, const T *gradient, int count, int64_t step) const {
+    Position<T> position[kLanes<T>];
+    __builtin_memcpy(position, &where, sizeof where);
+    for (int x = 0; x < count; ++x) {
+      if (position[x] != kNone) made[position[x] + x * step] += gradient[x];
+    }
+  }
+};
+
+// One row of windows of a plane, whose stride is 1 or 2.
 template <class S, class T>
 void return_row(const mx_pool_params &p, const Extent &d, const Extent &h, const T *gradient,
-                const T *in, T *made, T *largest, Position<T> *where) {
-  const int64_t n = p.target[2] * p.inner, step = p.stride[2] * p.inner;
-  for (int64_t x = 0; x < n; ++x) largest[x] = lowest<S>, where[x] = -1;
-  for (int64_t i = d.begin; i < d.end; ++i) {
-    for (int64_t j = h.begin; j < h.end; ++j) {
-      const int64_t row = (i * p.source[1] + j) * p.source[2];
-      for (int64_t k = 0; k < p.kernel[2]; ++k) {
-        const Span span(k - p.pad[2], p.stride[2], p.source[2], p.target[2]);
-        const T *from = in + (row + k - p.pad[2]) * p.inner;
-        const Position<T> code = (Position<T>)((row + k) * p.inner);
-        if (p.inner == 1) {
-          take_larger(largest + span.low, where + span.low, from + span.low * step,
-                      span.high - span.low, step, code);
-          continue;
-        }
-        for (int64_t x = span.low; x < span.high; ++x) {
-          take_larger(largest + x * p.inner, where + x * p.inner, from + x * step, p.inner, 1, code);
+                const T *in, T *made) {
+  const int64_t stride = p.stride[2], width = p.source[2];
+  for (int64_t x0 = 0; x0 < p.target[2]; x0 += kLanes<T>) {
+    const int count = (int)least(kLanes<T>, p.target[2] - x0);
+    Maxima<S> maxima;
+    for (int64_t i = d.begin; i < d.end; ++i) {
+      for (int64_t j = h.begin; j < h.end; ++j) {
+        const int64_t row = (i * p.source[1] + j) * width;
+        for (int64_t k = 0; k < p.kernel[2]; ++k) {
+          const int64_t first = x0 * stride + k - p.pad[2];  // the column under window x0
+          const Span inside(first, stride, width, count);
+          if (inside.low == 0 && inside.high == count) {
+            maxima.see(load_apart(in + row + first, count, stride), row + first);
+            continue;
+          }
+          T seen[kLanes<T>];
+          for (int x = 0; x < kLanes<T>; ++x) {
+            const bool valid = x >= inside.low && x < inside.high;
+            seen[x] = valid ? in[row + first + x * stride] : lowest<S>;
+          }
+          maxima.see(load(seen), row + first);
         }
       }
     }
+    maxima.give_back(made, gradient + x0, count, stride);
   }
-  for (int64_t x = 0; x < p.target[2]; ++x) {
-    T *origin = made + (x * p.stride[2] - p.pad[2]) * p.inner;
-    for (int64_t c = 0; c < p.inner; ++c, ++where, ++gradient) {
-      if (*where >= 0) origin[*where + c] += *gradient;
+}
+
+// One window of a channels-last image, for all its channels.
+template <class S, class T>
+void return_channels(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w,
+                     const T *gradient, const T *in, T *made) {
+  for (int64_t c = 0; c < p.inner; c += kLanes<T>) {
+    const int count = (int)least(kLanes<T>, p.inner - c);
+    Maxima<S> maxima;
+    for (int64_t i = d.begin; i < d.end; ++i) {
+      for (int64_t j = h.begin; j < h.end; ++j) {
+        int64_t at = ((i * p.source[1] + j) * p.source[2] + w.begin) * p.inner + c;
+        for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
+          maxima.see(load_apart(in + at, count, 1), at);
+        }
+      }
     }
+    maxima.give_back(made, gradient + c, count, 1);
   }
 }
 
@@ -244,12 +262,10 @@ int return_kind(const mx_call *call) {
   const bool add = call->req[0] == MX_ADD;
   bool ok = true;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
-    const int64_t row = p.target[2] * p.inner, copies = is_half<S> ? 2 * (source + target) : 0;
-    T *largest = (T *)scratch(kTempSlot, (size_t)(2 * row + copies) * sizeof(T));
-    if (!largest) ok = false;
-    Position<T> *where = (Position<T> *)(largest + row);
-    T *copy = largest + 2 * row;
-    const bool by_row = kind == kMax && row >= 4 && source < INT32_MAX;
+    T *copy = (T *)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
+    if (!copy) ok = false;
+    const bool vectors = kind == kMax && source < INT32_MAX;
+    const bool by_row = vectors && p.inner == 1 && p.stride[2] <= 2 && p.target[2] >= 4;
     for (int64_t n = begin; ok && n < end; ++n) {
       const T *gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
       const T *in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
@@ -263,12 +279,17 @@ int return_kind(const mx_call *call) {
         for (int64_t y = 0; y < p.target[1]; ++y) {
           const Extent h(p, 1, y);
           if (by_row) {
-            return_row<S>(p, d, h, gradient + at, in, made, largest, where);
-            at += row;
+            return_row<S>(p, d, h, gradient + at, in, made);
+            at += p.target[2];
             continue;
           }
           for (int64_t x = 0; x < p.target[2]; ++x) {
             const Extent w(p, 2, x);
+            if (vectors && p.inner > 1) {
+              return_channels<S>(p, d, h, w, gradient + at, in, made);
+              at += p.inner;
+              continue;
+            }
             for (int64_t c = 0; c < p.inner; ++c, ++at) {
               return_window<kind, S>(p, d, h, w, gradient[at], in + c, result[at], made + c);
             }
