@@ -60,8 +60,7 @@ MX_INLINE V gammaln(V x) {
   });
 }
 inline double digamma_one(double x) {
-  if (x <= 0 && x == ::floor(x))
-    return x == 0 ? ::copysign(__builtin_inf(), -x) : __builtin_nan("");
+  if (x <= 0 && x == ::floor(x)) return __builtin_inf();  // as MXNet has it, -inf included
   if (x < 0) return digamma_one(1 - x) - M_PI / ::tan(M_PI * (x - ::floor(x)));
   double shift = 0;
   for (; x < 10; ++x) shift -= 1 / x;

@@ -6,8 +6,8 @@ shapes, ``_x_scalar`` and, where the order matters, ``_rx_scalar``.
 
 import math
 
+from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Dynamic, Field
-from mxcy.ops.elemwise import infer_same
 from mxcy.ops.infer import Spec, broadcast_shapes, same_dtype
 from mxcy.ops.params import BROADCAST, SCALAR
 from mxcy.ops.record import native, register, sample
@@ -105,29 +105,53 @@ def _both_grads(partial):
     return grad
 
 
-def _number(xp, a, data):
-    """The scalar operand in the data's element type, as integer arrays see it."""
-    return xp.asarray(a.scalar).astype(data.dtype)
+def _scalar_dtype(a, dtype):
+    """The result's element type: a fraction makes float64 of integers, a number int64 of bools."""
+    if dtype is None or dtypes.is_float(dtype):
+        return dtype
+    if not a.is_int:
+        return dtypes.code_of("float64")
+    return dtypes.code_of("int64") if dtype == dtypes.code_of("bool") else dtype
+
+
+def _infer_scalar(a, data):
+    return Spec(data.shape, _scalar_dtype(a, data.dtype))
+
+
+def _refuse_other_dtype(a, ins, outs):
+    same = ins[0].dtype == outs[0].dtype
+    return None if same else "the result has another element type"
 
 
 _SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, True))
 
 
 def scalar_form(name, aliases, define, grad, kernel, domain, number, doc):
-    """Register an operator of an array and a number."""
+    """Register an operator of an array and a number, which takes the result's element type."""
+
+    def ref(a, xp, data):
+        dtype = dtypes.dtype_of(_scalar_dtype(a, dtypes.code_of(data.dtype)))
+        data = data.astype(dtype)
+        return define(xp, data, xp.asarray(a.scalar).astype(dtype)).astype(dtype)
+
     register(
         name,
         aliases=aliases,
         fields=_SCALAR_FIELDS,
-        infer=infer_same,
+        infer=_infer_scalar,
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
-        ref=lambda a, xp, data: define(xp, data, _number(xp, a, data)).astype(data.dtype),
-        kernels=(native(kernel, SCALAR, inplace=True),),
+        ref=ref,
+        kernels=(native(kernel, SCALAR, when=_refuse_other_dtype, inplace=True),),
         domain=domain,
         doc=doc,
         dtypes=_ALL,
-        samples=(sample((3, 4), scalar=number), sample((2, 3, 19), scalar=3.0, grad=False)),
+        samples=(
+            sample((3, 4), scalar=number),
+            sample((2, 3, 19), scalar=3.0, grad=False),
+            sample((3, 4), scalar=2.0, grad=False, dtypes=("bool",)),
+            sample((3, 4), scalar=2.5, is_int=False, grad=False, dtypes=("int32", "bool")),
+        ),
     )
 
 
@@ -257,7 +281,7 @@ binary(
     lambda xp, x, y: x + y,
     lambda F, g: (g, g),
     lambda a, F, g: g,
-    equal_shapes=("elemwise_add", ("_Plus", "_add", "_plus", "_sparse_elemwise_add")),
+    equal_shapes=("elemwise_add", ("_Plus", "_add", "_grad_add", "_plus", "_sparse_elemwise_add")),
     aliases=("_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"),
     doc="Sum.",
 )

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from mxcy import dtypes
-from mxcy.ops.attrs import Bool, Double, DType, Dynamic, Field, Float, Unstated
-from mxcy.ops.infer import Spec
+from mxcy.ops.attrs import Bool, Double, Dynamic, Float, Unstated
+from mxcy.ops.infer import Spec, require
 from mxcy.ops.params import SCALAR, SCALAR2
 from mxcy.ops.record import native, op, register, sample
 
@@ -81,8 +81,8 @@ def _lgamma(x):
 
 def _digamma(x):
     """digamma: the recurrence, reflection and the asymptotic series."""
-    if x <= 0 and x == math.floor(x):
-        return math.nan
+    if x <= 0 and (math.isinf(x) or x == math.floor(x)):
+        return math.inf
     if x < 0:
         return _digamma(1 - x) - math.pi / math.tan(math.pi * x)
     total = 0.0
@@ -375,20 +375,20 @@ class SmoothL1:
 
     domain = (-2, 2)
     kernels = (native("smooth_l1", SCALAR2, lambda a, i, o: {"p": a.scalar, "q": 0}, inplace=True),)
-    samples = (sample((3, 4), scalar=1.0), sample((3, 4), scalar=2.0))
+    samples = (sample((3, 4)), sample((3, 4), scalar=2.0), sample((3, 4), scalar=0.6))
 
     infer = infer_same
 
     def grad(a, F, g, data):
         square = a.scalar * a.scalar
-        near = F.abs(data) < 1 / square
-        return g * (near * data * square + (1 - near) * F.sign(data))
+        bound = 1 / square if square else math.inf
+        return g * F.where(F.abs(data) > bound, F.sign(data), data * square)  # NaN stays
 
     def ref(a, xp, data):
         square, size = a.scalar * a.scalar, xp.abs(data)
-        return xp.where(size < 1 / square, 0.5 * square * data * data, size - 0.5 / square).astype(
-            data.dtype
-        )
+        bound = 1 / square if square else math.inf
+        found = xp.where(size > bound, size - 0.5 * bound, 0.5 * square * data * data)
+        return found.astype(data.dtype)
 
 
 @op("hard_sigmoid")
@@ -398,72 +398,25 @@ class HardSigmoid:
     alpha: Float = 0.2
     beta: Float = 0.5
 
+    dtypes = _FLOATS
     domain = (-4, 4)
     kernels = (
         native("hard_sigmoid", SCALAR2, lambda a, i, o: {"p": a.alpha, "q": a.beta}, inplace=True),
     )
     samples = (sample((3, 4)), sample((3, 4), alpha=0.3, beta=0.1))
 
-    infer = infer_same
+    def infer(a, data):
+        require(
+            data.dtype is None or dtypes.is_float(data.dtype),
+            f"data: only floating dtypes are supported, got {data}",
+        )
+        return infer_same(a, data)
 
     def grad(a, F, g, out):
         return g * (out > 0) * (out < 1) * a.alpha
 
     def ref(a, xp, data):
         return xp.clip(a.alpha * data + a.beta, 0, 1).astype(data.dtype)
-
-
-_CAST_TARGETS = (
-    "bfloat16",
-    "bool",
-    "float16",
-    "float32",
-    "float64",
-    "int32",
-    "int64",
-    "int8",
-    "uint8",
-)
-
-
-def _infer_cast(a, data):
-    return Spec(data.shape, dtypes.code_of(a.dtype))
-
-
-def _cast_grad(a, F, g, specs):
-    return F.Cast(g, dtype=dtypes.name_of(specs[0].dtype))
-
-
-def _cast_ref(a, xp, data):
-    # bfloat16 travels as float32 here; storing rounds it.
-    return data.astype("float32" if a.dtype == "bfloat16" else a.dtype)
-
-
-for _name, _aliases, _targets in (
-    ("Cast", ("cast", "_npi_cast", "_npx_cast"), _CAST_TARGETS),
-    ("amp_cast", (), tuple(name for name in _CAST_TARGETS if name != "bool")),
-):
-    register(
-        _name,
-        aliases=_aliases,
-        fields=(Field("dtype", DType(*_targets)),),
-        infer=_infer_cast,
-        grad=_cast_grad,
-        ref=_cast_ref,
-        kernels=(native("cast"),),
-        domain=(-100, 100),
-        dtypes=_ALL,
-        samples=(
-            sample((3, 4), dtype="float32", grad=False),
-            sample((3, 4), dtype="float16", grad=False, tol=100),
-            *(
-                (sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),)
-                if _name == "Cast"
-                else ()
-            ),
-        ),
-        doc="Convert to another element type; floats are cut to integers towards zero.",
-    )
 
 
 @op("_contrib_div_sqrt_dim")
