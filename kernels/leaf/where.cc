@@ -41,6 +41,15 @@ void test_any(uint8_t* mask, const mx_tensor& condition, int64_t begin, int64_t 
 }
 
 template <class T>
+void choose(T* dst, const uint8_t* mask, const T* x, const T* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T a = x[i], b = y[i];  // both are read, so that the choice needs no branch
+    dst[i] = mask[i] ? a : b;
+  }
+}
+
+template <class T>
 int where(const mx_call* call) {
   const mx_tensor& condition = call->in[0];
   const T *x = data<T>(call->in[1]), *y = data<T>(call->in[2]);
@@ -54,7 +63,7 @@ int where(const mx_call* call) {
       const int64_t m = end - i < kBlock ? end - i : kBlock;
       test_any(mask, condition, i, m);
       if (row == 1) {
-        for (int64_t j = 0; j < m; ++j) dst[i + j] = mask[j] ? x[i + j] : y[i + j];
+        choose(dst + i, mask, x + i, y + i, m);
         continue;
       }
       for (int64_t j = 0; j < m; ++j)

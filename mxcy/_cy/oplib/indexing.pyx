@@ -30,29 +30,40 @@ ctypedef fused Item:  # elements that are only moved, by their size
 
 # --- indices -------------------------------------------------------------------------------------
 
-cdef int load_indices(
-    const mx_call *call, int input_number, int64_t *index, int64_t extent, int mode
+cdef const int64_t *load_indices(
+    const mx_call *call, int input_number, int64_t extent, int mode
 ) noexcept nogil:
-    """Write an input's indices as int64, brought into [0, extent) as the mode says."""
+    """An input's indices as int64, brought into [0, extent) as the mode says; NULL on failure.
+
+    They are in the workspace, or where they were if nothing had to be changed.
+    """
     cdef const mx_tensor *source = &call.inputs[input_number]
-    cdef int64_t i, position, n = count(source)
+    cdef int64_t *index = <int64_t *>call.workspace
+    cdef int64_t i = 0, position, n = count(source)
     if lacks(call, n * sizeof(int64_t)) != 0:
-        return -1
-    convert(index, MX_I64, source.data, source.dtype, n, call.threads)
+        return NULL
     if n and extent == 0:
-        return mx_fail("indices: cannot take elements of a dimension of extent 0")
-    for i in range(n):
+        mx_fail("indices: cannot take elements of a dimension of extent 0")
+        return NULL
+    if source.dtype == MX_I64:
+        while i < n and 0 <= (<const int64_t *>source.data)[i] < extent:
+            i += 1
+        if i == n and n:
+            return <const int64_t *>source.data
+    convert(index, MX_I64, source.data, source.dtype, n, call.threads)
+    for i in range(i, n):
         position = index[i]
         if 0 <= position < extent:
             continue
         if mode == RAISE:
-            return mx_fail("indices: out of bounds for a dimension of extent %ld", extent)
+            mx_fail("indices: out of bounds for a dimension of extent %ld", extent)
+            return NULL
         if mode == WRAP:
             position %= extent
             index[i] = position + extent if position < 0 else position
         else:
             index[i] = 0 if position < 0 else extent - 1
-    return 0
+    return index
 
 
 # --- take ----------------------------------------------------------------------------------------
@@ -100,12 +111,13 @@ cdef void take_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 cdef int take(const mx_call *call) noexcept nogil:
     cdef const mx_take_params *p = <const mx_take_params *>call.params
-    cdef int64_t *index = <int64_t *>call.workspace
+    cdef const int64_t *index
     cdef int bytes = item_bytes[call.outputs[0].dtype]
     cdef Take t
     if count(&call.outputs[0]) == 0:
         return 0
-    if load_indices(call, p.index, index, p.extent, p.mode) != 0:
+    index = load_indices(call, p.index, p.extent, p.mode)
+    if index == NULL:
         return -1
     t.dst, t.src = <char *>call.outputs[0].data, <const char *>call.inputs[p.data].data
     t.index, t.taken = index, count(&call.inputs[p.index])
@@ -167,14 +179,15 @@ cdef void sum_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
 cdef int take_grad(const mx_call *call) noexcept nogil:
     cdef const mx_take_params *p = <const mx_take_params *>call.params
     cdef int64_t taken = count(&call.inputs[p.index]), i, total = 0, n
-    cdef int64_t *index = <int64_t *>call.workspace
-    cdef int64_t *order = index + taken
+    cdef int64_t *order = <int64_t *>call.workspace + taken
     cdef int64_t *start = order + taken
+    cdef const int64_t *index
     cdef mx_tensor *out = &call.outputs[0]
     cdef Sums s
     if lacks(call, 8 * (2 * taken + p.extent + 1) + wide_bytes(out, &call.inputs[p.data])) != 0:
         return -1
-    if load_indices(call, p.index, index, p.extent, p.mode) != 0:
+    index = load_indices(call, p.index, p.extent, p.mode)
+    if index == NULL and taken:
         return -1
     # A counting sort of the positions by row.
     memset(start, 0, (p.extent + 1) * sizeof(int64_t))
@@ -243,9 +256,9 @@ cdef void pick_all(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 cdef int along(const mx_call *call) noexcept nogil:
     cdef const mx_along_params *p = <const mx_along_params *>call.params
-    cdef int64_t *index = <int64_t *>call.workspace
+    cdef const int64_t *index = load_indices(call, 1, p.extent, p.mode)
     cdef Along a
-    if load_indices(call, 1, index, p.extent, p.mode) != 0:
+    if index == NULL and count(&call.inputs[1]):
         return -1
     a.dst, a.src = <char *>call.outputs[0].data, <const char *>call.inputs[0].data
     a.index, a.dtype = index, call.outputs[0].dtype
@@ -283,14 +296,15 @@ cdef void put_all(void *context, int64_t begin, int64_t end) noexcept nogil:
 
 cdef int along_grad(const mx_call *call) noexcept nogil:
     cdef const mx_along_params *p = <const mx_along_params *>call.params
-    cdef int64_t *index = <int64_t *>call.workspace
+    cdef const int64_t *index
     cdef int64_t n = count(&call.inputs[0])
     cdef mx_tensor *out = &call.outputs[0]
-    cdef float *wide = <float *>(index + count(&call.inputs[1]))
+    cdef float *wide = <float *>call.workspace + 2 * count(&call.inputs[1])
     cdef Along a
     if lacks(call, 8 * count(&call.inputs[1]) + wide_bytes(out, &call.inputs[0])) != 0:
         return -1
-    if load_indices(call, 1, index, p.extent, p.mode) != 0:
+    index = load_indices(call, 1, p.extent, p.mode)
+    if index == NULL and count(&call.inputs[1]):
         return -1
     a.dst, a.src, a.dtype = <char *>out.data, <const char *>call.inputs[0].data, out.dtype
     a.index, a.extent, a.inner, a.taken = index, p.extent, p.inner, p.taken
