@@ -141,7 +141,8 @@ typedef struct {
   int64_t depth;
 } mx_fully_connected_params;
 
-/* blocks of `inner` elements at positions along a dimension; data and index are input numbers */
+/* blocks of `inner` elements at positions along a dimension; data and index are input
+ * numbers */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -218,7 +219,8 @@ typedef struct {
   int64_t inner;
 } mx_scan_params;
 
-/* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
+/* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0
+ * max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
 typedef struct {
   int32_t kind;
   int32_t count_pad;
@@ -354,7 +356,8 @@ typedef struct {
   double clip_gradient;
 } mx_adamw_params;
 
-/* one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end */
+/* one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them,
+ * or, when preloaded, those in two arrays at the end */
 typedef struct {
   int32_t weights;
   int32_t per;
@@ -371,7 +374,8 @@ typedef struct {
   int32_t init;
 } mx_all_finite_params;
 
-/* the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored */
+/* the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner
+ * position, or with probabilities; `valid` divides by the number of labels not ignored */
 typedef struct {
   int64_t rows;
   int64_t classes;

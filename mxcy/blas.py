@@ -1,4 +1,4 @@
-"""The library that takes over very large matrix products: oneDNN or OpenBLAS, where one is installed.
+"""What takes over very large matrix products: oneDNN or OpenBLAS, where one is installed.
 
 The native library has matrix products of its own and needs neither. Searching looks at a few file
 names only; what is found is opened when the first product comes that is large enough.

@@ -11,9 +11,9 @@ struct BlasProblem {
 };
 
 // Run the problem on the opened library; false when there is none or when it would not pay.
-bool blas_gemm(int threads, const BlasProblem &problem, float alpha, const float *a, const float *b,
-               float beta, float *c);
-bool blas_gemm(int threads, const BlasProblem &problem, double alpha, const double *a,
-               const double *b, double beta, double *c);
+bool blas_gemm(int threads, const BlasProblem& problem, float alpha, const float* a, const float* b,
+               float beta, float* c);
+bool blas_gemm(int threads, const BlasProblem& problem, double alpha, const double* a,
+               const double* b, double beta, double* c);
 
 }  // namespace mx

@@ -22,15 +22,17 @@ static int32_t g_isa = 0;
 static bool cpu_has(int32_t isa) {
   __builtin_cpu_init();
   switch (isa) {
-    case 2: return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    case 2:
+      return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
     case 3:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
     case 4:
-      return cpu_has(3) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512cd");
-    default: return false;
+      return cpu_has(3) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+    default:
+      return false;
   }
 }
 
@@ -38,15 +40,22 @@ static bool cpu_has(int32_t isa) {
 static bool load(int32_t isa) {
   switch (isa) {
 #if defined(MX_BUILD_V4)
-    case 4: mx::v4::register_leaf(); return true;
+    case 4:
+      mx::v4::register_leaf();
+      return true;
 #endif
 #if defined(MX_BUILD_V3)
-    case 3: mx::v3::register_leaf(); return true;
+    case 3:
+      mx::v3::register_leaf();
+      return true;
 #endif
 #if defined(MX_BUILD_V2)
-    case 2: mx::v2::register_leaf(); return true;
+    case 2:
+      mx::v2::register_leaf();
+      return true;
 #endif
-    default: return false;
+    default:
+      return false;
   }
 }
 

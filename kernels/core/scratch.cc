@@ -7,7 +7,7 @@ namespace mx {
 namespace {
 
 struct Block {
-  void *data = nullptr;
+  void* data = nullptr;
   size_t bytes = 0;
   ~Block() { mx_system_free(data); }
 };
@@ -15,8 +15,8 @@ thread_local Block g_blocks[kSlots];
 
 }  // namespace
 
-void *scratch(Slot slot, size_t bytes) {
-  Block &block = g_blocks[slot];
+void* scratch(Slot slot, size_t bytes) {
+  Block& block = g_blocks[slot];
   if (block.bytes < bytes) {
     mx_system_free(block.data);
     block.bytes = 0;

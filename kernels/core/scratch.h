@@ -8,6 +8,6 @@ namespace mx {
 // out. Several slots, so that a caller may hold one block while what it calls uses another: the
 // panels of a matrix product, a thread's own intermediate, and what a whole team reads.
 enum Slot { kPackSlot, kTempSlot, kSharedSlot, kSlots };
-void *scratch(Slot slot, size_t bytes);
+void* scratch(Slot slot, size_t bytes);
 
 }  // namespace mx

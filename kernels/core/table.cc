@@ -15,20 +15,21 @@ struct Entry {
 };
 
 // Function-local statics: modules may register while the library is still being loaded.
-std::vector<Entry> &entries() {
-  static std::vector<Entry> *list = new std::vector<Entry>;
+std::vector<Entry>& entries() {
+  static std::vector<Entry>* list = new std::vector<Entry>;
   return *list;
 }
-std::unordered_map<std::string, std::vector<int>> &index() {
-  static auto *map = new std::unordered_map<std::string, std::vector<int>>;
+std::unordered_map<std::string, std::vector<int>>& index() {
+  static auto* map = new std::unordered_map<std::string, std::vector<int>>;
   return *map;
 }
 std::mutex g_lock;
 
 }  // namespace
 
-extern "C" int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags) {
-  if (!name || !fn || !dtypes) return mx_fail("mx_kernel_add: name, function and dtypes are needed");
+extern "C" int mx_kernel_add(const char* name, mx_kernel fn, uint32_t dtypes, uint32_t flags) {
+  if (!name || !fn || !dtypes)
+    return mx_fail("mx_kernel_add: name, function and dtypes are needed");
   std::lock_guard<std::mutex> guard(g_lock);
   for (int i : index()[name]) {
     if (entries()[i].dtypes & dtypes)
@@ -39,12 +40,12 @@ extern "C" int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, ui
   return 0;
 }
 
-extern "C" mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags) {
+extern "C" mx_kernel mx_kernel_find(const char* name, int32_t dtype, uint32_t* flags) {
   std::lock_guard<std::mutex> guard(g_lock);
   auto found = index().find(name);
   if (found == index().end()) return nullptr;
   for (int i : found->second) {
-    const Entry &e = entries()[i];
+    const Entry& e = entries()[i];
     if (e.dtypes >> dtype & 1u) {
       if (flags) *flags = e.flags;
       return e.fn;
@@ -55,9 +56,9 @@ extern "C" mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *f
 
 extern "C" int32_t mx_kernel_count(void) { return (int32_t)entries().size(); }
 
-extern "C" const char *mx_kernel_name(int32_t i, uint32_t *dtypes, uint32_t *flags) {
+extern "C" const char* mx_kernel_name(int32_t i, uint32_t* dtypes, uint32_t* flags) {
   if (i < 0 || i >= mx_kernel_count()) return nullptr;
-  const Entry &e = entries()[i];
+  const Entry& e = entries()[i];
   if (dtypes) *dtypes = e.dtypes;
   if (flags) *flags = e.flags;
   return e.name.c_str();

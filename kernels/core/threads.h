@@ -7,7 +7,7 @@ namespace mx {
 // Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
 // multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
 template <class Body>
-inline void parallel_for(int threads, int64_t n, int64_t grain, const Body &body) {
+inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body) {
   if (threads <= 1 || n <= grain) {
     if (n > 0) body((int64_t)0, n);
     return;

@@ -36,7 +36,7 @@ enum {
 
 /* Every tensor is C-contiguous when strides is NULL; strides count elements. */
 typedef struct mx_tensor {
-  void *data;
+  void* data;
   const int64_t *shape, *strides;
   int32_t ndim, dtype;
 } mx_tensor;
@@ -45,17 +45,17 @@ typedef struct mx_rng mx_rng; /* the random streams of one device, see core/rng.
 
 typedef struct mx_call {
   int32_t nin, nout;
-  const mx_tensor *in;
-  mx_tensor *out;
-  const int32_t *req;  /* one per output */
-  const void *params;  /* a struct of params.gen.h, or NULL */
-  void *workspace;     /* 64-byte aligned scratch, uninitialised */
+  const mx_tensor* in;
+  mx_tensor* out;
+  const int32_t* req; /* one per output */
+  const void* params; /* a struct of params.gen.h, or NULL */
+  void* workspace;    /* 64-byte aligned scratch, uninitialised */
   size_t workspace_size;
-  mx_rng *rng;
+  mx_rng* rng;
   int32_t threads; /* 1 or N, decided by the caller */
 } mx_call;
 
-typedef int (*mx_kernel)(const mx_call *); /* 0, or -1 with the text in mx_last_error() */
+typedef int (*mx_kernel)(const mx_call*); /* 0, or -1 with the text in mx_last_error() */
 
 /* Up to three spatial extents and the like: values beyond count are zero. */
 #define MX_MAX_DIM 32
@@ -66,38 +66,39 @@ typedef int (*mx_kernel)(const mx_call *); /* 0, or -1 with the text in mx_last_
 MX_API int mx_init(int32_t isa, int32_t threads, int64_t parallel_size);
 MX_API int32_t mx_abi_version(void);
 MX_API int32_t mx_isa(void); /* the level in use */
-MX_API const char *mx_last_error(void);
-MX_API int mx_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+MX_API const char* mx_last_error(void);
+MX_API int mx_fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- kernel table -------------------------------------------------------------------------- */
-MX_API int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags);
-MX_API mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags); /* NULL if none */
+MX_API int mx_kernel_add(const char* name, mx_kernel fn, uint32_t dtypes, uint32_t flags);
+MX_API mx_kernel mx_kernel_find(const char* name, int32_t dtype,
+                                uint32_t* flags); /* NULL if none */
 MX_API int32_t mx_kernel_count(void);
-MX_API const char *mx_kernel_name(int32_t index, uint32_t *dtypes, uint32_t *flags);
+MX_API const char* mx_kernel_name(int32_t index, uint32_t* dtypes, uint32_t* flags);
 
 /* --- memory -------------------------------------------------------------------------------- */
 typedef struct mx_alloc_hook {
-  void *(*alloc)(size_t bytes);
-  void (*free)(void *data, size_t bytes);
+  void* (*alloc)(size_t bytes);
+  void (*free)(void* data, size_t bytes);
 } mx_alloc_hook;
-MX_API void *mx_alloc(size_t bytes); /* 64-byte aligned; NULL for 0 bytes or with an error text */
-MX_API void mx_free(void *data, size_t bytes);
-MX_API void mx_set_alloc_hook(const mx_alloc_hook *hook); /* NULL: the system allocator again */
-MX_API void *mx_system_alloc(size_t bytes);
-MX_API void mx_system_free(void *data);
+MX_API void* mx_alloc(size_t bytes); /* 64-byte aligned; NULL for 0 bytes or with an error text */
+MX_API void mx_free(void* data, size_t bytes);
+MX_API void mx_set_alloc_hook(const mx_alloc_hook* hook); /* NULL: the system allocator again */
+MX_API void* mx_system_alloc(size_t bytes);
+MX_API void mx_system_free(void* data);
 
 /* --- random streams ------------------------------------------------------------------------ */
 /* Streams equal to those of MXNet 1.9.1 on a CPU. copies: MXNET_CPU_PARALLEL_RAND_COPY, normally 1.
  * Unseeded streams are those of seed 0. Kernels lock the streams, so calls may run concurrently. */
-MX_API mx_rng *mx_rng_create(int32_t copies); /* NULL with an error text */
-MX_API void mx_rng_destroy(mx_rng *rng);
-MX_API void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed);
+MX_API mx_rng* mx_rng_create(int32_t copies); /* NULL with an error text */
+MX_API void mx_rng_destroy(mx_rng* rng);
+MX_API void mx_rng_seed(mx_rng* rng, uint32_t device, uint32_t seed);
 /* Bytes of the whole state. data NULL: only return how many are needed; -1 if size is less. */
-MX_API int64_t mx_rng_save(mx_rng *rng, void *data, int64_t size);
-MX_API int mx_rng_restore(mx_rng *rng, const void *data, int64_t size);
+MX_API int64_t mx_rng_save(mx_rng* rng, void* data, int64_t size);
+MX_API int mx_rng_restore(mx_rng* rng, const void* data, int64_t size);
 
 /* --- threads ------------------------------------------------------------------------------- */
-MX_API int32_t mx_threads(void);            /* N, the team size */
+MX_API int32_t mx_threads(void); /* N, the team size */
 MX_API void mx_set_threads(int32_t threads);
 MX_API int64_t mx_parallel_size(void);
 MX_API void mx_set_parallel_size(int64_t elements);
@@ -106,10 +107,10 @@ MX_API int32_t mx_threads_for(int64_t work);
 
 /* --- BLAS ---------------------------------------------------------------------------------- */
 /* Open oneDNN or OpenBLAS for very large matrix products; NULL: back to the library's own. */
-MX_API int mx_blas_open(const char *path);
+MX_API int mx_blas_open(const char* path);
 /* The same when the first such product comes; a file that is neither is then ignored. */
-MX_API void mx_blas_offer(const char *path);
-MX_API const char *mx_blas_name(void); /* "onednn", "openblas" or "" */
+MX_API void mx_blas_offer(const char* path);
+MX_API const char* mx_blas_name(void); /* "onednn", "openblas" or "" */
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@ MX_LEAF_BEGIN
 namespace {
 
 // For stride 1, the gradient of the data is a convolution of the output's gradient.
-Window backward_window(const mx_conv_params &p) {
+Window backward_window(const mx_conv_params& p) {
   Window w;
   for (int i = 0; i < 3; ++i) {
     w.source[i] = p.target[i];
@@ -23,13 +23,13 @@ Window backward_window(const mx_conv_params &p) {
 // The weights of one group as A of that convolution: i is a channel, p a (filter, tap).
 template <class T, class S>
 struct TurnedWeights {
-  const S *data;
+  const S* data;
   int64_t channels, taps;
 
-  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
     int64_t filter = p0 / taps, tap = p0 % taps;
     for (int64_t p = 0; p < depth; ++p, dst += width) {
-      const S *from = data + (filter * channels + i0) * taps + tap;
+      const S* from = data + (filter * channels + i0) * taps + tap;
       for (int i = 0; i < count; ++i) dst[i] = scalar_as<T>(from[i * taps]);
       for (int i = count; i < width; ++i) dst[i] = 0;
       if (++tap == taps) tap = 0, ++filter;
@@ -38,19 +38,19 @@ struct TurnedWeights {
 };
 
 template <class S>
-void close_rows(S *dst, int64_t stride, const Sum<S> *src, int64_t rows, int64_t cols, bool add) {
+void close_rows(S* dst, int64_t stride, const Sum<S>* src, int64_t rows, int64_t cols, bool add) {
   for (int64_t i = 0; i < rows; ++i) close_block(dst + i * stride, src + i * cols, cols, add);
 }
 
 // C (m x n of `out`, rows `stride` apart) = a b + bias, in the type of the sums.
 template <class S, class A, class B>
-bool product_to(S *out, int64_t stride, int64_t m, int64_t n, int64_t k, const A &a, const B &b,
-                const Sum<S> *bias, bool add) {
+bool product_to(S* out, int64_t stride, int64_t m, int64_t n, int64_t k, const A& a, const B& b,
+                const Sum<S>* bias, bool add) {
   typedef Sum<S> T;
   if constexpr (!is_half<S>) {
     return gemm_serial(m, n, k, (T)1, a, b, (T)add, out, stride, bias);
   } else {
-    T *sums = (T *)scratch(kTempSlot, (size_t)(m * n) * sizeof(T));
+    T* sums = (T*)scratch(kTempSlot, (size_t)(m * n) * sizeof(T));
     if (!sums || !gemm_serial(m, n, k, (T)1, a, b, (T)0, sums, n, bias)) return false;
     close_rows(out, stride, sums, m, n, add);
     return true;
@@ -65,11 +65,11 @@ struct Shared {
 };
 
 template <class T, class S>
-bool share(Shared<T> *shared, const mx_call *call, int64_t groups, int64_t m, int64_t k) {
+bool share(Shared<T>* shared, const mx_call* call, int64_t groups, int64_t m, int64_t k) {
   shared->step = up((int64_t)Packed<T>::bytes(m, k) / (int64_t)sizeof(T), kLanes<T>);
   const bool has_bias = call->nin > 2;
   const size_t size = (size_t)(groups * (shared->step + (has_bias ? m : 0))) * sizeof(T);
-  shared->weights = (T *)scratch(kSharedSlot, size);
+  shared->weights = (T*)scratch(kSharedSlot, size);
   if (!shared->weights) return false;
   shared->bias = has_bias ? shared->weights + groups * shared->step : nullptr;
   for (int64_t i = 0; has_bias && i < groups * m; ++i) {
@@ -80,27 +80,26 @@ bool share(Shared<T> *shared, const mx_call *call, int64_t groups, int64_t m, in
 
 // For every image and group: out (m x positions) = packed weights (m x k) * patches.
 template <class S>
-bool convolve(const mx_call *call, const mx_conv_params &p, const Window &window, int64_t m,
-              int64_t depth, const Shared<Sum<S>> &shared) {
+bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window, int64_t m,
+              int64_t depth, const Shared<Sum<S>>& shared) {
   typedef Sum<S> T;
   constexpr int64_t kWidth = 2 * kLanes<T>;
   const int64_t positions = window.target_size(), source = window.source_size();
   const int64_t images = p.batch * p.groups, k = depth * window.taps();
   const bool add = call->req[0] == MX_ADD, identity = window.identity();
   // With fewer images than threads, each image is cut into strips of positions.
-  const int64_t strips = images >= call->threads || images == 0
-                             ? 1
-                             : (call->threads + images - 1) / images;
+  const int64_t strips =
+      images >= call->threads || images == 0 ? 1 : (call->threads + images - 1) / images;
   const int64_t cols = up((positions + strips - 1) / strips, kWidth);
   bool ok = true;
   parallel_for(call->threads, images * strips, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t at = unit / strips, group = at % p.groups, j = unit % strips * cols;
       const int64_t n = least(cols, positions - j);
-      const S *image = data<S>(call->in[0]) + at * depth * source;
-      S *out = data<S>(call->out[0]) + at * m * positions + j;
+      const S* image = data<S>(call->in[0]) + at * depth * source;
+      S* out = data<S>(call->out[0]) + at * m * positions + j;
       const Packed<T> weights = {shared.weights + group * shared.step, m};
-      const T *bias = shared.bias ? shared.bias + group * m : nullptr;
+      const T* bias = shared.bias ? shared.bias + group * m : nullptr;
       if (n <= 0) continue;
       if (!(identity ? product_to(out, positions, m, n, k, weights,
                                   Matrix<T, S>{image + j, positions, true}, bias, add)
@@ -114,9 +113,9 @@ bool convolve(const mx_call *call, const mx_conv_params &p, const Window &window
 }
 
 template <class S>
-int conv_im2col(const mx_call *call) {
+int conv_im2col(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_conv_params *)call->params;
+  const auto& p = *(const mx_conv_params*)call->params;
   const Window window = forward_window(p);
   const int64_t k = p.channels * window.taps();
   Shared<T> shared;
@@ -130,11 +129,11 @@ int conv_im2col(const mx_call *call) {
 
 // image += columns, for the channels in [begin, end): the transpose of taking patches.
 template <class T>
-void add_patches(T *image, const T *columns, const Window &window, int64_t begin, int64_t end) {
+void add_patches(T* image, const T* columns, const Window& window, int64_t begin, int64_t end) {
   const int64_t positions = window.target_size(), taps = window.taps();
-  const T *column = columns + begin * taps * positions;
+  const T* column = columns + begin * taps * positions;
   for (int64_t c = begin; c < end; ++c) {
-    T *channel = image + c * window.source_size();
+    T* channel = image + c * window.source_size();
     for (int64_t t = 0; t < taps; ++t, column += positions) {
       each_row(window, Digits(t, window.kernel), [&](int64_t in, int64_t out, int64_t n) {
         add_run(channel + in, column + out, n, window.stride[2]);
@@ -145,7 +144,7 @@ void add_patches(T *image, const T *columns, const Window &window, int64_t begin
 
 // The gradient of the data for any stride: columns = weights^T * gradient, added to the image.
 template <class S>
-bool scatter(const mx_call *call, const mx_conv_params &p) {
+bool scatter(const mx_call* call, const mx_conv_params& p) {
   typedef Sum<S> T;
   const Window window = forward_window(p);
   const int64_t positions = window.target_size(), k = p.channels * window.taps();
@@ -155,7 +154,8 @@ bool scatter(const mx_call *call, const mx_conv_params &p) {
   const int inner = outer > 1 ? 1 : call->threads;
   bool ok = true;
   parallel_for(outer, images, 1, [&](int64_t begin, int64_t end) {
-    T *columns = (T *)scratch(kTempSlot, (size_t)(k * positions + (is_half<S> ? size : 0)) * sizeof(T));
+    T* columns =
+        (T*)scratch(kTempSlot, (size_t)(k * positions + (is_half<S> ? size : 0)) * sizeof(T));
     if (!columns) {
       ok = false;
       return;
@@ -165,20 +165,21 @@ bool scatter(const mx_call *call, const mx_conv_params &p) {
       const Matrix<T, S> weights = {data<S>(call->in[1]) + group * p.filters * k, k, true};
       const Matrix<T, S> gradient = {data<S>(call->in[0]) + at * p.filters * positions, positions,
                                      true};
-      if (!gemm(inner, k, positions, p.filters, (T)1, weights, gradient, (T)0, columns, positions)) {
+      if (!gemm(inner, k, positions, p.filters, (T)1, weights, gradient, (T)0, columns,
+                positions)) {
         ok = false;
         return;
       }
-      S *out = data<S>(call->out[0]) + at * size;
-      const S *bias = call->nin > 2 ? data<S>(call->in[2]) + group * p.channels : nullptr;
-      T *image = columns + k * positions;
+      S* out = data<S>(call->out[0]) + at * size;
+      const S* bias = call->nin > 2 ? data<S>(call->in[2]) + group * p.channels : nullptr;
+      T* image = columns + k * positions;
       if constexpr (!is_half<S>) image = out;
       parallel_for(inner, p.channels, 1, [&](int64_t first, int64_t last) {
         const int64_t plane = window.source_size();
         for (int64_t c = first; c < last; ++c) {
           const T start = bias ? scalar_as<T>(bias[c]) : 0;
           const bool keep = add && !is_half<S>;
-          T *row = image + c * plane;
+          T* row = image + c * plane;
           for (int64_t i = 0; i < plane; ++i) row[i] = keep ? row[i] + start : start;
         }
         add_patches(image, columns, window, first, last);
@@ -191,7 +192,7 @@ bool scatter(const mx_call *call, const mx_conv_params &p) {
 
 // Whether the gradient of the data is cheaper as a convolution of its own than by `scatter`. In
 // multiply-adds, packing a patch costs about 24 and adding one to the image about 36.
-bool gathers(const mx_conv_params &p, const Window &window) {
+bool gathers(const mx_conv_params& p, const Window& window) {
   for (int64_t stride : p.stride) {
     if (stride != 1) return false;
   }
@@ -201,16 +202,17 @@ bool gathers(const mx_conv_params &p, const Window &window) {
 }
 
 template <class S>
-int conv_im2col_data(const mx_call *call) {
+int conv_im2col_data(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_conv_params *)call->params;
+  const auto& p = *(const mx_conv_params*)call->params;
   const Window window = backward_window(p);
   if (!gathers(p, window)) return scatter<S>(call, p) ? 0 : -1;
   const int64_t taps = window.taps(), k = p.filters * taps;
   Shared<T> shared;
   if (!share<T, S>(&shared, call, p.groups, p.channels, k)) return -1;
   for (int64_t g = 0; g < p.groups; ++g) {
-    const TurnedWeights<T, S> weights = {data<S>(call->in[1]) + g * p.channels * k, p.channels, taps};
+    const TurnedWeights<T, S> weights = {data<S>(call->in[1]) + g * p.channels * k, p.channels,
+                                         taps};
     pack_all<T>(shared.weights + g * shared.step, weights, p.channels, k);
   }
   return convolve<S>(call, p, window, p.channels, p.filters, shared) ? 0 : -1;
@@ -218,16 +220,16 @@ int conv_im2col_data(const mx_call *call) {
 
 // out (filters x taps of all channels) = gradient * patches^T, over all images at once.
 template <class S, class B>
-bool weight_product(const mx_call *call, const mx_conv_params &p, int threads, int64_t group,
-                    int64_t positions, int64_t k, const B &patches) {
+bool weight_product(const mx_call* call, const mx_conv_params& p, int threads, int64_t group,
+                    int64_t positions, int64_t k, const B& patches) {
   typedef Sum<S> T;
   const bool add = call->req[0] == MX_ADD;
   const ImageRows<T, S> gradient = {data<S>(call->in[1]) + group * p.filters * positions,
                                     p.groups * p.filters * positions, positions};
-  S *out = data<S>(call->out[0]) + group * p.filters * k;
-  T *sums;
+  S* out = data<S>(call->out[0]) + group * p.filters * k;
+  T* sums;
   if constexpr (is_half<S>) {
-    sums = (T *)scratch(kTempSlot, (size_t)(p.filters * k) * sizeof(T));
+    sums = (T*)scratch(kTempSlot, (size_t)(p.filters * k) * sizeof(T));
     if (!sums) return false;
   } else {
     sums = out;
@@ -241,9 +243,9 @@ bool weight_product(const mx_call *call, const mx_conv_params &p, int threads, i
 }
 
 template <class S>
-int conv_im2col_weight(const mx_call *call) {
+int conv_im2col_weight(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_conv_params *)call->params;
+  const auto& p = *(const mx_conv_params*)call->params;
   const Window window = forward_window(p);
   const int64_t positions = window.target_size(), source = window.source_size();
   const int64_t k = p.channels * window.taps(), image_step = p.groups * p.channels * source;
@@ -252,7 +254,7 @@ int conv_im2col_weight(const mx_call *call) {
   bool ok = true;
   parallel_for(outer, p.groups, 1, [&](int64_t begin, int64_t end) {
     for (int64_t g = begin; g < end; ++g) {
-      const S *images = data<S>(call->in[0]) + g * p.channels * source;
+      const S* images = data<S>(call->in[0]) + g * p.channels * source;
       if (!(window.identity()
                 ? weight_product<S>(call, p, inner, g, positions, k,
                                     ImageRows<T, S>{images, image_step, positions})

@@ -12,12 +12,12 @@ namespace {
       return __VA_ARGS__;          \
     }                              \
   };
-#define MX_UNARY2(name, types, ...)       \
-  struct name##_op {                      \
-    template <class V>                    \
+#define MX_UNARY2(name, types, ...)                        \
+  struct name##_op {                                       \
+    template <class V>                                     \
     static MX_INLINE V f(V x, V p, [[maybe_unused]] V q) { \
-      return __VA_ARGS__;                 \
-    }                                     \
+      return __VA_ARGS__;                                  \
+    }                                                      \
   };
 #include "elemwise.def"
 

@@ -1,7 +1,7 @@
 // Blocked matrix multiplication: C = alpha * A B + beta * C, for this ISA level.
 //
-// B is packed into panels of one or two vectors' width, A into panels of a few rows, and a tile of C
-// stays in registers while one A panel meets one B panel:
+// B is packed into panels of one or two vectors' width, A into panels of a few rows, and a tile of
+// C stays in registers while one A panel meets one B panel:
 //
 //        B panel (kDepth x width, L1)
 //   A  [ ============================ ]
@@ -15,11 +15,12 @@
 
 MX_LEAF_BEGIN
 
-constexpr int kTileRows = MX_ISA_LEVEL >= 4 ? 14 : 6;  // with two vectors a row: what registers hold
-constexpr int64_t kDepth = 256;                        // k of a block
-constexpr int64_t kRows = 12 * kTileRows;              // rows of an A block
-constexpr int64_t kCols = 1024;                        // columns of a B block
-constexpr int64_t kUnpackedRows = 64;                  // up to here B is read where it lies
+constexpr int kTileRows =
+    MX_ISA_LEVEL >= 4 ? 14 : 6;            // with two vectors a row: what registers hold
+constexpr int64_t kDepth = 256;            // k of a block
+constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
+constexpr int64_t kCols = 1024;            // columns of a B block
+constexpr int64_t kUnpackedRows = 64;      // up to here B is read where it lies
 
 // --- operands --------------------------------------------------------------------------------
 
@@ -60,10 +61,10 @@ inline void transpose_square(Vec<T> (&rows)[L]) {
   }
 }
 
-// Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width` apart;
-// missing rows become zeros.
+// Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width`
+// apart; missing rows become zeros.
 template <class T, class S, bool some>
-inline void move_square(T *dst, int width, const S *src, int64_t stride, int rows, int cols) {
+inline void move_square(T* dst, int width, const S* src, int64_t stride, int rows, int cols) {
   constexpr int L = kLanes<T>;
   Vec<T> square[L];
 #pragma GCC unroll 16
@@ -84,15 +85,15 @@ inline void move_square(T *dst, int width, const S *src, int64_t stride, int row
 // dst[p * width + i] = src(i, p) for i < count and p < depth, zero for count <= i < width, where
 // src(i, p) lies at src[i * stride + p]. Writes up to a vector beyond the last element.
 template <class T, class S>
-inline void pack_transposed(T *dst, int width, const S *src, int64_t stride, int count,
+inline void pack_transposed(T* dst, int width, const S* src, int64_t stride, int count,
                             int64_t depth) {
   constexpr int L = kLanes<T>;
   // Vectors of a narrow piece spill over the start of the next row, which is written after them:
   // pieces therefore go from the last to the first.
   for (int i0 = (width - 1) / L * L; i0 >= 0; i0 -= L) {
     const int rows = count - i0 < L ? (count - i0 < 0 ? 0 : count - i0) : L;
-    const S *from = src + i0 * stride;
-    T *to = dst + i0;
+    const S* from = src + i0 * stride;
+    T* to = dst + i0;
     int64_t p = 0;
     if (rows == L) {
       for (; p + L <= depth; p += L) {
@@ -113,7 +114,7 @@ inline void pack_transposed(T *dst, int width, const S *src, int64_t stride, int
 // dst[p * width + i] = src[p * stride + i] for i < count, zero for count <= i < width. Writes up to
 // a vector beyond the last element.
 template <class T, class S>
-inline void pack_rows(T *dst, int width, const S *src, int64_t stride, int count, int64_t depth) {
+inline void pack_rows(T* dst, int width, const S* src, int64_t stride, int count, int64_t depth) {
   constexpr int L = kLanes<T>;
   const int pieces = (count + L - 1) / L;
   int64_t p = 0;
@@ -136,11 +137,11 @@ inline void pack_rows(T *dst, int width, const S *src, int64_t stride, int count
 // k: element (i, p) is data[p * stride + i] when i is contiguous, else data[i * stride + p].
 template <class T, class S = T>
 struct Matrix {
-  const S *data;
+  const S* data;
   int64_t stride;
   bool i_contiguous;
 
-  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
     if (i_contiguous) {
       pack_rows<T>(dst, width, data + p0 * stride + i0, stride, count, depth);
     } else {
@@ -151,7 +152,7 @@ struct Matrix {
     return {data + (i_contiguous ? i : i * stride), stride, i_contiguous};
   }
   // The panel at (i, p) where it lies, when it needs no packing (rows `stride` apart), or NULL.
-  const T *in_place(int64_t i, int64_t p) const {
+  const T* in_place(int64_t i, int64_t p) const {
     if constexpr (sizeof(S) == sizeof(T)) {
       if (i_contiguous) return data + p * stride + i;
     }
@@ -164,13 +165,13 @@ struct Matrix {
 template <class T>
 struct Scale {
   T alpha, beta;
-  const T *rows;  // one number to add to each row, or NULL
+  const T* rows;  // one number to add to each row, or NULL
 };
 
-// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + beta * C. `scale` comes by
-// pointer because its values would occupy registers that the sums need.
+// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + beta * C. `scale` comes
+// by pointer because its values would occupy registers that the sums need.
 template <class T, int R, int W>
-void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> *scale, T *c,
+void tile(int64_t depth, const T* a, const T* b, int64_t b_step, const Scale<T>* scale, T* c,
           int64_t ldc, int cols) {
   constexpr int L = kLanes<T>;
   Vec<T> acc[R][W] = {};
@@ -211,13 +212,13 @@ void tile(int64_t depth, const T *a, const T *b, int64_t b_step, const Scale<T> 
 }
 
 template <class T>
-using Tile = void (*)(int64_t, const T *, const T *, int64_t, const Scale<T> *, T *, int64_t, int);
+using Tile = void (*)(int64_t, const T*, const T*, int64_t, const Scale<T>*, T*, int64_t, int);
 
 // The tile of R rows and W vectors is at [R - 1][W - 1].
 template <class T>
 using TileTable = Tile<T>[kTileRows][2];
-const TileTable<float> &tile_table(float);
-const TileTable<double> &tile_table(double);
+const TileTable<float>& tile_table(float);
+const TileTable<double>& tile_table(double);
 
 // --- the loops around it ---------------------------------------------------------------------
 
@@ -237,10 +238,10 @@ inline int64_t depth_of_block(int64_t k) { return k <= kDepth ? k : balanced(k, 
 // All panels of an A (m x k) that serves several products, packed beforehand.
 template <class T>
 struct Packed {
-  const T *data;
+  const T* data;
   int64_t m;
-  const T *panel(int64_t i, int64_t p0, int64_t depth) const { return data + p0 * m + i * depth; }
-  static size_t bytes(int64_t m, int64_t k) { return (size_t)(m * k + kLanes<T>) * sizeof(T); }
+  const T* panel(int64_t i, int64_t p0, int64_t depth) const { return data + p0 * m + i * depth; }
+  static size_t bytes(int64_t m, int64_t k) { return (size_t)(m * k + kLanes<T>)*sizeof(T); }
 };
 template <class A>
 constexpr bool is_packed = false;
@@ -248,7 +249,7 @@ template <class T>
 constexpr bool is_packed<Packed<T>> = true;
 
 template <class T, class A>
-Packed<T> pack_all(T *dst, const A &a, int64_t m, int64_t k) {
+Packed<T> pack_all(T* dst, const A& a, int64_t m, int64_t k) {
   const int rows = tile_height(m);
   const int64_t block = depth_of_block(k);
   for (int64_t p0 = 0; p0 < k; p0 += block) {
@@ -264,8 +265,8 @@ Packed<T> pack_all(T *dst, const A &a, int64_t m, int64_t k) {
 // C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
 // i if given. With beta 0, C is not read. False when scratch memory is out.
 template <class T, class A, class B>
-bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &b, T beta, T *c,
-                 int64_t ldc, const T *row_add = nullptr) {
+bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta, T* c,
+                 int64_t ldc, const T* row_add = nullptr) {
   constexpr int L = kLanes<T>, kWidth = 2 * L;
   if (m <= 0 || n <= 0) return true;
   if (k <= 0) {
@@ -284,11 +285,11 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
   // Each panel of B is packed once for all rows: few rows do not repay it.
   const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
   const int64_t a_size = is_packed<A> ? 0 : block_rows * block_depth;
-  T *b_panels =
-      (T *)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));
+  T* b_panels =
+      (T*)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));
   if (!b_panels) return false;
-  T *a_panels = b_panels + up(block_cols * block_depth + L, L);
-  const TileTable<T> &tiles = tile_table(T());
+  T* a_panels = b_panels + up(block_cols * block_depth + L, L);
+  const TileTable<T>& tiles = tile_table(T());
   for (int64_t j0 = 0; j0 < n; j0 += block_cols) {
     const int64_t cols = least(block_cols, n - j0);
     for (int64_t p0 = 0; p0 < k; p0 += block_depth) {
@@ -300,7 +301,7 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
       }
       for (int64_t i0 = 0; i0 < m; i0 += block_rows) {
         const int64_t rows = least(block_rows, m - i0);
-        const T *a_block = a_panels;
+        const T* a_block = a_panels;
         if constexpr (is_packed<A>) {
           a_block = a.panel(i0, p0, depth);
         } else {
@@ -311,7 +312,7 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
         }
         for (int64_t j = 0; j < cols; j += kWidth) {
           const int count = (int)least(kWidth, cols - j);
-          const T *panel = b_panels + j * depth;
+          const T* panel = b_panels + j * depth;
           int64_t step = count > L ? kWidth : L;
           if (!pack_b && count == kWidth) {
             panel = b.in_place(j0 + j, p0);
@@ -320,10 +321,9 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &
           for (int64_t i = 0; i < rows; i += tile_rows) {
             const Scale<T> scale = {alpha, p0 ? (T)1 : beta,
                                     row_add && !p0 ? row_add + i0 + i : nullptr};
-            tiles[least(tile_rows, rows - i) - 1][count > L](depth, a_block + i * depth, panel,
-                                                                step, &scale,
-                                                                c + (i0 + i) * ldc + j0 + j, ldc,
-                                                                count);
+            tiles[least(tile_rows, rows - i) - 1][count > L](
+                depth, a_block + i * depth, panel, step, &scale, c + (i0 + i) * ldc + j0 + j, ldc,
+                count);
           }
         }
       }
@@ -341,7 +341,8 @@ inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
   for (int r = 1; r <= threads; ++r) {
     const int c = threads / r;
     if (r * c != threads) continue;
-    const double rows = (double)up((m + r - 1) / r, 1), cols = (double)up((n + c - 1) / c, kLanes<T>);
+    const double rows = (double)up((m + r - 1) / r, 1),
+                 cols = (double)up((n + c - 1) / c, kLanes<T>);
     // Work of the busiest thread in multiply-adds, plus what it packs at about ten of them each.
     const double cost = rows * cols + 10 * (rows + cols);
     if (best < 0 || cost < best) {
@@ -354,8 +355,8 @@ inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
 
 // gemm_serial split over a team; B operands need from(j) and A operands from(i).
 template <class T, class A, class B>
-bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A &a, const B &b, T beta,
-          T *c, int64_t ldc) {
+bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta,
+          T* c, int64_t ldc) {
   if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc);
   int team[2];
   split_team<T>(threads, m, n, team);
@@ -383,6 +384,6 @@ struct GemmShape {
   int64_t lda, ldb, ldc;
 };
 template <class T>
-int gemm_arrays(int threads, const GemmShape &shape, T alpha, const T *a, const T *b, T beta, T *c);
+int gemm_arrays(int threads, const GemmShape& shape, T alpha, const T* a, const T* b, T beta, T* c);
 
 MX_LEAF_END

@@ -11,7 +11,7 @@ int64_t class_of(T label) {
 }
 
 template <class S>
-double scale_of(const mx_softmax_output_params &p, const S *labels) {
+double scale_of(const mx_softmax_output_params& p, const S* labels) {
   if (!p.valid) return p.scale;
   int64_t valid = 0;
   for (int64_t i = 0; i < p.labels; ++i) {
@@ -22,15 +22,15 @@ double scale_of(const mx_softmax_output_params &p, const S *labels) {
 
 // One row with its one label.
 template <class S, class T>
-void row_gradient(const mx_softmax_output_params &p, const S *result, T label, T scale, S *out) {
+void row_gradient(const mx_softmax_output_params& p, const S* result, T label, T scale, S* out) {
   const int64_t hit = class_of(label);
   if (p.use_ignore && hit == class_of(p.ignore_label)) {
     for (int64_t i = 0; i < p.classes; ++i) store_scalar(out + i, (T)0);
     return;
   }
-  const T others = p.smooth_alpha != 0 ? (T)(p.smooth_alpha / (double)(p.classes > 1 ? p.classes - 1 : 1)) : 0;
-  map_run(
-      p.classes, out, [=](auto x) { return (x - others) * scale; }, result);
+  const T others =
+      p.smooth_alpha != 0 ? (T)(p.smooth_alpha / (double)(p.classes > 1 ? p.classes - 1 : 1)) : 0;
+  map_run(p.classes, out, [=](auto x) { return (x - others) * scale; }, result);
   if (hit >= 0 && hit < p.classes) {
     store_scalar(out + hit, (scalar_as<T>(result[hit]) - (T)(1 - p.smooth_alpha)) * scale);
   }
@@ -38,8 +38,8 @@ void row_gradient(const mx_softmax_output_params &p, const S *result, T label, T
 
 // One row of planes, each position with its own label.
 template <class S, class T>
-void plane_gradient(const mx_softmax_output_params &p, const S *result, const S *labels, T scale,
-                    S *out) {
+void plane_gradient(const mx_softmax_output_params& p, const S* result, const S* labels, T scale,
+                    S* out) {
   const T ignored = p.use_ignore ? (T)class_of(p.ignore_label) : (T)__builtin_nan("");
   for (int64_t c = 0; c < p.classes; ++c) {
     const T number = (T)c;
@@ -56,16 +56,16 @@ void plane_gradient(const mx_softmax_output_params &p, const S *result, const S 
 }
 
 template <class S>
-int softmax_output_grad(const mx_call *call) {
+int softmax_output_grad(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_softmax_output_params *)call->params;
+  const auto& p = *(const mx_softmax_output_params*)call->params;
   const S *result = data<S>(call->in[0]), *labels = data<S>(call->in[1]);
-  S *out = data<S>(call->out[0]);
+  S* out = data<S>(call->out[0]);
   const int64_t size = p.classes * p.inner;
   const T scale = (T)scale_of(p, labels);
   parallel_for(call->threads, p.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const S *row = result + r * size;
+      const S* row = result + r * size;
       if (p.probabilities) {
         map_run(
             size, out + r * size, [=](auto x, auto label) { return (x - label) * scale; }, row,

@@ -33,13 +33,9 @@ int all_finite(const mx_call* call) {
 
 }  // namespace
 
-void register_multi() {
+void register_multi(){
 #define MX_MULTI(S, bits)                                  \
   mx_kernel_add("multi_sum_sq", multi_sum_sq<S>, bits, 0); \
   mx_kernel_add("all_finite", all_finite<S>, bits, 0);
-  MX_MULTI(float, MX_BIT(F32))
-  MX_MULTI(double, MX_BIT(F64))
-  MX_MULTI(f16, MX_BIT(F16))
-  MX_MULTI(bf16, MX_BIT(BF16))
-}
-MX_LEAF_END
+    MX_MULTI(float, MX_BIT(F32)) MX_MULTI(double, MX_BIT(F64)) MX_MULTI(f16, MX_BIT(F16))
+        MX_MULTI(bf16, MX_BIT(BF16))} MX_LEAF_END

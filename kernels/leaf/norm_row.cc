@@ -1,8 +1,8 @@
 // Normalisation of contiguous rows (of layers, groups, instances): "row_norm" (data, gamma, beta ->
 // output, mean, std) and "row_norm_grad" (gradient, data, gamma, mean, std -> data, gamma, beta).
 //
-// Element i of the array has gamma number i / block % count: along a layer, block is 1 and count the
-// row's length; for groups and instances a block is all of a channel.
+// Element i of the array has gamma number i / block % count: along a layer, block is 1 and count
+// the row's length; for groups and instances a block is all of a channel.
 #include "core/scratch.h"
 #include "runs.h"
 
@@ -10,12 +10,12 @@ MX_LEAF_BEGIN
 namespace {
 
 // Whether each element of a row has a gamma of its own, the same for all rows.
-bool is_layer(const mx_row_norm_params &p) { return p.block == 1 && p.count == p.length; }
+bool is_layer(const mx_row_norm_params& p) { return p.block == 1 && p.count == p.length; }
 
-// body(offset, size, gamma number) for the pieces of a row that have one gamma each; a layer's row is
-// one piece.
+// body(offset, size, gamma number) for the pieces of a row that have one gamma each; a layer's row
+// is one piece.
 template <class Body>
-void each_piece(const mx_row_norm_params &p, int64_t row, const Body &body) {
+void each_piece(const mx_row_norm_params& p, int64_t row, const Body& body) {
   if (is_layer(p)) return body((int64_t)0, p.length, (int64_t)0);
   for (int64_t at = 0; at < p.length;) {
     const int64_t flat = row * p.length + at;
@@ -26,16 +26,16 @@ void each_piece(const mx_row_norm_params &p, int64_t row, const Body &body) {
 }
 
 template <class S>
-int row_norm(const mx_call *call) {
+int row_norm(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_row_norm_params *)call->params;
+  const auto& p = *(const mx_row_norm_params*)call->params;
   const bool layer = is_layer(p);
   const S *gamma = data<S>(call->in[1]), *beta = data<S>(call->in[2]);
   const double count = (double)(p.length ? p.length : 1);
   parallel_for(call->threads, p.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const S *in = data<S>(call->in[0]) + r * p.length;
-      S *out = data<S>(call->out[0]) + r * p.length;
+      const S* in = data<S>(call->in[0]) + r * p.length;
+      S* out = data<S>(call->out[0]) + r * p.length;
       const T m = (T)(sum_run<T>(p.length, [](auto x) { return x; }, in) / count);
       const double squares = sum_run<T>(p.length, [m](auto x) { return (x - m) * (x - m); }, in);
       const double std = __builtin_sqrt(squares / count + p.eps);
@@ -58,30 +58,30 @@ int row_norm(const mx_call *call) {
 
 // The gradient of the data, row by row.
 template <class S>
-void data_gradient(const mx_call *call, const mx_row_norm_params &p) {
+void data_gradient(const mx_call* call, const mx_row_norm_params& p) {
   typedef Sum<S> T;
   const bool layer = is_layer(p);
-  const S *gamma = data<S>(call->in[2]);
+  const S* gamma = data<S>(call->in[2]);
   const double count = (double)(p.length ? p.length : 1);
   parallel_for(call->threads, p.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const S *gradient = data<S>(call->in[0]) + r * p.length;
-      const S *in = data<S>(call->in[1]) + r * p.length;
-      S *out = data<S>(call->out[0]) + r * p.length;
+      const S* gradient = data<S>(call->in[0]) + r * p.length;
+      const S* in = data<S>(call->in[1]) + r * p.length;
+      S* out = data<S>(call->out[0]) + r * p.length;
       const T m = scalar_as<T>(data<S>(call->in[3])[r]);
       const T inverse = 1 / scalar_as<T>(data<S>(call->in[4])[r]);
       double sum = 0, product = 0;
       each_piece(p, r, [&](int64_t at, int64_t n, int64_t number) {
         if (layer) {
           sum = sum_run<T>(n, [](auto g, auto w) { return g * w; }, gradient, gamma);
-          product = sum_run<T>(n, [m](auto g, auto w, auto x) { return g * w * (x - m); }, gradient,
-                               gamma, in);
+          product = sum_run<T>(
+              n, [m](auto g, auto w, auto x) { return g * w * (x - m); }, gradient, gamma, in);
           return;
         }
         const double w = scalar_as<T>(gamma[number]);
         sum += w * sum_run<T>(n, [](auto g) { return g; }, gradient + at);
-        product += w * sum_run<T>(n, [m](auto g, auto x) { return g * (x - m); }, gradient + at,
-                                  in + at);
+        product +=
+            w * sum_run<T>(n, [m](auto g, auto x) { return g * (x - m); }, gradient + at, in + at);
       });
       const T shift = (T)(sum / count), slope = (T)(product * inverse * inverse / count);
       each_piece(p, r, [&](int64_t at, int64_t n, int64_t number) {
@@ -93,7 +93,8 @@ void data_gradient(const mx_call *call, const mx_row_norm_params &p) {
         }
         const T w = scalar_as<T>(gamma[number]);
         map_run(
-            n, out + at, [=](auto g, auto x) { return (g * w - shift - (x - m) * slope) * inverse; },
+            n, out + at,
+            [=](auto g, auto x) { return (g * w - shift - (x - m) * slope) * inverse; },
             gradient + at, in + at);
       });
     }
@@ -102,7 +103,7 @@ void data_gradient(const mx_call *call, const mx_row_norm_params &p) {
 
 // The gradients of gamma and beta, a range of them a thread.
 template <class S>
-bool parameter_gradients(const mx_call *call, const mx_row_norm_params &p) {
+bool parameter_gradients(const mx_call* call, const mx_row_norm_params& p) {
   typedef Sum<S> T;
   const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
   const S *mean = data<S>(call->in[3]), *std = data<S>(call->in[4]);
@@ -110,13 +111,13 @@ bool parameter_gradients(const mx_call *call, const mx_row_norm_params &p) {
   bool ok = true;
   parallel_for(call->threads, p.count, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
     const int64_t n = end - begin;
-    double *sums = (double *)scratch(kTempSlot, (size_t)n * (2 * sizeof(double) + 2 * sizeof(T)));
+    double* sums = (double*)scratch(kTempSlot, (size_t)n * (2 * sizeof(double) + 2 * sizeof(T)));
     if (!sums) {
       ok = false;
       return;
     }
-    double *products = sums + n;
-    T *partial = (T *)(products + n), *weighted = partial + n;
+    double* products = sums + n;
+    T *partial = (T*)(products + n), *weighted = partial + n;
     for (int64_t i = 0; i < n; ++i) sums[i] = products[i] = 0;
     for (int64_t o = 0; o < outer; ++o) {
       if (is_layer(p)) {
@@ -142,8 +143,9 @@ bool parameter_gradients(const mx_call *call, const mx_row_norm_params &p) {
           const T m = scalar_as<T>(mean[row]);
           const double inverse = 1 / (double)scalar_as<T>(std[row]);
           sums[i] += sum_run<T>(size, [](auto g) { return g; }, gradient + at + done);
-          products[i] += inverse * sum_run<T>(size, [m](auto g, auto x) { return g * (x - m); },
-                                              gradient + at + done, in + at + done);
+          products[i] += inverse * sum_run<T>(
+                                       size, [m](auto g, auto x) { return g * (x - m); },
+                                       gradient + at + done, in + at + done);
           done += size;
         }
       }
@@ -157,8 +159,8 @@ bool parameter_gradients(const mx_call *call, const mx_row_norm_params &p) {
 }
 
 template <class S>
-int row_norm_grad(const mx_call *call) {
-  const auto &p = *(const mx_row_norm_params *)call->params;
+int row_norm_grad(const mx_call* call) {
+  const auto& p = *(const mx_row_norm_params*)call->params;
   if (call->out[0].data) data_gradient<S>(call, p);
   return parameter_gradients<S>(call, p) ? 0 : -1;
 }

@@ -14,10 +14,11 @@ template <class T>
 struct Sgd {
   static constexpr int states = 0;
   T lr, decay, rescale, bound;
-  explicit Sgd(const mx_sgd_params &p)
+  explicit Sgd(const mx_sgd_params& p)
       : Sgd((T)p.lr, (T)p.wd, (T)p.rescale_grad, (T)p.clip_gradient) {}
-  Sgd(T lr, T wd, T rescale, T bound) : lr(lr), decay(1 - lr * wd), rescale(rescale), bound(bound) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *) const {
+  Sgd(T lr, T wd, T rescale, T bound)
+      : lr(lr), decay(1 - lr * wd), rescale(rescale), bound(bound) {}
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>*) const {
     return decay * w - lr * clip(rescale * g, bound);
   }
 };
@@ -26,11 +27,11 @@ template <class T>
 struct SgdMom {
   static constexpr int states = 1;
   T lr, decay, rescale, bound, momentum;
-  explicit SgdMom(const mx_sgd_mom_params &p)
+  explicit SgdMom(const mx_sgd_mom_params& p)
       : SgdMom((T)p.lr, (T)p.wd, (T)p.rescale_grad, (T)p.clip_gradient, (T)p.momentum) {}
   SgdMom(T lr, T wd, T rescale, T bound, T momentum)
       : lr(lr), decay(lr * wd), rescale(rescale), bound(bound), momentum(momentum) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     state[0] = momentum * state[0] - decay * w - lr * clip(rescale * g, bound);
     return w + state[0];
   }
@@ -40,13 +41,13 @@ template <class T>
 struct NagMom {
   static constexpr int states = 1;
   T lr, wd, rescale, bound, momentum;
-  explicit NagMom(const mx_sgd_mom_params &p)
+  explicit NagMom(const mx_sgd_mom_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
         bound((T)p.clip_gradient),
         momentum((T)p.momentum) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     const Vec<T> old = momentum * state[0];
     g = clip(rescale * g, bound);
     w = w - old + (momentum + 1) * (old - lr * (g + wd * w));
@@ -59,7 +60,7 @@ template <class T>
 struct Adam {
   static constexpr int states = 2;
   T lr, wd, rescale, bound, beta1, beta2, epsilon;
-  explicit Adam(const mx_adam_params &p)
+  explicit Adam(const mx_adam_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
@@ -67,7 +68,7 @@ struct Adam {
         beta1((T)p.beta1),
         beta2((T)p.beta2),
         epsilon((T)p.epsilon) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(g * rescale + wd * w, bound);
     state[0] = beta1 * state[0] + (1 - beta1) * g;
     state[1] = beta2 * state[1] + (1 - beta2) * g * g;
@@ -79,7 +80,7 @@ template <class T>
 struct RmsProp {
   static constexpr int states = 1;
   T lr, wd, rescale, bound, gamma, epsilon, bound_weights;
-  explicit RmsProp(const mx_rmsprop_params &p)
+  explicit RmsProp(const mx_rmsprop_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
@@ -87,7 +88,7 @@ struct RmsProp {
         gamma((T)p.gamma1),
         epsilon((T)p.epsilon),
         bound_weights((T)p.clip_weights) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(g * rescale + wd * w, bound);
     state[0] = (1 - gamma) * (g * g) + gamma * state[0];
     return clip(w - lr * (g / sqrt(state[0] + epsilon)), bound_weights);
@@ -97,14 +98,14 @@ struct RmsProp {
 // --- many weights ------------------------------------------------------------------------------
 
 template <class S, bool mixed, bool momentum>
-int multi(const mx_call *call) {
+int multi(const mx_call* call) {
   typedef Sum<S> T;
   typedef typename StateOf<S, mixed>::type M;
-  const auto &p = *(const mx_multi_sgd_params *)call->params;
+  const auto& p = *(const mx_multi_sgd_params*)call->params;
   const T rescale = (T)p.rescale_grad, bound = (T)p.clip_gradient;
   for (int i = 0; i < p.weights; ++i) {
-    const mx_tensor *in = call->in + i * p.per;
-    S *out = data<S>(call->out[i]);
+    const mx_tensor* in = call->in + i * p.per;
+    S* out = data<S>(call->out[i]);
     const T lr = (T)(p.preloaded ? data<float>(call->in[call->nin - 2])[i] : p.lrs[i]);
     const T wd = (T)(p.preloaded ? data<float>(call->in[call->nin - 1])[i] : p.wds[i]);
     const int threads = count(in[0]) < 65536 ? 1 : call->threads;

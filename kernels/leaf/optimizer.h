@@ -14,11 +14,11 @@ MX_INLINE V clip(V x, Element<V> bound) {
 }
 
 template <class T, class S>
-MX_INLINE Vec<T> read(const S *src, int n) {
+MX_INLINE Vec<T> read(const S* src, int n) {
   return n == kLanes<T> ? load_as<T>(src) : load_first_as<T>(src, n);
 }
 template <class S>
-MX_INLINE void write(S *dst, Vec<Sum<S>> x, int n) {
+MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
   if (n == kLanes<Sum<S>>) return store_as(dst, x);
   store_first_as(dst, x, n);
 }
@@ -26,11 +26,11 @@ MX_INLINE void write(S *dst, Vec<Sum<S>> x, int n) {
 // One weight of storage type S, its states of type M. In multiple precision M is float, and after
 // the states comes the weight that counts.
 template <class S, class M, bool mixed, class Step>
-void update(int threads, const mx_tensor *in, S *out, const Step &step) {
+void update(int threads, const mx_tensor* in, S* out, const Step& step) {
   typedef Sum<S> T;
   constexpr int L = kLanes<T>, N = Step::states;
   const S *weight = data<S>(in[0]), *gradient = data<S>(in[1]);
-  M *state[N + 1];
+  M* state[N + 1];
   for (int s = 0; s < N + mixed; ++s) state[s] = data<M>(in[2 + s]);
   parallel_for(threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += L) {
@@ -60,8 +60,8 @@ struct StateOf<S, true> {
 };
 
 template <class S, bool mixed, template <class> class Step, class Params>
-int single(const mx_call *call) {
-  const Step<Sum<S>> step(*(const Params *)call->params);
+int single(const mx_call* call) {
+  const Step<Sum<S>> step(*(const Params*)call->params);
   update<S, typename StateOf<S, mixed>::type, mixed>(call->threads, call->in, data<S>(call->out[0]),
                                                      step);
   return 0;

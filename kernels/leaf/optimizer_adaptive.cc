@@ -16,22 +16,22 @@ template <class T>
 struct SignSgd {
   static constexpr int states = 0;
   T lr, decay;
-  explicit SignSgd(const mx_sgd_params &p) : lr((T)p.lr), decay(1 - (T)p.lr * (T)p.wd) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *) const { return decay * w - lr * sign(g); }
+  explicit SignSgd(const mx_sgd_params& p) : lr((T)p.lr), decay(1 - (T)p.lr * (T)p.wd) {}
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>*) const { return decay * w - lr * sign(g); }
 };
 
 template <class T>
 struct Signum {
   static constexpr int states = 1;
   T lr, wd, rescale, bound, momentum, decay;
-  explicit Signum(const mx_signum_params &p)
+  explicit Signum(const mx_signum_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
         bound((T)p.clip_gradient),
         momentum((T)p.momentum),
         decay(1 - (T)p.lr * (T)p.wd_lh) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     const T rest = 1 - momentum;
     state[0] = momentum * state[0] - rest * wd * w - rest * clip(rescale * g, bound);
     return decay * w + lr * sign(state[0]);
@@ -42,7 +42,7 @@ template <class T>
 struct RmsPropAlex {
   static constexpr int states = 3;
   T lr, wd, rescale, bound, gamma1, gamma2, epsilon, bound_weights;
-  explicit RmsPropAlex(const mx_rmspropalex_params &p)
+  explicit RmsPropAlex(const mx_rmspropalex_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
@@ -51,7 +51,7 @@ struct RmsPropAlex {
         gamma2((T)p.gamma2),
         epsilon((T)p.epsilon),
         bound_weights((T)p.clip_weights) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(g * rescale + wd * w, bound);
     state[0] = (1 - gamma1) * (g * g) + gamma1 * state[0];
     state[1] = (1 - gamma1) * g + gamma1 * state[1];
@@ -65,14 +65,14 @@ template <class T>
 struct Ftrl {
   static constexpr int states = 2;
   T lr, wd, rescale, bound, lamda, beta;
-  explicit Ftrl(const mx_ftrl_params &p)
+  explicit Ftrl(const mx_ftrl_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
         bound((T)p.clip_gradient),
         lamda((T)p.lamda1),
         beta((T)p.beta) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(rescale * g, bound);
     const Vec<T> total = state[1] + g * g, root = sqrt(total);
     const Vec<T> z = state[0] + g - (root - sqrt(state[1])) * w / lr;
@@ -87,7 +87,7 @@ template <class T>
 struct Ftml {
   static constexpr int states = 3;
   T lr, wd, rescale, bound, beta1, beta2, epsilon, first, second;
-  explicit Ftml(const mx_ftml_params &p)
+  explicit Ftml(const mx_ftml_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
@@ -97,7 +97,7 @@ struct Ftml {
         epsilon((T)p.epsilon),
         first((T)(1 - __builtin_pow(p.beta1, p.t))),
         second((T)(1 - __builtin_pow(p.beta2, p.t))) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(g * rescale + wd * w, bound);
     state[1] = beta2 * state[1] + (1 - beta2) * (g * g);
     const Vec<T> scale = first / lr * (sqrt(state[1] / second) + epsilon);
@@ -111,13 +111,13 @@ template <class T>
 struct AdaGrad {
   static constexpr int states = 1;
   T lr, wd, rescale, bound, epsilon;
-  explicit AdaGrad(const mx_adagrad_params &p)
+  explicit AdaGrad(const mx_adagrad_params& p)
       : lr((T)p.lr),
         wd((T)p.wd),
         rescale((T)p.rescale_grad),
         bound((T)p.clip_gradient),
         epsilon((T)p.epsilon) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     g = clip(rescale * g, bound);
     state[0] += g * g;
     return w - lr * (g / sqrt(state[0] + epsilon) + wd * w);
@@ -130,7 +130,7 @@ struct ScaledAdam {
   static constexpr int states = 2;
   T lr, wd, eta, bound, beta1, beta2, epsilon, rescale;
   bool skips;
-  ScaledAdam(const mx_adamw_params &p, float rescale)
+  ScaledAdam(const mx_adamw_params& p, float rescale)
       : lr((T)p.lr),
         wd((T)p.wd),
         eta((T)p.eta),
@@ -144,7 +144,7 @@ struct ScaledAdam {
 template <class T>
 struct AdamW : ScaledAdam<T> {
   using ScaledAdam<T>::ScaledAdam;
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     if (this->skips) return w;
     g = clip(g * this->rescale, this->bound);
     state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
@@ -156,21 +156,20 @@ struct AdamW : ScaledAdam<T> {
 template <class T>
 struct AdaBelief : ScaledAdam<T> {
   using ScaledAdam<T>::ScaledAdam;
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T> *state) const {
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
     if (this->skips) return w;
     g = clip(g * this->rescale + this->wd * w, this->bound);
     state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
     const Vec<T> surprise = g - state[0];
-    state[1] =
-        this->beta2 * state[1] + (1 - this->beta2) * (surprise * surprise) + this->epsilon;
+    state[1] = this->beta2 * state[1] + (1 - this->beta2) * (surprise * surprise) + this->epsilon;
     return w - this->eta * (this->lr * state[0] / (sqrt(state[1]) + this->epsilon));
   }
 };
 
 template <class S, bool mixed, template <class> class Step>
-int scaled(const mx_call *call) {
+int scaled(const mx_call* call) {
   const float rescale = *data<float>(call->in[call->nin - 1]);
-  const Step<Sum<S>> step(*(const mx_adamw_params *)call->params, rescale);
+  const Step<Sum<S>> step(*(const mx_adamw_params*)call->params, rescale);
   update<S, typename StateOf<S, mixed>::type, mixed>(call->threads, call->in, data<S>(call->out[0]),
                                                      step);
   return 0;

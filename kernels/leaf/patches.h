@@ -27,7 +27,7 @@ struct Window {
   }
 };
 
-inline Window forward_window(const mx_conv_params &p) {
+inline Window forward_window(const mx_conv_params& p) {
   Window w;
   for (int i = 0; i < 3; ++i) {
     w.source[i] = p.source[i];
@@ -43,10 +43,12 @@ inline Window forward_window(const mx_conv_params &p) {
 // Three mixed-radix digits, the last running fastest: a tap or a position.
 struct Digits {
   int64_t d, h, w;
-  Digits(int64_t index, const int64_t *extent)
-      : d(index / (extent[1] * extent[2])), h(index / extent[2] % extent[1]), w(index % extent[2]) {}
+  Digits(int64_t index, const int64_t* extent)
+      : d(index / (extent[1] * extent[2])),
+        h(index / extent[2] % extent[1]),
+        w(index % extent[2]) {}
   // Go on by one; true when it wrapped around to 0 0 0.
-  bool next(const int64_t *extent) {
+  bool next(const int64_t* extent) {
     if (++w < extent[2]) return false;
     w = 0;
     if (++h < extent[1]) return false;
@@ -58,7 +60,7 @@ struct Digits {
 };
 
 template <class T, class S>
-inline void copy_run(T *dst, const S *src, int64_t n, int64_t stride) {
+inline void copy_run(T* dst, const S* src, int64_t n, int64_t stride) {
   int64_t x = 0;
   if (stride == 1) {
     for (; x + kLanes<T> <= n; x += kLanes<T>) store(dst + x, load_as<T>(src + x));
@@ -71,7 +73,7 @@ inline void copy_run(T *dst, const S *src, int64_t n, int64_t stride) {
 // body(offset in the image, offset in the target, how many) for each row that a tap sees, padding
 // left out; in the image the elements are window.stride[2] apart.
 template <class Body>
-inline void each_row(const Window &window, const Digits &tap, const Body &body) {
+inline void each_row(const Window& window, const Digits& tap, const Body& body) {
   const int64_t offset = window.offset[2] + tap.w * window.step[2];
   const Span span(offset, window.stride[2], window.source[2], window.target[2]);
   if (span.low == span.high) return;
@@ -89,10 +91,9 @@ inline void each_row(const Window &window, const Digits &tap, const Body &body) 
 
 // dst[x * stride] += scale * src[x]
 template <class T>
-inline void add_run(T *dst, const T *src, int64_t n, int64_t stride, T scale = 1) {
+inline void add_run(T* dst, const T* src, int64_t n, int64_t stride, T scale = 1) {
   if (stride == 1) {
-    map_run(
-        n, dst, [scale](auto sum, auto x) { return sum + scale * x; }, dst, src);
+    map_run(n, dst, [scale](auto sum, auto x) { return sum + scale * x; }, dst, src);
   } else {
     for (int64_t x = 0; x < n; ++x) dst[x * stride] += scale * src[x];
   }
@@ -100,7 +101,7 @@ inline void add_run(T *dst, const T *src, int64_t n, int64_t stride, T scale = 1
 
 // n values of row (channel, tap) from position `at` on.
 template <class T, class S>
-inline void fill_patches(T *dst, const Window &window, const S *channel, const Digits &tap,
+inline void fill_patches(T* dst, const Window& window, const S* channel, const Digits& tap,
                          Digits at, int64_t n) {
   const int64_t *source = window.source, stride = window.stride[2];
   const int64_t column = window.offset[2] + tap.w * window.step[2];
@@ -113,7 +114,7 @@ inline void fill_patches(T *dst, const Window &window, const S *channel, const D
     const Span span(w, stride, inside ? source[2] : 0, run);
     for (int64_t x = 0; x < span.low; ++x) dst[x] = 0;
     if (span.low < span.high) {
-      const S *row = channel + (d * source[1] + h) * source[2];
+      const S* row = channel + (d * source[1] + h) * source[2];
       copy_run(dst + span.low, row + w + span.low * stride, span.high - span.low, stride);
     }
     for (int64_t x = span.high; x < run; ++x) dst[x] = 0;
@@ -127,33 +128,33 @@ inline void fill_patches(T *dst, const Window &window, const S *channel, const D
 // The patches of one image as B of a product: i is a position, p a tap.
 template <class T, class S>
 struct PatchColumns {
-  const S *image;
-  const Window *window;
+  const S* image;
+  const Window* window;
   int64_t first;  // position of column 0
 
-  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
     const Digits at(first + i0, window->target);
     const int64_t taps = window->taps(), size = window->source_size();
     Digits tap(p0 % taps, window->kernel);
-    const S *channel = image + p0 / taps * size;
+    const S* channel = image + p0 / taps * size;
     for (int64_t p = 0; p < depth; ++p, dst += width) {
       fill_patches(dst, *window, channel, tap, at, count);
       for (int i = count; i < width; ++i) dst[i] = 0;
       if (tap.next(window->kernel)) channel += size;
     }
   }
-  const T *in_place(int64_t, int64_t) const { return nullptr; }
+  const T* in_place(int64_t, int64_t) const { return nullptr; }
 };
 
 // The patches of all images, transposed, as B of a product: i is a tap, p a position.
 template <class T, class S>
 struct PatchRows {
-  const S *images;
+  const S* images;
   int64_t image_step;
-  const Window *window;
+  const Window* window;
   int64_t first;  // tap of column 0
 
-  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
     T rows[2 * kLanes<T> * kDepth];
     const int64_t taps = window->taps(), positions = window->target_size();
     const int64_t tap0 = first + i0;
@@ -162,7 +163,7 @@ struct PatchRows {
       const int64_t n = least(depth - p, positions - position);
       const Digits at(position, window->target);
       Digits tap(tap0 % taps, window->kernel);
-      const S *channel = images + image * image_step + tap0 / taps * window->source_size();
+      const S* channel = images + image * image_step + tap0 / taps * window->source_size();
       for (int i = 0; i < count; ++i) {
         fill_patches(rows + i * depth + p, *window, channel, tap, at, n);
         if (tap.next(window->kernel)) channel += window->source_size();
@@ -174,20 +175,20 @@ struct PatchRows {
     pack_transposed<T>(dst, width, rows, depth, count, depth);
   }
   PatchRows from(int64_t i) const { return {images, image_step, window, first + i}; }
-  const T *in_place(int64_t, int64_t) const { return nullptr; }
+  const T* in_place(int64_t, int64_t) const { return nullptr; }
 };
 
 // Rows (channel, or filter) of all images as A of a product: i is a channel, p a position.
 template <class T, class S>
 struct ImageRows {
-  const S *images;
+  const S* images;
   int64_t image_step, positions;
 
-  void pack(T *dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
     int64_t image = p0 / positions, position = p0 % positions;
     for (int64_t p = 0; p < depth;) {
       const int64_t n = least(depth - p, positions - position);
-      const S *from = images + image * image_step + i0 * positions + position;
+      const S* from = images + image * image_step + i0 * positions + position;
       pack_transposed<T>(dst + p * width, width, from, positions, count, n);
       p += n;
       position = 0;
@@ -195,7 +196,7 @@ struct ImageRows {
     }
   }
   ImageRows from(int64_t i) const { return {images + i * positions, image_step, positions}; }
-  const T *in_place(int64_t, int64_t) const { return nullptr; }
+  const T* in_place(int64_t, int64_t) const { return nullptr; }
 };
 
 MX_LEAF_END

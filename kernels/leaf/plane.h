@@ -23,7 +23,7 @@ using Sum = typename SumOf<S>::type;
 
 // One element, or a vector of them, or its first n, of a storage type S as T.
 template <class T, class S>
-inline Vec<T> load_first_as(const S *src, int n) {
+inline Vec<T> load_first_as(const S* src, int n) {
   if constexpr (is_half<S>) {
     decltype(narrow(S{}, Vec<T>{})) bits = {};
     __builtin_memcpy(&bits, src, n * sizeof(S));
@@ -33,7 +33,7 @@ inline Vec<T> load_first_as(const S *src, int n) {
   }
 }
 template <class T, class S>
-inline Vec<T> load_as(const S *src) {
+inline Vec<T> load_as(const S* src) {
   if constexpr (is_half<S>) {
     decltype(narrow(S{}, Vec<T>{})) bits;
     __builtin_memcpy(&bits, src, sizeof bits);
@@ -51,7 +51,7 @@ inline T scalar_as(S x) {
   }
 }
 template <class S>
-inline void store_as(S *dst, Vec<Sum<S>> x) {
+inline void store_as(S* dst, Vec<Sum<S>> x) {
   if constexpr (is_half<S>) {
     const VH bits = narrow(S{}, x);
     __builtin_memcpy(dst, &bits, sizeof bits);
@@ -60,7 +60,7 @@ inline void store_as(S *dst, Vec<Sum<S>> x) {
   }
 }
 template <class S>
-inline void store_first_as(S *dst, Vec<Sum<S>> x, int n) {
+inline void store_first_as(S* dst, Vec<Sum<S>> x, int n) {
   if constexpr (is_half<S>) {
     const VH bits = narrow(S{}, x);
     __builtin_memcpy(dst, &bits, n * sizeof(S));
@@ -69,7 +69,7 @@ inline void store_first_as(S *dst, Vec<Sum<S>> x, int n) {
   }
 }
 template <class S>
-inline void store_scalar(S *dst, Sum<S> x) {
+inline void store_scalar(S* dst, Sum<S> x) {
   if constexpr (is_half<S>) {
     narrow_row(dst, &x, 1);
   } else {
@@ -79,7 +79,7 @@ inline void store_scalar(S *dst, Sum<S> x) {
 
 // n elements to read: themselves, or their copy.
 template <class S>
-inline const Sum<S> *open_block(const S *block, Sum<S> *copy, int64_t n) {
+inline const Sum<S>* open_block(const S* block, Sum<S>* copy, int64_t n) {
   if constexpr (is_half<S>) {
     widen_row(copy, block, n);
     return copy;
@@ -91,8 +91,8 @@ inline const Sum<S> *open_block(const S *block, Sum<S> *copy, int64_t n) {
 // n elements to compute, all `value` (or, to be added to, what they are plus `value`): in place, or
 // in `copy`, which close_block then writes or adds.
 template <class S>
-inline Sum<S> *start_block(S *block, Sum<S> *copy, int64_t n, bool add, Sum<S> value) {
-  Sum<S> *made;
+inline Sum<S>* start_block(S* block, Sum<S>* copy, int64_t n, bool add, Sum<S> value) {
+  Sum<S>* made;
   if constexpr (is_half<S>) {
     made = copy;
     add = false;
@@ -103,7 +103,7 @@ inline Sum<S> *start_block(S *block, Sum<S> *copy, int64_t n, bool add, Sum<S> v
   return made;
 }
 template <class S>
-inline void close_block(S *block, const Sum<S> *made, int64_t n, bool add) {
+inline void close_block(S* block, const Sum<S>* made, int64_t n, bool add) {
   if constexpr (is_half<S>) {
     if (!add) return narrow_row(block, made, n);
     for (int64_t i = 0; i < n; ++i) store_scalar(block + i, made[i] + scalar_as<float>(block[i]));

@@ -1,5 +1,5 @@
-// Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions, with
-// the channels before ("NCHW") or after ("NHWC") them.
+// Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions,
+// with the channels before ("NCHW") or after ("NHWC") them.
 #include <float.h>
 
 #include "core/scratch.h"
@@ -24,9 +24,10 @@ constexpr float lowest<bf16> = -0x1.FEp127f;
 // The valid part [begin, end) of a window along one dimension, and its length with the padding.
 struct Extent {
   int64_t begin, end, whole;
-  Extent(const mx_pool_params &p, int i, int64_t position) {
+  Extent(const mx_pool_params& p, int i, int64_t position) {
     begin = position * p.stride[i] - p.pad[i];
-    end = begin + p.kernel[i] < p.source[i] + p.pad[i] ? begin + p.kernel[i] : p.source[i] + p.pad[i];
+    end =
+        begin + p.kernel[i] < p.source[i] + p.pad[i] ? begin + p.kernel[i] : p.source[i] + p.pad[i];
     whole = end > begin ? end - begin : 0;
     if (begin < 0) begin = 0;
     if (end > p.source[i]) end = p.source[i];
@@ -46,7 +47,7 @@ MX_INLINE V join(V sum, V x) {
 // Two collections join.
 template <int kind, class V>
 MX_INLINE V merge(V sum, V x) {
-  return join<kind == kMax ? kMax : kSum>(sum, x);
+  return join < kind == kMax ? kMax : kSum > (sum, x);
 }
 template <int kind, class T>
 inline T finish(T sum, T divisor) {
@@ -57,12 +58,12 @@ inline T finish(T sum, T divisor) {
 }
 
 template <class T>
-T divisor_of(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w) {
+T divisor_of(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w) {
   return (T)(p.count_pad ? d.whole * h.whole * w.whole : d.size() * h.size() * w.size());
 }
 
 template <int kind, class T>
-void join_row(T *sums, const T *src, int64_t n) {
+void join_row(T* sums, const T* src, int64_t n) {
   constexpr int L = kLanes<T>;
   int64_t x = 0;
   for (; x + L <= n; x += L) store(sums + x, join<kind>(load(sums + x), load(src + x)));
@@ -71,7 +72,7 @@ void join_row(T *sums, const T *src, int64_t n) {
 
 // One plane: each row of the output first joins the rows of its windows, then their columns.
 template <int kind, class S, class T>
-void pool_plane(const mx_pool_params &p, const T *in, T *out, T *row) {
+void pool_plane(const mx_pool_params& p, const T* in, T* out, T* row) {
   const T start = kind == kMax ? lowest<S> : 0;
   const int64_t width = p.source[2] * p.inner;
   for (int64_t z = 0; z < p.target[0]; ++z) {
@@ -98,21 +99,21 @@ void pool_plane(const mx_pool_params &p, const T *in, T *out, T *row) {
 }
 
 template <int kind, class S>
-int pool_kind(const mx_call *call) {
+int pool_kind(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_pool_params *)call->params;
+  const auto& p = *(const mx_pool_params*)call->params;
   const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
   const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
   const int64_t width = p.source[2] * p.inner;
   bool ok = true;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
     const int64_t copies = is_half<S> ? source + target : 0;
-    T *row = (T *)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
+    T* row = (T*)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
     if (!row) ok = false;
     for (int64_t i = begin; ok && i < end; ++i) {
-      const T *in = open_block(data<S>(call->in[0]) + i * source, row + width, source);
-      S *block = data<S>(call->out[0]) + i * target;
-      T *out = (T *)block;
+      const T* in = open_block(data<S>(call->in[0]) + i * source, row + width, source);
+      S* block = data<S>(call->out[0]) + i * target;
+      T* out = (T*)block;
       if constexpr (is_half<S>) out = row + width + source;
       pool_plane<kind, S>(p, in, out, row);
       close_block(block, out, target, false);
@@ -122,20 +123,25 @@ int pool_kind(const mx_call *call) {
 }
 
 template <class S>
-int pool(const mx_call *call) {
-  switch (((const mx_pool_params *)call->params)->kind) {
-    case kMax: return pool_kind<kMax, S>(call);
-    case kAverage: return pool_kind<kAverage, S>(call);
-    case kSum: return pool_kind<kSum, S>(call);
-    case kNorm2: return pool_kind<kNorm2, S>(call);
-    default: return pool_kind<kNorm3, S>(call);
+int pool(const mx_call* call) {
+  switch (((const mx_pool_params*)call->params)->kind) {
+    case kMax:
+      return pool_kind<kMax, S>(call);
+    case kAverage:
+      return pool_kind<kAverage, S>(call);
+    case kSum:
+      return pool_kind<kSum, S>(call);
+    case kNorm2:
+      return pool_kind<kNorm2, S>(call);
+    default:
+      return pool_kind<kNorm3, S>(call);
   }
 }
 
 // What one window gives back to the elements it saw; `made` and `in` point at the channel.
 template <int kind, class S, class T>
-inline void return_window(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w,
-                          T gradient, const T *in, T result, T *made) {
+inline void return_window(const mx_pool_params& p, const Extent& d, const Extent& h,
+                          const Extent& w, T gradient, const T* in, T result, T* made) {
   if constexpr (kind == kAverage) {
     const T divisor = divisor_of<T>(p, d, h, w);
     gradient = divisor == 0 ? 0 : gradient / divisor;
@@ -168,7 +174,7 @@ using Position = Element<Mask<Vec<T>>>;
 
 // n elements (up to a vector), 1 or 2 apart; what is not read is zero.
 template <class T>
-MX_INLINE Vec<T> load_apart(const T *src, int n, int64_t stride) {
+MX_INLINE Vec<T> load_apart(const T* src, int n, int64_t stride) {
   constexpr int L = kLanes<T>;
   if (stride == 1) return n == L ? load(src) : load_first(src, n);
   const int read = 2 * n - 1;
@@ -194,7 +200,7 @@ struct Maxima {
     where = larger ? (Position<T>)position - Index{} : where;
   }
   // made[position + lane * step] += gradient[lane]
-  MX_INLINE void give_back(T *made, const T *gradient, int count, int64_t step) const {
+  MX_INLINE void give_back(T* made, const T* gradient, int count, int64_t step) const {
     Position<T> position[kLanes<T>];
     __builtin_memcpy(position, &where, sizeof where);
     for (int x = 0; x < count; ++x) {
@@ -205,8 +211,8 @@ struct Maxima {
 
 // One row of windows of a plane, whose stride is 1 or 2.
 template <class S, class T>
-void return_row(const mx_pool_params &p, const Extent &d, const Extent &h, const T *gradient,
-                const T *in, T *made) {
+void return_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
+                const T* in, T* made) {
   const int64_t stride = p.stride[2], width = p.source[2];
   for (int64_t x0 = 0; x0 < p.target[2]; x0 += kLanes<T>) {
     const int count = (int)least(kLanes<T>, p.target[2] - x0);
@@ -236,8 +242,8 @@ void return_row(const mx_pool_params &p, const Extent &d, const Extent &h, const
 
 // One window of a channels-last image, for all its channels.
 template <class S, class T>
-void return_channels(const mx_pool_params &p, const Extent &d, const Extent &h, const Extent &w,
-                     const T *gradient, const T *in, T *made) {
+void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w,
+                     const T* gradient, const T* in, T* made) {
   for (int64_t c = 0; c < p.inner; c += kLanes<T>) {
     const int count = (int)least(kLanes<T>, p.inner - c);
     Maxima<S> maxima;
@@ -254,25 +260,25 @@ void return_channels(const mx_pool_params &p, const Extent &d, const Extent &h, 
 }
 
 template <int kind, class S>
-int return_kind(const mx_call *call) {
+int return_kind(const mx_call* call) {
   typedef Sum<S> T;
-  const auto &p = *(const mx_pool_params *)call->params;
+  const auto& p = *(const mx_pool_params*)call->params;
   const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
   const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
   const bool add = call->req[0] == MX_ADD;
   bool ok = true;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
-    T *copy = (T *)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
+    T* copy = (T*)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
     if (!copy) ok = false;
     const bool vectors = kind == kMax && source < INT32_MAX;
     const bool by_row = vectors && p.inner == 1 && p.stride[2] <= 2 && p.target[2] >= 4;
     for (int64_t n = begin; ok && n < end; ++n) {
-      const T *gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
-      const T *in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
-      const T *result =
+      const T* gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
+      const T* in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
+      const T* result =
           open_block(data<S>(call->in[2]) + n * target, copy + target + source, target);
-      S *block = data<S>(call->out[0]) + n * source;
-      T *made = start_block(block, copy + 2 * target + source, source, add, (T)0);
+      S* block = data<S>(call->out[0]) + n * source;
+      T* made = start_block(block, copy + 2 * target + source, source, add, (T)0);
       int64_t at = 0;
       for (int64_t z = 0; z < p.target[0]; ++z) {
         const Extent d(p, 0, z);
@@ -303,13 +309,18 @@ int return_kind(const mx_call *call) {
 }
 
 template <class S>
-int pool_grad(const mx_call *call) {
-  switch (((const mx_pool_params *)call->params)->kind) {
-    case kMax: return return_kind<kMax, S>(call);
-    case kAverage: return return_kind<kAverage, S>(call);
-    case kSum: return return_kind<kSum, S>(call);
-    case kNorm2: return return_kind<kNorm2, S>(call);
-    default: return return_kind<kNorm3, S>(call);
+int pool_grad(const mx_call* call) {
+  switch (((const mx_pool_params*)call->params)->kind) {
+    case kMax:
+      return return_kind<kMax, S>(call);
+    case kAverage:
+      return return_kind<kAverage, S>(call);
+    case kSum:
+      return return_kind<kSum, S>(call);
+    case kNorm2:
+      return return_kind<kNorm2, S>(call);
+    default:
+      return return_kind<kNorm3, S>(call);
   }
 }
 

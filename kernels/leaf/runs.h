@@ -7,7 +7,7 @@ MX_LEAF_BEGIN
 
 // dst[i] = f(src[i]...)
 template <class S, class F, class... P>
-inline void map_run(int64_t n, S *dst, const F &f, const P *...src) {
+inline void map_run(int64_t n, S* dst, const F& f, const P*... src) {
   typedef Sum<S> T;
   constexpr int L = kLanes<T>;
   int64_t i = 0;
@@ -20,7 +20,7 @@ inline void map_run(int64_t n, S *dst, const F &f, const P *...src) {
 
 // The sum of f(src[i]...), in double beyond a few thousand elements.
 template <class T, class F, class... P>
-inline double sum_run(int64_t n, const F &f, const P *...src) {
+inline double sum_run(int64_t n, const F& f, const P*... src) {
   constexpr int L = kLanes<T>, kFlush = 64 * L;
   double sum = 0;
   int64_t i = 0;

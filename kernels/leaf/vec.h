@@ -113,8 +113,8 @@ MX_INLINE Vec<T> load_first(const T* p, int n, Vec<T> rest = Vec<T>{}) {
 #if MX_ISA_LEVEL == 3
   if constexpr (sizeof(T) >= 4) {
     const __m256i lanes = first_lanes<T>(n);
-    const __m256i found = sizeof(T) == 4 ? _mm256_maskload_epi32((const int *)p, lanes)
-                                         : _mm256_maskload_epi64((const long long *)p, lanes);
+    const __m256i found = sizeof(T) == 4 ? _mm256_maskload_epi32((const int*)p, lanes)
+                                         : _mm256_maskload_epi64((const long long*)p, lanes);
     return (Vec<T>)_mm256_blendv_epi8((__m256i)rest, found, lanes);
   }
 #endif
@@ -129,9 +129,9 @@ MX_INLINE void store_first(T* p, Vec<T> v, int n) {
 #else
 #if MX_ISA_LEVEL == 3
   if constexpr (sizeof(T) == 4) {
-    return _mm256_maskstore_epi32((int *)p, first_lanes<T>(n), (__m256i)v);
+    return _mm256_maskstore_epi32((int*)p, first_lanes<T>(n), (__m256i)v);
   } else if constexpr (sizeof(T) == 8) {
-    return _mm256_maskstore_epi64((long long *)p, first_lanes<T>(n), (__m256i)v);
+    return _mm256_maskstore_epi64((long long*)p, first_lanes<T>(n), (__m256i)v);
   }
 #endif
   __builtin_memcpy(p, &v, n * sizeof(T));

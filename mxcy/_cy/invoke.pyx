@@ -1,7 +1,8 @@
 """Eager calls of the Cython front: find the prepared call of a signature, allocate outputs, run.
 
-A record gets one OpHandle, each set of static attributes one Variant, and each signature (the inputs'
-shapes and element types) one Prepared, which holds all that running needs. A hit runs no Python code.
+A record gets one OpHandle, each set of static attributes one Variant, and each signature (the
+inputs' shapes and element types) one Prepared, which holds all that running needs. A hit runs no
+Python code.
 """
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
@@ -12,7 +13,7 @@ from libc.string cimport memcpy
 cimport cython
 
 from mxcy._cy.native cimport (
-    MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel, mx_kernel_find, mx_last_error,
+    MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel_find, mx_last_error,
     mx_rng, mx_tensor, mx_threads_for,
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of
@@ -54,7 +55,6 @@ def plug(prepare, spec, reference, streams, context):
 @cython.final
 cdef class Prepared:
     """A call that is ready to run for one signature."""
-
 
     def __dealloc__(self):
         free(self.in_layouts)
@@ -120,7 +120,6 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
 cdef class Variant:
     """An operator with one set of static attributes."""
 
-
     cdef Prepared find(self, tuple inputs):
         cdef Prepared prepared
         for prepared in self.near:
@@ -145,7 +144,6 @@ cdef class Variant:
 @cython.final
 cdef class OpHandle:
     """A record as this front sees it."""
-
 
     def __init__(self, op):
         self.op, self.schema = op, op.schema
@@ -318,7 +316,8 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             call.workspace = pool_alloc(prepared.workspace)
             if call.workspace == NULL:
                 raise MXNetError(
-                    f"Error in operator {prepared.call.op.name}: {mx_last_error().decode()} (workspace)"
+                    f"Error in operator {prepared.call.op.name}: workspace: "
+                    f"{mx_last_error().decode()}"
                 )
         call.rng = <mx_rng *><size_t>streams_of(context) if prepared.uses_rng else NULL
         if prepared.work < NOGIL_WORK:
@@ -329,7 +328,8 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             with nogil:
                 status = prepared.kernel(&call)
         if status != 0:
-            raise kernel_error(f"Error in operator {prepared.call.op.name}: ", mx_last_error().decode())
+            name = prepared.call.op.name
+            raise kernel_error(f"Error in operator {name}: ", mx_last_error().decode())
     finally:
         if call.workspace != NULL:
             pool_free(call.workspace, prepared.workspace)
@@ -346,7 +346,8 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
     cdef int32_t req = MX_WRITE
     cdef mx_call call
     cdef int i
-    cdef NDArrayBase out = make_array(<Shape>prepared.out_shapes[0], prepared.out_dtypes[0], context)
+    cdef Shape layout = <Shape>prepared.out_shapes[0]
+    cdef NDArrayBase out = make_array(layout, prepared.out_dtypes[0], context)
     for i in range(prepared.nin):
         fill_tensor(&tensors[i], <NDArrayBase>inputs[i])
     fill_tensor(&tensors[3], out)
@@ -366,7 +367,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
 
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
                    const double *numbers, object context):
-    """Put a call on the tape if one of its inputs is there; `only` is the output when there is one."""
+    """Put a call on the tape if an input is there; `only` is the output when there is one."""
     cdef int i
     cdef NDArrayBase array
     cdef Node node
@@ -432,6 +433,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
     """The list of output arrays for a call with out=; those that clash go to `copies`."""
     cdef list outputs = list(out) if isinstance(out, (list, tuple)) else [out]
     cdef NDArrayBase array
+    cdef Shape layout
     cdef int i
     name = prepared.call.op.name
     if len(outputs) != prepared.visible and len(outputs) != prepared.nout:
@@ -440,9 +442,11 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
         )
     for i in range(len(outputs)):
         if not isinstance(outputs[i], NDArrayBase):
-            raise TypeError(f"operator {name}: out must be an NDArray, got {type(outputs[i]).__name__}")
+            kind = type(outputs[i]).__name__
+            raise TypeError(f"operator {name}: out must be an NDArray, got {kind}")
         array = <NDArrayBase>outputs[i]
-        if array.dtype_code != prepared.out_dtypes[i] or array.layout.dims != (<Shape>prepared.out_shapes[i]).dims:
+        layout = <Shape>prepared.out_shapes[i]
+        if array.dtype_code != prepared.out_dtypes[i] or array.layout.dims != layout.dims:
             raise MXNetError(
                 f"Error in operator {name}: argument out: expected {prepared.call.outs[i]}, "
                 f"got {spec_class(array.shape, array.dtype_code)}"
@@ -451,8 +455,8 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
             raise ValueError(f"operator {name}: argument out is a read-only array")
         if recording() and array.node is not None:
             raise MXNetError(
-                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not supported when "
-                "recording with autograd."
+                f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
+                "supported when recording with autograd."
             )
         if clashes(prepared, array, inputs):
             copies.append((i, array))
@@ -466,6 +470,8 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
     cdef Prepared prepared = variant.find(inputs)
     cdef list outputs, copies = None
     cdef NDArrayBase array
+    cdef Shape layout
+    cdef size_t octets
     cdef object context
     cdef int i
     if prepared.nin:
@@ -490,17 +496,20 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
         copies = []
         outputs = given_outputs(prepared, out, inputs, copies)
         if context is None:
-            context = (<NDArrayBase>(out[0] if isinstance(out, (list, tuple)) else out)).storage.context
+            first = out[0] if isinstance(out, (list, tuple)) else out
+            context = (<NDArrayBase>first).storage.context
     for i in range(prepared.nout):
         if i == len(outputs):
-            outputs.append(make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context))
+            layout = <Shape>prepared.out_shapes[i]
+            outputs.append(make_array(layout, prepared.out_dtypes[i], context))
         elif outputs[i] is None:
             outputs[i] = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
     run(prepared, inputs, outputs, numbers, context, NULL)
     if copies:
         for i, target in copies:
             array = <NDArrayBase>target
-            memcpy(array.data, (<NDArrayBase>outputs[i]).data, array.layout.size * itemsize[array.dtype_code])
+            octets = array.layout.size * itemsize[array.dtype_code]
+            memcpy(array.data, (<NDArrayBase>outputs[i]).data, octets)
             outputs[i] = target
     if handle.differentiable and recording():
         only = outputs[0] if prepared.nout == 1 else None
@@ -533,7 +542,8 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
         if n != variant.arguments or len(inputs) < n:
             names = op.arguments(variant.attrs)
             raise MXNetError(
-                f"Error in operator {op.name}: expected {len(names)} inputs ({', '.join(names)}), got {n}"
+                f"Error in operator {op.name}: expected {len(names)} inputs "
+                f"({', '.join(names)}), got {n}"
             )
         if n != len(inputs):
             inputs = inputs[:n]
@@ -543,13 +553,14 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
             if inputs[i] is None:
                 raise MXNetError(f"Error in operator {op.name}: argument {name} is missing")
             raise TypeError(
-                f"operator {op.name}: argument {name} must have NDArray type, but got {inputs[i]!r:.80}"
+                f"operator {op.name}: argument {name} must have NDArray type, "
+                f"but got {inputs[i]!r:.80}"
             )
     return inputs
 
 
 def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
-    """What generated functions call: raw attribute values in schema order, `_Null` for those not given."""
+    """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     cdef double numbers[MAX_NUMBERS]
     cdef Variant variant = handle.variant(raw, numbers, extra, len(inputs))
     cdef int n = len(inputs), i
@@ -562,7 +573,8 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
     return invoke(variant, inputs, numbers, out)
 
 
-def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs, NDArrayBase view not None):
+def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs,
+                NDArrayBase view not None):
     """Put `view`, which shares the memory of `source`, on the tape as an operator's only output."""
     cdef double numbers[MAX_NUMBERS]
     cdef tuple raw = tuple([attrs.get(name, _Null) for name in handle.schema.names])
@@ -571,12 +583,14 @@ def record_view(OpHandle handle not None, NDArrayBase source not None, dict attr
     cdef Prepared prepared = variant.find(inputs)
     if prepared.nout != 1 or prepared.out_shapes[0] is not view.layout:
         raise MXNetError(
-            f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape {view.shape}"
+            f"operator {handle.op.name}: expected {prepared.call.outs}, "
+            f"got a view of shape {view.shape}"
         )
     record(handle, prepared, inputs, view, None, numbers, source.storage.context)
 
 
-def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None, train=False):
+def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, kernel=None,
+            train=False):
     """Run one call without caches or tape, with a kernel of choice; for tests and tools.
 
     Parameters

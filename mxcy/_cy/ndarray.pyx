@@ -3,9 +3,9 @@
 Arrays are always C-contiguous. Shapes are interned, so that two arrays of one shape share one Shape
 object and signatures compare by pointer.
 """
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_Release, PyObject_GetBuffer
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LT, Py_NE, PyObject
 from cpython.slice cimport PySlice_Check, PySlice_Unpack
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -51,7 +51,7 @@ cdef void plug_arithmetic(Arithmetic run):
 
 
 def set_array_class(cls, context):
-    """Tell which subclass of NDArrayBase new arrays have, and the context of arrays made of data."""
+    """Tell which subclass of NDArrayBase new arrays have, and their context."""
     global array_class, default_context
     array_class = cls
     default_context = context
@@ -150,7 +150,7 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
 
 
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
-    """An array over the memory of another, `offset` elements further on; of none: over no memory."""
+    """An array over the memory of another from element `offset` on; of None: over no memory."""
     cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     array.layout = layout
     if base is not None:
@@ -235,7 +235,7 @@ cdef class NDArrayBase:
 
     @property
     def blank(self):
-        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory; then nothing else works."""
+        """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
         return self.layout is None
 
     def become(self, NDArrayBase other not None):

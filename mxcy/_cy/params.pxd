@@ -100,7 +100,8 @@ cdef extern from "params.gen.h" nogil:
         int64_t rows
         int64_t hidden
         int64_t depth
-    # blocks of `inner` elements at positions along a dimension; data and index are input numbers
+    # blocks of `inner` elements at positions along a dimension; data and index are input
+    # numbers
     ctypedef struct mx_take_params:
         int64_t outer
         int64_t extent
@@ -161,7 +162,8 @@ cdef extern from "params.gen.h" nogil:
         int64_t outer
         int64_t extent
         int64_t inner
-    # windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm
+    # windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0
+    # max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm
     ctypedef struct mx_pool_params:
         int32_t kind
         int32_t count_pad
@@ -271,7 +273,8 @@ cdef extern from "params.gen.h" nogil:
         double wd
         double eta
         double clip_gradient
-    # one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them, or, when preloaded, those in two arrays at the end
+    # one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them,
+    # or, when preloaded, those in two arrays at the end
     ctypedef struct mx_multi_sgd_params:
         int32_t weights
         int32_t per
@@ -284,7 +287,8 @@ cdef extern from "params.gen.h" nogil:
     # init starts afresh, else the output's value counts
     ctypedef struct mx_all_finite_params:
         int32_t init
-    # the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner position, or with probabilities; `valid` divides by the number of labels not ignored
+    # the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner
+    # position, or with probabilities; `valid` divides by the number of labels not ignored
     ctypedef struct mx_softmax_output_params:
         int64_t rows
         int64_t classes

@@ -2,7 +2,7 @@
 """CPU memory pools: freed chunks are kept by rounded size and handed out again.
 
 Naive rounds to pages (large sizes to a coarser step) and reuses chunks of exactly that size; Round
-rounds to powers of two up to a cut-off; Unpooled keeps nothing. Free chunks form singly linked lists
+rounds to powers of two up to a cut-off; Unpooled keeps nothing. Free chunks form linked lists
 threaded through the chunks themselves, so the pool allocates nothing of its own for small sizes.
 """
 from libc.stdio cimport FILE, fclose, fgets, fopen, sscanf

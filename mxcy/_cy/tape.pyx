@@ -63,7 +63,8 @@ cdef class Node:
         if self.kept_storage is None:
             return self.kept_outputs
         view = make_view(None, self.kept_layout, 0)
-        view.storage, view.data, view.dtype_code = self.kept_storage, self.kept_data, self.kept_dtype
+        view.storage, view.data = self.kept_storage, self.kept_data
+        view.dtype_code = self.kept_dtype
         return [view]
 
     def release(self):

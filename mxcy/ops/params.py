@@ -9,6 +9,7 @@ A struct packs keyword values to the bytes that ``mx_call.params`` points to.
 import re
 import struct as _struct
 import sys
+import textwrap
 from pathlib import Path
 
 __all__ = ["Params", "STRUCTS"]
@@ -60,7 +61,8 @@ class Params:
 
     def c_text(self):
         """The struct as C."""
-        lines = [f"/* {self.doc} */", "typedef struct {"]
+        doc = "\n * ".join(textwrap.wrap(self.doc, 90))
+        lines = [f"/* {doc} */", "typedef struct {"]
         for field, base, length in self.fields:
             array = "" if length is None else f"[{length}]"
             lines.append(f"  {_C_TYPES[base][0]} {field}{array};")
@@ -68,7 +70,8 @@ class Params:
 
     def cython_text(self):
         """The struct as Cython sees it in the C header."""
-        lines = [f"    # {self.doc}", f"    ctypedef struct mx_{self.name}_params:"]
+        doc = [f"    # {line}" for line in textwrap.wrap(self.doc, 90)]
+        lines = [*doc, f"    ctypedef struct mx_{self.name}_params:"]
         for field, base, length in self.fields:
             array = "" if length is None else f"[{length}]"
             lines.append(f"        {_C_TYPES[base][0]} {field}{array}")
