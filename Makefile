@@ -57,7 +57,7 @@ bench: $(VENV)/.installed
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers.
 sanitize: $(VENV)/.installed
-	@$(PIP) install setuptools cython
+	@$(PIP) install 'setuptools>=77' 'cython>=3.1,<4'
 	@echo "== compiling the library with sanitizers"
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
