@@ -253,6 +253,25 @@ typedef struct {
   double eps;
 } mx_row_norm_params;
 
+/* division by the length of lines */
+typedef struct {
+  int64_t outer;
+  int64_t extent;
+  int64_t inner;
+  double eps;
+} mx_l2_normalize_params;
+
+/* division by a power of the energy of `nsize` neighbouring channels */
+typedef struct {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+  int64_t nsize;
+  double alpha;
+  double beta;
+  double knorm;
+} mx_lrn_params;
+
 /* one step of gradient descent */
 typedef struct {
   double lr;

@@ -190,6 +190,21 @@ cdef extern from "params.gen.h" nogil:
         int64_t block
         int64_t count
         double eps
+    # division by the length of lines
+    ctypedef struct mx_l2_normalize_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        double eps
+    # division by a power of the energy of `nsize` neighbouring channels
+    ctypedef struct mx_lrn_params:
+        int64_t outer
+        int64_t channels
+        int64_t inner
+        int64_t nsize
+        double alpha
+        double beta
+        double knorm
     # one step of gradient descent
     ctypedef struct mx_sgd_params:
         double lr

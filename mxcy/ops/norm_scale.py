@@ -5,7 +5,9 @@ import math
 from mxcy.ops.attrs import Bool, Enum, Float, ShapeOrNone, UInt
 from mxcy.ops.infer import Spec, normal_axes, require
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import L2_NORMALIZE
+from mxcy.ops.params import LRN as LRN_PARAMS
+from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.reduce import reduced_shape
 
 __all__ = []
@@ -18,6 +20,18 @@ def _length_axes(mode, ndim):
     return {"instance": tuple(range(1, ndim)), "channel": (1,), "spatial": tuple(range(2, ndim))}[
         mode
     ]
+
+
+def _length_params(a, ins, outs):
+    shape = ins[0].shape
+    axes = _length_axes(a.mode, len(shape))
+    first, end = (axes[0], axes[-1] + 1) if axes else (len(shape), len(shape))
+    return {
+        "outer": math.prod(shape[:first]),
+        "extent": math.prod(shape[first:end]),
+        "inner": math.prod(shape[end:]),
+        "eps": a.eps,
+    }
 
 
 @op("L2Normalization", outputs="output norm", visible=1)
@@ -38,7 +52,9 @@ class L2Normalization:
         sample((2, 3, 4, 2), mode="channel", tol=4),
         sample((2, 3, 4), mode="spatial", tol=4),
         sample((2, 5), tol=4),
+        sample((2, 3, 37), mode="channel", tol=4),
     )
+    kernels = (native("l2_normalize", struct=L2_NORMALIZE, params=_length_params),)
 
     def infer(a, data):
         require_float(data)
@@ -64,25 +80,45 @@ class L2Normalization:
 
 
 def _window_sum(xp, array, nsize):
-    """The sum of nsize // 2 channels on either side of each channel and itself."""
-    half, channels = nsize // 2, array.shape[1]
+    """The sum of each channel and (nsize - 1) // 2 channels on either side of it."""
+    half, channels = (nsize - 1) // 2, array.shape[1]
     padded = xp.pad(array, [(0, 0), (half, half), *[(0, 0)] * (array.ndim - 2)])
     return sum(padded[:, i : i + channels] for i in range(2 * half + 1))
 
 
-def _infer_lrn(data):
+def _infer_lrn(a, data):
     require_float(data)
+    require(a.nsize > 0, f"nsize: must be positive, got {a.nsize}")
     if data.shape is not None:
         require(data.ndim == 4, f"data: expected 4 dimensions, got {data.shape}")
     return Spec(data.shape, data.dtype)
+
+
+def _lrn_kernel(name):
+    def params(a, ins, outs):
+        outer, channels, *inner = ins[0].shape
+        return {
+            "outer": outer,
+            "channels": channels,
+            "inner": math.prod(inner),
+            "nsize": a.nsize,
+            "alpha": a.alpha,
+            "beta": a.beta,
+            "knorm": getattr(a, "knorm", 0.0),
+        }
+
+    def work(a, ins, outs):
+        return ins[0].size * (a.nsize + 20)
+
+    return native(name, struct=LRN_PARAMS, params=params, work=work)
 
 
 @op("LRN", outputs="output norm", visible=1)
 class LRN:
     """Divide by a power of the energy of neighbouring channels.
 
-    ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over the `nsize`
-    channels around each; data is (batch, channel, height, width).
+    ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over each channel
+    and ``(nsize - 1) // 2`` on either side; data is (batch, channel, height, width).
     """
 
     alpha: Float = 9.99999975e-05
@@ -94,10 +130,12 @@ class LRN:
     samples = (
         sample((2, 5, 3, 2), nsize=3, alpha=0.5, tol=4),
         sample((2, 4, 2, 3), nsize=5, alpha=0.1, beta=0.6, knorm=1.5, tol=4),
+        sample((2, 3, 5, 7), nsize=2, alpha=0.1, tol=4),
     )
+    kernels = (_lrn_kernel("lrn"),)
 
     def infer(a, data):
-        return _infer_lrn(data), _infer_lrn(data)
+        return _infer_lrn(a, data), _infer_lrn(a, data)
 
     def grad(a, F, g, data, norm):
         return F._lrn_grad(g[0], data, norm, alpha=a.alpha, beta=a.beta, nsize=a.nsize)
@@ -123,10 +161,12 @@ class _LrnGrad:
         ),
     )  # fmt: skip
 
+    kernels = (_lrn_kernel("lrn_grad"),)
+
     def infer(a, grad, data, norm):
         for name, spec in (("grad", grad), ("norm", norm)):
             spec.fill(name, data.shape, data.dtype)
-        return _infer_lrn(data)
+        return _infer_lrn(a, data)
 
     def ref(a, xp, grad, data, norm):
         spread = _window_sum(xp, grad * data * norm ** (-a.beta - 1), a.nsize)

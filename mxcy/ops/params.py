@@ -251,6 +251,15 @@ ROW_NORM = Params(
     rows="i64", length="i64", block="i64", count="i64", eps="f64",
 )  # fmt: skip
 
+L2_NORMALIZE = Params(
+    "l2_normalize", "division by the length of lines", outer="i64", extent="i64", inner="i64",
+    eps="f64",
+)  # fmt: skip
+LRN = Params(
+    "lrn", "division by a power of the energy of `nsize` neighbouring channels", outer="i64",
+    channels="i64", inner="i64", nsize="i64", alpha="f64", beta="f64", knorm="f64",
+)  # fmt: skip
+
 _STEP = {"lr": "f64", "wd": "f64", "rescale_grad": "f64", "clip_gradient": "f64"}
 SGD = Params("sgd", "one step of gradient descent", **_STEP)
 SGD_MOM = Params("sgd_mom", "one step with momentum", momentum="f64", **_STEP)

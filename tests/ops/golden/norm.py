@@ -85,7 +85,7 @@ def scales():
     for mode in ("instance", "channel", "spatial"):
         yield f"l2_{mode}", Case("L2Normalization", X, mode=mode, eps=0.1, wrt=(0,))
     yield "l2_matrix", Case("L2Normalization", X2, wrt=(0,))
-    for nsize in (3, 5):
+    for nsize in (2, 3, 5):
         yield f"lrn_{nsize}", Case("LRN", X, nsize=nsize, alpha=0.5, beta=0.6, knorm=1.5, wrt=(0,))
     yield "lrn_default", Case("LRN", X, nsize=3, wrt=(0,))
     yield "moments", Case("moments", X, axes=(0, 2), wrt=(0,))
