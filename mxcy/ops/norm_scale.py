@@ -117,8 +117,8 @@ def _lrn_kernel(name):
 class LRN:
     """Divide by a power of the energy of neighbouring channels.
 
-    ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over each channel
-    and ``(nsize - 1) // 2`` on either side; data is (batch, channel, height, width).
+    ``data * norm ** -beta`` with ``norm = knorm + alpha / nsize * sum(data ** 2)`` over each
+    channel and ``(nsize - 1) // 2`` on either side; data is (batch, channel, height, width).
     """
 
     alpha: Float = 9.99999975e-05
