@@ -5,42 +5,22 @@ precision up: float64 for float32, longdouble for float64.
 """
 
 import csv
-import ctypes
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mxcy import _front  # noqa: F401  (prepares the library, whichever front is chosen)
-from mxcy._ctypes import native
-from mxcy.dtypes import code_of
+from tests.ops.kernel_call import run_kernel
 
 TABLE = Path(__file__).parents[1] / "data" / "ulp_limits.csv"
 ROWS = [tuple(row.values()) for row in csv.DictReader(TABLE.read_text().splitlines())]
 POINTS = 20000
 
 
-def run_kernel(name, *inputs):
+def run(name, *inputs):
     """The result of a kernel on arrays of one shape and dtype."""
-    kernel, _ = native.find_kernel(name, code_of(inputs[0].dtype))
-    assert kernel, f"there is no kernel {name} for {inputs[0].dtype}"
-    out = np.empty_like(inputs[0])
-    shape = (ctypes.c_int64 * 1)(out.size)
-
-    def tensor(array):
-        return native.Tensor(
-            array.ctypes.data, ctypes.addressof(shape), None, 1, code_of(out.dtype)
-        )
-
-    ins = (native.Tensor * len(inputs))(*map(tensor, inputs))
-    outs, req = (native.Tensor * 1)(tensor(out)), (ctypes.c_int32 * 1)(native.WRITE)
-    call = native.Call(
-        nin=len(inputs), nout=1, ins=ctypes.addressof(ins), outs=ctypes.addressof(outs),
-        req=ctypes.addressof(req), threads=1,
-    )  # fmt: skip
-    assert kernel(ctypes.byref(call)) == 0
-    return out
+    return run_kernel(name, inputs, [np.empty_like(inputs[0])])
 
 
 def sigmoid(x):
@@ -94,12 +74,12 @@ def test_accuracy(kernel, dtype, low, high, limit):
     with np.errstate(all="ignore"):
         if kernel == "power":
             y = np.random.default_rng(5).uniform(-12, 12, x.size).astype(dtype)
-            got, truth = run_kernel(kernel, x, y), np.power(wider(x), wider(y))
+            got, truth = run(kernel, x, y), np.power(wider(x), wider(y))
             usual = np.abs(np.log2(truth)) < 125  # rounding into denormals has its own distances
             x, got, truth = x[usual], got[usual], truth[usual]
         else:
             got, truth = (
-                run_kernel(kernel, x),
+                run(kernel, x),
                 TRUTH.get(kernel, getattr(np, kernel, None))(wider(x)),
             )
         off = distance(got, truth)
@@ -118,7 +98,7 @@ SPECIAL += [math.inf, -math.inf, math.nan, 88.8, -88.8, 104.5, -104.5, 750.0, -7
 def test_special_values(kernel, dtype):
     x = np.array(SPECIAL, dtype)
     with np.errstate(all="ignore"):
-        got, truth = run_kernel(kernel, x), TRUTH.get(kernel, getattr(np, kernel, None))(wider(x))
+        got, truth = run(kernel, x), TRUTH.get(kernel, getattr(np, kernel, None))(wider(x))
         want = truth.astype(dtype)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
     np.testing.assert_array_equal(np.isinf(got), np.isinf(want))
@@ -134,7 +114,7 @@ def test_power_has_the_corners_of_c(dtype):
     x, y = (a.ravel().copy() for a in np.meshgrid(bases, exponents.astype(dtype)))
     with np.errstate(all="ignore"):
         want = np.power(x, y)
-    got = run_kernel("power", x, y)
+    got = run("power", x, y)
     real = ~np.isnan(want)
     np.testing.assert_array_equal(np.signbit(got[real]), np.signbit(want[real]))
     np.testing.assert_array_almost_equal_nulp(got[np.isfinite(want)], want[np.isfinite(want)], 1)
@@ -146,12 +126,12 @@ def test_power_has_the_corners_of_c(dtype):
 def test_erfinv_inverts_erf(dtype):
     tops = 1 - np.logspace(-15 if dtype == "float64" else -7, -0.01, 500)
     x = np.concatenate([-tops, tops, [0.0, -0.0]]).astype(dtype)
-    back = np.array([math.erf(y) for y in run_kernel("erfinv", x).astype(float)])
-    rest = np.array([math.erfc(abs(y)) for y in run_kernel("erfinv", x).astype(float)])
+    back = np.array([math.erf(y) for y in run("erfinv", x).astype(float)])
+    rest = np.array([math.erfc(abs(y)) for y in run("erfinv", x).astype(float)])
     eps = np.finfo(dtype).eps
     np.testing.assert_allclose(back, x, rtol=2 * eps)
     np.testing.assert_allclose(rest, 1 - np.abs(x.astype(float)), rtol=40 * eps, atol=2**-53)
-    edges = run_kernel("erfinv", np.array([1, -1, 1.5, np.nan], dtype))
+    edges = run("erfinv", np.array([1, -1, 1.5, np.nan], dtype))
     np.testing.assert_array_equal(edges, [np.inf, -np.inf, np.nan, np.nan])
 
 
@@ -161,14 +141,14 @@ def test_digamma():
     x = np.array([1.0, 0.5, 2.0, 10.0, -0.5, 100.0])
     want = [-gamma, -gamma - 2 * math.log(2), 1 - gamma, sum(1 / k for k in range(1, 10)) - gamma,
             2 - gamma - 2 * math.log(2), sum(1 / k for k in range(1, 100)) - gamma]  # fmt: skip
-    np.testing.assert_allclose(run_kernel("digamma", x), want, rtol=1e-13)
+    np.testing.assert_allclose(run("digamma", x), want, rtol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_results_do_not_depend_on_the_length(dtype):
     x = np.random.default_rng(3).uniform(-5, 5, 70).astype(dtype)
     for kernel in ("exp", "tanh", "sin", "erf"):
-        whole = run_kernel(kernel, x)
+        whole = run(kernel, x)
         for n in range(1, x.size):
             part = x[:n].copy()
-            np.testing.assert_array_equal(run_kernel(kernel, part), whole[:n])
+            np.testing.assert_array_equal(run(kernel, part), whole[:n])
