@@ -2,7 +2,8 @@
 
 import numpy as np
 
-__all__ = ["MXNetError", "kernel_error", "numeric_types", "integer_types", "string_types"]
+__all__ = ["MXNetError", "data_dir", "data_dir_default", "kernel_error"]
+__all__ += ["numeric_types", "integer_types", "string_types"]
 
 
 class MXNetError(RuntimeError):
@@ -20,6 +21,20 @@ def kernel_error(where, text):
     if text.startswith("IndexError: "):
         return IndexError(where + text.removeprefix("IndexError: "))
     return MXNetError(where + text)
+
+
+def data_dir():
+    """The folder for downloaded models, data sets and embeddings: MXNET_HOME, or the default."""
+    from mxcy import env  # which needs the error type of this file
+
+    return env.get("MXNET_HOME")
+
+
+def data_dir_default():
+    """The folder that `data_dir` gives when MXNET_HOME is not set, ``~/.mxnet``."""
+    from mxcy import env
+
+    return env.VARIABLES["MXNET_HOME"].default
 
 
 numeric_types = (float, int, np.generic)

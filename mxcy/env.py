@@ -17,7 +17,7 @@ from mxcy import cpus
 from mxcy.base import MXNetError
 
 __all__ = ["EnvError", "Variable", "Environment", "VARIABLES", "get", "is_set", "read_import_time"]
-__all__ += ["omp_threads", "verbose", "report", "raw", "set_raw"]
+__all__ += ["omp_threads", "report", "raw", "set_raw"]
 
 
 class EnvError(MXNetError, ValueError):
@@ -105,6 +105,8 @@ class Variable:
         The module that acts on it.
     doc : str
         What it does, in a sentence or two.
+    inert : str
+        Why setting it to something else than the default does nothing, where that is so.
     """
 
     def __init__(
@@ -116,8 +118,9 @@ class Variable:
         reader: str,
         doc: str,
         aliases: tuple[str, ...] = (),
+        inert: str = "",
     ):
-        self.name, self.kind, self.when = name, kind, when
+        self.name, self.kind, self.when, self.inert = name, kind, when, inert
         self._default, self.reader, self.doc, self.aliases = default, reader, doc, aliases
 
     @property
@@ -173,31 +176,32 @@ _ROWS = (
              "Arrays with fewer elements are worked on by one thread."),
     # --- execution
     Variable("MXNET_ENGINE_TYPE", one_of(*_ENGINES, *(name + "Async" for name in _ENGINES)),
-             "ThreadedEnginePerDevice", "F", "mxcy.engine",
-             "How operators are scheduled; NaiveEngine runs each one in its caller."),
-    Variable("MXNET_ONEDNN_ENABLED", flag, True, "F", "mxcy.libinfo",
+             "ThreadedEnginePerDevice", "I", "mxcy.env",
+             "How operators are scheduled. For now all types mean NaiveEngine: each operator runs "
+             "in its caller."),
+    Variable("MXNET_ONEDNN_ENABLED", flag, True, "F", "mxcy.blas",
              "Use oneDNN when it is installed.", aliases=("MXNET_MKLDNN_ENABLED",)),
-    Variable("MXCY_ONEDNN_LIBRARY", path, None, "F", "mxcy.libinfo",
+    Variable("MXCY_ONEDNN_LIBRARY", path, None, "F", "mxcy.blas",
              "The oneDNN library to open, instead of searching for one."),
-    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "C", "mxcy.ops",
-             "Accumulate float16 in float32, float32 in float64 and integers in int64 in softmax, "
-             "norms and the like."),
-    Variable("MXCY_VERBOSE", words("dispatch"), frozenset(), "C", "mxcy.ops",
+    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "I", "mxcy.env",
+             "Accumulate in a wider type in softmax, norms and the like.",
+             inert="kernels always accumulate in a wider type"),
+    Variable("MXCY_VERBOSE", words("dispatch"), frozenset(), "C", "mxcy.ops.prepare",
              "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
              "and why the others refused."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
-             "mxcy.storage", "How freed memory is kept: by exact size, by powers of two, or not."),
-    Variable("MXNET_CPU_MEM_POOL_PAGE_SIZE", integer(32), 4096, "F", "mxcy.storage",
+             "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),
+    Variable("MXNET_CPU_MEM_POOL_PAGE_SIZE", integer(32), 4096, "F", "mxcy._front",
              "Sizes are rounded up to a multiple of this; a power of two with Round.",
              aliases=("MXNET_CPU_POOL_PAGE_SIZE",)),
-    Variable("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152, "F", "mxcy.storage",
+    Variable("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152, "F", "mxcy._front",
              "Naive: sizes above this are rounded up to a multiple of it; 1 switches that off."),
-    Variable("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24, "F", "mxcy.storage",
+    Variable("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24, "F", "mxcy._front",
              "Round: up to 2^this bytes sizes go to powers of two, above to multiples of it."),
-    Variable("MXNET_CPU_MEM_POOL_RESERVE", integer(0, 100), 5, "F", "mxcy.storage",
+    Variable("MXNET_CPU_MEM_POOL_RESERVE", integer(0, 100), 5, "F", "mxcy._front",
              "Percentage of memory to keep free; kept memory is released before it is touched."),
-    Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy.storage",
+    Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy._front",
              "Not 0: no memory pools, whatever their types.",
              aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",)),
     # --- random numbers
@@ -205,7 +209,7 @@ _ROWS = (
              "Sets of random streams on the CPU, which random operators take in turn."),
     # --- files
     Variable("MXNET_HOME", path, lambda: os.path.expanduser(os.path.join("~", ".mxnet")), "C",
-             "mxcy.util", "The folder for downloaded models, data sets and embeddings."),
+             "mxcy.base", "The folder for downloaded models, data sets and embeddings."),
 )  # fmt: skip
 
 #: name -> row, aliases not included
@@ -248,10 +252,12 @@ class Environment:
         return bool(self._find(self._table[name])[1])
 
     def read_import_time(self) -> None:
-        """Read all variables that are fixed at import."""
+        """Read all variables that are fixed at import; warn of those that do nothing."""
         for row in self._table.values():
             if row.when == "I":
-                self.get(row.name)
+                value = self.get(row.name)
+                if row.inert and value != row.default:
+                    warnings.warn(f"{row.name} has no effect: {row.inert}", stacklevel=2)
 
     def omp_threads(self) -> int:
         """The size of the parallel team: OMP_NUM_THREADS, at most MXNET_OMP_MAX_THREADS."""
@@ -259,15 +265,11 @@ class Environment:
         most: int | None = self.get("MXNET_OMP_MAX_THREADS")
         return threads if most is None else min(threads, most)
 
-    def verbose(self, topic: str) -> bool:
-        """Whether MXCY_VERBOSE asks to print about a topic."""
-        return topic in self.get("MXCY_VERBOSE")
-
     def report(self) -> list[dict[str, Any]]:
         """One dict per variable: name, raw, value, default, when, read_already, status, why.
 
-        `status` is ``active`` (set and obeyed), ``default``, ``late`` (changed after it was
-        read) or ``bad`` (not accepted); `why` explains the last two and superseded aliases.
+        `status` is ``active`` (set and obeyed), ``default``, ``inert`` (set, but nothing acts on
+        it), ``late`` (changed after it was read) or ``bad`` (not accepted); `why` explains.
         """
         return [self._describe(row) for row in self._table.values()]
 
@@ -279,6 +281,8 @@ class Environment:
             now = row.parse(text, spelled) if text else row.default
         except EnvError as error:
             now, status, why = None, "bad", str(error)
+        if status == "active" and row.inert and now != row.default:
+            status, why = "inert", row.inert
         value = self._fixed.get(row.name, now)
         if row.name in self._fixed and value != now:
             status, why = "late", "changed after it was read; the change has no effect"
@@ -313,7 +317,6 @@ is_set = _process.is_set
 read_import_time = _process.read_import_time
 omp_threads = _process.omp_threads
 report = _process.report
-verbose = _process.verbose
 
 
 def raw(name: str) -> str | None:

@@ -1,12 +1,15 @@
 """The table of environment variables: parsing, errors, read times, aliases, the report."""
 
+import importlib
+import inspect
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
-from mxcy import env
+from mxcy import base, env
 from mxcy.base import MXNetError
 
 
@@ -129,9 +132,29 @@ def test_team_size_has_an_upper_bound():
     )
 
 
-def test_verbose_topics():
-    assert env.Environment({"MXCY_VERBOSE": "dispatch"}).verbose("dispatch")
-    assert not env.Environment({}).verbose("dispatch")
+def test_a_value_that_does_nothing_warns_once_and_is_reported():
+    variables = env.Environment({"MXNET_SAFE_ACCUMULATION": "0"})
+    with pytest.warns(UserWarning, match="MXNET_SAFE_ACCUMULATION has no effect") as caught:
+        variables.read_import_time()
+    assert len(caught) == 1
+    (entry,) = (e for e in variables.report() if e["name"] == "MXNET_SAFE_ACCUMULATION")
+    assert entry["status"] == "inert" and "always" in entry["why"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.Environment({"MXNET_SAFE_ACCUMULATION": "1"}).read_import_time()
+
+
+@pytest.mark.parametrize("name", [row.name for row in env.VARIABLES.values() if not row.inert])
+def test_the_reader_of_a_variable_reads_it(name):
+    reader = importlib.import_module(env.VARIABLES[name].reader)
+    assert f'"{name}"' in inspect.getsource(reader)
+
+
+def test_data_dir(monkeypatch):
+    monkeypatch.setenv("MXNET_HOME", "/data/mx")
+    assert base.data_dir() == "/data/mx"
+    monkeypatch.delenv("MXNET_HOME")
+    assert base.data_dir() == base.data_dir_default() == os.path.expanduser("~/.mxnet")
 
 
 def test_report():
