@@ -13,7 +13,7 @@ from mxcy import blas, env, libinfo
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
-    "native": ("has_kernel", "initialise", "set_threads"),
+    "native": ("has_kernel", "initialise", "measure", "query", "set_threads"),
     "invoke": ("bind", "call", "execute", "plug", "record_view"),
     "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
@@ -84,7 +84,7 @@ empty, from_numpy, set_array_class = (
     _names["set_array_class"],
 )
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
-set_threads = _names["set_threads"]
+set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
 Node = _names["Node"]

@@ -23,6 +23,10 @@ std::unordered_map<std::string, std::vector<int>>& index() {
   static auto* map = new std::unordered_map<std::string, std::vector<int>>;
   return *map;
 }
+std::unordered_map<std::string, mx_kernel_extra>& extras() {
+  static auto* map = new std::unordered_map<std::string, mx_kernel_extra>;
+  return *map;
+}
 std::mutex g_lock;
 
 }  // namespace
@@ -62,4 +66,25 @@ extern "C" const char* mx_kernel_name(int32_t i, uint32_t* dtypes, uint32_t* fla
   if (dtypes) *dtypes = e.dtypes;
   if (flags) *flags = e.flags;
   return e.name.c_str();
+}
+
+extern "C" int mx_kernel_extend(const char* name, const mx_kernel_extra* extra) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  if (!index().count(name)) return mx_fail("mx_kernel_extend: there is no kernel %s", name);
+  extras()[name] = *extra;
+  return 0;
+}
+
+extern "C" const mx_kernel_extra* mx_kernel_extra_of(const char* name) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  auto found = extras().find(name);  // references stay valid: entries are never removed
+  return found == extras().end() ? nullptr : &found->second;
+}
+
+extern "C" int64_t mx_kernel_query(const char* name, const mx_call* call, int32_t what) {
+  const mx_kernel_extra* extra = mx_kernel_extra_of(name);
+  if (extra && extra->query) return extra->query(call, what);
+  if (what == MX_QUERY_ACCEPTS) return 1;
+  if (what == MX_QUERY_WORKSPACE) return 0;
+  return mx_fail("kernel %s has no layout of its own", name);
 }

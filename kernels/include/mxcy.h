@@ -53,6 +53,7 @@ typedef struct mx_call {
   size_t workspace_size;
   mx_rng* rng;
   int32_t threads; /* 1 or N, decided by the caller */
+  void* state;     /* what the kernel's mx_kernel_extra.make made for this signature, or NULL */
 } mx_call;
 
 typedef int (*mx_kernel)(const mx_call*); /* 0, or -1 with the text in mx_last_error() */
@@ -75,6 +76,26 @@ MX_API mx_kernel mx_kernel_find(const char* name, int32_t dtype,
                                 uint32_t* flags); /* NULL if none */
 MX_API int32_t mx_kernel_count(void);
 MX_API const char* mx_kernel_name(int32_t index, uint32_t* dtypes, uint32_t* flags);
+
+/* Kernels that prepare something once per signature (a oneDNN primitive) tell of it here. These
+ * functions read shapes, element types and params only: data pointers may be NULL. */
+enum {
+  MX_QUERY_ACCEPTS = 0,   /* 1, or 0 with the reason as error text */
+  MX_QUERY_WORKSPACE = 1, /* bytes of workspace */
+  MX_QUERY_PACKED = 2     /* bytes of the weights in the kernel's own layout */
+};
+typedef struct mx_kernel_extra {
+  int (*make)(const mx_call*, void** state); /* a plan calls it once per step; may be NULL */
+  void (*drop)(void* state);
+  int64_t (*query)(const mx_call*, int32_t what); /* -1 with an error text; may be NULL */
+} mx_kernel_extra;
+MX_API int mx_kernel_extend(const char* name, const mx_kernel_extra* extra);
+MX_API const mx_kernel_extra* mx_kernel_extra_of(const char* name); /* NULL if none */
+/* Kernels without an answer of their own accept everything and need no workspace. */
+MX_API int64_t mx_kernel_query(const char* name, const mx_call* call, int32_t what);
+/* Nanoseconds that a kernel takes on memory of this function's own: the least of some runs within
+ * about `budget` nanoseconds; -1 with an error text. */
+MX_API int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call* call, int64_t budget);
 
 /* --- memory -------------------------------------------------------------------------------- */
 typedef struct mx_alloc_hook {

@@ -5,7 +5,6 @@ import ctypes
 import numpy as np
 
 from mxcy._ctypes import native
-from mxcy._ctypes.native import has_kernel
 from mxcy._ctypes.ndarray import NDArrayBase, empty
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
@@ -27,7 +26,7 @@ class Prepared:
 
     def __init__(self, handle, attrs, inputs, force=None):
         specs = [_above["spec"](a.shape, a.dtype_code) for a in inputs]
-        self.call = call = _above["prepare"](handle.op, attrs, specs, has_kernel, force)
+        self.call = call = _above["prepare"](handle.op, attrs, specs, native, force)
         self.kernel, self.flags = None, 0
         self.out_shapes = [tuple(spec.shape) for spec in call.outs]
         if call.kernel is None:
@@ -45,6 +44,8 @@ class Prepared:
     def run(self, inputs, outputs, numbers, context, writes=None):
         """Compute `outputs` from `inputs`."""
         call, op = self.call, self.call.op
+        for position in op.mutated(len(inputs)):
+            inputs[position].touch()
         if self.kernel is None:
             attrs = call.attrs
             if numbers:
@@ -212,6 +213,8 @@ def invoke(variant, inputs, numbers, out):
     if state.recording and handle.op.differentiable:
         _record(handle, prepared, inputs, outputs, numbers, context)
     if out is not None:
+        for array in outputs:
+            array.touch()
         return out
     return outputs[0] if call.visible == 1 else outputs[: call.visible]
 

@@ -15,6 +15,8 @@ __all__ = [
     "set_threads",
     "has_kernel",
     "find_kernel",
+    "query",
+    "measure",
 ]
 
 WRITE, ADD, TAKES_ADD = 1, 3, 1
@@ -46,6 +48,7 @@ class Call(ctypes.Structure):
         ("workspace_size", ctypes.c_size_t),
         ("rng", ctypes.c_void_p),
         ("threads", ctypes.c_int32),
+        ("state", ctypes.c_void_p),
     ]
 
 
@@ -64,6 +67,11 @@ def _open():
     library.mx_rng_save.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
     library.mx_rng_save.restype = ctypes.c_int64
     library.mx_rng_restore.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
+    library.mx_kernel_query.restype = library.mx_kernel_time.restype = ctypes.c_int64
+    library.mx_kernel_query.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32]
+    library.mx_kernel_time.argtypes = [
+        ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64,
+    ]  # fmt: skip
     library.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
     return library
 
@@ -101,3 +109,41 @@ def find_kernel(name, dtype):
 def has_kernel(name, dtype):
     """Whether the kernel table holds `name` for an element type."""
     return bool(lib.mx_kernel_find(name.encode(), dtype, None))
+
+
+_QUERIES = {"accepts": 0, "workspace": 1, "packed": 2}
+
+
+def _question(params, ins, outs):
+    """An mx_call that describes a signature without data, and what it refers to."""
+    specs = [*ins, *outs]
+    tensors = (Tensor * max(len(specs), 1))()
+    extents = [(ctypes.c_int64 * max(len(spec.shape), 1))(*spec.shape) for spec in specs]
+    for tensor, shape, spec in zip(tensors, extents, specs, strict=False):
+        tensor.shape, tensor.ndim = ctypes.addressof(shape), len(spec.shape)
+        tensor.dtype = spec.dtype
+    call = Call(nin=len(ins), nout=len(outs), ins=ctypes.addressof(tensors))
+    call.outs = call.ins + len(ins) * ctypes.sizeof(Tensor)
+    if params is not None:
+        params = ctypes.create_string_buffer(params, len(params))
+        call.params = ctypes.addressof(params)
+    return call, (tensors, extents, params)
+
+
+def query(name, params, ins, outs, what):
+    """Ask a kernel about a signature; see `_cy/native.pyx`."""
+    call, _kept = _question(params, ins, outs)
+    answer = lib.mx_kernel_query(name.encode(), ctypes.byref(call), _QUERIES[what])
+    if what == "accepts":
+        return None if answer == 1 else lib.mx_last_error().decode()
+    check(0 if answer >= 0 else -1, "")
+    return answer
+
+
+def measure(name, dtype, params, ins, outs, workspace, work, budget):
+    """The least time of some runs of a kernel, in nanoseconds; see `_cy/native.pyx`."""
+    call, _kept = _question(params, ins, outs)
+    call.workspace_size, call.threads = workspace, lib.mx_threads_for(work)
+    best = lib.mx_kernel_time(name.encode(), dtype, ctypes.byref(call), budget)
+    check(0 if best >= 0 else -1, f"kernel {name}: ")
+    return best

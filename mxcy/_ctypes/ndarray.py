@@ -28,12 +28,21 @@ def _memory_type(dtype):
     return np.dtype(np.uint16) if dtype == _BF16 else dtypes.DTYPES[dtype]
 
 
+class _Storage:
+    """What views of one memory share: a count of writes, and whether others may write as well."""
+
+    __slots__ = ("version", "exported")
+
+    def __init__(self):
+        self.version, self.exported = 0, False
+
+
 def wrap(memory, dtype, context, storage=None):
     """An array over NumPy memory; `storage` is what views of it share."""
     array = _array_class.__new__(_array_class)
     array._memory, array.dtype_code, array.context = memory, dtype, context
     array.shape, array.address = memory.shape, memory.__array_interface__["data"][0]
-    array._storage = memory if storage is None else storage
+    array._storage = _Storage() if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
     return array
 
@@ -54,7 +63,9 @@ def from_numpy(source, dtype, context, copy=True):
     memory = source.view(np.uint16) if dtype == _BF16 else source
     if not copy and not memory.flags.writeable:
         raise ValueError("the source array is read-only")
-    return wrap(memory.copy() if copy else memory, dtype, context)
+    array = wrap(memory.copy() if copy else memory, dtype, context)
+    array._storage.exported = not copy
+    return array
 
 
 class NDArrayBase:
@@ -92,12 +103,30 @@ class NDArrayBase:
         return len(self.shape)
 
     def numpy_view(self):
-        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
+        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
+
+        Whoever keeps it beyond the next call of an operator, and writes to it, calls `export`.
+        """
+        self._storage.version += 1
         if self.writable:
             return self._memory
         view = self._memory.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def version(self):
+        """A number that changes with each write to the memory."""
+        self._storage.version += self._storage.exported
+        return self._storage.version
+
+    def touch(self):
+        """Tell that the memory was written."""
+        self._storage.version += 1
+
+    def export(self):
+        """Tell that others may write to the memory from now on."""
+        self._storage.exported = True
 
     def __array__(self, dtype=None, copy=None):
         view = self.numpy_view()

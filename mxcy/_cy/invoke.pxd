@@ -20,6 +20,7 @@ cdef class Prepared:
     cdef int patch_offset[MAX_NUMBERS]
     cdef size_t workspace
     cdef int64_t work
+    cdef tuple mutated  # positions of the inputs that the operator writes, or None
     cdef bint inplace, uses_rng
     cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 

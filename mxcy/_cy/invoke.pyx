@@ -20,7 +20,7 @@ from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_vie
 from mxcy._cy.pool cimport pool_alloc, pool_free
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
 
-from mxcy._cy.native import has_kernel
+from mxcy._cy import native as library
 from mxcy.base import MXNetError, _Null, kernel_error
 
 cdef enum:
@@ -79,7 +79,7 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     cdef NDArrayBase array
     cdef int i
     call = prepare_call(
-        handle.op, attrs, [spec_class(a.shape, a.dtype_code) for a in inputs], has_kernel, force
+        handle.op, attrs, [spec_class(a.shape, a.dtype_code) for a in inputs], library, force
     )
     made.call = call
     made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
@@ -107,11 +107,12 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
         made.npatches = len(call.patches)
         for i in range(made.npatches):
             made.patch_number[i], made.patch_offset[i] = call.patches[i]
+    made.mutated = handle.op.mutated(made.nin) or None
     made.workspace, made.work = call.workspace, call.work
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
-        and not made.uses_rng and made.work < NOGIL_WORK and len(call.params or b"") <= SMALL_PARAMS
+        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK and len(call.params or b"") <= SMALL_PARAMS
     )
     return made
 
@@ -280,6 +281,9 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     cdef int32_t *req = writes
     cdef mx_call call
     cdef int i, status, n = prepared.nin + prepared.nout
+    if prepared.mutated is not None:
+        for position in prepared.mutated:
+            (<NDArrayBase>inputs[position]).storage.version += 1
     if prepared.kernel == NULL:
         values = prepared.call.attrs
         if numbers != NULL and prepared.call.op.schema.dynamic_names:
@@ -296,7 +300,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             free(ins)
             free(req)
             raise MemoryError()
-    call.workspace = NULL
+    call.workspace = call.state = NULL
     try:
         for i in range(prepared.nin):
             fill_tensor(&ins[i], <NDArrayBase>inputs[i])
@@ -353,7 +357,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
     fill_tensor(&tensors[3], out)
     call.nin, call.nout, call.inputs, call.outputs = prepared.nin, 1, tensors, &tensors[3]
     call.req, call.threads, call.rng = &req, 1, NULL
-    call.workspace, call.workspace_size = NULL, 0
+    call.workspace, call.workspace_size, call.state = NULL, 0, NULL
     call.params = prepared.params_data
     if prepared.npatches:
         memcpy(params, prepared.params_data, len(prepared.params))
@@ -515,6 +519,8 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
         only = outputs[0] if prepared.nout == 1 else None
         record(handle, prepared, inputs, only, outputs, numbers, context)
     if out is not None:
+        for array in outputs:
+            array.storage.version += 1
         return out
     if prepared.visible == 1:
         return outputs[0]

@@ -21,6 +21,7 @@ cdef extern from "mxcy.h" nogil:
         size_t workspace_size
         mx_rng *rng
         int32_t threads
+        void *state
     ctypedef int (*mx_kernel)(const mx_call *)
     ctypedef struct mx_alloc_hook:
         void *(*alloc)(size_t bytes) noexcept nogil
@@ -52,6 +53,13 @@ cdef extern from "mxcy.h" nogil:
     int mx_fail(const char *format, ...)
     int mx_kernel_add(const char *name, mx_kernel fn, uint32_t dtypes, uint32_t flags)
     mx_kernel mx_kernel_find(const char *name, int32_t dtype, uint32_t *flags)
+    ctypedef struct mx_kernel_extra:
+        int (*make)(const mx_call *, void **state)
+        void (*drop)(void *state)
+        int64_t (*query)(const mx_call *, int32_t what)
+    const mx_kernel_extra *mx_kernel_extra_of(const char *name)
+    int64_t mx_kernel_query(const char *name, const mx_call *call, int32_t what)
+    int64_t mx_kernel_time(const char *name, int32_t dtype, const mx_call *call, int64_t budget)
     void *mx_alloc(size_t bytes)
     void mx_free(void *data, size_t bytes)
     void mx_set_alloc_hook(const mx_alloc_hook *hook)

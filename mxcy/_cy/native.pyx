@@ -1,9 +1,18 @@
 """The native library: its start, its threads, its kernel table."""
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+cimport cython
+
 from mxcy._cy.native cimport (
-    mx_init, mx_kernel_find, mx_last_error, mx_set_threads, mx_threads,
+    mx_call, mx_init, mx_kernel_find, mx_kernel_query, mx_kernel_time, mx_last_error,
+    mx_set_threads, mx_tensor, mx_threads, mx_threads_for,
 )
 
 from mxcy.base import MXNetError
+
+cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2}
 
 
 def initialise(int isa, int threads, long parallel_size):
@@ -24,3 +33,81 @@ def set_threads(int threads):
 def has_kernel(str name, int dtype):
     """Whether the kernel table holds `name` for an element type."""
     return mx_kernel_find(name.encode(), dtype, NULL) != NULL
+
+
+@cython.final
+cdef class _Question:
+    """An mx_call that describes a signature without data."""
+
+    cdef mx_call call
+    cdef mx_tensor *tensors
+    cdef int64_t *extents
+    cdef bytes params
+
+    def __init__(self, bytes params, list ins, list outs):
+        cdef int i, j = 0, total = 0
+        specs = ins + outs
+        for spec in specs:
+            total += len(spec.shape)
+        self.tensors = <mx_tensor *>malloc(max(len(specs), 1) * sizeof(mx_tensor))
+        self.extents = <int64_t *>malloc(max(total, 1) * sizeof(int64_t))
+        if self.tensors == NULL or self.extents == NULL:
+            raise MemoryError()
+        for i, spec in enumerate(specs):
+            self.tensors[i].data, self.tensors[i].strides = NULL, NULL
+            self.tensors[i].shape = self.extents + j
+            self.tensors[i].ndim, self.tensors[i].dtype = len(spec.shape), spec.dtype
+            for extent in spec.shape:
+                self.extents[j] = extent
+                j += 1
+        memset(&self.call, 0, sizeof(mx_call))
+        self.call.nin, self.call.nout = len(ins), len(outs)
+        self.call.inputs, self.call.outputs = self.tensors, self.tensors + len(ins)
+        self.params = params
+        if params is not None:
+            self.call.params = <const char *>self.params
+
+    def __dealloc__(self):
+        free(self.tensors)
+        free(self.extents)
+
+
+def query(str name, bytes params, list ins, list outs, str what):
+    """Ask a kernel about a signature.
+
+    Parameters
+    ----------
+    name : str
+    params : bytes or None
+        The parameter struct.
+    ins, outs : list of Spec
+    what : {'accepts', 'workspace', 'packed'}
+        Whether the kernel takes it (None, or the reason for refusing); bytes of workspace; bytes of
+        the weights in the kernel's own layout.
+    """
+    cdef _Question question = _Question(params, ins, outs)
+    cdef int64_t answer = mx_kernel_query(name.encode(), &question.call, QUERIES[what])
+    if what == "accepts":
+        return None if answer == 1 else mx_last_error().decode()
+    if answer < 0:
+        raise MXNetError(mx_last_error().decode())
+    return answer
+
+
+def measure(str name, int dtype, bytes params, list ins, list outs, size_t workspace, int64_t work,
+            int64_t budget):
+    """The least time of some runs of a kernel on memory of its own, in nanoseconds.
+
+    `budget` is about how long the runs may take together; `work` decides on threads.
+    """
+    cdef _Question question = _Question(params, ins, outs)
+    cdef bytes text = name.encode()
+    cdef const char *kernel = text
+    cdef int64_t best
+    question.call.workspace_size = workspace
+    question.call.threads = mx_threads_for(work)
+    with nogil:
+        best = mx_kernel_time(kernel, dtype, &question.call, budget)
+    if best < 0:
+        raise MXNetError(f"kernel {name}: {mx_last_error().decode()}")
+    return best

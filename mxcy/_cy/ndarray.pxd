@@ -16,6 +16,8 @@ cdef class Storage:
     cdef size_t bytes
     cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
     cdef readonly object context
+    cdef int64_t version  # counts writes, so that what was derived from the memory can be renewed
+    cdef bint exported  # others may write to the memory without our knowing
 
 
 cdef class NDArrayBase:

@@ -184,7 +184,7 @@ def from_numpy(source, int dtype, context, bint copy=True):
     export = _Export(source.view("uint16") if dtype == 12 else source)
     storage = Storage.__new__(Storage)
     storage.data, storage.bytes, storage.owner = export.view.buf, 0, export
-    storage.context = context
+    storage.context, storage.exported = context, True
     array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     array.storage, array.data = storage, <char *>export.view.buf
     array.layout, array.dtype_code = shape_of(source.shape), dtype
@@ -230,8 +230,30 @@ cdef class NDArrayBase:
         return <size_t>self.data
 
     def numpy_view(self):
-        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
-        return np.asarray(memoryview(self))
+        """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
+
+        Whoever keeps it beyond the next call of an operator, and writes to it, calls `export`.
+        """
+        cdef bint before = self.storage.exported
+        view = np.asarray(memoryview(self))
+        self.storage.exported = before
+        self.storage.version += 1
+        return view
+
+    @property
+    def version(self):
+        """A number that changes with each write to the memory."""
+        if self.storage.exported:
+            self.storage.version += 1
+        return self.storage.version
+
+    def touch(self):
+        """Tell that the memory was written."""
+        self.storage.version += 1
+
+    def export(self):
+        """Tell that others may write to the memory from now on."""
+        self.storage.exported = True
 
     @property
     def blank(self):
@@ -344,6 +366,7 @@ cdef class NDArrayBase:
             extents[i] = self.layout.extents[i]
             extents[ndim + i] = stride
             stride *= max(extents[i], 1)
+        self.storage.exported = self.storage.exported or self.writable
         view.buf = self.data if self.data != NULL else <void *>extents
         view.obj = self
         view.len = self.layout.size * itemsize[self.dtype_code]

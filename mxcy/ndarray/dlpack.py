@@ -24,6 +24,7 @@ def export(array, **options):
 def _exportable(array):
     if array.dtype_code == dtypes.CODES["bfloat16"]:
         raise MXNetError("DLPack: arrays of dtype bfloat16 cannot be handed over")
+    array.export()
     return array.numpy_view()
 
 

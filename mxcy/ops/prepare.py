@@ -47,7 +47,7 @@ class Call:
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
 
-def prepare(op, attrs, ins, find_kernel, force=None):
+def prepare(op, attrs, ins, library, force=None):
     """Infer the outputs and choose the first kernel that accepts.
 
     Parameters
@@ -56,8 +56,9 @@ def prepare(op, attrs, ins, find_kernel, force=None):
     attrs : Attrs
     ins : list of Spec
         Completely known.
-    find_kernel : callable
-        ``find_kernel(name, dtype)`` tells whether the kernel table has it.
+    library
+        Offers ``has_kernel(name, dtype)`` and ``query(name, params, ins, outs, what)``: the module
+        `native` of a front.
     force : str, optional
         Only this kernel may be chosen; ``"ref"`` for the reference.
 
@@ -81,10 +82,11 @@ def prepare(op, attrs, ins, find_kernel, force=None):
             continue
         dtype = kernel.select(ins, outs) if kernel.select else call.dtype
         reason = kernel.when(attrs, ins, outs) if kernel.when else None
-        if reason is None and not find_kernel(name, dtype):
+        if reason is None and not library.has_kernel(name, dtype):
             reason = f"no build for {Spec((), dtype)}"
         if reason is None:
-            _adopt(call, kernel, name, dtype)
+            reason = _adopt(call, kernel, name, dtype, library)
+        if reason is None:
             break
         reasons.append(f"{name} refused: {reason}")
     else:
@@ -98,20 +100,26 @@ def prepare(op, attrs, ins, find_kernel, force=None):
     return call
 
 
-def _adopt(call, kernel, name, dtype):
-    """Fill `call` with what running `kernel` needs."""
+def _adopt(call, kernel, name, dtype, library):
+    """Fill `call` with what running `kernel` needs; returns the library's reason for refusing."""
     a, ins, outs = call.attrs, call.ins, call.outs
-    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace
+    params, patches = None, []
     if kernel.struct is not None:
         values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
-        patches = []
         for i, field in enumerate(call.op.schema.dynamic_names):
             if field in kernel.struct.offsets and field not in values:
                 values[field] = 0.0
                 patches.append((i, kernel.struct.offsets[field]))
-        call.params = kernel.struct.pack(**values)
-        call.patches = tuple(patches)
+        params = kernel.struct.pack(**values)
+    if kernel.asks:
+        reason = library.query(name, params, ins, outs, "accepts")
+        if reason is not None:
+            return reason
+        call.workspace = library.query(name, params, ins, outs, "workspace")
+    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace
+    call.params, call.patches = params, tuple(patches)
     if kernel.workspace is not None:
         call.workspace = int(kernel.workspace(a, ins, outs))
     if kernel.work is not None:
         call.work = int(kernel.work(a, ins, outs))
+    return None

@@ -36,16 +36,20 @@ REGISTRY: dict[str, "Op"] = {}
 class Native:
     """One native kernel of a record and how to call it; made by `native`."""
 
-    __slots__ = ("name", "struct", "params", "when", "workspace", "work", "inplace", "select")
+    __slots__ = (
+        "name", "struct", "params", "when", "workspace", "work", "inplace", "select", "asks",
+    )  # fmt: skip
 
-    def __init__(self, name, struct, params, when, workspace, work, inplace, select):
+    def __init__(self, name, struct, params, when, workspace, work, inplace, select, asks):
         self.name, self.struct, self.params, self.when = name, struct, params, when
         self.workspace, self.work, self.inplace, self.select = workspace, work, inplace, select
+        self.asks = asks
 
 
 def native(
-    name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False, select=None
-):
+    name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False,
+    select=None, asks=False,
+):  # fmt: skip
     """Name a kernel of the kernel table for a record.
 
     Parameters
@@ -68,8 +72,10 @@ def native(
     select : callable, optional
         ``select(ins, outs) -> dtype code`` that picks the kernel's element type; the first input's
         (without inputs: the first output's) by default.
+    asks : bool
+        Whether the library is asked if the kernel accepts, and how much workspace it needs.
     """
-    return Native(name, struct, params, when, workspace, work, inplace, select)
+    return Native(name, struct, params, when, workspace, work, inplace, select, asks)
 
 
 class Sample:

@@ -32,6 +32,7 @@ class _Call(ctypes.Structure):
         ("workspace_size", ctypes.c_size_t),
         ("rng", ctypes.c_void_p),
         ("threads", ctypes.c_int32),
+        ("state", ctypes.c_void_p),
     ]
 
 
