@@ -140,6 +140,28 @@ cdef extern from "params.gen.h" nogil:
         int64_t stride[3]
         int64_t dilate[3]
         int64_t pad[3]
+    # a convolution with packed weights and what follows it: act(conv + bias + sum), see
+    # ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
+    # channels are innermost; `tile` is an algorithm's own parameter
+    ctypedef struct mx_fused_conv_params:
+        int64_t batch
+        int64_t groups
+        int64_t channels
+        int64_t filters
+        int64_t source[3]
+        int64_t target[3]
+        int64_t kernel[3]
+        int64_t stride[3]
+        int64_t dilate[3]
+        int64_t pad[3]
+        int32_t in_block
+        int32_t out_block
+        int32_t bias
+        int32_t sum
+        int32_t act
+        int32_t tile
+        double alpha
+        double beta
     # elements ordered along a dimension; values, indices and mask are output numbers or -1
     ctypedef struct mx_order_params:
         int64_t outer

@@ -202,11 +202,22 @@ GATHER = Params(
     shape="i64[32]",
 )
 
+_CONV = {
+    "batch": "i64", "groups": "i64", "channels": "i64", "filters": "i64", "source": "i64[3]",
+    "target": "i64[3]", "kernel": "i64[3]", "stride": "i64[3]", "dilate": "i64[3]", "pad": "i64[3]",
+}  # fmt: skip
 CONV = Params(
     "conv",
     "a convolution over three spatial dimensions (missing ones are 1); channels are per group",
-    batch="i64", groups="i64", channels="i64", filters="i64", source="i64[3]", target="i64[3]",
-    kernel="i64[3]", stride="i64[3]", dilate="i64[3]", pad="i64[3]",
+    **_CONV,
+)
+FUSED_CONV = Params(
+    "fused_conv",
+    "a convolution with packed weights and what follows it: act(conv + bias + sum), see"
+    " ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many channels"
+    " are innermost; `tile` is an algorithm's own parameter",
+    **_CONV, in_block="i32", out_block="i32", bias="i32", sum="i32", act="i32", tile="i32",
+    alpha="f64", beta="f64",
 )  # fmt: skip
 ORDER = Params(
     "order",

@@ -30,12 +30,14 @@ class Call:
     workspace, work : int
         Scratch bytes; cost in elementwise steps.
     inplace : bool
-        Whether outputs may share memory with inputs.
+        Whether outputs may share memory with any input of their size.
+    overwrites : tuple of int
+        The inputs whose memory output 0 may take over, when that is not so of all.
     """
 
     __slots__ = (
         "op", "attrs", "ins", "outs", "visible", "kernel", "dtype", "params", "patches",
-        "workspace", "work", "inplace",
+        "workspace", "work", "inplace", "overwrites",
     )  # fmt: skip
 
     def __init__(self, op, attrs, ins, outs):
@@ -43,7 +45,7 @@ class Call:
         self.visible = op.visible(attrs)
         self.kernel, self.params, self.patches = None, None, ()
         self.dtype = (ins or outs)[0].dtype if ins or outs else 0
-        self.workspace, self.inplace = 0, True
+        self.workspace, self.inplace, self.overwrites = 0, True, ()
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
 
@@ -116,7 +118,9 @@ def _adopt(call, kernel, name, dtype, library):
         if reason is not None:
             return reason
         call.workspace = library.query(name, params, ins, outs, "workspace")
-    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace
+    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace is True
+    if callable(kernel.inplace):
+        call.overwrites = tuple(kernel.inplace(a, ins, outs))
     call.params, call.patches = params, tuple(patches)
     if kernel.workspace is not None:
         call.workspace = int(kernel.workspace(a, ins, outs))

@@ -67,8 +67,9 @@ def native(
     work : callable, optional
         ``work(a, ins, outs) -> int``, the cost in elementwise steps that decides on threads;
         the largest tensor's size by default.
-    inplace : bool
-        Whether an output may be the very same memory as an input.
+    inplace : bool or callable
+        Whether an output may be the very same memory as any input of its size;
+        ``inplace(a, ins, outs)`` names the positions of the inputs that output 0 may take over.
     select : callable, optional
         ``select(ins, outs) -> dtype code`` that picks the kernel's element type; the first input's
         (without inputs: the first output's) by default.
