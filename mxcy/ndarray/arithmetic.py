@@ -1,8 +1,7 @@
 """Arithmetic and comparisons between arrays and numbers.
 
-`TABLE` names the operators behind ``+ - * / % ** == != > >= < <=``, in the order in which the
-fronts number them; the in-place operators and the functions of `mx.nd` (`add`, `maximum`...) use
-the same.
+The in-place operators and the functions of `mx.nd` (`add`, `maximum`...) use the same operators as
+``+ - * / % ** == != > >= < <=``.
 """
 
 import operator
@@ -11,6 +10,7 @@ from mxcy import _front
 from mxcy.base import numeric_types
 from mxcy.ndarray.register import F
 from mxcy.ops import record
+from mxcy.ops.operators import TABLE
 
 __all__ = [
     "add", "subtract", "multiply", "divide", "true_divide", "modulo", "power", "maximum", "minimum",
@@ -18,21 +18,6 @@ __all__ = [
     "logical_or", "logical_xor",
 ]  # fmt: skip
 
-#: (array with array, array with number, number with array)
-TABLE = (
-    ("broadcast_add", "_plus_scalar", "_plus_scalar"),
-    ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
-    ("broadcast_mul", "_mul_scalar", "_mul_scalar"),
-    ("broadcast_div", "_div_scalar", "_rdiv_scalar"),
-    ("broadcast_mod", "_mod_scalar", "_rmod_scalar"),
-    ("broadcast_power", "_power_scalar", "_rpower_scalar"),
-    ("broadcast_equal", "_equal_scalar", "_equal_scalar"),
-    ("broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar"),
-    ("broadcast_greater", "_greater_scalar", "_lesser_scalar"),
-    ("broadcast_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar"),
-    ("broadcast_lesser", "_lesser_scalar", "_greater_scalar"),
-    ("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"),
-)
 _MAXIMUM = ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar")
 _MINIMUM = ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar")
 _LOGICAL_AND = ("broadcast_logical_and", "_logical_and_scalar", "_logical_and_scalar")

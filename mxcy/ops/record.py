@@ -136,7 +136,7 @@ class Op:
         mutates=(), variadic=None, num_args=None, uses_mode=False, uses_rng=False, arguments=None,
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
-        like_out=(), aux=None, eager=None,
+        like_out=(), aux=None, eager=None, infer_back=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -155,6 +155,8 @@ class Op:
         self.like_out = like_out  # of shape and dtype: attributes taken from out= when not given
         # eager(a, F, array, *inputs): for operators whose output's shape depends on values
         self.eager = eager
+        # infer_back(a, ins, outs): fills in the input Specs from the outputs', for symbols
+        self.infer_back = infer_back
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
@@ -278,7 +280,7 @@ def op(name, **parts):
     """Class decorator that registers a record; annotated class attributes become the schema."""
     members = (
         "arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes", "outputs",
-        "visible", "eager",
+        "visible", "eager", "infer_back",
     )  # fmt: skip
 
     def decorate(body):

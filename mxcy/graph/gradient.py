@@ -1,0 +1,133 @@
+"""The gradient of a graph: the same nodes, followed by those of the backward pass."""
+
+from mxcy.base import MXNetError
+from mxcy.graph.builder import Builder, Value
+from mxcy.graph.graph import Graph
+
+__all__ = ["gradient", "HEAD"]
+
+#: what the names of the variables for the outputs' gradients start with
+HEAD = "__head_grad_"
+
+
+def gradient(graph, wrt, given=None, sum_cap=8, train=True):
+    """Append the backward pass of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs.
+    wrt : list of int
+        Numbers of the variables whose gradients are wanted.
+    given : list of bool, optional
+        For each output whether its gradient is given from outside: by a variable named ``HEAD``
+        and the output's position; ones otherwise, except for integer outputs.
+    sum_cap : int
+        With fewer summands than this, gradients are added by one operator (MXNET_EXEC_INPLACE_
+        GRAD_SUM_CAP), else by a chain that needs the memory of one.
+    train : bool
+        The mode of the operators in the backward pass.
+
+    Returns
+    -------
+    Graph
+        Its outputs are those of `graph`, then the gradients of `wrt`, zeros where there is no path;
+        `forward` counts the nodes before the backward pass.
+    """
+    builder = Builder(train)
+    builder.copy(graph)
+    reached = _reached(graph, wrt)
+    heads = []
+    for position, entry in enumerate(graph.outputs):
+        spec = graph.spec(entry)
+        if given is None or given[position]:
+            heads.append(builder.variable(f"{HEAD}{position}", spec))
+        else:
+            heads.append(None)
+    forward = len(builder.nodes)
+    sums = _Sums(builder, sum_cap)
+    F = builder.values
+    for entry, head in zip(graph.outputs, heads, strict=True):
+        if reached[entry[0]]:
+            value = Value(builder, entry)
+            sums.add(entry, Value(builder, head) if head is not None else F.ones_like(value))
+    for number in range(len(graph.nodes) - 1, -1, -1):
+        if reached[number] and graph.nodes[number].op is not None:
+            _differentiate(builder, sums, reached, number)
+    outputs = list(graph.outputs)
+    for number in wrt:
+        found = sums.take((number, 0))
+        if found is None:
+            found = F.zeros_like(Value(builder, (number, 0)))
+        outputs.append(found.entry)
+    return Graph(builder.nodes, outputs, builder.specs, forward)
+
+
+def _reached(graph, wrt):
+    """For each node whether a wanted variable can reach it through differentiable operators."""
+    wanted = set(wrt)
+    found = []
+    for number, node in enumerate(graph.nodes):
+        if node.op is None:
+            found.append(number in wanted)
+        else:
+            found.append(node.op.differentiable and any(found[source] for source, _ in node.inputs))
+    return found
+
+
+class _Sums:
+    """Gradients that have arrived at each entry."""
+
+    def __init__(self, builder, cap):
+        self._builder, self._cap, self._arrived = builder, cap, {}
+
+    def add(self, entry, value):
+        self._arrived.setdefault(entry, []).append(value)
+
+    def take(self, entry):
+        """The sum of what arrived, as a Value, or None."""
+        parts = self._arrived.pop(entry, None)
+        if parts is None:
+            return None
+        if len(parts) == 1:
+            return parts[0]
+        F = self._builder.values
+        if len(parts) < self._cap:
+            return F.elemwise_add(*parts) if len(parts) == 2 else F.add_n(*parts)
+        total = parts[0]
+        for part in parts[1:]:
+            total = F.elemwise_add(total, part)
+        return total
+
+
+def _differentiate(builder, sums, reached, number):
+    """Send gradients from a node's outputs to its inputs."""
+    node = builder.nodes[number]
+    op, F = node.op, builder.values
+    found = [sums.take((number, index)) for index in range(node.count)]
+    visible = op.visible(node.attrs)
+    if all(value is None for value in found[:visible]):
+        return
+    outs = [Value(builder, (number, index)) for index in range(node.count)]
+    for index in range(visible):
+        if found[index] is None:
+            found[index] = F.zeros_like(outs[index])
+    needs = [reached[source] for source, _ in node.inputs]
+    before = len(builder.nodes)
+    try:
+        gradients = op.grad(
+            node.attrs,
+            F,
+            found[0] if len(found) == 1 else found,
+            [Value(builder, entry) for entry in node.inputs],
+            outs,
+            needs,
+            [builder.spec(entry) for entry in node.inputs],
+        )
+    except MXNetError as error:
+        raise MXNetError(f"gradient of node {node.name}: {error}") from None
+    for made in builder.nodes[before:]:
+        made.extra.setdefault("__backward_of__", node.name)
+    for entry, need, value in zip(node.inputs, needs, gradients, strict=True):
+        if need and value is not None:
+            sums.add(entry, value)

@@ -1,0 +1,125 @@
+"""The flat graph that passes read and make: nodes in topological order that refer by number."""
+
+from mxcy.graph.node import topological
+from mxcy.ops.infer import Spec
+
+__all__ = ["Node", "Graph", "from_entries"]
+
+
+class Node:
+    """One node of a `Graph`; never changed once it is made.
+
+    Attributes
+    ----------
+    op : Op or None
+        None for a variable.
+    name : str
+    attrs : Attrs or None
+        Complete: dynamic attributes included, and ``train`` where the operator uses the mode.
+    inputs : tuple of (int, int)
+        Entries: (number of a node, output index).
+    extra : dict of str to str
+        The user's attributes, such as ``__force_mirroring__``.
+    """
+
+    __slots__ = ("op", "name", "attrs", "inputs", "extra")
+
+    def __init__(self, op, name, attrs, inputs=(), extra=None):
+        self.op, self.name, self.attrs = op, name, attrs
+        self.inputs, self.extra = tuple(inputs), extra or {}
+
+    @property
+    def signature(self):
+        """What makes two nodes the same operation: operator, attributes and numbers, mode."""
+        a = self.attrs
+        numbers = tuple(getattr(a, name) for name in self.op.schema.dynamic_names)
+        return self.op.name, a.key, numbers, self.op.uses_mode and a.train
+
+    @property
+    def count(self):
+        """How many outputs the node has, hidden ones included."""
+        return 1 if self.op is None else len(self.op.outputs(self.attrs))
+
+    def mutates(self):
+        """The entries among the inputs that the operator writes."""
+        if self.op is None:
+            return ()
+        return tuple(self.inputs[i] for i in self.op.mutated(len(self.inputs)))
+
+    def __repr__(self):
+        return f"<{'variable' if self.op is None else self.op.name} {self.name} {self.inputs}>"
+
+
+class Graph:
+    """Nodes in topological order, output entries, and (after inference) what is known of each entry.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    outputs : list of (int, int)
+    specs : list of list of Spec, or None
+        For each node its outputs' shapes and dtypes.
+    forward : int
+        How many nodes, from the first, belong to the forward pass; all but in training graphs.
+    """
+
+    def __init__(self, nodes, outputs, specs=None, forward=None):
+        self.nodes, self.outputs, self.specs = nodes, list(outputs), specs
+        self.forward = len(nodes) if forward is None else forward
+
+    def variables(self):
+        """The numbers of the variables, in order."""
+        return [i for i, node in enumerate(self.nodes) if node.op is None]
+
+    def spec(self, entry):
+        """The Spec of an entry."""
+        return self.specs[entry[0]][entry[1]]
+
+    def users(self):
+        """For each node the list of (user's number, input position, output index); outputs of the
+        graph count as (-1, position, output index).
+        """
+        found = [[] for _ in self.nodes]
+        for number, node in enumerate(self.nodes):
+            for position, (source, index) in enumerate(node.inputs):
+                found[source].append((number, position, index))
+        for position, (source, index) in enumerate(self.outputs):
+            found[source].append((-1, position, index))
+        return found
+
+    def count_ops(self):
+        """{operator name: number of nodes}, for reports and tests."""
+        found = {}
+        for node in self.nodes:
+            if node.op is not None:
+                found[node.op.name] = found.get(node.op.name, 0) + 1
+        return found
+
+
+def from_entries(entries, train=False):
+    """The Graph of linked nodes (see `mxcy.graph.node`).
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+        The outputs.
+    train : bool
+        The mode of operators that distinguish training.
+    """
+    order = topological(entries)
+    number = {id(node): i for i, node in enumerate(order)}
+    nodes = []
+    for node in order:
+        attrs = None
+        if node.op is not None:
+            attrs = node.parsed
+            if node.op.uses_mode:
+                attrs = attrs.with_values(("train",), (train,))
+        inputs = [(number[id(source)], index) for source, index in node.inputs]
+        nodes.append(Node(node.op, node.name, attrs, inputs, node.extra))
+    return Graph(nodes, [(number[id(node)], index) for node, index in entries])
+
+
+def unknown(count):
+    """Specs of `count` outputs about which nothing is known."""
+    return [Spec() for _ in range(count)]

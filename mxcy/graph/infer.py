@@ -1,0 +1,122 @@
+"""Shape and dtype inference over a graph, from what is known of its variables.
+
+Records infer forwards and fill in what they can tell about their inputs (a weight's shape from the
+data's). Entries share one Spec, so what one node learns all its neighbours see; rounds go forwards
+until nothing new is learnt. Where a record can tell inputs from outputs (`op.infer_back`), that runs
+as well.
+"""
+
+from mxcy.base import MXNetError
+from mxcy.graph.graph import Graph
+from mxcy.ops.infer import Spec
+
+__all__ = ["infer", "infer_partial"]
+
+_MAX_ROUNDS = 16
+
+
+def infer_partial(graph, known):
+    """Learn what can be learnt.
+
+    Parameters
+    ----------
+    graph : Graph
+    known : dict of str to Spec
+        What is known of variables, by name; shapes may be partial (-1 or None).
+
+    Returns
+    -------
+    list of list of Spec
+        For each node, its outputs.
+
+    Raises
+    ------
+    MXNetError
+        When things do not fit together; it names the node.
+    """
+    specs = []
+    for node in graph.nodes:
+        if node.op is None and node.name in known:
+            given = known[node.name]
+            specs.append([Spec(given.shape, given.dtype)])
+        else:
+            specs.append([Spec() for _ in range(node.count)])
+    pending = [i for i, node in enumerate(graph.nodes) if node.op is not None]
+    cache = {}
+    for _ in range(_MAX_ROUNDS):
+        before = len(pending)
+        pending, learnt = _round(graph, specs, pending, cache)
+        if not pending:
+            break
+        if not learnt and len(pending) == before:
+            break
+        pending.sort()
+    return specs
+
+
+def _round(graph, specs, pending, cache):
+    """One visit of all pending nodes in order; the nodes that stay pending, whether one learnt."""
+    left, learnt = [], False
+    for number in pending:
+        node = graph.nodes[number]
+        ins = [specs[source][index] for source, index in node.inputs]
+        outs = specs[number]
+        before = [(s.shape, s.dtype) for s in (*ins, *outs)]
+        try:
+            found = _infer_node(node, ins, cache)
+            if found is not None:
+                for i, spec in enumerate(found):
+                    outs[i].fill(f"output {i}", spec.shape, spec.dtype)
+            back = node.op.infer_back
+            if back is not None and not all(s.known for s in ins):
+                back(node.attrs, ins, outs)
+        except MXNetError as error:
+            raise MXNetError(f"Error in node {node.name}: {error}") from None
+        if before != [(s.shape, s.dtype) for s in (*ins, *outs)]:
+            learnt = True
+        if not all(s.known for s in (*ins, *outs)):
+            left.append(number)
+    return left, learnt
+
+
+def _infer_node(node, ins, cache):
+    """What a record says; complete answers are kept for nodes that ask the same."""
+    if not all(s.known for s in ins):
+        return node.op.infer(node.attrs, ins)
+    key = (node.signature, tuple((s.shape, s.dtype) for s in ins))
+    found = cache.get(key)
+    if found is None:
+        found = cache[key] = node.op.infer(node.attrs, ins)
+    return found
+
+
+def infer(graph, known):
+    """Infer everything.
+
+    Parameters
+    ----------
+    graph : Graph
+    known : dict of str to Spec
+
+    Returns
+    -------
+    Graph
+        The same nodes with complete `specs`.
+
+    Raises
+    ------
+    MXNetError
+        When something stays unknown; it names the variables and nodes.
+    """
+    specs = infer_partial(graph, known)
+    lacking = [
+        node.name
+        for node, outs in zip(graph.nodes, specs, strict=True)
+        if not all(spec.known for spec in outs)
+    ]
+    if lacking:
+        raise MXNetError(
+            f"shapes or dtypes of {', '.join(lacking[:10])}{' ...' if len(lacking) > 10 else ''} "
+            "cannot be inferred from what is given"
+        )
+    return Graph(graph.nodes, graph.outputs, specs, graph.forward)

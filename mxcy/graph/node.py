@@ -1,0 +1,104 @@
+"""Linked nodes: what symbols are made of and share with each other.
+
+A symbol holds entries, pairs of (node, output index). `Graph` is the flat form that passes work on.
+"""
+
+from mxcy.base import MXNetError
+from mxcy.ops.attrs import REQUIRED
+
+__all__ = ["SymbolNode", "attrs_of", "topological"]
+
+
+class SymbolNode:
+    """An operation or, with `op` None, a variable.
+
+    Attributes
+    ----------
+    op : Op or None
+    name : str
+    attrs : dict of str to str
+        The operator's attributes as the user gave them, and the user's own (``__lr_mult__``,
+        ``ctx_group``), all as text.
+    inputs : list of (SymbolNode, int)
+    """
+
+    __slots__ = ("op", "name", "attrs", "inputs", "_parsed")
+
+    def __init__(self, op, name, attrs=None, inputs=()):
+        self.op, self.name, self.attrs = op, name, dict(attrs or {})
+        self.inputs, self._parsed = list(inputs), None
+
+    @property
+    def parsed(self):
+        """The operator's attributes in normal form (Attrs), dynamic ones included."""
+        if self._parsed is None:
+            known = self.op.schema.by_name
+            given = {name: text for name, text in self.attrs.items() if name in known}
+            if self.op.num_args is not None:
+                given.setdefault(self.op.num_args, len(self.inputs))
+            self._parsed = attrs_of(self.op, given)
+        return self._parsed
+
+    def changed(self):
+        """Forget the parsed attributes after `attrs` or `inputs` were changed."""
+        self._parsed = None
+
+    @property
+    def extra(self):
+        """The attributes that are not the operator's: a dict of str to str."""
+        known = self.op.schema.by_name if self.op is not None else ()
+        return {name: text for name, text in self.attrs.items() if name not in known}
+
+    def outputs(self):
+        """The names of the node's outputs, hidden ones included."""
+        return ("",) if self.op is None else self.op.outputs(self.parsed)
+
+    def __repr__(self):
+        return f"<{'variable' if self.op is None else self.op.name} {self.name}>"
+
+
+def attrs_of(op, given):
+    """The complete Attrs of an operator from attributes in any accepted form.
+
+    Raises
+    ------
+    MXNetError
+        That names operator and attribute.
+    """
+    attrs = op.schema.intern(op.name, given)
+    if op.schema.dynamic:
+        numbers = [
+            op.schema.parse(op.name, field, given.get(field.name, REQUIRED))
+            for field in op.schema.dynamic
+        ]
+        attrs = attrs.with_values(op.schema.dynamic_names, numbers)
+    return attrs
+
+
+def topological(entries):
+    """The nodes that entries depend on, each after its inputs, in depth-first order of the inputs.
+
+    Raises
+    ------
+    MXNetError
+        When nodes depend on each other in a circle.
+    """
+    order, state = [], {}  # node id -> 1 on the way, 2 done
+    stack = [entry[0] for entry in reversed(entries)]
+    while stack:
+        node = stack[-1]
+        seen = state.get(id(node))
+        if seen is None:
+            state[id(node)] = 1
+            for source, _ in reversed(node.inputs):
+                before = state.get(id(source))
+                if before is None:
+                    stack.append(source)
+                elif before == 1:
+                    raise MXNetError(f"symbol {node.name}: its inputs depend on itself")
+            continue
+        stack.pop()
+        if seen == 1:
+            state[id(node)] = 2
+            order.append(node)
+    return order
