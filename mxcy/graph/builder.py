@@ -68,7 +68,7 @@ class Builder:
         return self.add(node.op, node.attrs, inputs, node.name, node.extra)
 
     def copy(self, graph):
-        """Append all nodes of a graph that has specs, with their numbers moved; returns by how many."""
+        """Append all nodes of a graph with specs; returns by how much their numbers moved."""
         shift = len(self.nodes)
         for node, specs in zip(graph.nodes, graph.specs, strict=True):
             inputs = [(source + shift, index) for source, index in node.inputs] if shift else None

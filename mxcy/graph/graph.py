@@ -51,7 +51,7 @@ class Node:
 
 
 class Graph:
-    """Nodes in topological order, output entries, and (after inference) what is known of each entry.
+    """Nodes in topological order, output entries, and what inference found about each entry.
 
     Attributes
     ----------

@@ -2,8 +2,8 @@
 
 Records infer forwards and fill in what they can tell about their inputs (a weight's shape from the
 data's). Entries share one Spec, so what one node learns all its neighbours see; rounds go forwards
-until nothing new is learnt. Where a record can tell inputs from outputs (`op.infer_back`), that runs
-as well.
+until nothing new is learnt. Where a record can tell inputs from outputs (`op.infer_back`), that
+runs as well.
 """
 
 from mxcy.base import MXNetError
