@@ -13,10 +13,11 @@ from mxcy import blas, env, libinfo
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
-    "native": ("has_kernel", "initialise", "measure", "query", "set_threads"),
+    "native": ("block", "has_kernel", "initialise", "measure", "query", "set_threads"),
     "invoke": ("bind", "call", "execute", "plug", "record_view"),
     "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
+    "plan": ("Plan",),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
     "streams": ("Streams",),
 }
@@ -84,10 +85,11 @@ empty, from_numpy, set_array_class = (
     _names["set_array_class"],
 )
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
+block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
-Node = _names["Node"]
+Node, Plan = _names["Node"], _names["Plan"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 empty_cache, round_size, stats = _names["empty_cache"], _names["round_size"], _names["stats"]

@@ -186,9 +186,11 @@ _ROWS = (
     Variable("MXNET_SAFE_ACCUMULATION", flag, True, "I", "mxcy.env",
              "Accumulate in a wider type in softmax, norms and the like.",
              inert="kernels always accumulate in a wider type"),
-    Variable("MXCY_VERBOSE", words("dispatch"), frozenset(), "C", "mxcy.ops.prepare",
+    Variable("MXCY_VERBOSE", words("dispatch", "passes"), frozenset(), "C", "mxcy.ops.prepare",
              "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
-             "and why the others refused."),
+             "and why the others refused; 'passes': what each pass over a graph did."),
+    Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy.planned",
+             "Gradients with fewer summands are added by one operator, else one after the other."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),
@@ -214,6 +216,10 @@ _ROWS = (
 
 #: name -> row, aliases not included
 VARIABLES = {row.name: row for row in _ROWS}
+
+
+#: the variables that passes over graphs and the memory planner obey
+PLANNING = ("MXCY_VERBOSE",)
 
 
 # --- reading ----------------------------------------------------------------------------------

@@ -97,6 +97,37 @@ MX_API int64_t mx_kernel_query(const char* name, const mx_call* call, int32_t wh
  * about `budget` nanoseconds; -1 with an error text. */
 MX_API int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call* call, int64_t budget);
 
+/* --- plans ---------------------------------------------------------------------------------- */
+/* A plan is a list of kernel calls on places: tensors at an offset from one of some base addresses,
+ * which are given when it runs. Plans are never changed, so threads may run one at the same time. */
+typedef struct mx_plan mx_plan;
+typedef struct mx_place {
+  int32_t base; /* number of a base address */
+  int32_t dtype, ndim;
+  int64_t offset; /* bytes from there */
+  const int64_t* shape;
+} mx_place;
+typedef struct mx_step {
+  const char* kernel; /* NULL: a step that the caller runs itself */
+  int32_t dtype;      /* under which the kernel is found */
+  int32_t nin, nout;
+  const int32_t* places; /* numbers of the inputs' places, then of the outputs' */
+  const int32_t* req;    /* one per output */
+  const void* params;
+  size_t params_size, workspace;
+  int64_t work; /* decides on threads */
+} mx_step;
+/* Copies everything and makes the kernels' states; NULL with an error text. */
+MX_API mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int32_t nsteps,
+                               const mx_step* steps);
+MX_API void mx_plan_destroy(mx_plan* plan);
+/* Bytes that a run needs besides the places. */
+MX_API size_t mx_plan_scratch(const mx_plan* plan);
+/* Run steps first <= i < last. scratch: mx_plan_scratch bytes, 64-byte aligned. After a failure
+ * *failed is the number of the step. */
+MX_API int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, void* const* bases,
+                       void* scratch, mx_rng* rng, int32_t* failed);
+
 /* --- memory -------------------------------------------------------------------------------- */
 typedef struct mx_alloc_hook {
   void* (*alloc)(size_t bytes);

@@ -21,6 +21,11 @@ def plug(prepare, spec, reference, streams, context):
     _above.update(prepare=prepare, spec=spec, reference=reference, streams=streams, context=context)
 
 
+def plugged(name):
+    """What `plug` set, by name."""
+    return _above[name]
+
+
 class Prepared:
     """A call that is ready to run for one signature."""
 

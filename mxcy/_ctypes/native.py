@@ -13,6 +13,7 @@ __all__ = [
     "check",
     "initialise",
     "set_threads",
+    "block",
     "has_kernel",
     "find_kernel",
     "query",
@@ -97,6 +98,11 @@ def set_threads(threads):
     before = lib.mx_threads()
     lib.mx_set_threads(threads)
     return before
+
+
+def block():
+    """Channels side by side in blocked layouts: as many as a vector register holds floats."""
+    return 16 if lib.mx_isa() >= 4 else 8
 
 
 def find_kernel(name, dtype):

@@ -1,5 +1,7 @@
 """The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
 
+import math
+
 import numpy as np
 
 from mxcy import dtypes
@@ -159,6 +161,16 @@ class NDArrayBase:
         if not self.shape or not 0 <= begin <= end <= self.shape[0]:
             raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
         return self._derive(self._memory[begin:end])
+
+    def view_bytes(self, offset, shape, dtype):
+        """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
+        kind, size = _memory_type(dtype), math.prod(shape)
+        octets = self._memory.reshape(-1).view(np.uint8)
+        if offset < 0 or offset + size * kind.itemsize > octets.size:
+            raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
+        made = self._derive(np.frombuffer(octets.data, kind, size, offset).reshape(shape))
+        made.dtype_code = dtype
+        return made
 
     def __len__(self):
         if not self.shape:

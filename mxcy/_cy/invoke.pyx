@@ -52,6 +52,11 @@ def plug(prepare, spec, reference, streams, context):
     streams_of, context_of = streams, context
 
 
+def plugged(str name):
+    """What `plug` set: ``'reference'`` or ``'streams'``."""
+    return run_reference if name == "reference" else streams_of
+
+
 @cython.final
 cdef class Prepared:
     """A call that is ready to run for one signature."""

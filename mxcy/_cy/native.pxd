@@ -60,6 +60,31 @@ cdef extern from "mxcy.h" nogil:
     const mx_kernel_extra *mx_kernel_extra_of(const char *name)
     int64_t mx_kernel_query(const char *name, const mx_call *call, int32_t what)
     int64_t mx_kernel_time(const char *name, int32_t dtype, const mx_call *call, int64_t budget)
+    ctypedef struct mx_plan:
+        pass
+    ctypedef struct mx_place:
+        int32_t base
+        int32_t dtype
+        int32_t ndim
+        int64_t offset
+        const int64_t *shape
+    ctypedef struct mx_step:
+        const char *kernel
+        int32_t dtype
+        int32_t nin
+        int32_t nout
+        const int32_t *places
+        const int32_t *req
+        const void *params
+        size_t params_size
+        size_t workspace
+        int64_t work
+    mx_plan *mx_plan_create(int32_t nplaces, const mx_place *places, int32_t nsteps,
+                            const mx_step *steps)
+    void mx_plan_destroy(mx_plan *plan)
+    size_t mx_plan_scratch(const mx_plan *plan)
+    int mx_plan_run(const mx_plan *plan, int32_t first, int32_t last, void **bases, void *scratch,
+                    mx_rng *rng, int32_t *failed)
     void *mx_alloc(size_t bytes)
     void mx_free(void *data, size_t bytes)
     void mx_set_alloc_hook(const mx_alloc_hook *hook)

@@ -6,7 +6,7 @@ from libc.string cimport memset
 cimport cython
 
 from mxcy._cy.native cimport (
-    mx_call, mx_init, mx_kernel_find, mx_kernel_query, mx_kernel_time, mx_last_error,
+    mx_call, mx_init, mx_isa, mx_kernel_find, mx_kernel_query, mx_kernel_time, mx_last_error,
     mx_set_threads, mx_tensor, mx_threads, mx_threads_for,
 )
 
@@ -28,6 +28,11 @@ def set_threads(int threads):
         raise ValueError(f"the number of threads must be positive, got {threads}")
     mx_set_threads(threads)
     return before
+
+
+def block():
+    """Channels side by side in blocked layouts: as many as a vector register holds floats."""
+    return 16 if mx_isa() >= 4 else 8
 
 
 def has_kernel(str name, int dtype):

@@ -291,6 +291,19 @@ cdef class NDArrayBase:
             row = self.layout.size // self.layout.extents[0]
         return make_view(self, with_rows(self.layout, end - begin), begin * row)
 
+    def view_bytes(self, int64_t offset, tuple shape, int dtype):
+        """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
+        cdef Shape layout = shape_of(shape)
+        cdef NDArrayBase array
+        if offset < 0 or offset + layout.size * itemsize[dtype] > (
+            self.layout.size * itemsize[self.dtype_code]
+        ):
+            raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
+        array = make_view(self, layout, 0)
+        array.data += offset
+        array.dtype_code = dtype
+        return array
+
     def __len__(self):
         if self.layout.ndim == 0:
             raise TypeError("len() of unsized object")

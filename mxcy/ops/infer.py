@@ -50,6 +50,11 @@ class Spec:
             n *= extent
         return n
 
+    @property
+    def nbytes(self):
+        """The number of bytes; only when shape and dtype are completely known."""
+        return self.size * dtypes.DTYPES[self.dtype].itemsize
+
     def fill(self, name, shape=None, dtype=None):
         """Unify with what a rule deduced; contradictions are InferErrors that name the argument."""
         if shape is not None:

@@ -1,0 +1,134 @@
+"""Plans of the ctypes front: the same as `_cy/plan.pyx`, in plain Python."""
+
+import ctypes
+
+from mxcy._ctypes.invoke import plugged
+from mxcy._ctypes.native import WRITE, lib
+from mxcy.base import MXNetError, kernel_error
+
+__all__ = ["Plan"]
+
+
+class _Place(ctypes.Structure):
+    """mx_place."""
+
+    _fields_ = [
+        ("base", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("offset", ctypes.c_int64),
+        ("shape", ctypes.c_void_p),
+    ]
+
+
+class _Step(ctypes.Structure):
+    """mx_step."""
+
+    _fields_ = [
+        ("kernel", ctypes.c_char_p),
+        ("dtype", ctypes.c_int32),
+        ("nin", ctypes.c_int32),
+        ("nout", ctypes.c_int32),
+        ("places", ctypes.c_void_p),
+        ("req", ctypes.c_void_p),
+        ("params", ctypes.c_void_p),
+        ("params_size", ctypes.c_size_t),
+        ("workspace", ctypes.c_size_t),
+        ("work", ctypes.c_int64),
+    ]
+
+
+lib.mx_plan_create.restype = ctypes.c_void_p
+lib.mx_plan_create.argtypes = [ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
+lib.mx_plan_destroy.argtypes = [ctypes.c_void_p]
+lib.mx_plan_scratch.restype = ctypes.c_size_t
+lib.mx_plan_scratch.argtypes = [ctypes.c_void_p]
+lib.mx_plan_run.argtypes = [
+    ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_void_p, ctypes.c_void_p,
+]  # fmt: skip
+
+
+class Plan:
+    """A `mxcy.graph.plan.Plan` that is ready to run; see `_cy/plan.pyx`."""
+
+    def __init__(self, plan):
+        self._places, self._steps = plan.places, plan.steps
+        self._own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
+        self._uses_rng = any(step.call.op.uses_rng for step in plan.steps)
+        self._destroy = lib.mx_plan_destroy
+        self._native = _create(plan.places, plan.steps)
+        self._scratch_at = plan.arena
+        self.arena = plan.arena + lib.mx_plan_scratch(self._native)
+
+    def __del__(self):
+        if getattr(self, "_native", None) is not None:
+            self._destroy(self._native)
+
+    def run(self, first, last, bases, context):
+        """Run steps first <= i < last on the memory of each base, the arena first."""
+        for number in self._own:
+            if number < first:
+                continue
+            if number >= last:
+                break
+            self._run_native(first, number, bases, context)
+            self._run_own(number, bases)
+            first = number + 1
+        self._run_native(first, last, bases, context)
+
+    def _run_native(self, first, last, bases, context):
+        if first >= last:
+            return
+        addresses = (ctypes.c_void_p * len(bases))(*[array.address for array in bases])
+        rng = plugged("streams")(context) if self._uses_rng else None
+        failed = ctypes.c_int32()
+        scratch = bases[0].address + self._scratch_at
+        status = lib.mx_plan_run(
+            self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
+        )
+        if status != 0:
+            step = self._steps[failed.value]
+            raise kernel_error(
+                f"Error in operator {step.call.op.name} (node {step.name}): ",
+                lib.mx_last_error().decode(),
+            )
+
+    def _run_own(self, number, bases):
+        step = self._steps[number]
+        arrays = [self.array(place, bases) for place in step.ins + step.outs]
+        count = len(step.ins)
+        plugged("reference")(step.call, step.call.attrs, arrays[:count], arrays[count:])
+
+    def array(self, place, bases):
+        """The tensor of a place, as a view."""
+        base, offset, spec = self._places[place]
+        return bases[base].view_bytes(offset, tuple(spec.shape), spec.dtype)
+
+
+def _create(places, steps):
+    """The native plan of places and steps."""
+    shapes = [(ctypes.c_int64 * max(len(spec.shape), 1))(*spec.shape) for _, _, spec in places]
+    native_places = (_Place * max(len(places), 1))()
+    for made, (base, offset, spec), shape in zip(native_places, places, shapes, strict=False):
+        made.base, made.offset, made.dtype = base, offset, spec.dtype
+        made.ndim, made.shape = len(spec.shape), ctypes.addressof(shape)
+    native_steps = (_Step * max(len(steps), 1))()
+    kept = []
+    for made, step in zip(native_steps, steps, strict=False):
+        call = step.call
+        numbers = (ctypes.c_int32 * (len(step.ins) + len(step.outs)))(*step.ins, *step.outs)
+        reqs = (ctypes.c_int32 * max(len(step.outs), 1))(*[WRITE] * len(step.outs))
+        made.kernel = None if call.kernel is None else call.kernel.encode()
+        made.dtype, made.work, made.workspace = call.dtype, call.work, call.workspace
+        made.nin, made.nout = len(step.ins), len(step.outs)
+        made.places, made.req = ctypes.addressof(numbers), ctypes.addressof(reqs)
+        if call.params is not None:
+            params = ctypes.create_string_buffer(call.params, len(call.params))
+            made.params, made.params_size = ctypes.addressof(params), len(call.params)
+            kept.append(params)
+        kept += [numbers, reqs]
+    made = lib.mx_plan_create(len(places), native_places, len(steps), native_steps)
+    if made is None:
+        raise MXNetError(lib.mx_last_error().decode())
+    return made

@@ -1,0 +1,136 @@
+"""Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
+
+import threading
+
+from mxcy import _front, env
+from mxcy.dtypes import CODES
+from mxcy.graph.gradient import gradient
+from mxcy.graph.graph import Graph
+from mxcy.graph.optimize import optimize
+from mxcy.graph.plan import make_plan, own_outputs
+from mxcy.graph.target import Target
+
+__all__ = ["Planned", "target", "training_graph"]
+
+_OCTET = CODES["uint8"]
+
+
+def target():
+    """The `Target` of this process, with the settings in force now."""
+    return Target(
+        _front.has_kernel,
+        _front.query,
+        _front.measure,
+        _front.block(),
+        {name: env.get(name) for name in env.PLANNING},
+    )
+
+
+def training_graph(graph, wrt, given=None):
+    """The graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs, in training mode or not.
+    wrt : list of str
+        Names of the variables whose gradients follow the outputs.
+    given : list of bool, optional
+        Which outputs' gradients are given from outside.
+    """
+    graph = own_outputs(graph)
+    number = {graph.nodes[i].name: i for i in graph.variables()}
+    cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
+    return gradient(graph, [number[name] for name in wrt], given, cap)
+
+
+class Planned:
+    """A graph that is ready to run.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs; `training_graph` makes those with a backward pass.
+    context : Context
+    optimized : bool
+        Whether the passes run; without, there is one step for each node.
+    """
+
+    def __init__(self, graph, context, optimized=True):
+        machine = target()
+        training = graph.forward < len(graph.nodes)
+        if optimized:
+            graph = optimize(graph, machine, training)
+        self.graph: Graph = own_outputs(graph)
+        self.context = context
+        self.plan = make_plan(self.graph, machine)
+        self._native = _front.Plan(self.plan)
+        self._store = _front.empty((self.plan.store,), _OCTET, context)
+        self._once = [None] * len(self.plan.once)
+        self._lock = threading.Lock()
+
+    @property
+    def variables(self):
+        """The variables' names, in the order in which runs take their arrays."""
+        return self.plan.variables
+
+    @property
+    def outputs(self):
+        """The Specs of the outputs."""
+        return self.plan.outputs
+
+    def new_arena(self):
+        """Memory for a run."""
+        return _front.empty((self._native.arena,), _OCTET, self.context)
+
+    def new_outputs(self, count=None):
+        """Arrays for the first `count` outputs, or for all."""
+        return [
+            _front.empty(tuple(spec.shape), spec.dtype, self.context)
+            for spec in self.plan.outputs[:count]
+        ]
+
+    def forward(self, arrays, arena):
+        """Run the forward pass.
+
+        Parameters
+        ----------
+        arrays : list of NDArray
+            One for each variable, then one for each output; outputs of the backward pass may be
+            missing or None.
+        arena : NDArray
+            What `new_arena` returned; the backward pass needs it unchanged.
+        """
+        plan = self.plan
+        bases = [arena, self._store, *arrays]
+        if plan.once:
+            self._renew(bases)
+        self._native.run(len(plan.once), plan.forward, bases, self.context)
+        for slot in plan.written:
+            arrays[slot].touch()
+
+    def backward(self, arrays, arena):
+        """Run the backward pass on the arrays and arena of the forward pass."""
+        bases = [arena, self._store, *arrays]
+        self._native.run(self.plan.forward, len(self.plan.steps), bases, self.context)
+
+    def _renew(self, bases):
+        """Compute again what depends on variables that were written since."""
+        with self._lock:
+            for number, slots in enumerate(self.plan.once):
+                seen = tuple((bases[2 + s].address, bases[2 + s].version) for s in slots)
+                if seen != self._once[number]:
+                    self._once[number] = None  # in case the step fails
+                    self._native.run(number, number + 1, bases, self.context)
+                    self._once[number] = seen
+
+    def step_by_step(self, arrays, arena, visit):
+        """Run the forward pass and call ``visit(step, outputs)`` after each step."""
+        bases = [arena, self._store, *arrays]
+        plan = self.plan
+        for number in range(plan.forward):
+            self._native.run(number, number + 1, bases, self.context)
+            step = plan.steps[number]
+            visit(step, [self._native.array(place, bases) for place in step.outs])
+        for slot in plan.written:
+            arrays[slot].touch()
