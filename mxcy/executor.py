@@ -1,0 +1,495 @@
+"""Executors: a symbol bound to arrays."""
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.context import Context, current_context
+from mxcy.graph.gradient import HEAD
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer, infer_partial
+from mxcy.ndarray import NDArray
+from mxcy.ops.infer import Spec
+from mxcy.planned import Planned, training_graph
+
+__all__ = ["Executor", "bind", "simple_bind"]
+
+_REQUESTS = ("null", "write", "add")
+
+
+class Executor:
+    """A symbol bound to arrays; made by `Symbol.bind` and `Symbol.simple_bind`.
+
+    Attributes
+    ----------
+    arg_arrays, grad_arrays, aux_arrays : list of NDArray
+        In the order of the symbol's lists; None for gradients that are not wanted.
+    outputs : list of NDArray
+        Overwritten by each `forward`.
+    """
+
+    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
+        self._symbol, self._ctx = symbol, Context(ctx)
+        self._arg_names = symbol.list_arguments()
+        self._aux_names = symbol.list_auxiliary_states()
+        self._output_names = symbol.list_outputs()
+        self.arg_arrays = _listed(args, self._arg_names, "args")
+        self.aux_arrays = _listed(aux_states or [], self._aux_names, "aux_states")
+        self._requests = _requests(grad_req, self._arg_names)
+        self.grad_arrays = _gradients(args_grad, self._arg_names, self._requests)
+        for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
+            if gradient is None:
+                self._requests[name] = "null"
+        self._plans = {}
+        self._monitor, self._monitor_inputs = None, False
+        self._arena = self._ran = None
+        self._known = {
+            name: Spec(array.shape, array.dtype_code)
+            for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
+        }
+        planned = self._planned(False)
+        self.outputs = planned.new_outputs(len(self._output_names))
+
+    # --- arrays by name ---
+    @property
+    def arg_dict(self):
+        """dict of str to NDArray: the arguments."""
+        return _by_name(self._arg_names, self.arg_arrays, "arguments")
+
+    @property
+    def grad_dict(self):
+        """dict of str to NDArray: the arguments' gradients, None where not wanted."""
+        return _by_name(self._arg_names, self.grad_arrays, "arguments")
+
+    @property
+    def aux_dict(self):
+        """dict of str to NDArray: the auxiliary states."""
+        return _by_name(self._aux_names, self.aux_arrays, "auxiliary states")
+
+    @property
+    def output_dict(self):
+        """dict of str to NDArray: the outputs."""
+        return _by_name(self._output_names, self.outputs, "outputs")
+
+    # --- running ---
+    def forward(self, is_train=False, **kwargs):
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        is_train : bool
+            Whether operators run in training mode and `backward` will follow.
+        **kwargs : NDArray or array_like
+            New values of arguments, by name.
+
+        Returns
+        -------
+        list of NDArray
+
+        Raises
+        ------
+        TypeError
+            When a name is no argument.
+        ValueError
+            When a value has another shape than the argument.
+        """
+        if kwargs:
+            self._take(kwargs)
+        planned = self._planned(bool(is_train))
+        arrays = self._bases(planned, None)
+        if self._arena is None or self._arena[0] is not planned:
+            self._arena = (planned, planned.new_arena())
+        self._ran = planned, arrays
+        if self._monitor is None:
+            planned.forward(arrays, self._arena[1])
+        else:
+            self._watch(planned, arrays)
+        for output in self.outputs:
+            output.touch()
+        return self.outputs
+
+    def backward(self, out_grads=None, is_train=True):
+        """Compute the gradients of the arguments, after ``forward(is_train=True)``.
+
+        Parameters
+        ----------
+        out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
+            Gradients of the outputs; ones by default, which losses ignore.
+        is_train : bool
+            Accepted for compatibility: the mode is that of `forward`.
+
+        Raises
+        ------
+        MXNetError
+            When no forward pass in training mode came before, or the gradients do not fit.
+        """
+        if self._ran is None or self._ran[0] is not self._plans.get(True):
+            raise MXNetError("backward: call forward(is_train=True) first")
+        planned, arrays = self._ran
+        if not self._wanted():
+            return
+        heads = self._heads(out_grads)
+        slots = {name: slot for slot, name in enumerate(planned.variables)}
+        for position, head in enumerate(heads):
+            slot = slots.get(f"{HEAD}{position}")
+            if slot is not None:
+                arrays[slot] = head
+        planned.backward(arrays, self._arena[1])
+        for array in self.grad_arrays:
+            if array is not None:
+                array.touch()
+
+    def _heads(self, out_grads):
+        if isinstance(out_grads, NDArray):
+            out_grads = [out_grads]
+        elif isinstance(out_grads, dict):
+            out_grads = [out_grads[name] for name in self._output_names]
+        if out_grads is None:
+            out_grads = [None] * len(self.outputs)
+        if len(out_grads) != len(self.outputs):
+            raise MXNetError(
+                f"backward: expected {len(self.outputs)} output gradients, got {len(out_grads)}"
+            )
+        heads = []
+        for name, head, output in zip(self._output_names, out_grads, self.outputs, strict=True):
+            if head is None:
+                head = nd.ones_like(output)
+            elif head.shape != output.shape or head.dtype_code != output.dtype_code:
+                raise MXNetError(
+                    f"backward: gradient of {name}: expected {output.shape} {output.dtype}, "
+                    f"got {head.shape} {head.dtype}"
+                )
+            heads.append(head)
+        return heads
+
+    def _take(self, values):
+        arguments = self.arg_dict
+        for name, value in values.items():
+            if name not in arguments:
+                raise TypeError(f"Unknown argument {name}")
+            array = arguments[name]
+            if tuple(np.shape(value)) != array.shape:
+                raise ValueError(
+                    f"Shape not match! Argument {name}, need: {array.shape}, "
+                    f"received: {tuple(np.shape(value))}"
+                )
+            array[:] = value
+
+    def _wanted(self):
+        return [name for name in self._arg_names if self._requests[name] != "null"]
+
+    def _planned(self, training):
+        """The plan of a mode, made at its first use."""
+        found = self._plans.get(training)
+        if found is None:
+            graph = infer(from_entries(self._symbol.entries, training), self._known)
+            wanted = self._wanted() if training else []
+            if wanted:
+                graph = training_graph(graph, wanted)
+                adding = [name for name in wanted if self._requests[name] == "add"]
+                graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
+            found = self._plans[training] = Planned(graph, self._ctx, self._monitor is None)
+        return found
+
+    def _bases(self, planned, heads):
+        """The arrays of a plan's slots."""
+        arrays = {**self.arg_dict, **self.aux_dict}
+        gradients = self.grad_dict
+        found = []
+        for name in planned.variables:
+            if name.startswith(_SUM):
+                found.append(gradients[name[len(_SUM) :]])
+            else:
+                # Heads are set by backward; until then any array keeps their slots.
+                found.append(arrays[name] if name in arrays else self.outputs[0])
+        found += self.outputs
+        if len(planned.outputs) > len(self.outputs):
+            found += [gradients[name] for name in self._wanted()]
+        return found
+
+    # --- the rest of the public interface ---
+    def set_monitor_callback(self, callback, monitor_all=False):
+        """Call ``callback(name, array)`` for every operator's outputs during `forward`.
+
+        Parameters
+        ----------
+        callback : callable or None
+        monitor_all : bool
+            Whether it is called for inputs as well.
+        """
+        if (callback is None) != (self._monitor is None):
+            self._plans.clear()  # watched graphs are not optimized
+            self._arena = self._ran = None
+        self._monitor, self._monitor_inputs = callback, monitor_all
+
+    def _watch(self, planned, arrays):
+        if self._monitor_inputs:
+            for name, array in zip(planned.variables, arrays, strict=False):
+                if name in self._known:
+                    self._monitor(name, array)
+
+        def visit(step, outputs):
+            names = step.call.op.outputs(step.call.attrs)
+            for name, array in zip(names[: step.call.visible], outputs, strict=False):
+                self._monitor(f"{step.name}_{name}", array.copy())
+
+        planned.step_by_step(arrays, self._arena[1], visit)
+
+    def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
+        """Copy values into the arguments and auxiliary states.
+
+        Parameters
+        ----------
+        arg_params, aux_params : dict of str to NDArray
+        allow_extra_params : bool
+            Whether names that are not in the symbol are ignored.
+
+        Raises
+        ------
+        ValueError
+            For such a name otherwise.
+        """
+        for kind, own, given in (
+            ("arguments", self.arg_dict, arg_params),
+            ("auxiliary states", self.aux_dict, aux_params or {}),
+        ):
+            for name, array in given.items():
+                if name in own:
+                    array.astype(own[name].dtype).copyto(own[name])
+                elif not allow_extra_params:
+                    raise ValueError(f'Find name "{name}" that is not in the {kind}')
+
+    def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
+        """An executor for other input shapes that shares the unchanged arrays.
+
+        Parameters
+        ----------
+        partial_shaping : bool
+            Whether arguments that are not named may change their shapes.
+        allow_up_sizing : bool
+            Whether arrays may grow.
+        **kwargs : tuple of int
+            New shapes by argument name.
+
+        Raises
+        ------
+        ValueError
+            When a name is unknown, or what is not allowed would happen.
+        """
+        for name in kwargs:
+            if name not in self._known:
+                raise ValueError(f"{name} is not an argument of the symbol")
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        if arg_shapes is None:
+            raise ValueError("Insufficient argument shapes provided.")
+        arguments, gradients = [], []
+        for name, shape, array, gradient in zip(
+            self._arg_names, arg_shapes, self.arg_arrays, self.grad_arrays, strict=True
+        ):
+            if not (partial_shaping or name in kwargs or shape == array.shape):
+                raise ValueError(
+                    f"Shape of unspecified array arg:{name} changed. This can cause the new "
+                    "executor to not share parameters with the old one. Please check for error in "
+                    "the network. If this is intended, set partial_shaping=True to suppress this "
+                    "warning."
+                )
+            arguments.append(_resized(array, shape, name, allow_up_sizing))
+            gradients.append(
+                None if gradient is None else _resized(gradient, shape, name, allow_up_sizing)
+            )
+        states = []
+        for name, shape, array in zip(self._aux_names, aux_shapes, self.aux_arrays, strict=True):
+            if not partial_shaping and shape != array.shape:
+                raise ValueError(f"Shape of unspecified array aux:{name} changed.")
+            states.append(_resized(array, shape, name, allow_up_sizing))
+        return Executor(self._symbol, self._ctx, arguments, gradients, self._requests, states)
+
+    def plan(self, is_train=False):
+        """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
+        return self._planned(is_train).plan
+
+    def debug_str(self):
+        """Text about the graph as it runs in prediction mode, step by step."""
+        planned = self._planned(False)
+        lines = [f"Symbol Outputs: {', '.join(self._output_names)}"]
+        lines += [
+            f"{step.name}: {step.call.op.name} by {step.call.kernel or 'ref'} -> "
+            f"{', '.join(map(str, step.call.outs))}"
+            for step in planned.plan.steps
+        ]
+        lines.append(f"Total {planned.plan.arena / 2**20:.6g} MB allocated")
+        return "\n".join(lines)
+
+    def get_optimized_symbol(self):
+        """The symbol that was bound; what passes make of it is shown by `debug_str`."""
+        return self._symbol
+
+
+#: what the names of variables start with that hold gradients which are added to
+_SUM = "__grad_sum_"
+
+
+def _add_to_gradients(graph, skip, wanted, adding):
+    """The graph with ``grad + gradient`` in place of the gradients that are to be added."""
+    if not adding:
+        return graph
+    from mxcy.graph.builder import Builder
+
+    builder = Builder(True)
+    builder.copy(graph)
+    outputs = list(graph.outputs)
+    for position, name in enumerate(wanted, skip):
+        if name in adding:
+            before = builder.variable(_SUM + name, graph.spec(outputs[position]))
+            outputs[position] = builder.add("elemwise_add", {}, [before, outputs[position]])
+    return builder.finish(outputs, graph.forward)
+
+
+def _listed(arrays, names, what):
+    """Arrays in the order of names, from a list or a dict."""
+    if isinstance(arrays, dict):
+        lacking = [name for name in names if name not in arrays]
+        if lacking:
+            raise ValueError(f"key `{lacking[0]}` is missing in `{what}`")
+        arrays = [arrays[name] for name in names]
+    arrays = list(arrays)
+    if len(arrays) != len(names):
+        raise ValueError(f"Length of {what} does not match the number: {len(names)} {names}")
+    for name, array in zip(names, arrays, strict=True):
+        if not isinstance(array, NDArray):
+            raise TypeError(f"{what}: {name} must be an NDArray, got {type(array).__name__}")
+    return arrays
+
+
+def _requests(grad_req, names):
+    """{argument: request} of a request, a list or a dict of them."""
+    if isinstance(grad_req, str):
+        found = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(names):
+            raise ValueError(f"grad_req: expected {len(names)} requests, got {len(grad_req)}")
+        found = dict(zip(names, grad_req, strict=True))
+    elif isinstance(grad_req, dict):
+        found = {name: grad_req.get(name, "null") for name in names}
+    else:
+        raise ValueError("grad_req must be a string, a list or a dict")
+    for name, request in found.items():
+        if request not in _REQUESTS:
+            raise ValueError(f"grad_req must be in {_REQUESTS}, got {request!r} for {name}")
+    return found
+
+
+def _gradients(args_grad, names, requests):
+    """The gradient arrays, None where there are none."""
+    if args_grad is None:
+        return [None] * len(names)
+    if isinstance(args_grad, dict):
+        found = [args_grad.get(name) for name in names]
+    else:
+        found = list(args_grad)
+        if len(found) != len(names):
+            raise ValueError(f"Length of args_grad does not match the number: {len(names)}")
+    return [
+        None if requests[name] == "null" else array
+        for name, array in zip(names, found, strict=True)
+    ]
+
+
+def _by_name(names, arrays, what):
+    found = dict(zip(names, arrays, strict=True))
+    if len(found) != len(names):
+        raise ValueError(f"Duplicate names detected in {what}: {names}")
+    return found
+
+
+def _resized(array, shape, name, may_grow):
+    """The array itself, a part of its memory, or a larger one."""
+    if array.shape == tuple(shape):
+        return array
+    size = int(np.prod(shape, dtype=np.int64))
+    if size <= array.size:
+        return array.reshape((-1,))[:size].reshape(shape)
+    if not may_grow:
+        raise ValueError(
+            f"New shape of {name} is larger than original. First making a big executor and then "
+            "down sizing it is more efficient than the reverse. If you really want to up size, set "
+            "allow_up_sizing=True to enable allocation of new arrays."
+        )
+    return nd.empty(shape, ctx=array.context, dtype=array.dtype)
+
+
+def bind(symbol, ctx, args, args_grad=None, grad_req="write", aux_states=None):
+    """Bind a symbol to arrays; see `Symbol.bind`."""
+    return Executor(symbol, ctx, args, args_grad, grad_req, aux_states)
+
+
+def simple_bind(
+    symbol, ctx=None, grad_req="write", type_dict=None, shared=None, names=(), **shapes
+):
+    """Bind a symbol to new arrays of inferred shapes; see `Symbol.simple_bind`.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    ctx : Context, optional
+        The current one by default.
+    grad_req : str, list of str or dict of str to str
+    type_dict : dict of str to dtype, optional
+        Element types of arguments; float32 by default.
+    shared : dict of str to NDArray, optional
+        Arrays that are taken where they are large enough, for arguments in `names` as they are.
+    names : sequence of str
+    **shapes : tuple of int
+        Shapes of arguments; 0 or -1 for unknown extents.
+
+    Raises
+    ------
+    MXNetError
+        When shapes or types cannot be inferred.
+    """
+    ctx = Context(ctx) if ctx is not None else current_context()
+    arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
+    known = {}
+    for name, shape in shapes.items():
+        known[name] = Spec(tuple(-1 if n in (0, None) else n for n in shape))
+    for name, dtype in (type_dict or {}).items():
+        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
+    specs = _inferred(symbol, known)
+    requests = _requests(grad_req, arguments)
+    shared = shared if shared is not None else {}
+
+    def array(name):
+        spec = specs[name]
+        found = shared.get(name)
+        if found is None or found.dtype_code != spec.dtype or found.size < spec.size:
+            found = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
+            shared[name] = found
+        return _resized(found, tuple(spec.shape), name, True)
+
+    args = [array(name) for name in arguments]
+    gradients = [
+        nd.zeros(specs[name].shape, ctx=ctx, dtype=dtypes.name_of(specs[name].dtype))
+        if requests[name] != "null"
+        else None
+        for name in arguments
+    ]
+    return Executor(symbol, ctx, args, gradients, requests, [array(name) for name in states])
+
+
+def _inferred(symbol, known):
+    """{variable: complete Spec}; variables of unknown dtype become float32."""
+    graph = from_entries(symbol.entries)
+    found = infer_partial(graph, known)
+    numbers = graph.variables()
+    untyped = [n for n in numbers if found[n][0].dtype is None]
+    if untyped:
+        for number in untyped:
+            spec = found[number][0]
+            known[graph.nodes[number].name] = Spec(spec.shape, dtypes.code_of("float32"))
+        found = infer_partial(graph, known)
+    specs = {graph.nodes[n].name: found[n][0] for n in numbers}
+    lacking = [name for name, spec in specs.items() if not spec.known]
+    if lacking:
+        raise MXNetError(f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred")
+    return specs
