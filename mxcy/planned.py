@@ -106,13 +106,17 @@ class Planned:
         if plan.once:
             self._renew(bases)
         self._native.run(len(plan.once), plan.forward, bases, self.context)
-        for slot in plan.written:
-            arrays[slot].touch()
+        self._touch(arrays)
 
     def backward(self, arrays, arena):
         """Run the backward pass on the arrays and arena of the forward pass."""
         bases = [arena, self._store, *arrays]
         self._native.run(self.plan.forward, len(self.plan.steps), bases, self.context)
+        self._touch(arrays)
+
+    def _touch(self, arrays):
+        for slot in self.plan.written:
+            arrays[slot].touch()
 
     def _renew(self, bases):
         """Compute again what depends on variables that were written since."""
@@ -132,5 +136,4 @@ class Planned:
             self._native.run(number, number + 1, bases, self.context)
             step = plan.steps[number]
             visit(step, [self._native.array(place, bases) for place in step.outs])
-        for slot in plan.written:
-            arrays[slot].touch()
+        self._touch(arrays)
