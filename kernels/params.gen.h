@@ -215,6 +215,20 @@ typedef struct {
   double beta;
 } mx_fused_conv_params;
 
+/* a dense layer with packed weights and what follows it: act(out + bias + sum), as
+ * FUSED_CONV */
+typedef struct {
+  int64_t rows;
+  int64_t hidden;
+  int64_t depth;
+  int32_t bias;
+  int32_t sum;
+  int32_t act;
+  int32_t tile;
+  double alpha;
+  double beta;
+} mx_fused_dense_params;
+
 /* elements ordered along a dimension; values, indices and mask are output numbers or -1 */
 typedef struct {
   int64_t outer;

@@ -162,6 +162,18 @@ cdef extern from "params.gen.h" nogil:
         int32_t tile
         double alpha
         double beta
+    # a dense layer with packed weights and what follows it: act(out + bias + sum), as
+    # FUSED_CONV
+    ctypedef struct mx_fused_dense_params:
+        int64_t rows
+        int64_t hidden
+        int64_t depth
+        int32_t bias
+        int32_t sum
+        int32_t act
+        int32_t tile
+        double alpha
+        double beta
     # elements ordered along a dimension; values, indices and mask are output numbers or -1
     ctypedef struct mx_order_params:
         int64_t outer

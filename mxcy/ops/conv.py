@@ -14,7 +14,7 @@ from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import CONV
 from mxcy.ops.record import native, op, sample
 
-__all__ = ["resolve"]
+__all__ = ["conv_shapes", "forward_ref", "resolve"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
@@ -173,7 +173,7 @@ def weight_ref(a, xp, data, grad):
     return out.reshape(grad.shape[1], data.shape[2], *kernel)
 
 
-def _conv_shapes(a, data, weight):
+def conv_shapes(a, data, weight):
     """Fill in the weight and return the output's shape and dtype."""
     kernel, stride, dilate, pad = resolve(a)
     dtype = same_dtype((data, weight), ("data", "weight"))
@@ -260,7 +260,7 @@ class Convolution:
     kernels = _kernels("", lambda ins, outs: (ins[0], ins[1], outs[0]))
 
     def infer(a, data, weight, bias=None):
-        shape, dtype = _conv_shapes(a, data, weight)
+        shape, dtype = conv_shapes(a, data, weight)
         if bias is not None:
             bias.fill("bias", (a.num_filter,), dtype)
         return Spec(shape, dtype)

@@ -219,6 +219,12 @@ FUSED_CONV = Params(
     **_CONV, in_block="i32", out_block="i32", bias="i32", sum="i32", act="i32", tile="i32",
     alpha="f64", beta="f64",
 )  # fmt: skip
+FUSED_DENSE = Params(
+    "fused_dense",
+    "a dense layer with packed weights and what follows it: act(out + bias + sum), as FUSED_CONV",
+    rows="i64", hidden="i64", depth="i64", bias="i32", sum="i32", act="i32", tile="i32",
+    alpha="f64", beta="f64",
+)  # fmt: skip
 ORDER = Params(
     "order",
     "elements ordered along a dimension; values, indices and mask are output numbers or -1",
