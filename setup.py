@@ -105,14 +105,19 @@ class Build(build_ext):
         flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = []  # (source, object, flags of its own)
-        for source in sorted((ROOT / "kernels" / "core").glob("*.cc")):
+        once = [
+            *(ROOT / "kernels" / "core").glob("*.cc"),
+            *(ROOT / "kernels" / "onednn").glob("*.cc"),
+        ]
+        for source in sorted(once):
             defines = (
                 [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
                 if source.stem == "isa"
                 else []
             )
             suffix = "-".join(self.levels) if defines else "o"
-            jobs.append((source, folder / f"{source.stem}.{suffix}.o", defines))
+            target = folder / source.parent.name / f"{source.stem}.{suffix}.o"
+            jobs.append((source, target, defines))
         for level in self.levels:
             for source in sorted((ROOT / "kernels" / "leaf").glob("*.cc")):
                 own = [f"-march=x86-64-{level}", f"-DMX_ISA={level}", f"-DMX_ISA_LEVEL={level[1]}"]

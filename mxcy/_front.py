@@ -8,7 +8,7 @@ the whole interface; nothing else in mxcy imports either front.
 import warnings
 from importlib import import_module
 
-from mxcy import blas, env, libinfo
+from mxcy import blas, env, libinfo, onednn
 
 #: module of a front -> names it offers
 NAMES = {
@@ -75,6 +75,7 @@ def prepare_library(names):
 env.read_import_time()
 package, _names = choose()
 prepare_library(_names)
+onednn.offer()
 blas.offer()
 
 Streams = _names["Streams"]

@@ -1,8 +1,7 @@
-// The seam to a BLAS opened at run time.
+// The seam to what takes over very large products: oneDNN, else a CBLAS, both opened at run time.
 #include "core/blas.h"
 
 #include <dlfcn.h>
-#include <omp.h>
 
 #include <atomic>
 #include <climits>
@@ -10,20 +9,12 @@
 #include <string>
 
 #include "mxcy.h"
+#include "onednn/library.h"
 
 namespace mx {
 namespace {
 
-// The few declarations of the foreign interfaces that are called here.
-struct DnnlVersion {
-  int major, minor, patch;
-  const char* hash;
-  unsigned cpu_runtime, gpu_runtime;
-};
-constexpr unsigned kDnnlRuntimeOmp = 2;
-typedef const DnnlVersion* (*DnnlVersionFn)();
-typedef int (*DnnlSgemm)(char, char, int64_t, int64_t, int64_t, float, const float*, int64_t,
-                         const float*, int64_t, float, float*, int64_t);
+// The few declarations of the foreign interface that are called here.
 enum { kRowMajor = 101, kNoTrans = 111, kTrans = 112 };
 template <class T>
 using CblasGemm = void (*)(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*,
@@ -31,8 +22,6 @@ using CblasGemm = void (*)(int, int, int, int, int, int, T, const T*, int, const
 typedef void (*SetThreads)(int);
 
 struct Provider {
-  const char* name;
-  DnnlSgemm dnnl_sgemm;
   CblasGemm<float> sgemm;
   CblasGemm<double> dgemm;
   SetThreads set_threads;
@@ -50,21 +39,8 @@ bool find(void* library, const char* name, F* function) {
   return *function != nullptr;
 }
 
-const Provider* open_onednn(void* library) {
-  DnnlVersionFn version;
-  static Provider found = {"onednn", nullptr, nullptr, nullptr, nullptr};
-  if (!find(library, "dnnl_version", &version)) return nullptr;
-  const DnnlVersion* v = version();
-  if (v->major < 3 || v->cpu_runtime != kDnnlRuntimeOmp) {
-    mx_fail("oneDNN %d.%d with CPU runtime %u: version 3 with the OpenMP runtime (%u) is needed",
-            v->major, v->minor, v->cpu_runtime, kDnnlRuntimeOmp);
-    return nullptr;
-  }
-  return find(library, "dnnl_sgemm", &found.dnnl_sgemm) ? &found : nullptr;
-}
-
 const Provider* open_cblas(void* library) {
-  static Provider found = {"openblas", nullptr, nullptr, nullptr, nullptr};
+  static Provider found = {nullptr, nullptr, nullptr};
   const char* names[][3] = {
       {"scipy_cblas_sgemm", "scipy_cblas_dgemm", "scipy_openblas_set_num_threads"},
       {"cblas_sgemm", "cblas_dgemm", "openblas_set_num_threads"}};
@@ -77,17 +53,18 @@ const Provider* open_cblas(void* library) {
   return nullptr;
 }
 
-// Open a library and see what it is; NULL with an error text when it serves no purpose here.
+// Open a library; NULL with an error text when it serves no purpose here.
 const Provider* open(const char* path) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     mx_fail("%s", dlerror());
     return nullptr;
   }
-  mx_fail("%s: neither oneDNN nor a CBLAS with 32-bit integers", path);
-  const Provider* found = open_onednn(library);
-  if (!found) found = open_cblas(library);
-  if (!found) dlclose(library);
+  const Provider* found = open_cblas(library);
+  if (!found) {
+    mx_fail("%s: not a CBLAS with 32-bit integers", path);
+    dlclose(library);
+  }
   g_openblas_threads = 0;
   return found;
 }
@@ -136,17 +113,13 @@ bool run_cblas(CblasGemm<T> gemm, const BlasProblem& p, T alpha, const T* a, con
 bool blas_gemm(int threads, const BlasProblem& p, float alpha, const float* a, const float* b,
                float beta, float* c) {
   if (!pays(p)) return false;
+  if (onednn::library()) {
+    onednn::Team team(threads);
+    return onednn::api().sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k,
+                               alpha, a, p.lda, b, p.ldb, beta, c, p.ldc) == 0;
+  }
   const Provider* provider = provider_now();
   if (!provider) return false;
-  if (provider->dnnl_sgemm) {
-    const int before = omp_get_max_threads();
-    if (before != threads) omp_set_num_threads(threads);
-    const int status =
-        provider->dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k,
-                             alpha, a, p.lda, b, p.ldb, beta, c, p.ldc);
-    if (before != threads) omp_set_num_threads(before);
-    return status == 0;
-  }
   set_openblas_threads(provider, threads);
   return run_cblas(provider->sgemm, p, alpha, a, b, beta, c);
 }
@@ -155,7 +128,7 @@ bool blas_gemm(int threads, const BlasProblem& p, double alpha, const double* a,
                double beta, double* c) {
   if (!pays(p)) return false;
   const Provider* provider = provider_now();
-  if (!provider || !provider->dgemm) return false;
+  if (!provider) return false;
   set_openblas_threads(provider, threads);
   return run_cblas(provider->dgemm, p, alpha, a, b, beta, c);
 }
@@ -180,6 +153,6 @@ extern "C" void mx_blas_offer(const char* path) {
 }
 
 extern "C" const char* mx_blas_name(void) {
-  const mx::Provider* provider = mx::g_provider;
-  return provider ? provider->name : "";
+  if (mx::onednn::g_library.load()) return "onednn";
+  return mx::g_provider.load() ? "openblas" : "";
 }

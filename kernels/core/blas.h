@@ -10,7 +10,7 @@ struct BlasProblem {
   int64_t m, n, k, lda, ldb, ldc;
 };
 
-// Run the problem on the opened library; false when there is none or when it would not pay.
+// Run the problem on oneDNN or the opened CBLAS; false when there is none or when it would not pay.
 bool blas_gemm(int threads, const BlasProblem& problem, float alpha, const float* a, const float* b,
                float beta, float* c);
 bool blas_gemm(int threads, const BlasProblem& problem, double alpha, const double* a,

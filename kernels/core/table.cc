@@ -1,10 +1,13 @@
 // The kernel table: name -> kernels, each for a set of element types.
+#include <cstring>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "mxcy.h"
+#include "onednn/library.h"
 
 namespace {
 
@@ -15,8 +18,8 @@ struct Entry {
 };
 
 // Function-local statics: modules may register while the library is still being loaded.
-std::vector<Entry>& entries() {
-  static std::vector<Entry>* list = new std::vector<Entry>;
+std::deque<Entry>& entries() {
+  static auto* list = new std::deque<Entry>;
   return *list;
 }
 std::unordered_map<std::string, std::vector<int>>& index() {
@@ -28,6 +31,25 @@ std::unordered_map<std::string, mx_kernel_extra>& extras() {
   return *map;
 }
 std::mutex g_lock;
+
+// Whether looking again may find more: a name of oneDNN opens the library that is on offer.
+bool opens_library(const char* name) { return strstr(name, "onednn") && mx::onednn::library(); }
+
+const Entry* find(const char* name, int32_t dtype) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  auto found = index().find(name);
+  if (found == index().end()) return nullptr;
+  for (int i : found->second) {
+    if (entries()[i].dtypes >> dtype & 1u) return &entries()[i];
+  }
+  return nullptr;
+}
+
+const mx_kernel_extra* find_extra(const char* name) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  auto found = extras().find(name);  // references stay valid: entries are never removed
+  return found == extras().end() ? nullptr : &found->second;
+}
 
 }  // namespace
 
@@ -45,17 +67,10 @@ extern "C" int mx_kernel_add(const char* name, mx_kernel fn, uint32_t dtypes, ui
 }
 
 extern "C" mx_kernel mx_kernel_find(const char* name, int32_t dtype, uint32_t* flags) {
-  std::lock_guard<std::mutex> guard(g_lock);
-  auto found = index().find(name);
-  if (found == index().end()) return nullptr;
-  for (int i : found->second) {
-    const Entry& e = entries()[i];
-    if (e.dtypes >> dtype & 1u) {
-      if (flags) *flags = e.flags;
-      return e.fn;
-    }
-  }
-  return nullptr;
+  const Entry* entry = find(name, dtype);
+  if (!entry && opens_library(name)) entry = find(name, dtype);
+  if (entry && flags) *flags = entry->flags;
+  return entry ? entry->fn : nullptr;
 }
 
 extern "C" int32_t mx_kernel_count(void) { return (int32_t)entries().size(); }
@@ -76,9 +91,8 @@ extern "C" int mx_kernel_extend(const char* name, const mx_kernel_extra* extra) 
 }
 
 extern "C" const mx_kernel_extra* mx_kernel_extra_of(const char* name) {
-  std::lock_guard<std::mutex> guard(g_lock);
-  auto found = extras().find(name);  // references stay valid: entries are never removed
-  return found == extras().end() ? nullptr : &found->second;
+  const mx_kernel_extra* extra = find_extra(name);
+  return !extra && opens_library(name) ? find_extra(name) : extra;
 }
 
 extern "C" int64_t mx_kernel_query(const char* name, const mx_call* call, int32_t what) {

@@ -157,12 +157,25 @@ MX_API void mx_set_parallel_size(int64_t elements);
 /* 1 or N for an operator that touches `work` elements; a plain branch. */
 MX_API int32_t mx_threads_for(int64_t work);
 
+/* --- oneDNN -------------------------------------------------------------------------------- */
+/* Files to try in turn, separated by colons, when a kernel whose name says onednn is looked for or a
+ * very large matrix product comes; kernels of oneDNN are in the table once one is open. */
+MX_API void mx_onednn_offer(const char* paths);
+MX_API int mx_onednn_open(const char* path); /* open this one now */
+/* The version in use, opening what is on offer; "" with an error text when there is none. */
+MX_API const char* mx_onednn_version(void);
+/* The primitives kept for reuse: how many at most, -1 for as many as 256 MB hold. */
+MX_API void mx_onednn_cache_limit(int64_t entries);
+/* Entries, bytes (estimated), hits, misses, evictions, most entries. */
+MX_API void mx_onednn_cache_stats(int64_t* six);
+
 /* --- BLAS ---------------------------------------------------------------------------------- */
-/* Open oneDNN or OpenBLAS for very large matrix products; NULL: back to the library's own. */
+/* Open OpenBLAS (a CBLAS) for very large matrix products where there is no oneDNN; NULL: back to the
+ * library's own. */
 MX_API int mx_blas_open(const char* path);
-/* The same when the first such product comes; a file that is neither is then ignored. */
+/* The same when the first such product comes; a file that is none is then ignored. */
 MX_API void mx_blas_offer(const char* path);
-MX_API const char* mx_blas_name(void); /* "onednn", "openblas" or "" */
+MX_API const char* mx_blas_name(void); /* what has been opened: "onednn", "openblas" or "" */
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,9 @@ import numpy as np
 
 from mxcy import dtypes, libinfo
 
-__all__ = ["library", "has_kernel", "run_kernel"]
+__all__ = ["library", "has_kernel", "query_kernel", "run_kernel"]
+
+_QUERIES = {"accepts": 0, "workspace": 1, "packed": 2}
 
 
 class _Tensor(ctypes.Structure):
@@ -43,6 +45,8 @@ def library():
     lib.mx_last_error.restype = ctypes.c_char_p
     lib.mx_blas_name.restype = ctypes.c_char_p
     lib.mx_blas_open.argtypes = [ctypes.c_char_p]
+    lib.mx_kernel_query.restype = ctypes.c_int64
+    lib.mx_kernel_query.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32]
     lib.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
     lib.mx_kernel_find.restype = ctypes.c_void_p
     lib.mx_kernel_find.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
@@ -70,6 +74,20 @@ def _code(array, half):
 def has_kernel(name, dtype="float32"):
     """Whether the table has a kernel."""
     return bool(library().mx_kernel_find(name.encode(), dtypes.code_of(dtype), None))
+
+
+def query_kernel(name, ins, outs, params=None, what="accepts"):
+    """Ask a kernel about arrays like these; raises RuntimeError with its message.
+
+    `what` is "accepts", "workspace" or "packed"; a kernel that accepts answers 1.
+    """
+    in_tensors = (_Tensor * max(len(ins), 1))(*(_tensor(x, _code(x, None)) for x in ins))
+    out_tensors = (_Tensor * len(outs))(*(_tensor(x, _code(x, None)) for x in outs))
+    call = _Call(len(ins), len(outs), in_tensors, out_tensors, None, params)
+    answer = library().mx_kernel_query(name.encode(), ctypes.byref(call), _QUERIES[what])
+    if answer < 0 or (what == "accepts" and answer == 0):
+        raise RuntimeError(library().mx_last_error().decode())
+    return answer
 
 
 def run_kernel(name, ins, outs, params=None, req=None, threads=1, workspace=0, half=None):

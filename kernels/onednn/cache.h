@@ -1,0 +1,43 @@
+// The cache of jobs, one for the process, and the functions that kernels of jobs share.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "mxcy.h"
+#include "onednn/job.h"
+
+namespace mx {
+namespace onednn {
+
+// Describe a job for a call; false with an error text when oneDNN refuses. Only shapes, element
+// types and parameters of the call are read.
+typedef bool (*Builder)(const mx_call* call, Job* job);
+
+// The job for a call's signature, from the cache or new; NULL with an error text.
+std::shared_ptr<Job> job_for(const mx_call* call, Builder build, size_t params_size);
+
+int run_job(const mx_call* call, Builder build, size_t params_size);
+int make_job(const mx_call* call, void** state, Builder build, size_t params_size);
+void drop_job(void* state);
+int64_t query_job(const mx_call* call, int32_t what, Builder build, size_t params_size);
+
+// oneDNN's own cache holds nothing that this one has given up.
+void set_capacity_of_library();
+
+// Register a kernel whose jobs are described by `build` from parameters of a type.
+template <class Params, Builder build>
+void add_kernel(const char* name, uint32_t dtypes) {
+  mx_kernel_add(
+      name, [](const mx_call* call) { return run_job(call, build, sizeof(Params)); }, dtypes, 0);
+  const mx_kernel_extra extra = {[](const mx_call* call, void** state) {
+                                   return make_job(call, state, build, sizeof(Params));
+                                 },
+                                 drop_job,
+                                 [](const mx_call* call, int32_t what) {
+                                   return query_job(call, what, build, sizeof(Params));
+                                 }};
+  mx_kernel_extend(name, &extra);
+}
+
+}  // namespace onednn
+}  // namespace mx

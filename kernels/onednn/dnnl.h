@@ -1,0 +1,144 @@
+// The part of oneDNN's C interface (version 3) that is called here. The library is opened at run
+// time; names and numbers are those of its own headers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+struct dnnl_engine;
+struct dnnl_stream;
+struct dnnl_memory;
+struct dnnl_memory_desc;
+struct dnnl_primitive;
+struct dnnl_primitive_desc;
+struct dnnl_primitive_attr;
+struct dnnl_post_ops;
+
+namespace mx {
+namespace onednn {
+
+typedef const dnnl_memory_desc* Md;
+typedef const dnnl_primitive_attr* AttrOf;
+typedef const int64_t* Dims;
+
+struct Version {
+  int major, minor, patch;
+  const char* hash;
+  unsigned cpu_runtime, gpu_runtime;
+};
+
+struct Argument {
+  int index;
+  dnnl_memory* memory;
+};
+
+constexpr int kMostDims = 12;
+constexpr unsigned kOpenMp = 2;  // Version::cpu_runtime
+constexpr int kCpu = 1, kInOrder = 1, kUserScratchpad = 1, kTagAny = 1;
+enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4 };
+enum Propagation { kTraining = 64, kInference = 96, kBackward = 128, kBackwardData = 160 };
+enum Query { kQueryImplementation = 8, kQueryScratchpad = 136, kQueryArgument = 255 };
+
+enum Algorithm {
+  kConvolutionDirect = 0x1,
+  kDeconvolutionDirect = 0xa,
+  kRelu = 0x20,
+  kTanh,
+  kElu,
+  kSquare,
+  kAbs,
+  kSqrt,
+  kLinear,
+  kSoftRelu,
+  kHardSigmoid,
+  kLogistic,
+  kExp,
+  kGeluTanh,
+  kSwish,
+  kLog,
+  kClip,
+  kClip2,
+  kPow,
+  kGeluErf,
+  kPoolMax = 0x1ff,
+  kPoolAverageWithPadding = 0x2ff,
+  kPoolAverage = 0x3ff,
+  kLrnAcrossChannels = 0xaff,
+  kSoftmax = 0x30000,
+  kLogSoftmax = 0x30001
+};
+
+enum ArgumentIndex {
+  kSrc = 1,
+  kSrc1 = 2,
+  kDst = 17,
+  kWeights = 33,
+  kBias = 41,
+  kMean = 49,
+  kVariance = 50,
+  kScale = 51,
+  kShift = 52,
+  kWorkspace = 64,
+  kScratchpad = 80,
+  kDiffSrc = 129,
+  kDiffDst = 145,
+  kDiffWeights = 161,
+  kDiffBias = 169,
+  kDiffScale = 255,
+  kDiffShift = 256,
+  kMultipleSrc = 1024
+};
+
+// F(name without dnnl_, parameters): functions that return a status, 0 for success.
+#define MX_DNNL_STATUS_FUNCTIONS(F)                                                           \
+  F(engine_create, (dnnl_engine**, int kind, size_t index))                                   \
+  F(stream_create, (dnnl_stream**, dnnl_engine*, unsigned flags))                             \
+  F(set_primitive_cache_capacity, (int))                                                      \
+  F(memory_desc_create_with_strides,                                                          \
+    (dnnl_memory_desc**, int ndims, Dims, int type, Dims strides))                            \
+  F(memory_desc_create_with_tag, (dnnl_memory_desc**, int ndims, Dims, int type, int tag))    \
+  F(memory_desc_clone, (dnnl_memory_desc**, Md))                                              \
+  F(memory_desc_destroy, (dnnl_memory_desc*))                                                 \
+  F(memory_create, (dnnl_memory**, Md, dnnl_engine*, void*))                                  \
+  F(memory_set_data_handle, (dnnl_memory*, void*))                                            \
+  F(memory_destroy, (dnnl_memory*))                                                           \
+  F(primitive_attr_create, (dnnl_primitive_attr**))                                           \
+  F(primitive_attr_set_scratchpad_mode, (dnnl_primitive_attr*, int))                          \
+  F(primitive_attr_set_post_ops, (dnnl_primitive_attr*, const dnnl_post_ops*))                \
+  F(primitive_attr_destroy, (dnnl_primitive_attr*))                                           \
+  F(post_ops_create, (dnnl_post_ops**))                                                       \
+  F(post_ops_append_sum, (dnnl_post_ops*, float scale, int32_t zero_point, int type))         \
+  F(post_ops_append_eltwise, (dnnl_post_ops*, int algorithm, float alpha, float beta))        \
+  F(post_ops_destroy, (dnnl_post_ops*))                                                       \
+  F(primitive_desc_destroy, (dnnl_primitive_desc*))                                           \
+  F(primitive_desc_query, (const dnnl_primitive_desc*, int what, int index, void*))           \
+  F(primitive_create, (dnnl_primitive**, const dnnl_primitive_desc*))                         \
+  F(primitive_execute, (const dnnl_primitive*, dnnl_stream*, int count, const Argument*))     \
+  F(primitive_destroy, (dnnl_primitive*))                                                     \
+  F(sgemm, (char, char, int64_t m, int64_t n, int64_t k, float alpha, const float*, int64_t,  \
+            const float*, int64_t, float beta, float*, int64_t))                              \
+  F(reorder_primitive_desc_create,                                                            \
+    (dnnl_primitive_desc**, Md src, dnnl_engine*, Md dst, dnnl_engine*, AttrOf))              \
+  F(convolution_forward_primitive_desc_create,                                                \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights, \
+     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))
+
+// Functions that return something else: F(name, result, parameters).
+#define MX_DNNL_FUNCTIONS(F)            \
+  F(version, const Version*, ())        \
+  F(status2str, const char*, (int))     \
+  F(fmt_tag2str, const char*, (int))    \
+  F(memory_desc_get_size, size_t, (Md)) \
+  F(memory_desc_equal, int, (Md, Md))   \
+  F(primitive_desc_query_md, Md, (const dnnl_primitive_desc*, int what, int index))
+
+struct Api {
+#define MX_DECLARE(name, parameters) int(*name) parameters;
+  MX_DNNL_STATUS_FUNCTIONS(MX_DECLARE)
+#undef MX_DECLARE
+#define MX_DECLARE(name, result, parameters) result(*name) parameters;
+  MX_DNNL_FUNCTIONS(MX_DECLARE)
+#undef MX_DECLARE
+};
+
+}  // namespace onednn
+}  // namespace mx

@@ -1,0 +1,100 @@
+// A job: one oneDNN primitive made for one signature, and how a call's tensors become its
+// arguments.
+//
+// Where a tensor's layout is not the one that the primitive wants, the job reorders it in
+// workspace.
+#pragma once
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "onednn/layout.h"
+
+namespace mx {
+namespace onednn {
+
+struct Bound {
+  int argument;
+  Md layout;
+  void* data;
+};
+
+// A primitive and its description; made ready (compiled) before the first run.
+class Primitive {
+ public:
+  Primitive() = default;
+  Primitive(Primitive&& other);
+  ~Primitive();
+
+  // Take over a description just created; false with an error text when `status` is not 0.
+  bool take(int status, dnnl_primitive_desc* description, const char* name);
+  bool ready();
+  // Run on arguments, with scratch memory of scratch_bytes().
+  bool run(const std::vector<Bound>& arguments, void* scratch) const;
+
+  Md layout_of(int argument) const;
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  const char* implementation() const;
+  const dnnl_primitive_desc* description() const { return description_; }
+
+ private:
+  const char* name_ = "";
+  dnnl_primitive_desc* description_ = nullptr;
+  dnnl_primitive* primitive_ = nullptr;
+  int64_t scratch_bytes_ = 0;
+};
+
+constexpr int kMostArguments = 80;
+
+class Job {
+ public:
+  explicit Job(int threads) : threads_(threads) {}
+
+  // --- for builders: describe a primitive, then say which tensors are its arguments
+  int threads() const { return threads_; }
+  Primitive& primitive() { return primitive_; }
+  // Inputs and outputs of the call, with their layouts there.
+  void input(int argument, int tensor, Layout layout);
+  void output(int argument, int tensor, Layout layout);
+  // The output starts as a copy of an input, unless it is the same memory.
+  void start_from(int input, int output);
+  // Bytes of weights in a layout of the primitive's own: the answer to MX_QUERY_PACKED.
+  void set_packed_bytes(int64_t bytes) { packed_bytes_ = bytes; }
+
+  // --- for kernels
+  // Settle layouts and workspace once the builder is done.
+  bool settle();
+  bool ready();
+  int run(const mx_call* call);
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  int64_t packed_bytes() const { return packed_bytes_; }
+
+ private:
+  struct Binding {
+    int argument, tensor;
+    bool writes;
+    Layout layout;
+    Primitive reorder;  // between `layout` and the primitive's, where they differ
+    bool reordered = false;
+    int64_t offset = 0;  // in the workspace, of the reordered tensor
+
+    Binding(int argument_, int tensor_, bool writes_, Layout layout_)
+        : argument(argument_), tensor(tensor_), writes(writes_), layout(std::move(layout_)) {}
+  };
+  bool run_in(const mx_call* call, char* space) const;
+
+  const int threads_;
+  Primitive primitive_;
+  std::vector<Binding> bindings_;
+  int copied_ = -1, copy_ = 0;
+  int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1;
+  std::mutex lock_;  // of getting ready
+  bool ready_ = false;
+};
+
+bool describe_reorder(Md from, Md to, Primitive* primitive);
+// A job that reorders row-major float32 weights, input 0, to bytes in a layout of oneDNN's choice.
+bool describe_pack(const Extents& extents, Layout packed, Job* job);
+
+}  // namespace onednn
+}  // namespace mx

@@ -1,0 +1,10 @@
+// The families of kernels, each registering its own once the library is open.
+#pragma once
+
+namespace mx {
+namespace onednn {
+
+void register_conv();
+
+}  // namespace onednn
+}  // namespace mx

@@ -1,0 +1,64 @@
+// Layouts of arrays and attributes of primitives: owners of oneDNN's descriptors.
+#pragma once
+#include <initializer_list>
+
+#include "mxcy.h"
+#include "onednn/library.h"
+
+namespace mx {
+namespace onednn {
+
+struct Extents {
+  int count = 0;
+  int64_t at[kMostDims];
+
+  Extents() = default;
+  Extents(std::initializer_list<int64_t> values) {
+    for (int64_t value : values) add(value);
+  }
+  void add(int64_t extent) { at[count++] = extent; }
+};
+
+// oneDNN's element type; 0 for those it does not have.
+int data_type(int32_t dtype);
+
+// Where the elements of an array of some extents lie. A default one describes an absent array.
+class Layout {
+ public:
+  Layout() = default;
+  Layout(Layout&& other) : md_(other.md_) { other.md_ = nullptr; }
+  Layout& operator=(Layout&& other);
+  ~Layout();
+
+  static Layout rows(const Extents& extents, int type = kF32);  // row-major
+  static Layout any(const Extents& extents, int type = kF32);   // oneDNN chooses
+  // (batch, channels, two or three spatial extents) in blocks of 8 or 16 channels; 0: row-major.
+  static Layout channels(const Extents& extents, int block, int type = kF32);
+  static Layout strided(const Extents& extents, const Extents& strides, int type = kF32);
+  static Layout copy(Md md);
+
+  operator Md() const { return md_; }
+
+ private:
+  static Layout tagged(const Extents& extents, int tag, int type);
+
+  dnnl_memory_desc* md_ = nullptr;
+};
+
+// Attributes of a primitive: scratch memory is given at each run; operations that follow.
+class Attributes {
+ public:
+  Attributes();
+  ~Attributes();
+  Attributes(const Attributes&) = delete;
+  void sum();  // what is in the destination already
+  void eltwise(int algorithm, float alpha, float beta);
+  AttrOf get();
+
+ private:
+  dnnl_primitive_attr* attr_ = nullptr;
+  dnnl_post_ops* after_ = nullptr;
+};
+
+}  // namespace onednn
+}  // namespace mx

@@ -1,0 +1,90 @@
+"""Finding and opening oneDNN, its cache of primitives; everything works without it."""
+
+import sys
+
+import pytest
+
+from mxcy import env, libinfo, onednn
+
+needs_onednn = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+
+
+@pytest.fixture
+def variables(monkeypatch):
+    """A function that sets variables for a fresh environment table."""
+
+    def use(**texts):
+        table = env.Environment(texts)
+        monkeypatch.setattr(onednn.env, "get", table.get)
+        monkeypatch.setattr(onednn.env, "is_set", table.is_set)
+
+    use()
+    return use
+
+
+def test_search_order(variables, monkeypatch, tmp_path):
+    prefix, packages = tmp_path / "prefix", tmp_path / "venv" / "python" / "site-packages"
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(onednn.site, "USER_BASE", None)
+    monkeypatch.setattr(sys, "path", ["", str(packages)])
+    expected = []
+    for folder in (packages / "paddle" / "libs", prefix / "lib", tmp_path / "venv"):
+        assert onednn.find_libraries() == expected
+        folder.mkdir(parents=True, exist_ok=True)
+        packages.mkdir(parents=True, exist_ok=True)
+        path = folder / "libdnnl.so.3"
+        path.touch()
+        expected.insert(0, str(path))
+    assert onednn.find_libraries() == expected
+    variables(MXCY_ONEDNN_LIBRARY=expected[1])
+    assert onednn.find_libraries() == [expected[1]]
+    variables(MXNET_ONEDNN_ENABLED="0")
+    assert onednn.find_libraries() == []
+    variables(MXNET_MKLDNN_ENABLED="0")
+    assert onednn.find_libraries() == []
+
+
+def test_named_file_must_exist(variables, tmp_path):
+    variables(MXCY_ONEDNN_LIBRARY=str(tmp_path / "none.so"))
+    with pytest.raises(env.EnvError, match="MXCY_ONEDNN_LIBRARY.*no such file"):
+        onednn.find_libraries()
+
+
+@pytest.mark.parametrize("library", ("text", "another library"))
+def test_named_file_must_be_onednn(run_python, tmp_path, library):
+    path = tmp_path / "other.so"
+    if library == "text":
+        path.write_text("not a library")
+    else:
+        path.symlink_to(libinfo.find_lib_path()[0])
+    text = run_python("import mxcy", fails=True, MXCY_ONEDNN_LIBRARY=str(path))
+    assert "EnvError" in text and f"MXCY_ONEDNN_LIBRARY={path} cannot be used" in text
+
+
+@needs_onednn
+def test_opened_by_the_first_look(run_python):
+    code = """
+from pathlib import Path
+import mxcy as mx
+from mxcy import _front
+mapped = lambda: "libdnnl" in Path("/proc/self/maps").read_text()
+mx.nd.ones((3, 4)) + 1
+print(mapped(), _front.has_kernel("conv_onednn", 0), mapped())
+"""
+    assert run_python(code, MXCY_ONEDNN_LIBRARY=None).split() == ["False", "True", "True"]
+
+
+@needs_onednn
+def test_switched_off(run_python):
+    code = """
+import mxcy as mx
+from mxcy import _front, onednn
+print(_front.has_kernel("conv_onednn", 0), onednn.version())
+"""
+    assert run_python(code, MXNET_ONEDNN_ENABLED="0").split() == ["False", "None"]
+
+
+@needs_onednn
+def test_version():
+    major, *_ = onednn.version().split(".")
+    assert major == "3"
