@@ -191,6 +191,30 @@ _ROWS = (
              "and why the others refused; 'passes': what each pass over a graph did."),
     Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy.planned",
              "Gradients with fewer summands are added by one operator, else one after the other."),
+    # --- graphs
+    Variable("MXNET_SUBGRAPH_BACKEND", one_of("ONEDNN", "MKLDNN", "NONE"), "ONEDNN", "C",
+             "mxcy.graph.optimize",
+             "NONE: graphs are not rewritten for fused layers and blocked arrays."),
+    *(Variable(f"MXNET_DISABLE_ONEDNN_{name}", flag, False, "C", "mxcy.graph.passes.layers",
+               f"1: do not fuse {what}.", aliases=(f"MXNET_DISABLE_MKLDNN_{name}",))
+      for name, what in (
+          ("CONV_OPT", "anything with convolutions"),
+          ("FUSE_CONV_BN", "batch normalisation into convolutions"),
+          ("FUSE_CONV_SUM", "additions into convolutions"),
+          ("FUSE_CONV_RELU", "activations into convolutions"),
+          ("FC_OPT", "anything with dense layers"),
+          ("FC_SUM", "additions into dense layers"),
+          ("FUSE_FC_ELTWISE", "activations into dense layers"),
+      )),
+    Variable("MXNET_CUDNN_AUTOTUNE_DEFAULT", integer(0, 2), 1, "C", "mxcy.graph.algorithm",
+             "0: take the first fitting algorithm of a convolution; otherwise the fastest in a "
+             "short trial, remembered under MXNET_HOME. On CPU as well."),
+    Variable("MXNET_CUDNN_ALLOW_WINOGRAD", flag, True, "C", "mxcy.graph.algorithm",
+             "0: no convolution is computed by Winograd's algorithm. On CPU as well."),
+    Variable("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", integer(0, 2), 0, "C", "mxcy.graph.algorithm",
+             "1: print the algorithm chosen for each convolution; 2: also the times of all."),
+    Variable("MXNET_ENFORCE_DETERMINISM", flag, False, "C", "mxcy.graph.algorithm",
+             "1: algorithms are not chosen by trials."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),
@@ -219,7 +243,15 @@ VARIABLES = {row.name: row for row in _ROWS}
 
 
 #: the variables that passes over graphs and the memory planner obey
-PLANNING = ("MXCY_VERBOSE",)
+PLANNING = (
+    "MXCY_VERBOSE",
+    "MXNET_SUBGRAPH_BACKEND",
+    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
+    "MXNET_CUDNN_ALLOW_WINOGRAD",
+    "MXNET_CUDNN_ALGO_VERBOSE_LEVEL",
+    "MXNET_ENFORCE_DETERMINISM",
+    *(name for name in VARIABLES if name.startswith("MXNET_DISABLE_ONEDNN_")),
+)
 
 
 # --- reading ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import threading
 
-from mxcy import _front, env
+from mxcy import _front, env, trials
 from mxcy.dtypes import CODES
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
@@ -23,6 +23,7 @@ def target():
         _front.measure,
         _front.block(),
         {name: env.get(name) for name in env.PLANNING},
+        trials.memory(),
     )
 
 
@@ -64,6 +65,7 @@ class Planned:
         self.graph: Graph = own_outputs(graph)
         self.context = context
         self.plan = make_plan(self.graph, machine)
+        trials.save()
         self._native = _front.Plan(self.plan)
         self._store = _front.empty((self.plan.store,), _OCTET, context)
         self._once = [None] * len(self.plan.once)

@@ -60,12 +60,9 @@ class Builder:
         node = Node(op, name, attrs, inputs, extra)
         return self._append(node, self._infer(node))
 
-    def keep(self, node, inputs):
-        """Append a node of another graph over other inputs; returns the entry of its first output.
-
-        Nothing but its inputs' specs may have changed.
-        """
-        return self.add(node.op, node.attrs, inputs, node.name, node.extra)
+    def append(self, node, inputs, specs):
+        """Append a node of another graph over inputs with the same specs; returns its entry."""
+        return self._append(Node(node.op, node.name, node.attrs, inputs, node.extra), specs)
 
     def copy(self, graph):
         """Append all nodes of a graph with specs; returns by how much their numbers moved."""

@@ -1,11 +1,14 @@
 """The passes in their order."""
 
+from mxcy.graph.passes import simplify
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
 
-#: of inference graphs and of training graphs
-INFERENCE: tuple = ()
+#: of inference graphs: for all, and for the backend ONEDNN
+INFERENCE = (simplify.run,)
+BACKEND: tuple = ()
+#: of graphs with a backward pass
 TRAINING: tuple = ()
 
 
@@ -24,7 +27,10 @@ def optimize(graph, target, training=False):
     Graph
         That computes the same outputs.
     """
-    for run in TRAINING if training else INFERENCE:
+    passes = TRAINING if training else INFERENCE
+    if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":
+        passes += BACKEND
+    for run in passes:
         graph = run(graph, target)
         if "passes" in target.settings["MXCY_VERBOSE"]:
             verify(graph, run.__module__)

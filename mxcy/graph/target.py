@@ -14,8 +14,23 @@ class Target:
         Channels of the blocked layout: 16 with AVX-512, else 8; 0 switches blocked layouts off.
     settings : dict
         Values of environment variables that passes obey, by name.
+    memory : dict
+        What trials found out, as JSON values under text keys.
     """
 
-    def __init__(self, has_kernel, query, measure, block, settings):
+    def __init__(self, has_kernel, query, measure, block, settings, memory):
         self.has_kernel, self.query, self.measure = has_kernel, query, measure
-        self.block, self.settings = block, settings
+        self.block, self.settings, self.memory = block, settings, memory
+
+    @property
+    def tries(self):
+        """Whether algorithms are chosen by trials."""
+        return (
+            self.settings["MXNET_CUDNN_AUTOTUNE_DEFAULT"] > 0
+            and not self.settings["MXNET_ENFORCE_DETERMINISM"]
+        )
+
+    def report(self, level, text):
+        """Print about the choice of algorithms as MXNET_CUDNN_ALGO_VERBOSE_LEVEL says."""
+        if self.settings["MXNET_CUDNN_ALGO_VERBOSE_LEVEL"] >= level:
+            print(f"mxcy algorithm {text}", flush=True)

@@ -353,6 +353,10 @@ class Clip:
     dtypes = _ALL
     domain = (-3, 3)
     kernels = (native("clip", SCALAR2, _clip_params, inplace=True),)
+
+    def epilogue(a):
+        return "clip", a.a_min, a.a_max
+
     samples = (sample((3, 4), a_min=-1.0, a_max=1.5), sample((5,), a_min=0.0, a_max=2.0))
 
     infer = infer_same

@@ -49,6 +49,10 @@ class LeakyReLU:
     lower_bound: Float = 0.125
     upper_bound: Float = 0.333999991
 
+    def epilogue(a):
+        found = {"leaky": ("leaky", a.slope), "elu": ("elu", a.slope), "gelu": ("gelu_erf", 0.0)}
+        return (*found[a.act_type], 0.0) if a.act_type in found else None
+
     domain = (-2.0, 2.0)
     samples = (
         sample((3, 4), act_type="leaky", slope=0.1),

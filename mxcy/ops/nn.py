@@ -119,6 +119,9 @@ class Activation:
     def infer(a, data):
         return Spec(data.shape, data.dtype)
 
+    def epilogue(a):
+        return None if a.act_type == "softsign" else (a.act_type, 0.0, 0.0)
+
     def grad(a, F, g, data, out):
         saved = data if a.act_type == "softsign" else out
         return F._activation_grad(g, saved, act_type=a.act_type)
@@ -210,6 +213,9 @@ class Dropout:
         sample((4, 5), p=0.4),
         sample((3, 4, 5), p=0.3, axes=(1,), mode="always"),
     )
+
+    def forwards(a):
+        return not _drops(a)
 
     def infer(a, data):
         require(0 <= a.p < 1, f"p: must be in [0, 1), got {a.p}")

@@ -137,6 +137,7 @@ class Op:
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
         like_out=(), aux=None, eager=None, infer_back=None,
+        forwards=None, epilogue=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -157,6 +158,9 @@ class Op:
         self.eager = eager
         # infer_back(a, ins, outs): fills in the input Specs from the outputs', for symbols
         self.infer_back = infer_back
+        # For passes: forwards(a), whether output 0 is input 0 itself; epilogue(a), the (act, alpha,
+        # beta) as which a fused layer applies the operator, or None (see ops/fused.py).
+        self.forwards, self.epilogue = forwards, epilogue
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
@@ -280,7 +284,7 @@ def op(name, **parts):
     """Class decorator that registers a record; annotated class attributes become the schema."""
     members = (
         "arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes", "outputs",
-        "visible", "eager", "infer_back",
+        "visible", "eager", "infer_back", "forwards", "epilogue",
     )  # fmt: skip
 
     def decorate(body):

@@ -1,0 +1,118 @@
+"""Which kernel computes a fused layer fastest: found by short trials, remembered for the machine.
+
+Trials run each candidate on memory of its own, at most `_MOST_ROWS` samples of a batch. Without
+trials (MXNET_CUDNN_AUTOTUNE_DEFAULT=0, MXNET_ENFORCE_DETERMINISM=1) the first candidate that
+accepts is taken.
+"""
+
+from mxcy import dtypes
+from mxcy.graph.node import attrs_of
+from mxcy.ops.infer import Spec
+from mxcy.ops.record import find
+
+__all__ = ["Choice", "choose_conv", "choose_dense"]
+
+_FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
+_MOST_ROWS = 4
+_BUDGET = 4_000_000  # nanoseconds for the runs of a candidate
+
+#: kernels of convolutions, likely best first, with the parameters that are tried
+_CONV = {"conv_winograd": (0,), "conv_onednn": (0,), "conv_blocked": (0,)}
+_DENSE = {"fc_onednn": (0,)}
+
+
+class Choice:
+    """A kernel, its parameter, and the bytes of its packed weights."""
+
+    __slots__ = ("algo", "tile", "packed")
+
+    def __init__(self, algo, tile, packed):
+        self.algo, self.tile, self.packed = algo, tile, packed
+
+
+class _Candidate:
+    """A kernel for a signature: what the library wants to know of it."""
+
+    def __init__(self, target, op, attrs, ins, algo, tile):
+        self._target, self._op = target, op
+        self.algo, self.tile = algo, tile
+        self.attrs = attrs_of(op, {**attrs, "algo": algo, "tile": tile, "packed": 1})
+        self.ins = [Spec(spec.shape, spec.dtype) for spec in ins]
+        self.ins[1] = Spec((1,), _OCTET)
+        self.outs = op.infer(self.attrs, self.ins)
+        kernel = op.kernels[0]
+        self.params = kernel.struct.pack(**kernel.params(self.attrs, self.ins, self.outs))
+        self.work = kernel.work(self.attrs, self.ins, self.outs)
+
+    def refusal(self):
+        """Why the kernel cannot be used, or None."""
+        if not self._target.has_kernel(self.algo, _FLOAT):
+            return "not available"
+        return self._ask("accepts")
+
+    def packed(self):
+        """Bytes of its weights."""
+        return self._ask("packed")
+
+    def _ask(self, what):
+        return self._target.query(self.algo, self.params, self.ins, self.outs, what)
+
+    def time(self):
+        """Nanoseconds of a run."""
+        self.ins[1] = Spec((self.packed(),), _OCTET)
+        workspace = self._ask("workspace")
+        return self._target.measure(
+            self.algo, _FLOAT, self.params, self.ins, self.outs, workspace, self.work, _BUDGET
+        )
+
+
+def choose_conv(target, attrs, ins):
+    """The Choice for a `_sg_onednn_conv` with attributes `attrs` on input specs, or None."""
+    names = _CONV
+    if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
+        names = {name: tiles for name, tiles in _CONV.items() if "winograd" not in name}
+    return _choose(target, find("_sg_onednn_conv"), attrs, ins, names)
+
+
+def choose_dense(target, attrs, ins):
+    """The Choice for a `_sg_onednn_fully_connected`, or None."""
+    return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, _DENSE)
+
+
+def _choose(target, op, attrs, ins, names):
+    accepted = [
+        candidate
+        for algo, tiles in names.items()
+        for candidate in (_Candidate(target, op, attrs, ins, algo, tile) for tile in tiles)
+        if candidate.refusal() is None
+    ]
+    if not accepted:
+        return None
+    best = accepted[0] if len(accepted) == 1 else _fastest(target, op, attrs, ins, accepted)
+    target.report(1, f"{op.name} {ins[0]}: {best.algo} tile {best.tile}")
+    return Choice(best.algo, best.tile, best.packed())
+
+
+def _fastest(target, op, attrs, ins, accepted):
+    """The candidate that wins the trial, from the machine's memory if it was held before."""
+    if not target.tries:
+        return accepted[0]
+    few = [_few_rows(spec) for spec in ins]
+    trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
+    key = trials[0].params.hex()
+    won = target.memory.get(key)
+    if won is None:
+        times = [trial.time() for trial in trials]
+        winner = trials[times.index(min(times))]
+        for trial, time in zip(trials, times, strict=True):
+            mark = "*" if trial is winner else " "
+            target.report(2, f"{mark} {trial.algo} tile {trial.tile}: {time / 1e3:.0f} us")
+        won = target.memory[key] = [winner.algo, winner.tile]
+    return next((c for c in accepted if [c.algo, c.tile] == list(won)), accepted[0])
+
+
+def _few_rows(spec):
+    """The spec of data or output with at most `_MOST_ROWS` samples; parameters stay."""
+    if len(spec.shape) < 3 or spec.shape[0] <= _MOST_ROWS:
+        return spec
+    return Spec((_MOST_ROWS, *spec.shape[1:]), spec.dtype)

@@ -1,0 +1,263 @@
+"""Choose blocked layouts and kernels for fused layers, and pack their weights.
+
+Convolutions take and give blocked arrays where channels allow. What lies between them stays
+blocked as long as it can; conversions are put in only where one side cannot, once per array.
+"""
+
+from mxcy.graph.algorithm import choose_conv, choose_dense
+from mxcy.graph.passes.layers import unfused
+from mxcy.graph.plan import ONCE
+from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.blocked import plain_shape
+
+__all__ = ["run"]
+
+#: operator name -> function(layout, number) that tells whether it could place the node
+_BLOCKED = {}
+
+
+def _blocked(name):
+    def enter(function):
+        _BLOCKED[name] = function
+        return function
+
+    return enter
+
+
+def run(graph, target):
+    """Place every node."""
+    layout = _Layout(graph, target)
+    for number, node in enumerate(graph.nodes):
+        place = None
+        if node.op is not None:
+            place = _BLOCKED.get(node.op.name)
+            if place is None and getattr(node.op, "pointwise", None):
+                place = _elementwise
+        if place is None or not place(layout, number):
+            layout.keep(number)
+    return layout.finish()
+
+
+class _Layout:
+    """The new graph; old entries have a plain form, a blocked one, or both."""
+
+    def __init__(self, graph, target):
+        self.graph, self.target, self.block = graph, target, target.block
+        self.made = Rewrite(graph)
+        self._plain, self._blocked = set(), {}
+
+    def keep(self, number):
+        """Take over a node as it is, over plain inputs."""
+        for entry in self.graph.nodes[number].inputs:
+            self.plain(entry)
+        self.made.keep(number)
+        self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
+
+    def put(self, number, new, blocked):
+        """Let a new entry be output 0 of an old node, in one of the forms."""
+        if blocked:
+            self._blocked[number, 0] = new
+            self.made.changed = True
+        else:
+            self.made.replace((number, 0), new)
+            self._plain.add((number, 0))
+
+    def plain(self, entry):
+        """The plain form of an old entry."""
+        if entry not in self._plain:
+            source = self._blocked[entry]
+            shape = self.made.spec(source).shape
+            if shape[2:-1] == (1,) * len(shape[2:-1]):  # the same order of elements
+                new = self.made.add("Reshape", {"shape": plain_shape(shape)}, [source])
+            else:
+                new = self.made.add("_from_blocked", {}, [source])
+            self.made.replace(entry, new)
+            self._plain.add(entry)
+        return self.made.entry(entry)
+
+    def is_blocked(self, entry):
+        """Whether an old entry has a blocked form already."""
+        return entry in self._blocked
+
+    def can_block(self, entry):
+        """Whether an old entry can have a blocked form."""
+        shape = self.graph.spec(entry).shape
+        return bool(self.block) and 3 <= len(shape) <= 5 and shape[1] % self.block == 0
+
+    def blocked(self, entry):
+        """The blocked form of an old entry."""
+        if entry not in self._blocked:
+            attrs = {"block": self.block}
+            self._blocked[entry] = self.made.add("_to_blocked", attrs, [self.plain(entry)])
+        return self._blocked[entry]
+
+    def once(self, sources):
+        """The `extra` of a node that depends on old entries: whether it is to run once."""
+        nodes = self.graph.nodes
+        fixed = all(nodes[n].op is None or ONCE in nodes[n].extra for n, _ in sources)
+        return {ONCE: "1"} if fixed else None
+
+    def finish(self):
+        """The new graph."""
+        for entry in self.graph.outputs:
+            self.plain(entry)
+        return self.made.finish()
+
+
+def _attrs(node):
+    """The attributes of a node as a dict."""
+    return {name: getattr(node.attrs, name) for name in node.op.schema.names}
+
+
+@_blocked("_sg_onednn_conv")
+def _conv(layout, number):
+    graph, made = layout.graph, layout.made
+    node = graph.nodes[number]
+    attrs = _attrs(node)
+    data, weight, *rest = node.inputs
+    shape = graph.spec(data).shape
+    attrs["channels"] = shape[1]
+    block = layout.block
+    wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
+    forms = [(block, block)] if wide_in and wide_out else []
+    forms += [(0, block)] if wide_out else []
+    forms += [(0, 0)]
+    for attrs["in_block"], attrs["out_block"] in forms:
+        choice = choose_conv(layout.target, attrs, _specs(layout, node, attrs))
+        if choice is not None:
+            break
+    else:
+        made.replace((number, 0), unfused(made, node, [layout.plain(e) for e in node.inputs]))
+        layout.put(number, made.entry((number, 0)), False)
+        return True
+    attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
+    form = {**attrs, "batch": shape[0], "source": shape[2:]}
+    packed = made.add(
+        "_pack_conv_weight", form, [layout.plain(weight)], f"{node.name}_packed",
+        layout.once([weight]),
+    )  # fmt: skip
+    inputs = [layout.blocked(data) if attrs["in_block"] else layout.plain(data), packed]
+    if not attrs["no_bias"]:
+        inputs.append(layout.plain(rest[0]))
+    if attrs["with_sum"]:
+        other = rest[-1]
+        inputs.append(layout.blocked(other) if attrs["out_block"] else layout.plain(other))
+    new = made.add("_sg_onednn_conv", attrs, inputs, node.name)
+    layout.put(number, new, bool(attrs["out_block"]))
+    return True
+
+
+def _specs(layout, node, attrs):
+    """The input specs of a fused convolution in the forms that its attributes say."""
+    specs = [layout.graph.spec(entry) for entry in node.inputs]
+    if attrs["in_block"]:
+        specs[0] = _blocked_spec(specs[0], attrs["in_block"])
+    if attrs["with_sum"] and attrs["out_block"]:
+        specs[-1] = _blocked_spec(specs[-1], attrs["out_block"])
+    return specs
+
+
+def _blocked_spec(spec, block):
+    batch, channels, *spatial = spec.shape
+    return type(spec)((batch, channels // block, *spatial, block), spec.dtype)
+
+
+@_blocked("_sg_onednn_fully_connected")
+def _dense(layout, number):
+    graph, made = layout.graph, layout.made
+    node = graph.nodes[number]
+    attrs = _attrs(node)
+    specs = [graph.spec(entry) for entry in node.inputs]
+    inputs = [layout.plain(entry) for entry in node.inputs]
+    choice = choose_dense(layout.target, attrs, specs)
+    if choice is None:
+        layout.put(number, unfused(made, node, inputs), False)
+        return True
+    attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
+    rows = graph.spec((number, 0)).size // attrs["num_hidden"]
+    inputs[1] = made.add(
+        "_pack_fc_weight", {**attrs, "batch": rows}, [inputs[1]], f"{node.name}_packed",
+        layout.once([node.inputs[1]]),
+    )  # fmt: skip
+    layout.put(number, made.add("_sg_onednn_fully_connected", attrs, inputs, node.name), False)
+    return True
+
+
+def _elementwise(layout, number):
+    """An operator that treats every element alike, on blocked arrays of one shape."""
+    graph = layout.graph
+    node = graph.nodes[number]
+    shape = graph.specs[number][0].shape
+    if len(graph.specs[number]) != 1 or not all(
+        graph.spec(entry).shape == shape and layout.can_block(entry) for entry in node.inputs
+    ):
+        return False
+    if not any(layout.is_blocked(entry) for entry in node.inputs):
+        return False
+    inputs = [layout.blocked(entry) for entry in node.inputs]
+    layout.put(number, layout.made.add(node.op, node.attrs, inputs, node.name, node.extra), True)
+    return True
+
+
+@_blocked("Concat")
+def _concat(layout, number):
+    node = layout.graph.nodes[number]
+    if node.attrs.dim != 1 or not all(layout.can_block(entry) for entry in node.inputs):
+        return False
+    if not any(layout.is_blocked(entry) for entry in node.inputs):
+        return False
+    inputs = [layout.blocked(entry) for entry in node.inputs]
+    layout.put(number, layout.made.add(node.op, node.attrs, inputs, node.name, node.extra), True)
+    return True
+
+
+@_blocked("Pooling")
+def _pooling(layout, number):
+    node = layout.graph.nodes[number]
+    source = node.inputs[0]
+    if not layout.is_blocked(source) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
+        return False
+    attrs = {name: value for name, value in _attrs(node).items() if name != "layout"}
+    new = layout.made.add("_blocked_pooling", attrs, [layout.blocked(source)], node.name)
+    layout.put(number, new, True)
+    return True
+
+
+@_blocked("Flatten")
+def _flatten(layout, number):
+    graph = layout.graph
+    source = graph.nodes[number].inputs[0]
+    shape = graph.spec(source).shape
+    if not layout.is_blocked(source) or any(extent != 1 for extent in shape[2:]):
+        return False
+    attrs = {"shape": graph.specs[number][0].shape}
+    layout.put(number, layout.made.add("Reshape", attrs, [layout.blocked(source)]), False)
+    return True
+
+
+@_blocked("BatchNorm")
+def _batch_norm(layout, number):
+    graph, made = layout.graph, layout.made
+    node = graph.nodes[number]
+    a, source = node.attrs, node.inputs[0]
+    if not layout.is_blocked(source) or a.axis != 1 or a.output_mean_var:
+        return False
+    if a.train and not a.use_global_stats:
+        return False
+    statistics = [layout.plain(entry) for entry in node.inputs[1:]]
+    attrs = {"eps": a.eps, "fix_gamma": a.fix_gamma}
+    extra = layout.once(node.inputs[1:])
+    folded, _ = made.add("_batch_norm_scale", attrs, statistics, None, extra)
+    inputs = [layout.blocked(source), (folded, 0), (folded, 1)]
+    layout.put(number, made.add("_blocked_scale_shift", {}, inputs, node.name), True)
+    return True
+
+
+@_blocked("LRN")
+def _lrn(layout, number):
+    node = layout.graph.nodes[number]
+    if not layout.is_blocked(node.inputs[0]):
+        return False
+    inputs = [layout.blocked(node.inputs[0])]
+    layout.put(number, layout.made.add("_blocked_lrn", _attrs(node), inputs, node.name), True)
+    return True

@@ -1,0 +1,86 @@
+"""Copy a graph with changes: what most passes are made of."""
+
+from mxcy.graph.builder import Builder
+
+__all__ = ["Rewrite"]
+
+
+class Rewrite:
+    """A new graph that grows along the nodes of an old one.
+
+    A pass visits the old nodes in order and either keeps a node, or tells which new entry takes the
+    place of an old one. Nodes that nothing refers to any more are left out by `finish`.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs.
+    """
+
+    def __init__(self, graph):
+        self.graph, self.builder = graph, Builder()
+        self.changed = False
+        self._moved = {}  # old entry -> new entry
+
+    def entry(self, old):
+        """The new entry of an old one."""
+        return self._moved[old]
+
+    def inputs(self, node):
+        """The new entries of an old node's inputs."""
+        return [self._moved[entry] for entry in node.inputs]
+
+    def keep(self, number):
+        """Take over an old node; returns the new entry of its first output."""
+        node = self.graph.nodes[number]
+        specs = self.graph.specs[number]
+        if node.op is None:
+            made = self.builder.variable(node.name, specs[0], node.extra)
+        else:
+            made = self.builder.append(node, self.inputs(node), specs)
+        for index in range(len(specs)):
+            self._moved[number, index] = (made[0], index)
+        return made
+
+    def replace(self, old, new):
+        """Let a new entry take the place of an old one."""
+        self._moved[old] = new
+        self.changed = True
+
+    def add(self, op, attrs, inputs, name=None, extra=None):
+        """Append a new node over new entries; returns the entry of its first output."""
+        self.changed = True
+        return self.builder.add(op, attrs, inputs, name, extra)
+
+    def spec(self, new):
+        """The Spec of a new entry."""
+        return self.builder.spec(new)
+
+    def finish(self):
+        """The new graph without dead nodes, or the old one when nothing was changed."""
+        if not self.changed:
+            return self.graph
+        outputs = [self._moved[entry] for entry in self.graph.outputs]
+        return _alive(self.builder, outputs)
+
+
+def _alive(builder, outputs):
+    """The graph of the nodes that the outputs depend on, and of those that write variables."""
+    needed = [False] * len(builder.nodes)
+    for number, _ in outputs:
+        needed[number] = True
+    for number in range(len(builder.nodes) - 1, -1, -1):
+        if needed[number]:
+            for source, _ in builder.nodes[number].inputs:
+                needed[source] = True
+    kept = Builder()
+    numbers = {}
+    for number, node in enumerate(builder.nodes):
+        if not needed[number]:
+            continue
+        if node.op is None:
+            numbers[number] = kept.variable(node.name, builder.specs[number][0], node.extra)[0]
+        else:
+            inputs = [(numbers[source], index) for source, index in node.inputs]
+            numbers[number] = kept.append(node, inputs, builder.specs[number])[0]
+    return kept.finish([(numbers[number], index) for number, index in outputs])
