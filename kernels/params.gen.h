@@ -310,6 +310,25 @@ typedef struct {
   double knorm;
 } mx_lrn_params;
 
+/* x * scale + shift over (outer, blocks, inner, block) with a pair for each of blocks x
+ * block */
+typedef struct {
+  int64_t outer;
+  int64_t blocks;
+  int64_t inner;
+  int64_t block;
+  int32_t relu;
+} mx_scale_shift_params;
+
+/* the statistics of a batch normalisation, and weights (outer, channels, inner) */
+typedef struct {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+  double eps;
+  int32_t fix_gamma;
+} mx_fold_params;
+
 /* one step of gradient descent */
 typedef struct {
   double lr;

@@ -239,6 +239,21 @@ cdef extern from "params.gen.h" nogil:
         double alpha
         double beta
         double knorm
+    # x * scale + shift over (outer, blocks, inner, block) with a pair for each of blocks x
+    # block
+    ctypedef struct mx_scale_shift_params:
+        int64_t outer
+        int64_t blocks
+        int64_t inner
+        int64_t block
+        int32_t relu
+    # the statistics of a batch normalisation, and weights (outer, channels, inner)
+    ctypedef struct mx_fold_params:
+        int64_t outer
+        int64_t channels
+        int64_t inner
+        double eps
+        int32_t fix_gamma
     # one step of gradient descent
     ctypedef struct mx_sgd_params:
         double lr

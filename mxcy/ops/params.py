@@ -277,6 +277,16 @@ LRN = Params(
     channels="i64", inner="i64", nsize="i64", alpha="f64", beta="f64", knorm="f64",
 )  # fmt: skip
 
+SCALE_SHIFT = Params(
+    "scale_shift",
+    "x * scale + shift over (outer, blocks, inner, block) with a pair for each of blocks x block",
+    outer="i64", blocks="i64", inner="i64", block="i64", relu="i32",
+)  # fmt: skip
+FOLD = Params(
+    "fold", "the statistics of a batch normalisation, and weights (outer, channels, inner)",
+    outer="i64", channels="i64", inner="i64", eps="f64", fix_gamma="i32",
+)  # fmt: skip
+
 _STEP = {"lr": "f64", "wd": "f64", "rescale_grad": "f64", "clip_gradient": "f64"}
 SGD = Params("sgd", "one step of gradient descent", **_STEP)
 SGD_MOM = Params("sgd_mom", "one step with momentum", momentum="f64", **_STEP)

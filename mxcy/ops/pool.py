@@ -8,7 +8,7 @@ from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import POOL
 from mxcy.ops.record import native, op, sample
 
-__all__ = ["resolve"]
+__all__ = ["params", "resolve"]
 
 
 def resolve(a, spatial):
@@ -61,7 +61,7 @@ def _as_given(a, xp, array):
     return xp.moveaxis(array, 1, -1) if channels_last(a, array.ndim) else array
 
 
-def _params(a, data):
+def params(a, data):
     """The kernels' parameters: three spatial dimensions, missing ones of extent 1."""
     last = channels_last(a, data.ndim)
     spatial = data.shape[1:-1] if last else data.shape[2:]
@@ -181,7 +181,7 @@ class Pooling:
         native(
             "pool",
             struct=POOL,
-            params=lambda a, ins, outs: _params(a, ins[0]),
+            params=lambda a, ins, outs: params(a, ins[0]),
             work=lambda a, ins, outs: _work(a, ins[0], outs[0]),
         ),
     )
@@ -245,7 +245,7 @@ class _PoolingGrad:
         native(
             "pool_grad",
             struct=POOL,
-            params=lambda a, ins, outs: _params(a, ins[1]),
+            params=lambda a, ins, outs: params(a, ins[1]),
             work=lambda a, ins, outs: _work(a, ins[1], ins[0]),
         ),
     )
