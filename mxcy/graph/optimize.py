@@ -1,13 +1,13 @@
 """The passes in their order."""
 
-from mxcy.graph.passes import simplify
+from mxcy.graph.passes import layers, layout, simplify
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
 INFERENCE = (simplify.run,)
-BACKEND: tuple = ()
+BACKEND = (layers.run, layout.run)
 #: of graphs with a backward pass
 TRAINING: tuple = ()
 

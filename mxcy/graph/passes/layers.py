@@ -58,18 +58,18 @@ def run(graph, target):
 def _allowed(settings):
     """Which parts may be fused, as the switches MXNET_DISABLE_ONEDNN_* say."""
 
-    def on(*names):
-        return not any(settings[f"MXNET_DISABLE_ONEDNN_{name}"] for name in names)
+    def on(name):
+        return not settings[name]
 
     return {
-        ("Convolution", "layer"): on("CONV_OPT"),
-        ("Convolution", "norm"): on("FUSE_CONV_BN"),
-        ("Convolution", "sum"): on("FUSE_CONV_SUM"),
-        ("Convolution", "act"): on("FUSE_CONV_RELU"),
-        ("FullyConnected", "layer"): on("FC_OPT"),
+        ("Convolution", "layer"): on("MXNET_DISABLE_ONEDNN_CONV_OPT"),
+        ("Convolution", "norm"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN"),
+        ("Convolution", "sum"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM"),
+        ("Convolution", "act"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU"),
+        ("FullyConnected", "layer"): on("MXNET_DISABLE_ONEDNN_FC_OPT"),
         ("FullyConnected", "norm"): False,
-        ("FullyConnected", "sum"): on("FC_SUM"),
-        ("FullyConnected", "act"): on("FUSE_FC_ELTWISE"),
+        ("FullyConnected", "sum"): on("MXNET_DISABLE_ONEDNN_FC_SUM"),
+        ("FullyConnected", "act"): on("MXNET_DISABLE_ONEDNN_FUSE_FC_ELTWISE"),
     }
 
 
@@ -165,7 +165,7 @@ def _fold(made, graph, chain, layer, parameters):
     norm = graph.nodes[chain.norm]
     attrs = {"eps": norm.attrs.eps, "fix_gamma": norm.attrs.fix_gamma}
     attrs["no_bias"] = layer.attrs.no_bias
-    statistics = made.inputs(norm)[1:]
+    statistics = [made.entry(entry) for entry in norm.inputs[1:]]
     sources = [*layer.inputs[1:], *norm.inputs[1:]]
     constant = all(graph.nodes[number].op is None for number, _ in sources)
     extra = {ONCE: "1"} if constant else None
