@@ -215,6 +215,27 @@ _ROWS = (
              "1: print the algorithm chosen for each convolution; 2: also the times of all."),
     Variable("MXNET_ENFORCE_DETERMINISM", flag, False, "C", "mxcy.graph.target",
              "1: algorithms are not chosen by trials."),
+    Variable("MXNET_EXEC_ENABLE_INPLACE", flag, True, "C", "mxcy.graph.memory",
+             "Let outputs of a plan take over the memory of inputs that nobody reads any more."),
+    Variable("NNVM_EXEC_MATCH_RANGE", integer(0), 16, "C", "mxcy.graph.memory",
+             "Free memory in a plan serves requests up to this many times smaller or larger; 1, 2, "
+             "4 and so on up to it are tried and the smallest plan is kept. 0: nothing is shared.",
+             aliases=("MXNET_EXEC_MATCH_RANGE",)),
+    Variable("MXNET_EXEC_NUM_TEMP", integer(1), 1, "C", "mxcy.graph.memory",
+             "Share a plan's memory only within each of this many nearly independent paths.",
+             aliases=("NNVM_EXEC_NUM_TEMP",)),
+    Variable("MXNET_EXEC_BULK_EXEC_INFERENCE", flag, True, "C", "mxcy.graph.segments",
+             "Prediction: the whole plan is one segment of work; 0: each operator is one."),
+    Variable("MXNET_EXEC_BULK_EXEC_TRAIN", flag, True, "C", "mxcy.graph.segments",
+             "Training: consecutive operators form segments; 0: each operator is one."),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", integer(0), 15, "C", "mxcy.graph.segments",
+             "Training: the most operators of a segment."),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", integer(0), None, "C",
+             "mxcy.graph.segments", "The same for forward passes only."),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", integer(0), None, "C",
+             "mxcy.graph.segments", "The same for backward passes only."),
+    Variable("MXNET_ELIMINATE_COMMON_EXPR", flag, True, "C", "mxcy.graph.passes.cse",
+             "Compute once what several nodes of a graph compute alike."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),
@@ -243,15 +264,7 @@ VARIABLES = {row.name: row for row in _ROWS}
 
 
 #: the variables that passes over graphs and the memory planner obey
-PLANNING = (
-    "MXCY_VERBOSE",
-    "MXNET_SUBGRAPH_BACKEND",
-    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
-    "MXNET_CUDNN_ALLOW_WINOGRAD",
-    "MXNET_CUDNN_ALGO_VERBOSE_LEVEL",
-    "MXNET_ENFORCE_DETERMINISM",
-    *(name for name in VARIABLES if name.startswith("MXNET_DISABLE_ONEDNN_")),
-)
+PLANNING = ("MXCY_VERBOSE", *(r.name for r in _ROWS if r.reader.startswith("mxcy.graph.")))
 
 
 # --- reading ----------------------------------------------------------------------------------

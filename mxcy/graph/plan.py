@@ -135,6 +135,8 @@ class _Maker:
         plan.arena = plan.memory.total
         for entry, offset in plan.memory.offsets.items():
             self.place(entry, ARENA, offset)
+        for entry, variable in plan.memory.aliases.items():
+            self.place(entry, *self.where(variable))
         plan.places = self.places
         plan.once = [once[number] for number in sorted(once)]
         order = [n for n, node in enumerate(graph.nodes) if node.op is not None and n not in once]
@@ -165,7 +167,7 @@ class _Maker:
         """Whether a node only hands on its input's memory."""
         node = self.graph.nodes[number]
         return (
-            getattr(node.op, "identity", False)
+            node.op.identity
             and node.count == 1
             and self.where((number, 0)) == self.where(node.inputs[0])
         )

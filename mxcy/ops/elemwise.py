@@ -321,6 +321,7 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
         infer=infer_same,
         grad=_zero,
         ref=lambda a, xp, data, _value=_value: xp.full(data.shape, _value, data.dtype),
+        ignores=("data",),
         kernels=(
             native(
                 "fill", struct=SCALAR, params=lambda a, i, o, v=_value: {"scalar": v}, inplace=True
@@ -458,7 +459,7 @@ class Quadratic:
         return a.a * data * data + a.b * data + a.c
 
 
-@op("_contrib_gradientmultiplier")
+@op("_contrib_gradientmultiplier", identity=True)
 class GradientMultiplier:
     """The data itself, whose gradient is multiplied by `scalar` (negative values reverse it)."""
 

@@ -230,7 +230,7 @@ def _liken(a, lhs, rhs):
     return tuple(shape)
 
 
-@op("broadcast_like", aliases=("_npx_broadcast_like",), inputs="lhs rhs")
+@op("broadcast_like", aliases=("_npx_broadcast_like",), inputs="lhs rhs", ignores=("rhs",))
 class BroadcastLike:
     """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to `rhs_axes`."""
 

@@ -40,7 +40,7 @@ what comes from above, and the label has none. The label has the data's shape, o
 as many values per sample."""
 
 
-def regression(name, ref, difference, doc, kernels=MOVE):
+def regression(name, ref, difference, doc, kernels=MOVE, identity=True):
     """Register a regression output.
 
     Parameters
@@ -52,6 +52,8 @@ def regression(name, ref, difference, doc, kernels=MOVE):
         ``difference(F, out, label)``: the loss' derivative for one value.
     doc : str
     kernels : tuple of Native
+    identity : bool
+        Whether the output is the data itself.
     """
     register(
         name,
@@ -62,6 +64,8 @@ def regression(name, ref, difference, doc, kernels=MOVE):
         grad=_regression_grad(difference),
         ref=lambda a, xp, data, label: ref(xp, data),
         kernels=kernels,
+        identity=identity,
+        ignores=("label",),
         samples=(
             sample((3, 4), (3, 4), grad=False),
             sample((3, 1), (3,), grad=False),
@@ -83,6 +87,7 @@ regression(
     lambda F, out, label: out - label,
     "The sigmoid of the data, with the gradient of the logistic loss, ``out - label``.",
     kernels=(native("sigmoid", inplace=True),),
+    identity=False,
 )
 regression(
     "MAERegressionOutput",
@@ -92,7 +97,7 @@ regression(
 )
 
 
-@op("SVMOutput", inputs="data label")
+@op("SVMOutput", inputs="data label", identity=True, ignores=("label",))
 class SVMOutput:
     """The data unchanged, with the gradient of a one-against-all support vector machine.
 
@@ -132,7 +137,7 @@ class SVMOutput:
         return data
 
 
-@op("MakeLoss")
+@op("MakeLoss", identity=True)
 class MakeLoss:
     """Make an array a loss: the data unchanged, with the gradient `grad_scale`.
 

@@ -137,7 +137,7 @@ class Op:
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
         like_out=(), aux=None, eager=None, infer_back=None,
-        forwards=None, epilogue=None,
+        forwards=None, epilogue=None, identity=False, ignores=(),
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -161,6 +161,10 @@ class Op:
         # For passes: forwards(a), whether output 0 is input 0 itself; epilogue(a), the (act, alpha,
         # beta) as which a fused layer applies the operator, or None (see ops/fused.py).
         self.forwards, self.epilogue = forwards, epilogue
+        # identity: the first output has the first input's elements in the same order
+        self.identity = identity
+        # positions of the inputs of which only shape and dtype matter
+        self.ignored = frozenset(self.inputs.index(name) for name in ignores)
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes

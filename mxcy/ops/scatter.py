@@ -250,7 +250,7 @@ class BooleanMask:
 # --- positions as values -------------------------------------------------------------------------
 
 
-@op("_contrib_index_array")
+@op("_contrib_index_array", ignores=("data",))
 class IndexArray:
     """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
 
@@ -273,7 +273,7 @@ class IndexArray:
     samples = (sample((2, 3)), sample((2, 3), axes=(-1, 0)), sample((4,), axes=(0,)))
 
 
-@op("_contrib_arange_like", aliases=("_npx_arange_like",))
+@op("_contrib_arange_like", aliases=("_npx_arange_like",), ignores=("data",))
 class ArangeLike:
     """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` is long.
 

@@ -133,7 +133,7 @@ def _legacy_target(shape, target, keep_highest):
     return _infer_extent(shape, out)
 
 
-@op("Reshape", aliases=("reshape",))
+@op("Reshape", aliases=("reshape",), identity=True)
 class Reshape:
     """Give the elements of an array another shape with as many elements.
 
@@ -177,7 +177,7 @@ class Reshape:
     )
 
 
-@op("_backward_reshape")
+@op("_backward_reshape", identity=True)
 class ReshapeExactly:
     """Give an array exactly this shape: every number of `shape` is an extent, zeros included."""
 
@@ -212,7 +212,13 @@ def _part(ndim, begin, end, name):
     return first, last
 
 
-@op("reshape_like", aliases=("_npx_reshape_like",), inputs="lhs rhs")
+@op(
+    "reshape_like",
+    aliases=("_npx_reshape_like",),
+    inputs="lhs rhs",
+    identity=True,
+    ignores=("rhs",),
+)
 class ReshapeLike:
     """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of `rhs`'s.
 
@@ -252,7 +258,7 @@ class ReshapeLike:
     )
 
 
-@op("Flatten", aliases=("_npx_batch_flatten", "flatten"))
+@op("Flatten", aliases=("_npx_batch_flatten", "flatten"), identity=True)
 class Flatten:
     """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
 
@@ -272,7 +278,7 @@ class Flatten:
     samples = (sample((2, 3, 4)), sample((5,)))
 
 
-@op("expand_dims", aliases=("_npi_expand_dims",))
+@op("expand_dims", aliases=("_npi_expand_dims",), identity=True)
 class ExpandDims:
     """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
 
@@ -298,7 +304,7 @@ class ExpandDims:
     samples = (sample((2, 3), axis=1), sample((2, 3), axis=-1), sample((2, 3), axis=0))
 
 
-@op("squeeze")
+@op("squeeze", identity=True)
 class Squeeze:
     """Remove dimensions of extent 1: all of them, or those listed in `axis`.
 
@@ -352,6 +358,7 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
         ref=lambda a, xp, data: xp.array(data),
         kernels=MOVE,
         forwards=lambda a: True,
+        identity=True,
         samples=(
             sample((3, 4), grad=honest),
             sample((2, 0)),
@@ -392,6 +399,8 @@ register(
     grad=lambda a, F, g: g,
     ref=lambda a, xp, lhs, rhs: xp.array(lhs),
     kernels=MOVE,
+    identity=True,
+    ignores=("rhs",),
     samples=(sample((3, 4), (3, 4)),),
     doc="`lhs` itself; shape and dtype are those of `rhs`.",
 )
@@ -410,6 +419,7 @@ register(
     infer=_shape_infer,
     grad=stop,
     ref=lambda a, xp, data: xp.asarray(data.shape, "int64"),
+    ignores=("data",),
     samples=(sample((2, 3, 4)), sample((5,))),
     doc="The extents of an array as a 1-D int64 array.",
 )
@@ -418,6 +428,7 @@ register(
     infer=lambda a, data: Spec((1,), _INT64),
     grad=stop,
     ref=lambda a, xp, data: xp.asarray([data.size], "int64"),
+    ignores=("data",),
     samples=(sample((2, 3, 4)), sample((0, 3))),
     doc="The number of elements of an array as an int64 array of shape (1,).",
 )

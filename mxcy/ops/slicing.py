@@ -201,7 +201,12 @@ def _like_shape(a, data, like):
     return tuple(shape)
 
 
-@op("slice_like", aliases=("_npx_slice_like",), inputs="data shape_like")
+@op(
+    "slice_like",
+    aliases=("_npx_slice_like",),
+    inputs="data shape_like",
+    ignores=("shape_like",),
+)
 class SliceLike:
     """Cut `data` from its first element on to the extents of `shape_like`.
 
