@@ -4,35 +4,12 @@ import random
 
 import pytest
 
-import mxcy  # noqa: F401  (registers the operators)
-from mxcy import dtypes
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import gradient
 from mxcy.graph.memory import match_ranges, plan_memory
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import prepare
+from tests.graph.graphs import calls_of, spec
 
-FLOAT = dtypes.CODES["float32"]
 MB = 2**20
-
-
-class Library:
-    """A native library that has every kernel."""
-
-    has_kernel = staticmethod(lambda name, dtype: True)
-
-    @staticmethod
-    def query(name, params, ins, outs, what):
-        return None if what == "accepts" else 0
-
-
-def calls_of(graph):
-    return [
-        None
-        if node.op is None
-        else prepare(node.op, node.attrs, [graph.spec(e) for e in node.inputs], Library)
-        for node in graph.nodes
-    ]
 
 
 def plan(graph, external=None, **settings):
@@ -44,11 +21,11 @@ def plan(graph, external=None, **settings):
 def chain(layers=40, batch=512, width=256):
     """Fully connected layers with relu, and the weights' numbers."""
     b = Builder()
-    x = b.variable("data", Spec((batch, width), FLOAT))
+    x = b.variable("data", spec(batch, width))
     wanted = [x[0]]
     for i in range(layers):
-        weight = b.variable(f"w{i}", Spec((width, width), FLOAT))
-        bias = b.variable(f"b{i}", Spec((width,), FLOAT))
+        weight = b.variable(f"w{i}", spec(width, width))
+        bias = b.variable(f"b{i}", spec(width))
         wanted += [weight[0], bias[0]]
         x = b.add("FullyConnected", {"num_hidden": width}, [x, weight, bias])
         x = b.add("Activation", {"act_type": "relu"}, [x])
@@ -86,13 +63,9 @@ def test_inplace_can_be_switched_off():
     assert off.total >= on.total
 
 
-def small(*shape):
-    return Spec(shape, FLOAT)
-
-
 def test_inplace_needs_the_last_user():
     b = Builder()
-    x = b.variable("x", small(4, 16))
+    x = b.variable("x", spec(4, 16))
     y = b.add("exp", {}, [x])
     z = b.add("sqrt", {}, [y])  # y is read again below
     w = b.add("elemwise_add", {}, [y, z])
@@ -105,7 +78,7 @@ def test_inplace_needs_the_last_user():
 
 def test_an_input_used_twice_by_its_last_user_is_taken_over():
     b = Builder()
-    y = b.add("exp", {}, [b.variable("x", small(4, 16))])
+    y = b.add("exp", {}, [b.variable("x", spec(4, 16))])
     z = b.add("elemwise_mul", {}, [y, y])
     out = b.add("sqrt", {}, [z])
     assert plan(b.finish([out])).offsets[z] == 0
@@ -113,7 +86,7 @@ def test_an_input_used_twice_by_its_last_user_is_taken_over():
 
 def test_variables_and_given_outputs_are_never_taken_over():
     b = Builder()
-    x = b.variable("x", small(4, 16))
+    x = b.variable("x", spec(4, 16))
     y = b.add("exp", {}, [x])
     z = b.add("sqrt", {}, [y])
     out = b.add("exp", {}, [z])
@@ -123,7 +96,7 @@ def test_variables_and_given_outputs_are_never_taken_over():
 
 def test_identities_share_with_further_users():
     b = Builder()
-    y = b.add("exp", {}, [b.variable("x", small(4, 16))])
+    y = b.add("exp", {}, [b.variable("x", spec(4, 16))])
     flat = b.add("Reshape", {"shape": (64,)}, [y])
     again = b.add("sqrt", {}, [flat])
     other = b.add("sqrt", {}, [y])
@@ -138,7 +111,7 @@ def test_identities_share_with_further_users():
 
 def test_shared_memory_is_not_overwritten_while_the_other_name_is_read():
     b = Builder()
-    y = b.add("exp", {}, [b.variable("x", small(4, 16))])
+    y = b.add("exp", {}, [b.variable("x", spec(4, 16))])
     flat = b.add("Reshape", {"shape": (64,)}, [y])
     changed = b.add("sqrt", {}, [flat])
     late = b.add("sqrt", {}, [y])
@@ -148,7 +121,7 @@ def test_shared_memory_is_not_overwritten_while_the_other_name_is_read():
 
 def test_identities_of_variables_are_aliases():
     b = Builder()
-    x = b.variable("x", small(4, 16))
+    x = b.variable("x", spec(4, 16))
     flat = b.add("Flatten", {}, [b.add("Reshape", {"shape": (16, 4)}, [x])])
     out = b.add("exp", {}, [flat])
     memory = plan(b.finish([out]))
@@ -158,8 +131,8 @@ def test_identities_of_variables_are_aliases():
 
 def test_mutated_entries_share_with_nobody():
     b = Builder()
-    weight = b.variable("weight", small(4, 16))
-    gradient_in = b.variable("gradient", small(4, 16))
+    weight = b.variable("weight", spec(4, 16))
+    gradient_in = b.variable("gradient", spec(4, 16))
     momentum = b.add("exp", {}, [weight])
     before = b.add("Reshape", {"shape": (64,)}, [momentum])
     step = b.add("sgd_mom_update", {"lr": 0.1}, [weight, gradient_in, momentum])
@@ -173,7 +146,7 @@ def test_mutated_entries_share_with_nobody():
 def test_inputs_read_only_for_their_shape_end_early():
     def total(operator):
         b = Builder()
-        x = b.add("exp", {}, [b.variable("x", small(64, 64))])
+        x = b.add("exp", {}, [b.variable("x", spec(64, 64))])
         x = b.add("sqrt", {}, [x])
         big = b.add("dot", {}, [x, x])
         other = b.add("dot", {}, [x, x])
@@ -186,7 +159,7 @@ def test_inputs_read_only_for_their_shape_end_early():
 
 def test_results_nobody_reads_are_given_back_at_once():
     b = Builder()
-    x = b.variable("x", small(64, 64))
+    x = b.variable("x", spec(64, 64))
     b.add("dot", {}, [x, x])
     y = b.add("dot", {}, [x, x])
     memory = plan(b.finish([b.add("dot", {}, [y, y])]))
@@ -196,7 +169,7 @@ def test_results_nobody_reads_are_given_back_at_once():
 def test_match_range_bounds_what_is_reused():
     def buffers(match_range):
         b = Builder()
-        x = b.variable("x", small(64, 64))
+        x = b.variable("x", spec(64, 64))
         big = b.add("dot", {}, [x, x])
         row = b.add("sum", {"axis": 0}, [big])  # 256 bytes; the 16 KB of `big` are free now
         after = b.add("cumsum", {}, [row])
@@ -225,7 +198,7 @@ def test_offsets_are_aligned_and_inside():
 
 def test_colours_keep_branches_apart():
     b = Builder()
-    x = b.variable("x", small(64, 64))
+    x = b.variable("x", spec(64, 64))
     ends, branches = [], []
     for _ in range(2):
         y, branch = x, []
@@ -245,7 +218,7 @@ def test_colours_keep_branches_apart():
 def random_graph(rng, count):
     """Elementwise, identity, matrix and reducing nodes over random earlier entries."""
     b = Builder()
-    entries = [b.variable(f"x{i}", small(8, 8)) for i in range(2)]
+    entries = [b.variable(f"x{i}", spec(8, 8)) for i in range(2)]
     for _ in range(count):
         kind, x = rng.randrange(6), rng.choice(entries[-6:])
         square = b.spec(x).shape == (8, 8)

@@ -1,0 +1,85 @@
+"""Compute a graph by the references of its operators: the definition of what a graph means.
+
+Slow and simple. Passes fold constants with it, tests hold passes and plans against it.
+"""
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+from mxcy.ops.reference import narrow, widen
+
+__all__ = ["evaluate", "evaluate_node"]
+
+_BF16 = dtypes.CODES["bfloat16"]
+
+
+def evaluate(graph, values, exact=False):
+    """Compute a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs, unless `exact`.
+    values : dict of str to numpy.ndarray
+        The variables' values; bfloat16 ones as float32.
+    exact : bool
+        Whether results keep the type in which the references return them, so that a graph can be
+        computed in another precision than it is made for.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        The outputs; bfloat16 ones as float32.
+    dict of str to numpy.ndarray
+        The new values of the variables that operators write.
+    """
+    found, written = {}, {}
+    for number, node in enumerate(graph.nodes):
+        if node.op is None:
+            try:
+                found[number, 0] = values[node.name]
+            except KeyError:
+                raise MXNetError(f"variable {node.name} has no value") from None
+            continue
+        specs = None if exact else graph.specs[number]
+        results = evaluate_node(node, [found[entry] for entry in node.inputs], specs)
+        for index in range(node.count):
+            found[number, index] = results[index]
+        for entry, value in zip(node.mutates(), results[node.count :], strict=True):
+            found[entry] = value
+            if graph.nodes[entry[0]].op is None:
+                written[graph.nodes[entry[0]].name] = value
+    return [found[entry] for entry in graph.outputs], written
+
+
+def evaluate_node(node, ins, specs=None):
+    """The outputs of a node, followed by the new values of the inputs that it writes.
+
+    Parameters
+    ----------
+    node : Node
+    ins : list of numpy.ndarray
+    specs : list of Spec, optional
+        To whose shapes and types the outputs have to fit.
+    """
+    op = node.op
+    with np.errstate(all="ignore"):
+        results = op.ref(node.attrs, np, ins) if op.variadic else op.ref(node.attrs, np, *ins)
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    for index, spec in enumerate(specs or ()):
+        if np.shape(results[index]) != spec.shape:
+            raise MXNetError(
+                f"node {node.name}: the reference of {op.name} returned shape "
+                f"{np.shape(results[index])}, inference said {spec.shape}"
+            )
+        results[index] = _stored(results[index], spec.dtype)
+    return results
+
+
+def _stored(values, code):
+    """Values after they were stored as elements of a type."""
+    if code == _BF16:
+        return widen(narrow(np.asarray(values, np.float32)))
+    with np.errstate(all="ignore"):
+        return np.asarray(values).astype(dtypes.dtype_of(code), copy=False)

@@ -1,0 +1,65 @@
+"""Bulk segments: which consecutive steps of a plan are handed to the engine as one work item."""
+
+__all__ = ["segments", "limits"]
+
+
+def segments(plan, settings, training=False):
+    """Group the steps of a plan, without those that run once.
+
+    A segment ends at the size limit, and around a step without a native kernel, which stands alone.
+
+    Parameters
+    ----------
+    plan : mxcy.graph.plan.Plan
+    settings : dict
+        See `limits`.
+    training : bool
+        Whether the plan runs in training mode.
+
+    Returns
+    -------
+    forward, backward : list of (int, int)
+        Numbers of the first and the last step of each segment.
+    """
+    forward, backward = limits(settings, training)
+    begin = len(plan.once)
+    return (
+        _group(plan.steps, begin, plan.forward, forward),
+        _group(plan.steps, plan.forward, len(plan.steps), backward),
+    )
+
+
+def limits(settings, training):
+    """The most steps of a segment in the forward and in the backward pass; None for no limit.
+
+    Parameters
+    ----------
+    settings : dict
+        MXNET_EXEC_BULK_EXEC_INFERENCE, MXNET_EXEC_BULK_EXEC_TRAIN and
+        MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN (also with _FWD and _BWD, which win) are obeyed.
+    """
+    if not training:
+        most = None if settings.get("MXNET_EXEC_BULK_EXEC_INFERENCE", True) else 1
+        return most, most
+    if not settings.get("MXNET_EXEC_BULK_EXEC_TRAIN", True):
+        return 1, 1
+    common = settings.get("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", 15)
+    forward = settings.get("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD")
+    backward = settings.get("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD")
+    return tuple(max(1, common if own is None else own) for own in (forward, backward))
+
+
+def _group(steps, begin, end, limit):
+    """Segments of the steps from `begin` to before `end`."""
+    found, first = [], begin
+    for number in range(begin, end):
+        alone = steps[number].call.kernel is None
+        if alone and number > first:
+            found.append((first, number - 1))
+            first = number
+        if alone or (limit is not None and number - first + 1 == limit):
+            found.append((first, number))
+            first = number + 1
+    if first < end:
+        found.append((first, end - 1))
+    return found

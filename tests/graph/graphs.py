@@ -1,0 +1,129 @@
+"""Shared by the tests of graphs: a native library that is none, calls, and random graphs."""
+
+import numpy as np
+
+import mxcy  # noqa: F401  (registers the operators)
+from mxcy import dtypes
+from mxcy.graph.builder import Builder
+from mxcy.graph.target import Target
+from mxcy.ops.infer import Spec
+from mxcy.ops.prepare import prepare
+
+FLOAT = dtypes.CODES["float32"]
+
+
+class Library:
+    """A native library that has every kernel."""
+
+    has_kernel = staticmethod(lambda name, dtype: True)
+
+    @staticmethod
+    def query(name, params, ins, outs, what):
+        return None if what == "accepts" else 0
+
+
+def target(**settings):
+    """A target without a native library."""
+    return Target(Library.has_kernel, Library.query, None, 0, settings, None)
+
+
+def calls_of(graph):
+    """The prepared call of each node."""
+    return [
+        None
+        if node.op is None
+        else prepare(node.op, node.attrs, [graph.spec(e) for e in node.inputs], Library)
+        for node in graph.nodes
+    ]
+
+
+def spec(*shape, dtype="float32"):
+    return Spec(shape, dtypes.CODES[dtype])
+
+
+def values_for(graph, seed=0):
+    """Random values for the variables of a graph."""
+    rng = np.random.default_rng(seed)
+    return {
+        graph.nodes[n].name: rng.uniform(0.5, 1.5, graph.specs[n][0].shape).astype(
+            dtypes.dtype_of(graph.specs[n][0].dtype)
+        )
+        for n in graph.variables()
+    }
+
+
+_UNARY = ("sin", "relu", "sigmoid", "square", "sqrt_abs", "scale", "ones", "zeros", "again")
+
+
+def random_graph(rng, count, outputs=2):
+    """A graph of elementwise, normalising, moving, matrix and reducing operators.
+
+    Some nodes are made twice, some are read by nobody, and some depend on no variable.
+
+    Parameters
+    ----------
+    rng : random.Random
+    count : int
+        The number of steps that add nodes.
+    """
+    b = Builder(train=True)
+    F = b.values
+    size = 4
+    square = [b.value(b.variable(f"x{i}", spec(size, size))) for i in range(3)]
+    vector = b.value(b.variable("v", spec(size)))
+    made = list(square)
+
+    def grow(x):
+        kind = rng.choice(_UNARY)
+        if kind == "sqrt_abs":
+            return F.sqrt(F.abs(x) + 1)
+        if kind == "scale":
+            return x * rng.choice([0.5, -1.0, 1.0]) + rng.choice([0.0, 0.25])
+        if kind == "ones":
+            return x * F.ones_like(x)
+        if kind == "zeros":
+            return x + F.zeros_like(rng.choice(made))
+        if kind == "again":
+            return F.sin(x) * F.sin(x)
+        return getattr(F, kind)(x)
+
+    def join(x, y):
+        kind = rng.randrange(5)
+        if kind == 0:
+            return x + y
+        if kind == 1:
+            return x * y
+        if kind == 2:
+            return F.elemwise_add(x, F.Reshape(F.Reshape(y, shape=(-1,)), shape=(size, size)))
+        if kind == 3:
+            return F.broadcast_add(x, vector) - y
+        first, second = F.SliceChannel(F.Concat(x, y, dim=0), num_outputs=2, axis=0)
+        return first - second
+
+    def mix(x):
+        kind = rng.randrange(6)
+        if kind == 0:
+            return F.FullyConnected(x, rng.choice(square), vector, num_hidden=size)
+        if kind == 1:
+            return F.tanh(F.dot(x, rng.choice(made)))
+        if kind == 2:
+            return F.broadcast_mul(x, F.mean(x, axis=1, keepdims=True))
+        if kind == 3:
+            return F.softmax(x, axis=1)
+        if kind == 4:
+            return F.broadcast_mul(
+                x, F.sum(F._full(shape=(1, 4), value=0.3), axis=1, keepdims=True)
+            )
+        return F.BlockGrad(F.tanh(x)) + x
+
+    for _ in range(count):
+        x = rng.choice(made[-5:])
+        step = rng.random()
+        if step < 0.5:
+            made.append(grow(x))
+        elif step < 0.8:
+            made.append(join(x, rng.choice(made)))
+        else:
+            made.append(mix(x))
+    chosen = [made[-1], *(rng.choice(made[3:]) for _ in range(outputs - 1))]
+    return b.finish([F.tanh(value).entry for value in chosen])
