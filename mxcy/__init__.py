@@ -65,6 +65,10 @@ _LATER = {
     "opt": "mxcy.optimizer",
     "optimizer": "mxcy.optimizer",
     "registry": "mxcy.registry",
+    "sym": "mxcy.symbol",
+    "symbol": "mxcy.symbol",
+    "visualization": "mxcy.visualization",
+    "viz": "mxcy.visualization",
 }
 
 

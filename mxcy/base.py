@@ -2,12 +2,35 @@
 
 import numpy as np
 
-__all__ = ["MXNetError", "data_dir", "data_dir_default", "kernel_error"]
+__all__ = ["MXNetError", "NotImplementedForSymbol", "data_dir", "data_dir_default", "kernel_error"]
 __all__ += ["numeric_types", "integer_types", "string_types"]
 
 
 class MXNetError(RuntimeError):
     """An operator, a file or the runtime refused its input."""
+
+
+class NotImplementedForSymbol(MXNetError):
+    """A method that arrays have and symbols have not.
+
+    Parameters
+    ----------
+    function : callable
+        The method.
+    alias : str or None
+        How programs spell it, such as ``+=``.
+    *args
+        What it was called with.
+    """
+
+    def __init__(self, function, alias=None, *args):
+        self.function, self.alias = function.__name__, alias
+        text = f"Function {self.function}"
+        if alias:
+            text += f' (namely operator "{alias}")'
+        if args:
+            text += f" with arguments ({', '.join(str(type(a)) for a in args)})"
+        super().__init__(f"{text} is not implemented for Symbol and only available in NDArray.")
 
 
 def kernel_error(where, text):

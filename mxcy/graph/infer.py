@@ -4,10 +4,15 @@ Records infer forwards and fill in what they can tell about their inputs (a weig
 data's). Entries share one Spec, so what one node learns all its neighbours see; rounds go forwards
 until nothing new is learnt. Where a record can tell inputs from outputs (`op.infer_back`), that
 runs as well.
+
+Operators that make arrays of nothing may have extents of 0 in their `shape`: MXNet's symbols mean
+"unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from their
+users; what nobody tells is 0 in the end.
 """
 
 from mxcy.base import MXNetError
-from mxcy.graph.graph import Graph
+from mxcy.graph.graph import Graph, Node
+from mxcy.graph.node import attrs_of
 from mxcy.ops.infer import Spec
 
 __all__ = ["infer", "infer_partial"]
@@ -15,7 +20,7 @@ __all__ = ["infer", "infer_partial"]
 _MAX_ROUNDS = 16
 
 
-def infer_partial(graph, known):
+def infer_partial(graph, known, settle=False):
     """Learn what can be learnt.
 
     Parameters
@@ -23,6 +28,8 @@ def infer_partial(graph, known):
     graph : Graph
     known : dict of str to Spec
         What is known of variables, by name; shapes may be partial (-1 or None).
+    settle : bool
+        Whether extents of 0 that no one has told more about are meant as they stand.
 
     Returns
     -------
@@ -39,19 +46,57 @@ def infer_partial(graph, known):
         if node.op is None and node.name in known:
             given = known[node.name]
             specs.append([Spec(given.shape, given.dtype)])
+        elif _is_open(node):
+            specs.append([_open_spec(node)])
         else:
             specs.append([Spec() for _ in range(node.count)])
-    pending = [i for i, node in enumerate(graph.nodes) if node.op is not None]
+    opened = [i for i, node in enumerate(graph.nodes) if _is_open(node)]
+    skip = set(opened)
+    pending = [i for i, node in enumerate(graph.nodes) if node.op is not None and i not in skip]
     cache = {}
+    pending = _spread(graph, specs, pending, cache)
+    unsettled = [i for i in opened if not specs[i][0].known]
+    if settle and unsettled:
+        for i in unsettled:
+            extents = specs[i][0].shape or graph.nodes[i].attrs.shape or ()
+            specs[i][0].shape = tuple(max(extent, 0) for extent in extents)
+        _spread(graph, specs, pending, cache)
+    return specs
+
+
+def _spread(graph, specs, pending, cache):
+    """Rounds over the pending nodes until nothing new is learnt; the nodes that stay pending."""
     for _ in range(_MAX_ROUNDS):
         before = len(pending)
         pending, learnt = _round(graph, specs, pending, cache)
-        if not pending:
+        if not pending or (not learnt and len(pending) == before):
             break
-        if not learnt and len(pending) == before:
-            break
-        pending.sort()
-    return specs
+    return pending
+
+
+def _is_open(node):
+    """Whether a node makes an array whose shape its users have to tell."""
+    if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
+        return False
+    shape = node.attrs.shape
+    return not shape or 0 in shape
+
+
+def _open_spec(node):
+    shape = node.attrs.shape
+    (made,) = node.op.infer(node.attrs, [])
+    return Spec(tuple(extent or -1 for extent in shape) if shape else None, made.dtype)
+
+
+def _closed(node, shape):
+    """An open node with the shape that was found."""
+    if node.attrs.shape == shape:
+        return node
+    values = {name: getattr(node.attrs, name) for name in node.op.schema.names}
+    attrs = attrs_of(node.op, {**values, "shape": shape})
+    if node.op.uses_mode:
+        attrs = attrs.with_values(("train",), (node.attrs.train,))
+    return Node(node.op, node.name, attrs, node.inputs, node.extra)
 
 
 def _round(graph, specs, pending, cache):
@@ -108,7 +153,7 @@ def infer(graph, known):
     MXNetError
         When something stays unknown; it names the variables and nodes.
     """
-    specs = infer_partial(graph, known)
+    specs = infer_partial(graph, known, settle=True)
     lacking = [
         node.name
         for node, outs in zip(graph.nodes, specs, strict=True)
@@ -119,4 +164,8 @@ def infer(graph, known):
             f"shapes or dtypes of {', '.join(lacking[:10])}{' ...' if len(lacking) > 10 else ''} "
             "cannot be inferred from what is given"
         )
-    return Graph(graph.nodes, graph.outputs, specs, graph.forward)
+    nodes = [
+        _closed(node, outs[0].shape) if _is_open(node) else node
+        for node, outs in zip(graph.nodes, specs, strict=True)
+    ]
+    return Graph(nodes, graph.outputs, specs, graph.forward)

@@ -2,6 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Field, Int
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.record import native, op, register, sample
 
@@ -30,6 +31,7 @@ for _name, _aliases, _targets in (
 ):
     register(
         _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer,
+        in_symbols=InSymbols(precision_cast=_name == "amp_cast"),
         grad=_grad, ref=_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
         samples=(
             sample((3, 4), dtype="float32", grad=False),
@@ -42,7 +44,13 @@ for _name, _aliases, _targets in (
 _MIXED = tuple(map(dtypes.code_of, ("float32", "float16", "bfloat16")))
 
 
-@op("amp_multicast", inputs="", variadic="data", num_args="num_outputs")
+@op(
+    "amp_multicast",
+    inputs="",
+    variadic="data",
+    num_args="num_outputs",
+    in_symbols=InSymbols(names=lambda a, n: [f"data_{i}" for i in range(n)], precision_cast=True),
+)
 class AmpMulticast:
     """Bring arrays of float32, float16 and bfloat16 to one of these types.
 

@@ -4,6 +4,7 @@ import math
 
 from mxcy.ops.attrs import Enum, Float
 from mxcy.ops.elemwise import by_element
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.random import generator
 from mxcy.ops.record import op, sample
@@ -23,9 +24,14 @@ def _per_channel(gamma_size, ndim):
     "LeakyReLU",
     aliases=("_npx_leaky_relu",),
     inputs="data gamma?",
-    outputs="out mask",
+    outputs="output mask",
     visible=1,
     uses_mode=True,
+    in_symbols=InSymbols(
+        {"gamma": '["Constant", {"value": 0.25}]'},
+        named=True,
+        listed=lambda a: 2 if a.act_type == "rrelu" else 1,
+    ),
 )
 class LeakyReLU:
     """Rectifiers that let something of negative elements through.

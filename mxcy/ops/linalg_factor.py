@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.linalg import matrices, solve, square, transposed, triangle
 from mxcy.ops.record import op, sample
@@ -123,7 +124,8 @@ def _spread(F, A, shape, per_matrix):
     return F.broadcast_mul(F.Reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
 
 
-@op("_linalg_det", aliases=("linalg_det",), inputs="A")
+@op("_linalg_det", aliases=("linalg_det",), inputs="A",
+    in_symbols=InSymbols(listed=3))  # fmt: skip
 class Det:
     """The determinants of square matrices; one matrix gives shape (1,).
 
@@ -141,7 +143,8 @@ class Det:
         return out.reshape(out.shape or (1,))
 
 
-@op("_linalg_slogdet", aliases=("linalg_slogdet",), inputs="A", outputs="sign logabsdet")
+@op("_linalg_slogdet", aliases=("linalg_slogdet",), inputs="A", outputs="sign logabsdet",
+    in_symbols=InSymbols(listed=4))  # fmt: skip
 class SLogDet:
     """The signs and the logarithms of the magnitudes of determinants of square matrices.
 

@@ -2,6 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Enum, Field, Float
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.record import native, op, register, sample, values
 from mxcy.ops.shape import MOVE
@@ -174,6 +175,7 @@ class MakeLoss:
     inputs="data moving_avg",
     outputs="output",
     mutates=("moving_avg",),
+    in_symbols=InSymbols({"moving_avg": '["zero", {}]'}),
 )
 class IdentityAttachKLSparseReg:
     """The data unchanged; the gradient adds a penalty on units that are too active.

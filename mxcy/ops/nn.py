@@ -2,6 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
 from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, TAKE
@@ -190,8 +191,9 @@ def _mask_shape(a, shape):
     "Dropout",
     aliases=("_npx_dropout",),
     inputs="data",
-    outputs="out mask",
+    outputs="output mask",
     visible=1,
+    in_symbols=InSymbols(named=True),
     uses_mode=True,
     uses_rng=True,
 )

@@ -2,6 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Float, FloatOrNone, Int
+from mxcy.ops.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import BATCH_NORM
 from mxcy.ops.record import native, op, sample, values
@@ -65,6 +66,7 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
     visible=lambda a: 3 if a.output_mean_var else 1,
     mutates=("gamma", "moving_mean", "moving_var"),
     aux=("moving_mean", "moving_var"),
+    in_symbols=InSymbols(STATISTICS, named=True),
     uses_mode=True,
 )
 class BatchNorm:

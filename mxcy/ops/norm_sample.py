@@ -1,6 +1,7 @@
 """Normalisation within each sample, with learned scale and shift: by layer, group and instance."""
 
 from mxcy.ops.attrs import Bool, Float, Int
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.norm import along, other_axes, require_float
 from mxcy.ops.params import ROW_NORM
@@ -52,7 +53,8 @@ def _infer_layer_norm(a, data, gamma):
 
 
 @op("LayerNorm", aliases=("_npx_layer_norm",), inputs="data gamma beta", outputs="output mean std",
-    visible=lambda a: 3 if a.output_mean_var else 1)  # fmt: skip
+    visible=lambda a: 3 if a.output_mean_var else 1,
+    in_symbols=InSymbols(named=True))  # fmt: skip
 class LayerNorm:
     """Normalise along one axis and scale and shift.
 
@@ -186,7 +188,8 @@ def _normalise_groups(xp, data, gamma, beta, groups, eps):
 
 
 @op("GroupNorm", aliases=("_npx_group_norm",), inputs="data gamma beta", outputs="output mean std",
-    visible=lambda a: 3 if a.output_mean_var else 1)  # fmt: skip
+    visible=lambda a: 3 if a.output_mean_var else 1,
+    in_symbols=InSymbols(named=True))  # fmt: skip
 class GroupNorm:
     """Normalise groups of channels of each sample, and scale and shift.
 
@@ -226,6 +229,7 @@ class GroupNorm:
     inputs="data gamma beta",
     outputs="output mean std",
     visible=1,
+    in_symbols=InSymbols(named=True),
 )
 class InstanceNorm:
     """Normalise each channel of each sample, and scale and shift.

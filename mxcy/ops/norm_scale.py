@@ -3,6 +3,7 @@
 import math
 
 from mxcy.ops.attrs import Bool, Enum, Float, ShapeOrNone, UInt
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, normal_axes, require
 from mxcy.ops.norm import require_float
 from mxcy.ops.params import L2_NORMALIZE
@@ -34,7 +35,7 @@ def _length_params(a, ins, outs):
     }
 
 
-@op("L2Normalization", outputs="output norm", visible=1)
+@op("L2Normalization", outputs="output norm", visible=1, in_symbols=InSymbols(named=True))
 class L2Normalization:
     """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``.
 
@@ -113,7 +114,7 @@ def _lrn_kernel(name):
     return native(name, struct=LRN_PARAMS, params=params, work=work)
 
 
-@op("LRN", outputs="output norm", visible=1)
+@op("LRN", outputs="output norm", visible=1, in_symbols=InSymbols(named=True))
 class LRN:
     """Divide by a power of the energy of neighbouring channels.
 

@@ -1,6 +1,7 @@
 """Relatives of BatchNorm: the older one, the one across devices, and the one with a rectifier."""
 
 from mxcy.ops.attrs import Bool, Field, Float, Int, Str
+from mxcy.ops.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.norm import BatchNorm
 from mxcy.ops.record import register, sample, values
 
@@ -14,6 +15,7 @@ _SHARED = {
     "mutates": ("gamma", "moving_mean", "moving_var"),
     "aux": ("moving_mean", "moving_var"),
     "uses_mode": True,
+    "in_symbols": InSymbols(STATISTICS, named=True),
 }
 
 
@@ -116,5 +118,5 @@ register(
     ref=_rectified_ref,
     samples=_samples(),
     doc="""BatchNorm followed by ``max(x, 0)``; see BatchNorm.""",
-    **_SHARED,
+    **{**_SHARED, "in_symbols": InSymbols(STATISTICS, named=True, listed=4)},
 )

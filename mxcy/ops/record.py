@@ -22,6 +22,7 @@ import inspect
 
 from mxcy.base import MXNetError
 from mxcy.ops.attrs import REQUIRED, Field, Schema
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec
 
 __all__ = [
@@ -137,7 +138,7 @@ class Op:
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
         like_out=(), aux=None, eager=None, infer_back=None,
-        forwards=None, epilogue=None, identity=False, ignores=(),
+        forwards=None, epilogue=None, identity=False, ignores=(), in_symbols=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -165,6 +166,7 @@ class Op:
         self.identity = identity
         # positions of the inputs of which only shape and dtype matter
         self.ignored = frozenset(self.inputs.index(name) for name in ignores)
+        self.in_symbols = in_symbols or InSymbols()
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
@@ -203,6 +205,29 @@ class Op:
         if self.variadic:
             return tuple(f"{self.variadic}{i}" for i in range(n))
         return self.inputs[:n]
+
+    def listed(self, a):
+        """How many outputs symbols' files count."""
+        listed = self.in_symbols.listed
+        if listed is None:
+            return len(self.outputs(a))
+        return listed(a) if callable(listed) else listed
+
+    def symbol_outputs(self, a):
+        """The endings of the visible outputs' names in symbols."""
+        count = self.visible(a)
+        if self.in_symbols.named:
+            return self.outputs(a)[:count]
+        if self.listed(a) == 1:
+            return ("output",)
+        return tuple(f"output{i}" for i in range(count))
+
+    def symbol_inputs(self, a, n):
+        """The names of `n` inputs in symbols, which name the variables made for them."""
+        if not self.variadic:
+            return self.arguments(a)
+        names = self.in_symbols.names
+        return tuple(f"arg{i}" for i in range(n)) if names is None else tuple(names(a, n))
 
     def infer(self, a, ins):
         """Infer output specs from input specs; input specs may be filled in.
@@ -288,7 +313,7 @@ def op(name, **parts):
     """Class decorator that registers a record; annotated class attributes become the schema."""
     members = (
         "arguments", "infer", "grad", "ref", "kernels", "samples", "domain", "dtypes", "outputs",
-        "visible", "eager", "infer_back", "forwards", "epilogue",
+        "visible", "eager", "infer_back", "forwards", "epilogue", "in_symbols",
     )  # fmt: skip
 
     def decorate(body):

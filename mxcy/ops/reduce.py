@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy.dtypes import code_of
 from mxcy.ops.attrs import Bool, Enum, Field, Int, IntOrNone, ShapeOrNone
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, normal_axes, normal_axis, require
 from mxcy.ops.params import ARG, REDUCE
 from mxcy.ops.record import native, op, register, sample
@@ -285,6 +286,7 @@ for _name in ("argmax", "argmin"):
     register(
         _name,
         fields=(Field("axis", IntOrNone, None), Field("keepdims", Bool, False)),
+        in_symbols=InSymbols(flat_axis=True),
         infer=_infer_position,
         grad=lambda a, F, g: None,
         ref=_position_ref,

@@ -7,6 +7,7 @@ import math
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, normal_axes, require
 from mxcy.ops.record import native, op, register, sample, stop
 
@@ -353,6 +354,7 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
         name,
         aliases=aliases,
         outputs=outputs,
+        in_symbols=InSymbols(named=True),
         infer=lambda a, data: Spec(data.shape, data.dtype),
         grad=grad,
         ref=lambda a, xp, data: xp.array(data),

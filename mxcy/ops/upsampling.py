@@ -2,6 +2,7 @@
 
 from mxcy.ops.attrs import Enum, Int, ULong
 from mxcy.ops.conv import data_ref
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
 from mxcy.ops.record import find, native, op, sample
@@ -90,7 +91,20 @@ def _bilinear_kernel(kernel):
     )
 
 
-@op("UpSampling", inputs="", variadic="data", num_args="num_args")
+def _input_names(a, n):
+    """How symbols name the inputs."""
+    return ("data", "weight") if a.sample_type == "bilinear" else [f"arg{i}" for i in range(n)]
+
+
+@op(
+    "UpSampling",
+    inputs="",
+    variadic="data",
+    num_args="num_args",
+    in_symbols=InSymbols(
+        {"weight": '["bilinear", {}]', "arg1": '["bilinear", {}]'}, names=_input_names
+    ),
+)
 class UpSampling:
     """Enlarge images `scale` times.
 

@@ -1,0 +1,264 @@
+"""Graphs as JSON text, as all versions of MXNet exchange them.
+
+`dumps` writes what MXNet 1.9.1 writes, byte by byte. `loads` reads the files of every version and
+brings old ones up to date.
+"""
+
+import json
+import warnings
+
+from mxcy.base import MXNetError
+from mxcy.graph import legacy
+from mxcy.graph.node import SymbolNode, topological
+from mxcy.ops.record import REGISTRY
+
+__all__ = ["VERSION", "dumps", "input_versions", "loads"]
+
+#: the MXNet release whose format is written: 10000 major + 100 minor + patch
+VERSION = 10901
+_NEWEST = 20000  # files of later releases are read with a warning
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def dumps(entries, remove_amp_cast=True, np_shape=False):
+    """The text of a graph.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+        The outputs.
+    remove_amp_cast : bool
+        Whether operators take the inputs of mixed-precision casts in place of their outputs.
+    np_shape : bool
+        Whether the file says that zero-size shapes are ordinary ones.
+
+    Returns
+    -------
+    str
+    """
+    if remove_amp_cast:
+        entries = _without_casts(entries)
+    order = topological(entries)
+    number = {id(node): i for i, node in enumerate(order)}
+    nodes, rows = [], [0]
+    for node, versions in zip(order, input_versions(order), strict=True):
+        fields = [("op", "null" if node.op is None else node.op.name), ("name", node.name)]
+        if node.attrs:
+            fields.append(("attrs", dict(sorted(node.attrs.items()))))
+        inputs = [
+            [number[id(source)], index, version]
+            for (source, index), version in zip(node.inputs, versions, strict=True)
+        ]
+        fields.append(("inputs", inputs))
+        nodes.append(dict(fields))
+        rows.append(rows[-1] + (1 if node.op is None else node.op.listed(node.parsed)))
+    attrs = {"is_np_shape": ["int", 1]} if np_shape else {}
+    attrs["mxnet_version"] = ["int", VERSION]
+    return _text(
+        {
+            "nodes": nodes,
+            "arg_nodes": [i for i, node in enumerate(order) if node.op is None],
+            "node_row_ptr": rows,
+            "heads": [[number[id(node)], index, 0] for node, index in entries],
+            "attrs": attrs,
+        }
+    )
+
+
+def input_versions(order):
+    """For each node, how often each of its inputs has been written until the node ran.
+
+    Parameters
+    ----------
+    order : list of SymbolNode
+        In topological order.
+
+    Returns
+    -------
+    list of list of int
+    """
+    writes, found = {}, []  # id of a variable -> how many operators have written it so far
+    for node in order:
+        for position in _written(node):
+            source = id(node.inputs[position][0])
+            writes[source] = writes.get(source, 0) + 1
+        found.append([writes.get(id(source), 0) for source, _ in node.inputs])
+    return found
+
+
+def _written(node):
+    """The positions of a node's auxiliary states among its inputs."""
+    if node.op is None or not node.op.aux:
+        return ()
+    arguments = node.op.arguments(node.parsed)
+    return [arguments.index(name) for name in node.op.aux if name in arguments]
+
+
+def _without_casts(entries):
+    """Entries of a copy in which nobody but the outputs reads precision casts."""
+    order = topological(entries)
+    if not any(node.op is not None and node.op.in_symbols.precision_cast for node in order):
+        return entries
+    made, behind = {}, {}
+    for node in order:
+        inputs = [behind.get((id(n), i)) or (made[id(n)], i) for n, i in node.inputs]
+        made[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
+        if node.op is not None and node.op.in_symbols.precision_cast:
+            behind.update(((id(node), i), entry) for i, entry in enumerate(inputs))
+    return [(made[id(node)], index) for node, index in entries]
+
+
+def _text(value, indent=""):
+    """A value as MXNet lays it out: one line for up to ten elements or one key."""
+    if isinstance(value, str):
+        return f'"{value.translate(_ESCAPES)}"'
+    if isinstance(value, dict):
+        inner, short = indent + "  ", len(value) <= 1
+        parts = [f"{_text(key)}: {_text(item, inner)}" for key, item in value.items()]
+        return _layout("{}", parts, indent, short)
+    if isinstance(value, list):
+        inner, short = (
+            indent + "  ",
+            len(value) <= 10 and not any(isinstance(v, dict) for v in value),
+        )
+        return _layout("[]", [_text(item, inner) for item in value], indent, short)
+    return str(value)
+
+
+def _layout(brackets, parts, indent, short):
+    if short:
+        return f"{brackets[0]}{', '.join(parts)}{brackets[1]}"
+    body = ", \n".join(f"{indent}  {part}" for part in parts)
+    return f"{brackets[0]}\n{body}\n{indent}{brackets[1]}"
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def loads(text):
+    """Read a graph.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+        The outputs.
+
+    Raises
+    ------
+    MXNetError
+        When the text is not a graph, or an operator is not known.
+    """
+    try:
+        content = json.loads(text, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise MXNetError(f"cannot read the symbol's JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise MXNetError("cannot read the symbol's JSON: expected an object")
+    version = _version(content)
+    described = _field(content, "nodes", list)
+    heads = _field(content, "heads", list)
+    nodes = []
+    for number, description in enumerate(described):
+        nodes.append(_node(number, description, nodes))
+    entries = [_entry(head, nodes, "heads") for head in heads]
+    if not entries:
+        raise MXNetError("cannot read the symbol's JSON: it has no heads")
+    legacy.upgrade(nodes, version)
+    for node in nodes:
+        _check(node)
+    for node, index in entries:
+        _check_index(node, index)
+    return entries
+
+
+def _field(content, name, kind, default=None):
+    value = content.get(name, default)
+    if not isinstance(value, kind):
+        what = "is missing" if value is None else f"has the wrong type {type(value).__name__}"
+        raise MXNetError(f"cannot read the symbol's JSON: field {name!r} {what}")
+    return value
+
+
+def _version(content):
+    """The release that wrote a file; files from before the number was kept count as 0.8."""
+    found = _field(content, "attrs", dict, {}).get("mxnet_version")
+    if found is None:
+        return 800
+    if not (isinstance(found, list) and len(found) == 2 and isinstance(found[1], int)):
+        raise MXNetError(f"cannot read the symbol's JSON: mxnet_version {found!r}")
+    if found[1] > _NEWEST + 9999:
+        warnings.warn(
+            f"the symbol was saved by MXNet {found[1]}, which is newer than what is known here",
+            stacklevel=4,
+        )
+    return found[1]
+
+
+def _texts(description, name):
+    found = _field(description, name, dict, {})
+    for key, value in found.items():
+        if not isinstance(value, str):
+            raise MXNetError(f"cannot read the symbol's JSON: {name} {key!r} is not text")
+    return found
+
+
+def _node(number, description, nodes):
+    """One node from its description and the nodes before it."""
+    if not isinstance(description, dict):
+        raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
+    kind, name = _field(description, "op", str), _field(description, "name", str)
+    op = None
+    if kind != "null":
+        op = REGISTRY.get(kind)
+        if op is None:
+            raise MXNetError(
+                f"Failed loading Op {name} of type {kind}: operator {kind} is not registered"
+            )
+    # The names of one thing in different versions; several of them stand in the same file.
+    attrs = {key: text for form in ("param", "attr", "attrs")
+             for key, text in _texts(description, form).items()}  # fmt: skip
+    inputs = _field(description, "inputs", list)
+    return SymbolNode(op, name, attrs, [_entry(entry, nodes, name) for entry in inputs])
+
+
+def _entry(entry, nodes, where):
+    """(node, index) from ``[number, index]`` or ``[number, index, version]``."""
+    valid = isinstance(entry, list) and len(entry) in (2, 3)
+    if not valid or not all(type(n) is int and n >= 0 for n in entry) or entry[0] >= len(nodes):
+        raise MXNetError(f"cannot read the symbol's JSON: entry {entry!r} of {where}")
+    return nodes[entry[0]], entry[1]
+
+
+def _check_index(node, index):
+    count = 1 if node.op is None else node.op.listed(node.parsed)
+    if index >= count:
+        raise MXNetError(
+            f"cannot read the symbol's JSON: output {index} of {node.name}, which has {count}"
+        )
+
+
+def _check(node):
+    """Refuse nodes whose attributes or inputs do not fit the operator."""
+    for source, index in node.inputs:
+        _check_index(source, index)
+    if node.op is None:
+        if node.inputs:
+            raise MXNetError(f"cannot read the symbol's JSON: variable {node.name} has inputs")
+        return
+    if node.op.variadic:
+        _ = node.parsed
+        return
+    wanted = node.op.arguments(node.parsed)
+    least = sum(name not in node.op.optional for name in wanted)
+    if not least <= len(node.inputs) <= len(wanted):
+        raise MXNetError(
+            f"cannot read the symbol's JSON: {node.op.name} {node.name} has {len(node.inputs)} "
+            f"inputs, expected {', '.join(wanted)}"
+        )

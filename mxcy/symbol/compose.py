@@ -1,0 +1,151 @@
+"""Composition: operators applied to symbols, and symbols put in the place of variables."""
+
+from mxcy.base import MXNetError
+from mxcy.graph.node import SymbolNode, topological
+
+__all__ = ["apply", "check_key", "clone", "substitute"]
+
+
+def apply(op, name, attrs, positional, named):
+    """Make a node; inputs that are not given become variables.
+
+    Parameters
+    ----------
+    op : Op
+    name : str
+    attrs : dict of str to str
+    positional : list of Symbol or None
+        The inputs in order.
+    named : dict of str to Symbol
+        Inputs by name.
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+        The visible outputs.
+
+    Raises
+    ------
+    MXNetError
+        When an attribute or an input does not fit the operator.
+    """
+    for key in attrs:
+        check_key(op, key)
+    node = SymbolNode(op, name, attrs)
+    count = len(positional) + len(named)
+    if op.variadic:
+        given = attrs.get(op.num_args) if op.num_args is not None else None
+        if given is None and op.num_args is not None:
+            node.attrs[op.num_args] = str(count)
+            node.changed()
+        names = op.symbol_inputs(node.parsed, _count(node, count))
+    else:
+        names = op.arguments(node.parsed)
+    given = dict(zip(names, positional, strict=False))
+    if len(positional) > len(names):
+        raise MXNetError(
+            f"operator {op.name}: expected at most {len(names)} inputs, got {len(positional)}"
+        )
+    for key, symbol in named.items():
+        if key not in names:
+            raise MXNetError(
+                f"Symbol.ComposeKeyword argument name {key} not found.{_candidates(names)}"
+            )
+        given[key] = symbol
+    for key in names:
+        symbol = given.get(key)
+        if symbol is None:
+            node.inputs.append((SymbolNode(None, f"{name}_{key}" if name else key, node.attrs), 0))
+        else:
+            node.inputs.append(_single(key, symbol))
+    _mark_inputs(node, names)
+    node.changed()
+    return [(node, i) for i in range(op.visible(node.parsed))]
+
+
+def _count(node, given):
+    """How many inputs a variadic operator has: its count attribute tells it."""
+    attribute = node.op.num_args
+    return given if attribute is None else max(given, getattr(node.parsed, attribute))
+
+
+def check_key(op, key):
+    """Refuse keys that are neither an operator's attributes nor hidden.
+
+    Raises
+    ------
+    MXNetError
+    """
+    if key not in op.schema.by_name and not (key.startswith("__") and key.endswith("__")):
+        known = ", ".join(op.schema.names) or "none"
+        raise MXNetError(
+            f"Cannot find argument '{key}', Possible Arguments: {known}, in operator {op.name}"
+        )
+
+
+def _candidates(names):
+    return "\nCandidate arguments:" + "".join(f"\n\t[{i}]{name}" for i, name in enumerate(names))
+
+
+def _single(key, symbol):
+    """The only entry of a symbol."""
+    if len(symbol._entries) != 1:
+        raise MXNetError(
+            f"Keyword Argument {key} is a tuple of {len(symbol._entries)}, single value is required"
+        )
+    return symbol._entries[0]
+
+
+def _mark_inputs(node, names):
+    """Give variables the initializers that the operator wants for them."""
+    for key, text in node.op.in_symbols.initial.items():
+        if key in names:
+            source = node.inputs[names.index(key)][0]
+            if source.op is None:
+                source.attrs.setdefault("__init__", text)
+
+
+def clone(entries):
+    """Entries of a copy of all nodes that they depend on."""
+    made = {}
+    for node in topological(entries):
+        made[id(node)] = SymbolNode(
+            node.op, node.name, node.attrs, [(made[id(n)], i) for n, i in node.inputs]
+        )
+    return [(made[id(node)], index) for node, index in entries]
+
+
+def substitute(entries, named):
+    """Put symbols in the place of variables, in the nodes themselves.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+    named : dict of str to Symbol
+        By the variables' names.
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+        The entries, where they were variables replaced as well.
+
+    Raises
+    ------
+    MXNetError
+        When there is no variable of a name, or a symbol has several outputs.
+    """
+    order = topological(entries)
+    variables = [node.name for node in order if node.op is None]
+    for key in named:
+        if key not in variables:
+            raise MXNetError(
+                f"Symbol.ComposeKeyword argument name {key} not found.{_candidates(variables)}"
+            )
+    replaced = {
+        id(node): _single(node.name, named[node.name])
+        for node in order
+        if node.op is None and node.name in named
+    }
+    for node in order:
+        node.inputs = [replaced.get(id(source), (source, i)) for source, i in node.inputs]
+    return [replaced.get(id(node), (node, i)) for node, i in entries]

@@ -1,0 +1,319 @@
+"""Symbols made of nothing: variables, constants, ranges, and files."""
+
+from mxcy import attribute, dtypes
+from mxcy.base import integer_types
+from mxcy.graph.json import loads
+from mxcy.graph.node import SymbolNode
+from mxcy.symbol import attributes, text
+from mxcy.symbol.register import F
+from mxcy.symbol.symbol import Symbol
+
+__all__ = [
+    "Variable", "arange", "eye", "fromjson", "full", "histogram", "linspace", "load", "load_json",
+    "ones", "split_v2", "var", "zeros",
+]  # fmt: skip
+
+_STORAGE = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
+
+
+def var(
+    name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None,
+    profiler_scope=None, **kwargs,
+):  # fmt: skip
+    """Make a variable, to which an array is bound later.
+
+    Parameters
+    ----------
+    name : str
+    attr : dict of str to str, optional
+        Attributes.
+    shape : tuple of int, optional
+        Its shape, for inference; 0 stands for an unknown extent.
+    lr_mult, wd_mult : float, optional
+        Factors on the learning rate and the weight decay.
+    dtype : dtype, optional
+        Its dtype, for inference.
+    init : str or Initializer, optional
+        How it is initialized, whatever the initializer of the network.
+    stype : {'default', 'row_sparse', 'csr'}, optional
+        Its storage type.
+    profiler_scope : str, optional
+        Under which name the profiler lists it.
+    **kwargs
+        Further attributes; their names begin and end with double underscores.
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    TypeError
+        When `name` is not a str.
+    ValueError
+        When a further attribute's name has no double underscores.
+    """
+    if not isinstance(name, str):
+        raise TypeError("Expect a string for variable `name`")
+    given = dict(attribute.current().get(attr))
+    if shape is not None:
+        extents = shape if isinstance(shape, (tuple, list)) else (shape,)
+        given["__shape__"] = str(tuple(int(n) for n in extents))
+    if lr_mult is not None:
+        given["__lr_mult__"] = str(lr_mult)
+    if wd_mult is not None:
+        given["__wd_mult__"] = str(wd_mult)
+    if dtype is not None:
+        given["__dtype__"] = str(dtypes.code_of(dtype))
+    if init is not None:
+        given["__init__"] = init if isinstance(init, str) else init.dumps()
+    if stype is not None:
+        given["__storage_type__"] = str(_STORAGE[stype])
+    if profiler_scope is not None:
+        given["__profiler_scope__"] = profiler_scope
+    for key, value in kwargs.items():
+        if not (key.startswith("__") and key.endswith("__")):
+            raise ValueError(
+                f"Attribute name={key} is not supported. Additional attributes must start and end "
+                "with double underscores, e.g, __yourattr__"
+            )
+        given[key] = str(value)
+    made = Symbol([(SymbolNode(None, name), 0)])
+    # Explicit arguments win over the plain keys of `attr`.
+    for key, value in given.items():
+        if not isinstance(value, str):
+            raise ValueError("Set Attr only accepts string values")
+        stored = attributes.stored_key(key, value)
+        if stored == key or stored not in given:
+            made._entries[0][0].attrs[stored] = value
+    return made
+
+
+Variable = var
+
+
+def load(fname):
+    """Read a symbol from a JSON file.
+
+    Parameters
+    ----------
+    fname : str
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    MXNetError
+        When there is no such file, or it is not a symbol.
+    """
+    if not isinstance(fname, str):
+        raise TypeError("fname need to be string")
+    return Symbol(loads(text.read(fname)))
+
+
+def load_json(json_str):
+    """Read a symbol from JSON text.
+
+    Parameters
+    ----------
+    json_str : str
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    MXNetError
+        When the text is not a symbol, or an operator is not known.
+    """
+    if not isinstance(json_str, str):
+        raise TypeError("fname required to be string")
+    return Symbol(loads(json_str))
+
+
+fromjson = load_json
+
+
+def _named(dtype):
+    return "float32" if dtype is None else dtype
+
+
+def zeros(shape, dtype=None, **kwargs):
+    """Zeros; extents of 0 are told by whoever uses the symbol.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._zeros(shape=shape, dtype=_named(dtype), **kwargs)
+
+
+def ones(shape, dtype=None, **kwargs):
+    """Ones; extents of 0 are told by whoever uses the symbol.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._ones(shape=shape, dtype=_named(dtype), **kwargs)
+
+
+def full(shape, val, dtype=None, **kwargs):
+    """An array filled with a number.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    val : float
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._full(shape=shape, dtype=_named(dtype), value=float(val), **kwargs)
+
+
+def eye(N, M=0, k=0, dtype=None, **kwargs):
+    """A matrix with ones on a diagonal.
+
+    Parameters
+    ----------
+    N, M : int
+        The numbers of rows and columns; as many columns as rows when `M` is 0.
+    k : int
+        Which diagonal: above the main one when positive.
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._eye(N, M, k, dtype=_named(dtype), **kwargs)
+
+
+def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None):
+    """Evenly spaced numbers.
+
+    Parameters
+    ----------
+    start, stop : float
+        The first number and the end, which is not reached; from 0 to `start` without `stop`.
+    step : float
+    repeat : int
+        How often each number stands.
+    infer_range : bool
+        Whether the end follows from the shape that users of the symbol want.
+    name : str, optional
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._arange(
+        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name,
+        dtype=_named(dtype),
+    )  # fmt: skip
+
+
+def linspace(start, stop, num, endpoint=True, name=None, dtype=None):
+    """A given number of evenly spaced numbers.
+
+    Parameters
+    ----------
+    start, stop : float
+    num : int
+    endpoint : bool
+        Whether `stop` is the last one.
+    name : str, optional
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    Symbol
+    """
+    return F._linspace(
+        start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=_named(dtype)
+    )
+
+
+def histogram(a, bins=10, range=None, **kwargs):
+    """Count how many elements fall into bins.
+
+    Parameters
+    ----------
+    a : Symbol
+    bins : int or Symbol
+        The number of equal bins, or their edges.
+    range : (float, float)
+        The outer edges, for a number of bins.
+
+    Returns
+    -------
+    Symbol
+        Two outputs: counts and edges.
+
+    Raises
+    ------
+    ValueError
+        When a number of bins comes without `range`, or `bins` is something else.
+    """
+    if isinstance(bins, Symbol):
+        return F._histogram(data=a, bins=bins, **kwargs)
+    if isinstance(bins, integer_types):
+        if range is None:
+            raise ValueError("null range is not supported in symbol mode")
+        return F._histogram(data=a, bin_cnt=bins, range=range, **kwargs)
+    raise ValueError("bins argument should be either an integer or an NDArray")
+
+
+def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
+    """Split along an axis.
+
+    Parameters
+    ----------
+    ary : Symbol
+    indices_or_sections : int or tuple of int
+        A number of equal parts, or where the parts begin.
+    axis : int
+    squeeze_axis : bool
+        Whether the axis is removed from parts of extent 1.
+
+    Returns
+    -------
+    Symbol
+        One output per part.
+
+    Raises
+    ------
+    ValueError
+        When `indices_or_sections` is neither.
+    """
+    indices, sections = [], 0
+    if isinstance(indices_or_sections, integer_types):
+        sections = indices_or_sections
+    elif isinstance(indices_or_sections, (tuple, list, set)):
+        indices = [0, *indices_or_sections]
+    else:
+        raise ValueError("indices_or_sections must either int or tuple / list / set of ints")
+    return F._split_v2(ary, indices, axis, squeeze_axis, sections)

@@ -1,0 +1,265 @@
+"""Inference of shapes and dtypes: what the methods of Symbol answer.
+
+Unknown extents are 0 and unknown shapes ``()``; with NumPy's shape semantics they are -1 and None.
+"""
+
+import ast
+import warnings
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer_partial
+from mxcy.ops.infer import Spec
+from mxcy.util import is_np_shape
+
+__all__ = ["infer_shape", "infer_shape_partial", "infer_type", "infer_type_partial", "known_specs"]
+
+_ONE_WAY = "Can only specify known argument {} either by positional or kwargs way."
+
+
+def infer_shape(self, *args, **kwargs):
+    """Infer the shapes of all arguments, outputs and auxiliary states.
+
+    Parameters
+    ----------
+    *args : tuple of int or None
+        Shapes of the arguments in the order of `list_arguments`; None where unknown.
+    **kwargs : tuple of int
+        Shapes of variables by name. Extents may be 0, unknown.
+
+    Returns
+    -------
+    (arg_shapes, out_shapes, aux_shapes) : lists of tuple
+        Three times None, with a warning, when something cannot be told.
+
+    Raises
+    ------
+    MXNetError
+        When shapes contradict each other, or a name is not that of a variable.
+    TypeError
+        When a shape is not a tuple.
+    """
+    found = _infer_shape_impl(self, True, *args, **kwargs)
+    arg_shapes, out_shapes, aux_shapes = found
+    if all(_is_known(shape) for shapes in found for shape in shapes):
+        return found
+    unknown = [
+        f"{name}: {shape}"
+        for name, shape in zip(
+            self.list_arguments() + self.list_auxiliary_states(),
+            arg_shapes + aux_shapes,
+            strict=True,
+        )
+        if not _is_known(shape)
+    ]
+    warnings.warn(
+        "Cannot decide shape for the following arguments (0s in shape means unknown dimensions). "
+        "Consider providing them as input:\n\t" + "\n\t".join(unknown),
+        stacklevel=2,
+    )
+    return None, None, None
+
+
+def infer_shape_partial(self, *args, **kwargs):
+    """Infer as many shapes as can be told; see `infer_shape`.
+
+    Returns
+    -------
+    (arg_shapes, out_shapes, aux_shapes) : lists of tuple
+        With unknown extents and shapes.
+    """
+    return _infer_shape_impl(self, True, *args, **kwargs)
+
+
+def _infer_shape_impl(self, partial, *args, **kwargs):
+    """The inference behind `infer_shape`; without `partial` three times None when incomplete."""
+    if args and kwargs:
+        raise ValueError(_ONE_WAY.format("shapes"))
+    for place, shape in (*enumerate(args), *kwargs.items()):
+        if not isinstance(shape, tuple) and not (shape is None and args):
+            what = f"argument {place}" if args else repr(place)
+            raise TypeError(f"Arguments need to be shapes (tuple), but {what} is {type(shape)}.")
+    given = _by_name(self, args, kwargs, "InferShape")
+    known = {name: Spec(_inward(shape)) for name, shape in given.items()}
+    found = _infer(self, known, shapes=True)
+    answer = tuple([_outward(spec.shape) for spec in specs] for specs in found)
+    if not partial and not all(_is_known(shape) for shapes in answer for shape in shapes):
+        return None, None, None
+    return answer
+
+
+def infer_type(self, *args, **kwargs):
+    """Infer the dtypes of all arguments, outputs and auxiliary states.
+
+    Parameters
+    ----------
+    *args : dtype or None
+        Dtypes of the arguments in the order of `list_arguments`; None where unknown.
+    **kwargs : dtype
+        Dtypes of variables by name.
+
+    Returns
+    -------
+    (arg_types, out_types, aux_types) : lists of type
+        Three times None, with a warning, when something cannot be told.
+
+    Raises
+    ------
+    MXNetError
+        When dtypes contradict each other, or a name is not that of a variable.
+    """
+    found = _infer_type_impl(self, True, *args, **kwargs)
+    arg_types, _, aux_types = found
+    if all(dtype is not None for types in found for dtype in types):
+        return found
+    unknown = [
+        f"{name}: {dtype}"
+        for name, dtype in zip(
+            self.list_arguments() + self.list_auxiliary_states(), arg_types + aux_types, strict=True
+        )
+        if dtype is None
+    ]
+    warnings.warn(
+        "Cannot decide type for the following arguments. Consider providing them as input:\n\t"
+        + "\n\t".join(unknown),
+        stacklevel=2,
+    )
+    return None, None, None
+
+
+def infer_type_partial(self, *args, **kwargs):
+    """Infer as many dtypes as can be told; see `infer_type`.
+
+    Returns
+    -------
+    (arg_types, out_types, aux_types) : lists of type or None
+    """
+    return _infer_type_impl(self, True, *args, **kwargs)
+
+
+def _infer_type_impl(self, partial, *args, **kwargs):
+    """The inference behind `infer_type`; without `partial` three times None when incomplete."""
+    if args and kwargs:
+        raise ValueError(_ONE_WAY.format("types"))
+    known = {}
+    for name, dtype in _by_name(self, args, kwargs, "InferType").items():
+        try:
+            known[name] = Spec(None, dtypes.code_of(dtype))
+        except MXNetError as error:
+            if args:
+                raise TypeError(str(error)) from None
+    found = _infer(self, known, shapes=False)
+    answer = tuple([_type(spec.dtype) for spec in specs] for specs in found)
+    if not partial and not all(dtype is not None for types in answer for dtype in types):
+        return None, None, None
+    return answer
+
+
+def _type(code):
+    if code is None:
+        return None
+    dtype = dtypes.dtype_of(code)
+    return dtype if dtype == dtypes.bfloat16 else dtype.type
+
+
+# --- shapes inside (-1, None) and outside --------------------------------------------------------
+
+
+def _inward(shape):
+    """A user's shape as inference knows it."""
+    if is_np_shape():
+        return shape
+    return tuple(extent if extent > 0 else -1 for extent in shape) if shape else None
+
+
+def _outward(shape):
+    """An inferred shape as users see it."""
+    if is_np_shape():
+        return shape
+    return () if shape is None else tuple(0 if extent == -1 else extent for extent in shape)
+
+
+def _is_known(shape):
+    if is_np_shape():
+        return shape is not None and -1 not in shape
+    return shape != () and 0 not in shape
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+def _by_name(symbol, args, kwargs, what):
+    """What was given for variables, by their names."""
+    if args:
+        names = symbol.list_arguments()
+        if len(args) > len(names):
+            raise MXNetError(f"{what}: {len(args)} arguments for {', '.join(names) or 'none'}")
+        return {n: value for n, value in zip(names, args, strict=False) if value is not None}
+    names = symbol.list_inputs()
+    for name in kwargs:
+        if name not in names:
+            listed = "".join(f"\n\t[{i}]{other}" for i, other in enumerate(names))
+            raise MXNetError(
+                f"{what}Keyword argument name {name} not found.\nCandidate arguments:{listed}"
+            )
+    return kwargs
+
+
+def known_specs(symbol, given, shapes=True, types=True):
+    """What is known of all variables: what was given, else what the variables themselves tell.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    given : dict of str to Spec
+    shapes, types : bool
+        Whether variables may tell their shapes and dtypes (``__shape__``, ``__dtype__``).
+
+    Returns
+    -------
+    dict of str to Spec
+    """
+    known = {}
+    for variable in (node for kind in symbol._variables() for node in kind):
+        spec = given.get(variable.name, Spec())
+        shape, dtype = spec.shape, spec.dtype
+        if shapes and shape is None and "__shape__" in variable.attrs:
+            shape = _inward(_read_shape(variable))
+        if types and dtype is None and "__dtype__" in variable.attrs:
+            dtype = _read_dtype(variable)
+        known[variable.name] = Spec(shape, dtype)
+    return known
+
+
+def _read_shape(variable):
+    text = variable.attrs["__shape__"]
+    try:
+        shape = ast.literal_eval(text)
+        return tuple(int(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+    except (ValueError, SyntaxError, TypeError):
+        raise MXNetError(f"variable {variable.name}: cannot read __shape__ {text!r}") from None
+
+
+def _read_dtype(variable):
+    text = variable.attrs["__dtype__"]
+    if text == "-1":
+        return None
+    try:
+        return dtypes.code_of(dtypes.dtype_of(int(text)))
+    except (ValueError, KeyError):
+        raise MXNetError(f"variable {variable.name}: cannot read __dtype__ {text!r}") from None
+
+
+def _infer(symbol, given, shapes):
+    """Specs of (arguments, outputs, auxiliary states)."""
+    graph = from_entries(symbol._entries)
+    known = known_specs(symbol, given, shapes=shapes, types=not shapes)
+    specs = infer_partial(graph, known, settle=is_np_shape())
+    by_name = {
+        node.name: found[0]
+        for node, found in zip(graph.nodes, specs, strict=True)
+        if node.op is None
+    }
+    arguments, states = ([by_name[node.name] for node in kind] for kind in symbol._variables())
+    return arguments, [specs[number][index] for number, index in graph.outputs], states

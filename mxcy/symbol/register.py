@@ -1,0 +1,147 @@
+"""Operator functions over symbols, made lazily from records with true signatures and docs."""
+
+from mxcy import attribute
+from mxcy import name as names
+from mxcy.base import MXNetError, _Null
+from mxcy.ops import record as records
+from mxcy.symbol import attributes, compose
+from mxcy.symbol.symbol import Symbol
+
+__all__ = ["F", "Namespace", "apply", "function"]
+
+_made = {}
+
+
+def signature(record):
+    """The parameter list of a record's function as source text."""
+    if record.variadic:
+        inputs = [f"*{record.variadic}"]
+    else:
+        inputs = [f"{name}=None" for name in record.inputs]
+    fields = [f"{name}=_Null" for name in record.schema.names]
+    return ", ".join([*inputs, *fields, "name=None", "attr=None", "out=None", "**kwargs"])
+
+
+def docstring(record):
+    """Summary, parameters and returned value, from the record."""
+    lines = [record.doc, "", "Parameters", "----------"]
+    for name in record.inputs if not record.variadic else (record.variadic,):
+        lines.append(f"{name} : {'Symbol[]' if record.variadic else 'Symbol'}")
+    lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
+    lines += [
+        "name : str, optional",
+        "    The name of the result; made from the operator's by default.",
+        "attr : dict of str to str, optional",
+        "    Further attributes, their keys between double underscores.",
+        "",
+        "Returns",
+        "-------",
+        "Symbol",
+        "    Inputs that are not given become variables named after the result and the input.",
+    ]
+    return "\n".join(lines)
+
+
+def function(record, name=None):
+    """The function of a record, made once for each name under which it is offered."""
+    name = name or record.name
+    made = _made.get((record.name, name))
+    if made is None:
+        made = _made[record.name, name] = _compile(record, name)
+    return made
+
+
+def apply(record, hint, inputs, given, name=None, attr=None, extra=None):
+    """Make the symbol of an operator.
+
+    Parameters
+    ----------
+    record : Op
+    hint : str
+        What names are made from.
+    inputs : sequence of Symbol or None
+        In the record's order.
+    given : dict
+        The operator's attributes; `_Null` for those that are not given.
+    name : str, optional
+    attr : dict of str to str, optional
+    extra : dict, optional
+        Inputs and attributes by name.
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    AssertionError
+        When an input is not a Symbol.
+    MXNetError
+        When attributes or inputs do not fit the operator.
+    """
+    if not record.variadic:
+        for argument, value in zip(record.inputs, inputs, strict=True):
+            _check_symbol(f"Argument {argument}", value)
+    else:
+        for value in inputs:
+            _check_symbol("Positional arguments", value, False)
+    named, attrs = {}, {}
+    fields = record.schema.by_name
+    for key, value in {**attribute.current().get(attr), **(extra or {})}.items():
+        if isinstance(value, Symbol):
+            named[key] = value
+        else:
+            attrs[attributes.stored_key(key, value)] = str(value)
+    for key, value in given.items():
+        if value is not _Null:
+            attrs[key] = attributes.text_of(fields[key], value)
+    if not record.variadic:
+        # Inputs go by name, so that those which this call does not have can be left out.
+        named.update((n, v) for n, v in zip(record.inputs, inputs, strict=True) if v is not None)
+        inputs = ()
+    name = names.current().get(name, hint)
+    return Symbol(compose.apply(record, name, attrs, list(inputs), named))
+
+
+def _check_symbol(what, value, optional=True):
+    assert isinstance(value, Symbol) or (optional and value is None), (
+        f"{what} must be Symbol instances, but got {value}"
+    )
+
+
+def _tuple(parts):
+    return "(" + "".join(f"{part}, " for part in parts) + ")"
+
+
+def _compile(record, name):
+    inputs = record.variadic or _tuple(record.inputs)
+    given = "{" + ", ".join(f"{field!r}: {field}" for field in record.schema.names) + "}"
+    source = (
+        f"def {name}({signature(record)}):\n"
+        f"    return _apply(_record, {name.lower()!r}, {inputs}, {given}, name, attr, kwargs)\n"
+    )
+    scope = {"_Null": _Null, "_apply": apply, "_record": record}
+    exec(compile(source, f"<symbol {record.name}>", "exec"), scope)
+    made = scope[name]
+    made.__doc__ = docstring(record)
+    made.__module__ = "mxcy.symbol"
+    made.__mx_params__ = {name: "NDArray-or-Symbol" for name in record.inputs}
+    if record.variadic:
+        made.__mx_params__[record.variadic] = "NDArray-or-Symbol[]"
+    made.__mx_params__.update((field.name, field.text) for field in record.schema.fields)
+    return made
+
+
+class Namespace:
+    """Every operator as an attribute, under each of its names."""
+
+    def __getattr__(self, name):
+        try:
+            made = function(records.find(name), name)
+        except MXNetError as error:
+            raise AttributeError(str(error)) from None
+        self.__dict__[name] = made
+        return made
+
+
+F = Namespace()

@@ -1,0 +1,162 @@
+"""Symbols put to work: executors, evaluation and optimisation for a backend (methods of Symbol)."""
+
+from mxcy.context import current_context
+from mxcy.graph.node import topological
+
+__all__ = [
+    "bind", "eval", "get_backend_symbol", "has_dynamic_shape_op", "optimize_for", "simple_bind",
+]  # fmt: skip
+
+
+def bind(
+    self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None,
+    shared_exec=None,
+):  # fmt: skip
+    """Make an executor over given arrays.
+
+    Parameters
+    ----------
+    ctx : Context
+        Where the operations run.
+    args : list of NDArray or dict of str to NDArray
+        The arguments' arrays, in the order of `list_arguments` or by name.
+    args_grad : list or dict of NDArray, optional
+        Where gradients go; arguments without one get none.
+    grad_req : {'write', 'add', 'null'}, list or dict of them
+        What happens to the gradients.
+    aux_states : list or dict of NDArray, optional
+        The auxiliary states' arrays.
+    group2ctx : dict of str to Context, optional
+        Where operations with the attribute ``ctx_group`` run.
+    shared_exec : Executor, optional
+        An executor whose memory may be shared.
+
+    Returns
+    -------
+    Executor
+    """
+    from mxcy.executor import bind as make
+
+    return make(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+
+
+def simple_bind(
+    self, ctx, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None,
+    shared_arg_names=None, shared_exec=None, shared_buffer=None, **kwargs,
+):  # fmt: skip
+    """Make an executor and the arrays that it needs, zeros at first.
+
+    Parameters
+    ----------
+    ctx : Context
+        Where the operations run.
+    grad_req : {'write', 'add', 'null'}, list or dict of them
+        What happens to the gradients.
+    type_dict : dict of str to dtype, optional
+        Dtypes of variables; what cannot be inferred is float32.
+    stype_dict : dict of str to str, optional
+        Storage types of variables.
+    group2ctx : dict of str to Context, optional
+        Where operations with the attribute ``ctx_group`` run.
+    shared_arg_names : list of str, optional
+        Arguments whose arrays are taken from `shared_exec`.
+    shared_exec : Executor, optional
+        An executor whose memory may be shared.
+    shared_buffer : dict of str to NDArray, optional
+        Arrays that are used for variables of these names when they are large enough.
+    **kwargs : tuple of int
+        Shapes of variables.
+
+    Returns
+    -------
+    Executor
+    """
+    from mxcy.executor import simple_bind as make
+
+    return make(
+        self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
+        shared_buffer, kwargs,
+    )  # fmt: skip
+
+
+def eval(self, ctx=None, **kwargs):
+    """Compute the outputs.
+
+    Parameters
+    ----------
+    ctx : Context, optional
+        The current context by default.
+    **kwargs : NDArray
+        All arguments by name.
+
+    Returns
+    -------
+    list of NDArray
+    """
+    return self.bind(current_context() if ctx is None else ctx, kwargs).forward()
+
+
+def optimize_for(
+    self, backend, args=None, aux=None, ctx=None, shape_dict=None, type_dict=None, stype_dict=None,
+    skip_infer=False, **kwargs,
+):  # fmt: skip
+    """Let a backend put its fused operators in the place of what it recognises.
+
+    Parameters
+    ----------
+    backend : str
+        ``'ONEDNN'`` (or ``'MKLDNN'``).
+    args, aux : list or dict of NDArray, optional
+        Arrays of arguments and auxiliary states, for backends that look at values.
+    ctx : Context, optional
+    shape_dict, type_dict, stype_dict : dict, optional
+        Shapes, dtypes and storage types of variables.
+    skip_infer : bool
+        Whether inference is left out.
+    **kwargs
+        Options of the backend.
+
+    Returns
+    -------
+    Symbol
+        Itself, with a warning, when there is no such backend.
+    """
+    from mxcy.graph import optimize
+
+    given = (args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, kwargs)
+    entries = optimize.for_backend(self._entries, backend, *given)
+    return self if entries is None else type(self)(entries)
+
+
+def get_backend_symbol(self, backend):
+    """The symbol as a backend would run it.
+
+    Parameters
+    ----------
+    backend : str
+        ``'ONEDNN'`` (or ``'MKLDNN'``).
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    MXNetError
+        When there is no such backend.
+    """
+    from mxcy.graph import optimize
+
+    return type(self)(optimize.backend_entries(self._entries, backend))
+
+
+def has_dynamic_shape_op(self):
+    """Whether the shape of some output depends on values.
+
+    Returns
+    -------
+    bool
+    """
+    return any(
+        node.op is not None and node.op.eager is not None for node in topological(self._entries)
+    )

@@ -1,0 +1,429 @@
+"""The class Symbol: outputs of operations that are described, not computed."""
+
+from mxcy.base import MXNetError, NotImplementedForSymbol
+from mxcy.graph.json import dumps, loads
+from mxcy.graph.node import topological
+from mxcy.symbol import attributes, compose, inference, running, text
+
+__all__ = ["Symbol", "Group"]
+
+
+class Symbol:
+    """One or several outputs of a graph of operations.
+
+    Symbols are made by `var`, by operators (`mx.sym.exp(a)`, ``a + b``) and by `load`. They have
+    arguments (variables that the user binds arrays to), auxiliary states (variables that operators
+    write, such as running means) and outputs.
+    """
+
+    __slots__ = ("_entries", "__weakref__")
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]  # == makes a symbol
+
+    def __init__(self, entries):
+        self._entries = list(entries)
+
+    # --- what it is made of ----------------------------------------------------------------------
+
+    @property
+    def name(self):
+        """str or None: the name of its operation or variable; None for several."""
+        node = self._entries[0][0]
+        return node.name if all(other is node for other, _ in self._entries) else None
+
+    def __repr__(self):
+        name = self.name
+        if name is None:
+            return f"<{type(self).__name__} group [{', '.join(part.name for part in self)}]>"
+        return f"<{type(self).__name__} {name}>"
+
+    def _variables(self):
+        """(variables that nobody writes, auxiliary states): lists of nodes in order."""
+        order = topological(self._entries)
+        written = set()
+        for node in order:
+            if node.op is not None and node.op.aux:
+                arguments = node.op.arguments(node.parsed)
+                written.update(id(node.inputs[arguments.index(n)][0]) for n in node.op.aux)
+        variables = [node for node in order if node.op is None]
+        return (
+            [node for node in variables if id(node) not in written],
+            [node for node in variables if id(node) in written],
+        )
+
+    def list_arguments(self):
+        """The names of the variables, without the auxiliary states.
+
+        Returns
+        -------
+        list of str
+            In the order in which the operations take them.
+        """
+        return [node.name for node in self._variables()[0]]
+
+    def list_auxiliary_states(self):
+        """The names of the variables that operators write, such as BatchNorm's running means.
+
+        Returns
+        -------
+        list of str
+        """
+        return [node.name for node in self._variables()[1]]
+
+    def list_inputs(self):
+        """The names of all variables, in order.
+
+        Returns
+        -------
+        list of str
+        """
+        return [node.name for node in topological(self._entries) if node.op is None]
+
+    def list_outputs(self):
+        """The names of the outputs: ``fc1_output``, or the name itself for a variable.
+
+        Returns
+        -------
+        list of str
+        """
+        return [text.output_name(node, index) for node, index in self._entries]
+
+    def get_internals(self):
+        """A group of every output on the way to this symbol's.
+
+        Returns
+        -------
+        Symbol
+        """
+        entries = []
+        for node in topological(self._entries):
+            count = 1 if node.op is None else node.op.visible(node.parsed)
+            entries += [(node, i) for i in range(count)]
+        return type(self)(entries)
+
+    def get_children(self):
+        """A group of the inputs of this symbol's operations.
+
+        Returns
+        -------
+        Symbol or None
+            None for variables.
+        """
+        seen = {id(node): node for node, _ in self._entries}
+        entries = [entry for node in seen.values() for entry in node.inputs]
+        return type(self)(entries) if entries else None
+
+    def get_inputs(self):
+        """A group of all variables.
+
+        Returns
+        -------
+        Symbol
+        """
+        return type(self)([(n, 0) for n in topological(self._entries) if n.op is None])
+
+    # --- a sequence of outputs -------------------------------------------------------------------
+
+    def __len__(self):
+        return len(self._entries)
+
+    def __iter__(self):
+        return (type(self)([entry]) for entry in self._entries)
+
+    def __getitem__(self, index):
+        """One output, by position or name; a slice makes a group."""
+        if isinstance(index, slice):
+            start, stop, step = index.start or 0, index.stop, index.step or 1
+            stop = len(self) if stop is None else stop
+            return Group([self[i] for i in range(start, stop, step)])
+        if isinstance(index, str):
+            found = [i for i, name in enumerate(self.list_outputs()) if name == index]
+            if len(found) > 1:
+                raise ValueError(f'There are multiple outputs with name "{index}"')
+            if not found:
+                raise ValueError(f'Cannot find output that matches name "{index}"')
+            index = found[0]
+        if not isinstance(index, int):
+            raise TypeError("Symbol only support integer index to fetch i-th output")
+        if index >= len(self):
+            raise IndexError(f"output {index} of {len(self)}")
+        if index < 0:
+            raise MXNetError("Symbol only accept nonnegative index")
+        return type(self)([self._entries[index]])
+
+    # --- composition -----------------------------------------------------------------------------
+
+    def __call__(self, *args, **kwargs):
+        """A copy in which symbols stand in the place of variables.
+
+        Parameters
+        ----------
+        **kwargs : Symbol
+            By the variables' names; `name` is the name of the result.
+
+        Returns
+        -------
+        Symbol
+        """
+        made = self.__copy__()
+        made._compose(*args, **kwargs)
+        return made
+
+    def _compose(self, *args, **kwargs):
+        """Put symbols in the place of variables of this symbol; see `__call__`."""
+        name = kwargs.pop("name", None)
+        if args and kwargs:
+            raise TypeError(
+                "compose only accept input Symbols either as positional or keyword arguments, "
+                "not both"
+            )
+        if not all(isinstance(value, Symbol) for value in (*args, *kwargs.values())):
+            raise TypeError("Compose expect `Symbol` as arguments")
+        if args:
+            raise MXNetError(
+                f"General composition only support kwargs for now, got {len(args)} by position"
+            )
+        self._entries = compose.substitute(self._entries, kwargs)
+        if name:
+            self._entries[0][0].name = name
+
+    def __copy__(self):
+        return type(self)(compose.clone(self._entries))
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __getstate__(self):
+        return {"handle": self.tojson()}
+
+    def __setstate__(self, state):
+        self._entries = loads(state["handle"])
+
+    def __reduce__(self):
+        return _restore, (type(self), self.__getstate__())
+
+    # --- attributes ------------------------------------------------------------------------------
+
+    def _only_node(self):
+        """The node of all entries, or None."""
+        node = self._entries[0][0]
+        return node if all(other is node for other, _ in self._entries) else None
+
+    def attr(self, key):
+        """One attribute of the operation or variable.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        str or None
+            None when it is not set, and for groups.
+        """
+        node = self._only_node()
+        return None if node is None else attributes.shown(node.attrs).get(key)
+
+    def list_attr(self, recursive=False):
+        """The attributes of the operation or variable.
+
+        Parameters
+        ----------
+        recursive : bool
+            No longer supported: `attr_dict` tells the attributes of all nodes.
+
+        Returns
+        -------
+        dict of str to str
+
+        Raises
+        ------
+        DeprecationWarning
+            When `recursive` is asked for.
+        """
+        if recursive:
+            raise DeprecationWarning(
+                "Symbol.list_attr with recursive=True has been deprecated. "
+                "Please use attr_dict instead."
+            )
+        node = self._only_node()
+        return {} if node is None else attributes.shown(node.attrs)
+
+    def attr_dict(self):
+        """The attributes of all nodes that have some.
+
+        Returns
+        -------
+        dict of str to dict
+            By the nodes' names.
+        """
+        found = {}
+        for node in topological(self._entries):
+            if node.attrs:
+                found.setdefault(node.name, {}).update(attributes.shown(node.attrs))
+        return found
+
+    def _set_attr(self, **kwargs):
+        """Set attributes of the operation or variable.
+
+        Parameters
+        ----------
+        **kwargs : str
+
+        Raises
+        ------
+        ValueError
+            When a value is not text.
+        MXNetError
+            When the operator refuses an attribute, and for groups.
+        """
+        for key, value in kwargs.items():
+            if not isinstance(value, str):
+                raise ValueError("Set Attr only accepts string values")
+            node = self._only_node()
+            if node is None:
+                raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
+            key = attributes.stored_key(key, value)
+            if node.op is not None:
+                compose.check_key(node.op, key)
+            node.attrs[key] = value
+            node.changed()
+            if node.op is not None:
+                _ = node.parsed  # refuses what the operator cannot read
+
+    # --- text ------------------------------------------------------------------------------------
+
+    def tojson(self, remove_amp_cast=True):
+        """The graph as JSON text that any MXNet reads.
+
+        Parameters
+        ----------
+        remove_amp_cast : bool
+            Whether casts that mixed precision put in are left out.
+
+        Returns
+        -------
+        str
+        """
+        return dumps(self._entries, remove_amp_cast)
+
+    def save(self, fname, remove_amp_cast=True):
+        """Write the graph to a JSON file.
+
+        Parameters
+        ----------
+        fname : str
+        remove_amp_cast : bool
+            Whether casts that mixed precision put in are left out.
+        """
+        if not isinstance(fname, str):
+            raise TypeError("fname need to be string")
+        text.write(fname, self.tojson(remove_amp_cast))
+
+    def debug_str(self):
+        """All nodes with their inputs and attributes, for reading.
+
+        Returns
+        -------
+        str
+        """
+        return text.debug(self._entries)
+
+    # --- inference -------------------------------------------------------------------------------
+
+    infer_shape = inference.infer_shape
+    infer_shape_partial = inference.infer_shape_partial
+    infer_type = inference.infer_type
+    infer_type_partial = inference.infer_type_partial
+    _infer_shape_impl = inference._infer_shape_impl
+    _infer_type_impl = inference._infer_type_impl
+
+    # --- running ---------------------------------------------------------------------------------
+
+    bind = running.bind
+    simple_bind = running.simple_bind
+    eval = running.eval
+    optimize_for = running.optimize_for
+    get_backend_symbol = running.get_backend_symbol
+    has_dynamic_shape_op = running.has_dynamic_shape_op
+
+    def gradient(self, wrt):
+        """Not offered: gradients are computed by executors.
+
+        Raises
+        ------
+        MXNetError
+            Always, as MXNet does.
+        """
+        raise MXNetError("Symbol.gradient: bind the symbol and call backward of the executor")
+
+    def as_nd_ndarray(self):
+        """This symbol itself.
+
+        Returns
+        -------
+        Symbol
+        """
+        return self
+
+    def __bool__(self):
+        raise NotImplementedForSymbol(self.__bool__, "bool")
+
+    __nonzero__ = __bool__
+
+    def asnumpy(self):
+        """Not for symbols, which have no values."""
+        raise NotImplementedForSymbol(self.asnumpy)
+
+    def asscalar(self):
+        """Not for symbols, which have no values."""
+        raise NotImplementedForSymbol(self.asscalar)
+
+    def wait_to_read(self):
+        """Not for symbols, which have no values."""
+        raise NotImplementedForSymbol(self.wait_to_read)
+
+    def copy(self):
+        """Not for symbols; `copy.copy` copies one."""
+        raise NotImplementedForSymbol(self.copy)
+
+    def as_in_context(self):
+        """Not for symbols, which have no values."""
+        raise NotImplementedForSymbol(self.as_in_context)
+
+    def detach(self):
+        """Not for symbols; `mx.sym.BlockGrad` stops gradients."""
+        raise NotImplementedForSymbol(self.detach)
+
+    def backward(self):
+        """Not for symbols; executors compute gradients."""
+        raise NotImplementedForSymbol(self.backward)
+
+
+def _restore(cls, state):
+    made = cls.__new__(cls)
+    made.__setstate__(state)
+    return made
+
+
+def Group(symbols, create_fn=Symbol):
+    """Put the outputs of several symbols together.
+
+    Parameters
+    ----------
+    symbols : list of Symbol
+    create_fn : callable
+        Makes the symbol from the entries.
+
+    Returns
+    -------
+    Symbol
+
+    Raises
+    ------
+    TypeError
+        When there are none, or something is not a Symbol.
+    """
+    if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
+        raise TypeError("Expected a list of symbols as input")
+    return create_fn([entry for symbol in symbols for entry in symbol._entries])

@@ -1,0 +1,73 @@
+"""Symbols as text: names of outputs, files, and a description for debugging."""
+
+from mxcy import files
+from mxcy.base import MXNetError
+from mxcy.graph.json import input_versions
+from mxcy.graph.node import topological
+
+__all__ = ["debug", "output_name", "read", "write"]
+
+
+def output_name(node, index):
+    """The name of one output of a node."""
+    if node.op is None:
+        return node.name
+    return f"{node.name}_{node.op.symbol_outputs(node.parsed)[index]}"
+
+
+def read(fname):
+    """The content of a text file.
+
+    Raises
+    ------
+    MXNetError
+        When it cannot be read.
+    """
+    try:
+        with open(files.local_path(fname), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MXNetError(f'Open "{fname}": {error}') from None
+
+
+def write(fname, text):
+    """Write a text file.
+
+    Raises
+    ------
+    MXNetError
+        When it cannot be written.
+    """
+    try:
+        with files.replacing(files.local_path(fname)) as file:
+            file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise MXNetError(f'Open "{fname}": {error}') from None
+
+
+def debug(entries):
+    """All nodes with their inputs and attributes, one line each.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+
+    Returns
+    -------
+    str
+    """
+    lines = ["Symbol Outputs:"]
+    lines += [f"\toutput[{i}]={n.name}({index})" for i, (n, index) in enumerate(entries)]
+    order = topological(entries)
+    for node, versions in zip(order, input_versions(order), strict=True):
+        if node.op is None:
+            lines.append(f"Variable:{node.name}")
+            continue
+        lines += ["--------------------", f"Op:{node.op.name}, Name={node.name}", "Inputs:"]
+        for i, ((source, index), version) in enumerate(zip(node.inputs, versions, strict=True)):
+            told = f" version={version}" if source.op is None else ""
+            lines.append(f"\targ[{i}]={source.name}({index}){told}")
+        if node.attrs:
+            lines.append("Attrs:")
+            lines += [f"\t{key}={text}" for key, text in sorted(node.attrs.items())]
+    return "\n".join(lines) + "\n"
