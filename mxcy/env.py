@@ -206,6 +206,9 @@ _ROWS = (
           ("FC_SUM", "additions into dense layers"),
           ("FUSE_FC_ELTWISE", "activations into dense layers"),
       )),
+    Variable("MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", flag, False, "C", "mxcy.graph.passes.layout",
+             "1: do not fuse ReLU into batch normalisation.",
+             aliases=("MXNET_DISABLE_MKLDNN_FUSE_BN_RELU",)),
     Variable("MXNET_CUDNN_AUTOTUNE_DEFAULT", integer(0, 2), 1, "C", "mxcy.graph.target",
              "0: take the first fitting algorithm of a convolution; otherwise the fastest in a "
              "short trial, remembered under MXNET_HOME. On CPU as well."),

@@ -28,6 +28,8 @@ def run(graph, target):
     """Place every node."""
     layout = _Layout(graph, target)
     for number, node in enumerate(graph.nodes):
+        if layout.is_blocked((number, 0)):
+            continue  # its input took it in
         place = None
         if node.op is not None:
             place = _BLOCKED.get(node.op.name)
@@ -45,6 +47,7 @@ class _Layout:
         self.graph, self.target, self.block = graph, target, target.block
         self.made = Rewrite(graph)
         self._plain, self._blocked = set(), {}
+        self.users = graph.users()
 
     def keep(self, number):
         """Take over a node as it is, over plain inputs."""
@@ -249,8 +252,22 @@ def _batch_norm(layout, number):
     extra = layout.once(node.inputs[1:])
     folded, _ = made.add("_batch_norm_scale", attrs, statistics, None, extra)
     inputs = [layout.blocked(source), (folded, 0), (folded, 1)]
-    layout.put(number, made.add("_blocked_scale_shift", {}, inputs, node.name), True)
+    disabled = layout.target.settings["MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"]
+    relu = _only_relu(layout, number) and not disabled
+    new = made.add("_blocked_scale_shift", {"relu": relu}, inputs, node.name)
+    layout.put(number, new, True)
+    if relu:
+        layout.put(layout.users[number][0][0], new, True)
     return True
+
+
+def _only_relu(layout, number):
+    """Whether nothing but a ReLU uses a node."""
+    users = layout.users[number]
+    if len(users) != 1 or users[0][0] < 0 or users[0][2] != 0:
+        return False
+    node = layout.graph.nodes[users[0][0]]
+    return node.op.name == "relu" or getattr(node.attrs, "act_type", None) == "relu"
 
 
 @_blocked("LRN")

@@ -1,0 +1,188 @@
+"""Fused layers and blocked layouts: which nodes take part, and that the results stay the same."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.graph.builder import Builder
+from mxcy.graph.verify import verify
+from mxcy.ops.infer import Spec
+from mxcy.planned import Planned
+
+FLOAT = 0
+
+
+class Net:
+    """A graph under construction with random parameters."""
+
+    def __init__(self, shape):
+        self.builder, self.rng = Builder(), np.random.default_rng(1)
+        self.arrays = {}
+        self.data = self.variable("data", shape)
+
+    def variable(self, name, shape, low=-1.0, high=1.0):
+        values = self.rng.uniform(low, high, shape).astype(np.float32)
+        self.arrays[name] = mx.nd.array(values)
+        return self.builder.value(self.builder.variable(name, Spec(tuple(shape), FLOAT)))
+
+    def conv(self, x, filters, kernel=3, bias=False, group=1, **attrs):
+        name = f"w{len(self.arrays)}"
+        channels = x.shape[1] // group
+        weight = self.variable(name, (filters, channels, kernel, kernel), -0.3, 0.3)
+        inputs = [x, weight]
+        if bias:
+            inputs.append(self.variable(f"{name}_bias", (filters,)))
+        pad = attrs.pop("pad", (kernel // 2,) * 2)
+        return self.builder.values.Convolution(
+            *inputs, kernel=(kernel, kernel), num_filter=filters, num_group=group, pad=pad,
+            no_bias=not bias, **attrs,
+        )  # fmt: skip
+
+    def norm(self, x, fix_gamma=False):
+        name = f"n{len(self.arrays)}"
+        channels = (x.shape[1],)
+        states = [
+            self.variable(f"{name}_gamma", channels, 0.5, 1.5),
+            self.variable(f"{name}_beta", channels),
+            self.variable(f"{name}_mean", channels),
+            self.variable(f"{name}_var", channels, 0.5, 1.5),
+        ]
+        return self.builder.values.BatchNorm(x, *states, fix_gamma=fix_gamma, eps=1e-3)
+
+    def planned(self, *outputs, optimized=True):
+        graph = self.builder.finish([value.entry for value in outputs])
+        return Planned(verify(graph), mx.cpu(), optimized)
+
+    def run(self, planned):
+        outputs = planned.new_outputs()
+        planned.forward([*(self.arrays[n] for n in planned.variables), *outputs],
+                        planned.new_arena())  # fmt: skip
+        return [output.asnumpy() for output in outputs]
+
+    def check(self, *outputs):
+        """Optimized and plain graph give the same; returns the optimized one's operators."""
+        planned = self.planned(*outputs)
+        plain = self.run(self.planned(*outputs, optimized=False))
+        verify(planned.graph)
+        for _ in range(2):  # the second run takes what was computed once
+            for found, expected in zip(self.run(planned), plain, strict=True):
+                scale = np.abs(expected).max() + 1e-6
+                np.testing.assert_allclose(found / scale, expected / scale, atol=2e-5)
+        return planned.graph.count_ops()
+
+
+def test_conv_norm_relu_becomes_one_layer():
+    net = Net((2, 3, 12, 12))
+    x = net.builder.values.Activation(net.norm(net.conv(net.data, 32)), act_type="relu")
+    ops = net.check(net.builder.values.Activation(net.norm(net.conv(x, 32)), act_type="relu"))
+    assert ops["_sg_onednn_conv"] == 2
+    assert not {"BatchNorm", "Activation", "Convolution"} & ops.keys()
+
+
+def test_residual_sum_and_relu_join_the_last_convolution():
+    net = Net((1, 32, 9, 9))
+    F = net.builder.values
+    x = F.relu(net.conv(net.data, 32, bias=True))
+    ops = net.check(F.relu(net.norm(net.conv(x, 32)) + x), F.mean(x))
+    assert ops["_sg_onednn_conv"] == 2
+    assert not {"elemwise_add", "broadcast_add", "relu", "BatchNorm"} & ops.keys()
+
+
+def test_a_branch_in_the_middle_ends_the_chain():
+    net = Net((1, 16, 8, 8))
+    F = net.builder.values
+    x = net.conv(net.data, 16)
+    ops = net.check(F.relu(x), F.tanh(x))
+    assert ops["_sg_onednn_conv"] == 1 and ops["relu"] == 1 and ops["tanh"] == 1
+
+
+@pytest.mark.parametrize(
+    "act", ["relu", "sigmoid", "tanh", "softrelu", "leaky", "elu", "gelu", "clip"]
+)
+def test_activations(act):
+    net = Net((1, 16, 7, 6))
+    F = net.builder.values
+    x = net.conv(net.data, 16, bias=True)
+    if act == "clip":
+        y = F.clip(x, a_min=-0.5, a_max=0.7)
+    elif act in ("leaky", "elu", "gelu"):
+        y = F.LeakyReLU(x, act_type=act, slope=0.3)
+    else:
+        y = F.Activation(x, act_type=act)
+    assert net.check(y)["_sg_onednn_conv"] == 1
+
+
+def test_odd_channels_groups_and_strides_stay_right():
+    net = Net((2, 5, 11, 10))
+    F = net.builder.values
+    x = F.relu(net.conv(net.data, 20, kernel=5, stride=(2, 2), bias=True))
+    x = net.norm(net.conv(x, 16, kernel=1))
+    x = F.relu(net.conv(x, 32, group=2))
+    x = net.conv(x, 32, group=32, dilate=(2, 2))
+    net.check(F.Pooling(x, kernel=(3, 3), stride=(2, 2), pad=(1, 1), pool_type="max"))
+
+
+def test_blocked_arrays_pass_through_pooling_concat_norm_and_sums():
+    net = Net((2, 16, 14, 14))
+    F = net.builder.values
+    x = F.relu(net.conv(net.data, 32))
+    y = F.Concat(
+        net.conv(x, 16, kernel=1),
+        F.Pooling(x, kernel=(3, 3), pad=(1, 1), pool_type="avg"),
+        F.Pooling(net.conv(x, 32), kernel=(3, 3), pad=(1, 1), pool_type="max"),
+        dim=1,
+    )
+    y = F.relu(net.norm(y, fix_gamma=True))
+    y = net.conv(y, 32, kernel=1)
+    pooled = F.Pooling(y, global_pool=True, kernel=(1, 1), pool_type="avg")
+    weight = net.variable("fc", (10, 32))
+    dense = F.FullyConnected(F.Flatten(pooled), weight, no_bias=True, num_hidden=10)
+    ops = net.check(F.softmax(dense))
+    assert ops.get("_to_blocked", 0) <= 1 and ops.get("_from_blocked", 0) == 0
+
+
+def test_dense_layer_with_activation():
+    net = Net((4, 24))
+    F = net.builder.values
+    weight, bias = net.variable("w", (12, 24)), net.variable("b", (12,))
+    net.check(
+        F.Activation(F.FullyConnected(net.data, weight, bias, num_hidden=12), act_type="tanh")
+    )
+
+
+def test_written_parameters_are_packed_again():
+    net = Net((1, 16, 8, 8))
+    planned = net.planned(net.norm(net.conv(net.data, 16)))
+    before = net.run(planned)[0]
+    name = next(name for name in planned.variables if name.startswith("w"))
+    net.arrays[name][:] = net.arrays[name] * 2
+    after = net.run(planned)[0]
+    fresh = net.run(net.planned(*[net.builder.value(e) for e in planned_outputs(net)]))[0]
+    assert not np.allclose(before, after)
+    np.testing.assert_allclose(after, fresh, rtol=1e-5, atol=1e-5)
+
+
+def planned_outputs(net):
+    """The entry of the last node that was built."""
+    return [(len(net.builder.nodes) - 1, 0)]
+
+
+@pytest.mark.parametrize(
+    "switch, operator",
+    [
+        ("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN", "_blocked_scale_shift"),
+        ("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU", "relu"),
+        ("MXNET_DISABLE_ONEDNN_CONV_OPT", "Convolution"),
+    ],
+)
+def test_each_pattern_can_be_switched_off(monkeypatch, switch, operator):
+    monkeypatch.setenv(switch, "1")
+    net = Net((1, 16, 8, 8))
+    ops = net.check(net.builder.values.relu(net.norm(net.conv(net.data, 16))))
+    assert operator in ops
+
+
+def test_backend_none_leaves_the_graph_alone(monkeypatch):
+    monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
+    net = Net((1, 16, 8, 8))
+    assert "Convolution" in net.check(net.builder.values.relu(net.conv(net.data, 16)))
