@@ -1,10 +1,15 @@
 // "conv_winograd": convolution of blocked activations with packed weights in Winograd's form.
 #include "winograd.h"
 
+#include "core/cache.h"
+
 MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
+constexpr int64_t kLeastTiles = MX_ISA_LEVEL >= 4 ? kTileGroup : 2 * kTileGroup;
+constexpr int64_t kMostTiles = 4 * kTileGroup;
+constexpr int64_t kFewOuts = 2 * kPanel;
 
 // The input under a tile: where it lies in the image when it lies inside, else a copy with zeros.
 struct Patch {
@@ -148,14 +153,25 @@ struct Form {
   static int64_t spread(int64_t floats) { return (floats + 15) / 16 * 16 | 16; }
 
   static Cut cut_of(const Tiling& g, int tile, int threads) {
+    constexpr int64_t kPointBytes = kPoints * B * (int64_t)sizeof(float);  // of a block in a tile
+    const int64_t cache = second_cache(), outs = (g.out_blocks + kPanel - 1) / kPanel * kPanel;
     Cut cut;
-    int64_t tiles = tile ? tile : 56;
-    cut.by_channels = threads > 1 && g.tiles <= 64;
-    const int64_t ways = cut.by_channels ? 1 : threads;
+    // Where the weights outweigh V by far, reading them once for all threads counts most.
+    cut.by_channels = threads > 1 && g.out_blocks > kPanel && 8 * g.tiles < g.out_blocks * B;
+    // As many tiles as keep V and M in the cache, but enough of them for each reading of U.
+    int64_t tiles = tile;
+    if (tiles <= 0) {
+      tiles = cache / (kPointBytes * (g.in_blocks + outs)) / kTileGroup * kTileGroup;
+      if (tiles < kLeastTiles) tiles = kLeastTiles;
+      if (tiles > kMostTiles) tiles = kMostTiles;
+    }
     // Chunks of about equal size, as many for each thread.
+    const int64_t ways = cut.by_channels ? 1 : threads;
     const int64_t chunks = ((g.tiles + tiles - 1) / tiles + ways - 1) / ways * ways;
     cut.tiles = (g.tiles + chunks - 1) / chunks;
-    cut.outs = least(4, (g.out_blocks + kPanel - 1) / kPanel * kPanel);
+    // M of all channels if it fits beside V, else of some.
+    const int64_t room = cache * 5 / 4 / (kPointBytes * cut.tiles) - g.in_blocks;
+    cut.outs = room >= outs ? outs : least(outs, kFewOuts);
     cut.v_point = spread(g.in_blocks * cut.tiles * B);
     cut.m_point = spread(cut.outs * cut.tiles * B);
     return cut;

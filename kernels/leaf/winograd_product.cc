@@ -5,6 +5,9 @@
 MX_LEAF_BEGIN
 namespace {
 
+constexpr int kLine = 16;    // floats in a cache line
+constexpr int kAhead = 768;  // floats between the weights read and those fetched
+
 template <int R, int W>
 void product(int64_t in_blocks, const float* v, int64_t v_step, const float* u, float* m,
              int64_t m_step) {
@@ -16,6 +19,7 @@ void product(int64_t in_blocks, const float* v, int64_t v_step, const float* u, 
       VB right[W];
 #pragma GCC unroll 2
       for (int w = 0; w < W; ++w) right[w] = load_block(u + w * B);
+      for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(u + kAhead + w);
 #pragma GCC unroll 14
       for (int r = 0; r < R; ++r) {
         const VB left = splat_block(v[r * B + k]);

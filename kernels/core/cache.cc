@@ -1,0 +1,13 @@
+// Sizes of this machine's caches.
+#include "core/cache.h"
+
+#include <unistd.h>
+
+namespace mx {
+
+int64_t second_cache() {
+  static const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 512 << 10;
+}
+
+}  // namespace mx
