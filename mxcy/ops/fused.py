@@ -405,6 +405,17 @@ class FusedFullyConnected:
             ),
         ),
         *map(_unfused, FullyConnected.kernels),
+        native(
+            "fc_onednn_plain",
+            struct=FUSED_DENSE,
+            params=lambda a, ins, outs: _dense_struct(
+                a, outs[0].size // a.num_hidden, ins[1].shape[1]
+            ),
+            when=lambda a, ins, outs: "packed weights" if a.algo else None,
+            work=lambda a, ins, outs: outs[0].size * ins[1].shape[1] // 16 + ins[1].size // 4,
+            inplace=_overwrites,
+            asks=True,
+        ),
     )
 
 
