@@ -183,6 +183,9 @@ _ROWS = (
              "Use oneDNN when it is installed.", aliases=("MXNET_MKLDNN_ENABLED",)),
     Variable("MXCY_ONEDNN_LIBRARY", path, None, "F", "mxcy.onednn",
              "The oneDNN library to open, instead of searching for one."),
+    Variable("MXNET_ONEDNN_CACHE_NUM", integer(-1), -1, "F", "mxcy.onednn",
+             "The most oneDNN primitives kept for reuse, the least recently used go first; 0 keeps "
+             "none, -1 as many as 256 MB hold.", aliases=("MXNET_MKLDNN_CACHE_NUM",)),
     Variable("MXNET_SAFE_ACCUMULATION", flag, True, "I", "mxcy.env",
              "Accumulate in a wider type in softmax, norms and the like.",
              inert="kernels always accumulate in a wider type"),

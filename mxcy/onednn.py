@@ -59,6 +59,8 @@ def offer():
     if not paths:
         return
     library = libinfo.open_library()
+    library.mx_onednn_cache_limit.argtypes = [ctypes.c_int64]
+    library.mx_onednn_cache_limit(env.get("MXNET_ONEDNN_CACHE_NUM"))
     if not env.is_set("MXCY_ONEDNN_LIBRARY"):
         library.mx_onednn_offer(os.fsencode(":".join(paths)))
     elif library.mx_onednn_open(os.fsencode(paths[0])) != 0:

@@ -88,3 +88,27 @@ print(_front.has_kernel("conv_onednn", 0), onednn.version())
 def test_version():
     major, *_ = onednn.version().split(".")
     assert major == "3"
+
+
+@needs_onednn
+@pytest.mark.parametrize("most", (0, 4, -1))
+def test_cache_limit(run_python, most):
+    code = f"""
+from mxcy import onednn
+from tests.ops.test_onednn_conv import PROBLEMS, Problem
+before = onednn.cache_stats()
+for height in range(8, 20):
+    PROBLEMS["grown"] = ((1, 16, height, 8), 16, (3, 3), {{}})
+    case = Problem("grown", 16, 16)
+    case.pack()
+    case.check(case.run())
+    case.check(case.run())
+stats = onednn.cache_stats()
+assert stats["hits"] > 0 if {most} else stats["hits"] == 0, stats
+if {most} < 0:
+    assert stats["entries"] > 12 and stats["evictions"] == 0, stats
+else:
+    assert stats["entries"] == stats["capacity"] == {most}, stats
+assert stats["bytes"] <= 256 << 20
+"""
+    run_python(code, MXNET_ONEDNN_CACHE_NUM=str(most))
