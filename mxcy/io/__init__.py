@@ -1,0 +1,21 @@
+"""`mx.io`: batches of data for modules, and the iterators that make them."""
+
+from mxcy.io.array_iter import NDArrayIter
+from mxcy.io.batch import DataBatch, DataDesc
+from mxcy.io.csv_iter import CSVIter
+from mxcy.io.iterator import DataIter, ResizeIter
+from mxcy.io.loader_iter import MXDataIter
+from mxcy.io.mnist_iter import MNISTIter
+from mxcy.io.prefetch import PrefetchingIter
+
+__all__ = [
+    "CSVIter",
+    "DataBatch",
+    "DataDesc",
+    "DataIter",
+    "MNISTIter",
+    "MXDataIter",
+    "NDArrayIter",
+    "PrefetchingIter",
+    "ResizeIter",
+]

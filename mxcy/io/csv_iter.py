@@ -1,0 +1,132 @@
+"""Batches of comma-separated files."""
+
+import math
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.base import MXNetError
+from mxcy.files import local_path
+from mxcy.io.loader_iter import MXDataIter
+from mxcy.ops.attrs import Bool, Shape, UInt
+
+__all__ = ["CSVIter"]
+
+_NO_FILE = "NULL"
+_DTYPES = ("float32", "int32", "int64")
+
+
+def CSVIter(
+    data_csv,
+    data_shape,
+    label_csv=_NO_FILE,
+    label_shape=(1,),
+    batch_size=None,
+    round_batch=True,
+    prefetch_buffer=4,
+    ctx="cpu",
+    dtype=None,
+    data_name="data",
+    label_name="softmax_label",
+    **_,
+):
+    """Iterate over the lines of a comma-separated file.
+
+    Parameters
+    ----------
+    data_csv : str
+        The file with one entry per line; several are separated by ``;``.
+    data_shape : tuple of int
+        The shape of one entry.
+    label_csv : str
+        The file with the labels; without it they are 0.
+    label_shape : tuple of int
+        The shape of one label; ``(1,)`` gives labels of shape (batch_size,).
+    batch_size : int
+        Entries per batch.
+    round_batch : bool
+        Fill the last batch up with the first entries, with which the next epoch then does not
+        begin. Otherwise it is filled up with whatever the batch before had there.
+    prefetch_buffer, ctx
+        Accepted; the file is read at once.
+    dtype : {'float32', 'int32', 'int64'}, optional
+        The element type of data and labels.
+    data_name, label_name : str
+        The names of the inputs and the labels.
+
+    Returns
+    -------
+    MXDataIter
+
+    Raises
+    ------
+    MXNetError
+        When a file is missing, or its lines do not have the numbers that the shape asks for.
+    """
+    if batch_size is None:
+        raise MXNetError("CSVIter: Required parameter batch_size of int is not presented")
+    dtype = "float32" if dtype in (None, "None") else dtypes.name_of(dtypes.code_of(dtype))
+    if dtype not in _DTYPES:
+        raise MXNetError(f"CSVIter: dtype must be one of {_DTYPES}, got {dtype!r}")
+    data = _read(data_csv, Shape.parse(data_shape), dtype)
+    label_shape = Shape.parse(label_shape)
+    if label_csv == _NO_FILE:
+        label = np.zeros((len(data), *label_shape), dtype)
+    else:
+        label = _read(label_csv, label_shape, dtype)
+    if len(label) < len(data):
+        raise MXNetError(f"CSVIter: {data_csv} has {len(data)} lines, {label_csv} {len(label)}")
+    if label_shape == (1,):
+        label = label.reshape(-1)
+    loader = _LinesLoader(data, label, UInt.parse(batch_size), Bool.parse(round_batch))
+    return MXDataIter(loader, data_name=data_name, label_name=label_name)
+
+
+def _read(paths, shape, dtype):
+    """The lines of files as an array of this shape after the axis of lines."""
+    tables = []
+    for path in paths.split(";"):
+        try:
+            table = np.loadtxt(local_path(path), dtype, delimiter=",", comments=None, ndmin=2)
+        except OSError as error:
+            raise MXNetError(f"CSVIter: cannot read {path}: {error}") from None
+        except ValueError as error:
+            raise MXNetError(f"CSVIter: {path} is not a table of {dtype}: {error}") from None
+        if table.shape[1] != math.prod(shape):
+            raise MXNetError(
+                "CSVIter: The data size in CSV do not match size of shape: "
+                f"specified shape={shape}, the csv row-length={table.shape[1]} in {path}"
+            )
+        tables.append(table)
+    return np.concatenate(tables).reshape(-1, *shape)
+
+
+class _LinesLoader:
+    """Batches of lines in their order."""
+
+    def __init__(self, data, label, batch_size, round_batch):
+        self._data, self._label, self._round = data, label, round_batch
+        self._batch_size = batch_size
+        self.data_shape = (batch_size, *data.shape[1:])
+        self.label_shape = (batch_size, *label.shape[1:])
+        self.data_dtype, self.label_dtype = data.dtype.type, label.dtype.type
+        self._start = 0
+        self._rows = np.zeros(batch_size, np.int64)
+
+    def restart(self):
+        # After a rounded last batch the first lines have been seen already.
+        over = self._start - len(self._data)
+        self._start = over % len(self._data) if self._round and over > 0 else 0
+
+    def load(self):
+        if self._start >= len(self._data):
+            return None
+        rows = np.arange(self._start, self._start + self._batch_size)
+        pad = max(0, int(rows[-1]) + 1 - len(self._data))
+        if self._round:
+            rows %= len(self._data)
+        else:
+            rows[self._batch_size - pad :] = self._rows[self._batch_size - pad :]
+        self._rows = rows
+        self._start += self._batch_size
+        return self._data[rows], self._label[rows], pad, rows

@@ -1,0 +1,63 @@
+"""Iterators over files: a loader reads batches as NumPy arrays, `MXDataIter` hands them out."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.io.batch import DataBatch, DataDesc
+from mxcy.io.iterator import CurrentBatchIter
+
+__all__ = ["MXDataIter"]
+
+
+class MXDataIter(CurrentBatchIter):
+    """Hands out the batches of a loader.
+
+    Parameters
+    ----------
+    handle : object
+        The loader: ``restart()`` begins an epoch, ``load()`` returns the next batch as
+        ``(data, label, pad, index)`` of NumPy arrays, or None after the last; it has
+        ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype`` and ``label_dtype``.
+    data_name, label_name : str
+        The names of the inputs and the labels.
+    """
+
+    def __init__(self, handle, data_name="data", label_name="softmax_label", **_):
+        super().__init__(handle.data_shape[0])
+        self.handle = handle
+        self.provide_data = [DataDesc(data_name, handle.data_shape, handle.data_dtype)]
+        self.provide_label = [DataDesc(label_name, handle.label_shape, handle.label_dtype)]
+        self._repeat_first = False
+        handle.restart()
+
+    def debug_skip_load(self):
+        """Return the first batch for ever from now on, to time everything but the loading."""
+        self._repeat_first = True
+
+    def reset(self):
+        self.handle.restart()
+        if not self._repeat_first:
+            self.current_batch = None
+
+    def iter_next(self):
+        if self._repeat_first and self.current_batch is not None:
+            return True
+        loaded = self.handle.load()
+        if loaded is None:
+            return False
+        data, label, pad, index = loaded
+        self.current_batch = DataBatch(
+            data=[nd.array(data, dtype=data.dtype)],
+            label=[nd.array(label, dtype=label.dtype)],
+            pad=pad,
+            index=np.asarray(index, dtype=np.uint64),
+        )
+        return True
+
+    def getdata(self):
+        """The input array of the current batch, NDArray."""
+        return self.current_batch.data[0]
+
+    def getlabel(self):
+        """The labels of the current batch, NDArray."""
+        return self.current_batch.label[0]

@@ -1,0 +1,186 @@
+"""What all key-value stores offer, the registry of kinds, and the smallest kind."""
+
+from mxcy.ndarray import NDArray
+
+__all__ = ["KVStoreBase", "TestStore", "create"]
+
+
+class KVStoreBase:
+    """Base of all stores; a subclass registered with `register` can be named in `create`."""
+
+    OPTIMIZER = "optimizer"
+
+    kv_registry = {}
+
+    def broadcast(self, key, value, out, priority=0):
+        """Put a value into the store, and copy it to several arrays.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys; each may be broadcast once.
+        value : NDArray or list of NDArray
+            The value of each key.
+        out : NDArray, list of NDArray or list of list of NDArray
+            Where it goes.
+        priority : int
+            Higher ones may be done first.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no broadcast")
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """Add up values, and copy the result to several arrays.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys.
+        value : NDArray, list of NDArray or list of list of NDArray
+            What is added up for each key.
+        out : NDArray, list of NDArray or list of list of NDArray, optional
+            Where the sum goes, by default to `value`.
+        priority : int
+            Higher ones may be done first.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no pushpull")
+
+    def set_optimizer(self, optimizer):
+        """Let an optimizer change the stored values by what is pushed.
+
+        Parameters
+        ----------
+        optimizer : Optimizer
+            The optimizer.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot run an optimizer")
+
+    @staticmethod
+    def is_capable(capability):
+        """Whether the store can do something that not all stores can.
+
+        Parameters
+        ----------
+        capability : str
+            `KVStoreBase.OPTIMIZER`: change the stored values by an optimizer.
+
+        Returns
+        -------
+        bool
+        """
+        raise NotImplementedError("this kind of store does not tell what it can do")
+
+    def save_optimizer_states(self, fname, dump_optimizer=False):
+        """Write the states of the optimizer to a file.
+
+        Parameters
+        ----------
+        fname : str
+            The file.
+        dump_optimizer : bool
+            Write the optimizer too.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot run an optimizer")
+
+    def load_optimizer_states(self, fname):
+        """Read the states of the optimizer from a file.
+
+        Parameters
+        ----------
+        fname : str
+            The file.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot run an optimizer")
+
+    @property
+    def type(self):
+        """str: the kind of the store."""
+        raise NotImplementedError(f"{type(self).__name__} has no type")
+
+    @property
+    def rank(self):
+        """int: the number of this worker."""
+        raise NotImplementedError(f"{type(self).__name__} has no rank")
+
+    @property
+    def num_workers(self):
+        """int: how many workers there are."""
+        raise NotImplementedError(f"{type(self).__name__} has no workers")
+
+    @staticmethod
+    def register(klass):
+        """Register a kind of store under its class name in lower case; a class decorator."""
+        KVStoreBase.kv_registry[klass.__name__.lower()] = klass
+        return klass
+
+
+def create(name="local"):
+    """Make a store.
+
+    Parameters
+    ----------
+    name : str
+        ``'local'`` and ``'device'`` add up in this process, as do their longer names
+        ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
+        names are those of registered classes.
+
+    Returns
+    -------
+    KVStoreBase
+
+    Raises
+    ------
+    TypeError
+        When the name is no str.
+    MXNetError
+        When there is no such kind.
+    """
+    if not isinstance(name, str):
+        raise TypeError("name must be a string")
+    registered = KVStoreBase.kv_registry.get(name.lower())
+    if registered is not None:
+        return registered()
+    from mxcy.kvstore.kvstore import KVStore
+    from mxcy.kvstore.local import LocalStore
+
+    return KVStore(LocalStore(name.lower()))
+
+
+def as_list(value):
+    """A list of one array, or of several."""
+    return [value] if isinstance(value, NDArray) else list(value)
+
+
+@KVStoreBase.register
+class TestStore(KVStoreBase):
+    """Adds up and copies, and keeps nothing; an example of what a kind of store needs."""
+
+    __test__ = False  # not a class of tests, though its name looks like one
+
+    def broadcast(self, key, value, out, priority=0):
+        value = as_list(value)[0]
+        for array in as_list(out):
+            array[:] = value
+
+    def pushpull(self, key, value, out=None, priority=0):
+        values = as_list(value)
+        total = sum((array.as_in_context(values[0].context) for array in values[1:]), values[0])
+        for array in as_list(value if out is None else out):
+            array[:] = total
+
+    @staticmethod
+    def is_capable(capability):
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return False
+        raise ValueError(f"Unknown capability: {capability}")
+
+    @property
+    def type(self):
+        return "teststore"
+
+    @property
+    def rank(self):
+        return 0
+
+    @property
+    def num_workers(self):
+        return 1

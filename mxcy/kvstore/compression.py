@@ -1,0 +1,53 @@
+"""Gradients of one or two bits per element."""
+
+from mxcy.base import MXNetError
+
+__all__ = ["GradientCompression"]
+
+
+class GradientCompression:
+    """Rounds gradients to a few levels, and adds what was lost to the next gradient.
+
+    Parameters
+    ----------
+    type : {'1bit', '2bit'}
+        One bit: -1 or 1. Two bits: minus `threshold`, 0 or `threshold`.
+    threshold : float
+        From where on, in both directions for two bits, the level is not the lowest.
+
+    Raises
+    ------
+    MXNetError
+        When there is no such type, or the threshold is not positive where it has to be.
+    """
+
+    def __init__(self, type="2bit", threshold=0.5):
+        if type not in ("1bit", "2bit"):
+            raise MXNetError(f"Unknown type for gradient compression {type}")
+        self.type, self.threshold = type, float(threshold)
+        if type == "2bit" and self.threshold <= 0:
+            raise MXNetError(f"threshold must be greater than 0 for 2bit, got {threshold}")
+        self._lost = {}
+
+    def __call__(self, key, device, gradient):
+        """The rounded gradient.
+
+        Parameters
+        ----------
+        key, device : int or str
+            Whose loss of the last time is to be made up for.
+        gradient : NDArray
+            The gradient, float32.
+
+        Returns
+        -------
+        NDArray
+        """
+        wanted = gradient + self._lost.get((key, device), 0)
+        if self.type == "1bit":
+            sent = (wanted > self.threshold) * 2 - 1
+        else:
+            high, low = wanted >= self.threshold, wanted <= -self.threshold
+            sent = (high - low) * self.threshold
+        self._lost[key, device] = wanted - sent
+        return sent

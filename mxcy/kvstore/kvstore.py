@@ -1,0 +1,204 @@
+"""The store that users see: keys one by one or in lists, values on one device or several."""
+
+import pickle
+
+from mxcy import optimizer as optimizers
+from mxcy.files import replacing
+from mxcy.kvstore.base import KVStoreBase
+from mxcy.kvstore.compression import GradientCompression
+from mxcy.ndarray import NDArray
+
+__all__ = ["KVStore"]
+
+
+class KVStore(KVStoreBase):
+    """A mapping from keys to arrays that adds up what is pushed to a key.
+
+    Make one by `create`.
+
+    Parameters
+    ----------
+    handle : LocalStore
+        What keeps the values.
+    """
+
+    def __init__(self, handle):
+        self.handle = handle
+        self._updater = None
+        self._compression = None
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def init(self, key, value):
+        """Put new keys with their first values into the store.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys; all keys of a store are ints, or all are strings.
+        value : NDArray or list of NDArray
+            The value of each key.
+
+        Raises
+        ------
+        MXNetError
+            When a key is there already.
+        """
+        for one, arrays in _pairs(key, value):
+            self.handle.init(one, arrays[0])
+
+    def push(self, key, value, priority=0):
+        """Add up the values of each key, and put the sum into the store or through the updater.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys.
+        value : NDArray, list of NDArray or list of list of NDArray
+            For each key one array, or one per device.
+        priority : int
+            Higher ones may be done first.
+
+        Raises
+        ------
+        MXNetError
+            When a key is unknown, or a shape differs from that of the stored value.
+        """
+        for one, arrays in _pairs(key, value):
+            if self._compression is not None:
+                arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
+            self.handle.push(one, arrays)
+
+    def pull(self, key, out=None, priority=0, ignore_sparse=True):
+        """Copy the values of keys to arrays.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys.
+        out : NDArray, list of NDArray or list of list of NDArray
+            For each key the array or arrays to fill.
+        priority : int
+            Higher ones may be done first.
+        ignore_sparse : bool
+            Accepted; all values are dense.
+
+        Raises
+        ------
+        MXNetError
+            When a key is unknown, or a shape differs from that of the stored value.
+        """
+        assert out is not None, "pull needs arrays to put the values into: out"
+        for one, arrays in _pairs(key, out):
+            self.handle.pull(one, arrays)
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """`push`, then `pull` into `out`, by default into the arrays that were pushed."""
+        self.push(key, value, priority)
+        self.pull(key, value if out is None else out, priority)
+
+    def broadcast(self, key, value, out, priority=0):
+        """`init`, then `pull` into `out`."""
+        self.init(key, value)
+        self.pull(key, out, priority)
+
+    # -- the optimizer ----------------------------------------------------------------------------
+
+    @staticmethod
+    def is_capable(capability):
+        """Whether the store can do something, see `KVStoreBase.is_capable`."""
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return True
+        raise ValueError(f"Unknown capability: {capability}")
+
+    def set_optimizer(self, optimizer):
+        """Let an optimizer change the stored values by what is pushed.
+
+        Parameters
+        ----------
+        optimizer : Optimizer
+            The optimizer; keys are the indices of its weights.
+        """
+        self._set_updater(optimizers.get_updater(optimizer))
+
+    def _set_updater(self, updater):
+        """Let ``updater(key, pushed, stored)`` change the stored values."""
+        self._updater = updater
+        self.handle.updater = updater
+
+    def set_gradient_compression(self, compression_params):
+        """Round what is pushed to a few levels; what is lost is made up for by the next push.
+
+        Parameters
+        ----------
+        compression_params : dict
+            ``{'type': '1bit' or '2bit', 'threshold': 0.5}``.
+
+        Raises
+        ------
+        Exception
+            When the store is not of kind ``'device'``.
+        MXNetError
+            When there is no such type.
+        """
+        if not self.handle.compresses:
+            raise Exception("Gradient compression is not supported for this type of kvstore")
+        self._compression = GradientCompression(**compression_params)
+
+    def save_optimizer_states(self, fname, dump_optimizer=False):
+        """Write the states of the optimizer to a file, see `KVStoreBase`."""
+        assert self._updater is not None, "Cannot save states: the store has no optimizer"
+        with replacing(fname) as file:
+            file.write(self._updater.get_states(dump_optimizer))
+
+    def load_optimizer_states(self, fname):
+        """Read the states of the optimizer from a file that `save_optimizer_states` wrote."""
+        assert self._updater is not None, "Cannot load states: the store has no optimizer"
+        with open(fname, "rb") as file:
+            self._updater.set_states(file.read())
+
+    # -- workers ----------------------------------------------------------------------------------
+
+    @property
+    def type(self):
+        """str: the kind of the store."""
+        return self.handle.type
+
+    @property
+    def rank(self):
+        """int: the number of this worker, from 0."""
+        return self.handle.rank
+
+    @property
+    def num_workers(self):
+        """int: how many workers there are."""
+        return self.handle.num_workers
+
+    def _barrier(self):
+        """Wait until all workers come here."""
+        self.handle.barrier()
+
+    def __reduce__(self):
+        raise pickle.PicklingError("a KVStore cannot be pickled: it belongs to its process")
+
+
+def _pairs(keys, values):
+    """Each key with the list of its arrays.
+
+    Raises
+    ------
+    AssertionError
+        When keys are of several types, or there are not as many values as keys.
+    TypeError
+        When a value is no NDArray.
+    """
+    if not isinstance(keys, list | tuple):
+        assert isinstance(keys, int | str), f"unexpected type for keys: {type(keys)}"
+        keys, values = [keys], [values]
+    assert len(keys) == len(values), f"there are {len(keys)} keys, but {len(values)} values"
+    assert len({type(key) for key in keys}) < 2, "inconsistent types of keys detected."
+    for key, value in zip(keys, values, strict=True):
+        arrays = [value] if isinstance(value, NDArray) else value
+        if not isinstance(arrays, list | tuple) or not all(isinstance(a, NDArray) for a in arrays):
+            raise TypeError(f"key {key}: expected an NDArray or a list of them, got {value!r}")
+        yield key, arrays

@@ -1,0 +1,99 @@
+"""Values of one process: sums over its devices."""
+
+from mxcy.base import MXNetError
+
+__all__ = ["LocalStore"]
+
+_KINDS = (
+    "local",
+    "local_update_cpu",
+    "local_allreduce_cpu",
+    "device",
+    "local_allreduce_device",
+)
+
+
+class LocalStore:
+    """Keeps an array per key; what is pushed from several devices is added up.
+
+    This is what a `KVStore` works on. A store over several processes offers the same methods.
+
+    Parameters
+    ----------
+    kind : str
+        One of the local kinds. They differ only in where sums are made, which on CPUs is the same.
+
+    Raises
+    ------
+    MXNetError
+        When `kind` is another one.
+    """
+
+    rank = 0
+    num_workers = 1
+
+    def __init__(self, kind):
+        if kind not in _KINDS:
+            raise MXNetError(f"there is no key-value store {kind!r}; choose one of {_KINDS}")
+        self.type = kind
+        self.updater = None
+        self._values = {}
+
+    @property
+    def compresses(self):
+        """bool: whether gradients may be compressed."""
+        return "device" in self.type
+
+    def init(self, key, value):
+        """Put in a new key with a copy of its first value."""
+        if key in self._values:
+            raise MXNetError(
+                f"duplicate init of key {key}. Please double check if you called kv.init or "
+                "kv.broadcast with this key multiple times"
+            )
+        if any(isinstance(known, str) != isinstance(key, str) for known in self._values):
+            raise MXNetError(f"Mixed key types are not allowed: {key!r} among others")
+        self._values[key] = value.copy()
+
+    def push(self, key, arrays):
+        """Replace a value by the sum of arrays, or let the updater change it by them."""
+        stored = self._value(key)
+        for array in arrays:
+            if array.shape != stored.shape:
+                raise MXNetError(
+                    f"key {key} has a value of shape {stored.shape}, got {array.shape}"
+                )
+        total = self._sum(arrays, stored.context)
+        if self.updater is None:
+            self._values[key] = total.copy() if total is arrays[0] else total
+        else:
+            self.updater(key, total, stored)
+
+    @staticmethod
+    def _sum(arrays, ctx):
+        total = arrays[0].as_in_context(ctx)
+        if len(arrays) > 1:
+            total = total + arrays[1].as_in_context(ctx)
+        for array in arrays[2:]:
+            total += array.as_in_context(ctx)
+        return total
+
+    def pull(self, key, arrays):
+        """Copy a value to arrays."""
+        value = self._value(key)
+        for array in arrays:
+            if array.shape != value.shape:
+                raise MXNetError(
+                    f"key {key} has a value of shape {value.shape}, but an array of shape "
+                    f"{array.shape} was to take it"
+                )
+            value.copyto(array)
+
+    def barrier(self):
+        """Wait for the other workers, of which there are none."""
+
+    def _value(self, key):
+        try:
+            return self._values[key]
+        except KeyError:
+            raise MXNetError(f"key {key} has not been inited") from None
