@@ -257,6 +257,9 @@ _ROWS = (
     Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy._front",
              "Not 0: no memory pools, whatever their types.",
              aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",)),
+    # --- training on several devices
+    Variable("MXNET_UPDATE_ON_KVSTORE", flag, True, "C", "mxcy.module.updates",
+             "Let the key-value store of a module run its optimizer where it can."),
     # --- random numbers
     Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy.streams",
              "Sets of random streams on the CPU, which random operators take in turn."),

@@ -131,9 +131,7 @@ class NDArrayIter(DataIter):
         )
         if not fits:
             raise StopIteration
-        return DataBatch(
-            data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=None
-        )
+        return DataBatch(data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=None)
 
     def _rows(self):
         """The entries of the current batch."""

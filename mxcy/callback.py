@@ -1,0 +1,206 @@
+"""Callbacks for training: progress in the log, checkpoints.
+
+Callbacks at the end of a batch take a `BatchEndParam`; those at the end of an epoch take
+``(epoch, symbol, arg_params, aux_params)``.
+"""
+
+import logging
+import math
+import time
+from collections import namedtuple
+
+from mxcy.checkpoint import save_checkpoint
+
+__all__ = [
+    "BatchEndParam",
+    "LogValidationMetricsCallback",
+    "ProgressBar",
+    "Speedometer",
+    "do_checkpoint",
+    "log_train_metric",
+    "module_checkpoint",
+]
+
+#: What callbacks are told at the end of a batch: numbers of epoch and batch, the metric, and the
+#: variables of the training loop by name.
+BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
+
+
+def module_checkpoint(mod, prefix, period=1, save_optimizer_states=False):
+    """Make a callback that writes a module's checkpoint at the end of epochs.
+
+    Parameters
+    ----------
+    mod : BaseModule
+        The module.
+    prefix : str
+        What the names of the files start with.
+    period : int
+        In which epochs: in each so manieth.
+    save_optimizer_states : bool
+        Write the optimizer's states too.
+
+    Returns
+    -------
+    callable
+    """
+    period = max(1, int(period))
+
+    def callback(epoch, symbol=None, arg_params=None, aux_params=None):
+        if (epoch + 1) % period == 0:
+            mod.save_checkpoint(prefix, epoch + 1, save_optimizer_states)
+
+    return callback
+
+
+def do_checkpoint(prefix, period=1):
+    """Make a callback that writes symbol and parameters at the end of epochs.
+
+    Parameters
+    ----------
+    prefix : str
+        What the names of the files start with.
+    period : int
+        In which epochs: in each so manieth.
+
+    Returns
+    -------
+    callable
+    """
+    period = max(1, int(period))
+
+    def callback(epoch, symbol, arg_params, aux_params):
+        if (epoch + 1) % period == 0:
+            save_checkpoint(prefix, epoch + 1, symbol, arg_params, aux_params)
+
+    return callback
+
+
+def log_train_metric(period, auto_reset=False):
+    """Make a callback that logs the training metric at the end of batches.
+
+    Parameters
+    ----------
+    period : int
+        In which batches: in each so manieth.
+    auto_reset : bool
+        Begin the metric's local sums anew each time.
+
+    Returns
+    -------
+    callable
+    """
+
+    def callback(param):
+        if param.nbatch % period == 0 and param.eval_metric is not None:
+            for name, value in param.eval_metric.get_name_value():
+                logging.info(
+                    "Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value
+                )
+            if auto_reset:
+                param.eval_metric.reset_local()
+
+    return callback
+
+
+class Speedometer:
+    """Logs the speed of training, and the metric, at the end of batches.
+
+    Parameters
+    ----------
+    batch_size : int
+        Samples per batch.
+    frequent : int
+        How many batches lie between two messages.
+    auto_reset : bool
+        Begin the metric's local sums anew after each message.
+    """
+
+    def __init__(self, batch_size, frequent=50, auto_reset=True):
+        self.batch_size = batch_size
+        self.frequent = frequent
+        self.auto_reset = auto_reset
+        self.init = False
+        self.tic = 0.0
+        self.last_count = 0
+
+    def __call__(self, param):
+        """Take note of a batch.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            About the batch.
+        """
+        count = param.nbatch
+        if self.last_count > count:  # a new epoch
+            self.init = False
+        self.last_count = count
+        if not self.init:
+            self.init = True
+            self.tic = time.time()
+            return
+        if count % self.frequent != 0:
+            return
+        seconds = time.time() - self.tic
+        speed = self.frequent * self.batch_size / seconds if seconds > 0 else float("inf")
+        if param.eval_metric is None:
+            logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
+        else:
+            if self.auto_reset:
+                begin = count - self.frequent
+                pairs = param.eval_metric.get_name_value()
+                param.eval_metric.reset_local()
+            else:
+                begin = 0
+                pairs = param.eval_metric.get_global_name_value()
+            message = "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec" + "\t%s=%f" * len(pairs)
+            flat = [item for pair in pairs for item in pair]
+            logging.info(message, param.epoch, begin, count, speed, *flat)
+        self.tic = time.time()
+
+
+class ProgressBar:
+    """Logs how far an epoch has come.
+
+    Parameters
+    ----------
+    total : int
+        Batches per epoch.
+    length : int
+        Characters of the full bar.
+    """
+
+    def __init__(self, total, length=80):
+        self.bar_len = length
+        self.total = total
+
+    def __call__(self, param):
+        """Log that a batch is done.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            About the batch.
+        """
+        done = param.nbatch / self.total
+        filled = round(self.bar_len * done)
+        bar = "=" * filled + "-" * (self.bar_len - filled)
+        logging.info("[%s] %d%%\r", bar, math.ceil(100 * done))
+
+
+class LogValidationMetricsCallback:
+    """Logs the metric at the end of an evaluation."""
+
+    def __call__(self, param):
+        """Log the metric.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            About the evaluation.
+        """
+        if not param.eval_metric:
+            return
+        for name, value in param.eval_metric.get_name_value():
+            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)

@@ -1,0 +1,119 @@
+"""Checks of names and shapes that users give for inputs and labels."""
+
+import warnings
+
+from mxcy.io import DataDesc
+from mxcy.ndarray import NDArray
+
+__all__ = ["as_list", "check_names_in_symbol", "describe", "reshaped", "shapes_of_batch"]
+
+# How parameters' names end; the others are what a user may have meant as an input.
+_PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
+
+
+def as_list(value):
+    """A list or tuple as it is, anything else as the only item of a list."""
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def check_names_in_symbol(symbol, names, kind, strict):
+    """See that a symbol has arguments of these names.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    names : list of str
+        The names.
+    kind : str
+        'data', 'label', 'state' or 'fixed_param', for the message.
+    strict : bool
+        Whether to raise ValueError, or only to warn.
+    """
+    arguments = symbol.list_arguments()
+    for name in names:
+        if name in arguments:
+            continue
+        candidates = [a for a in arguments if not a.endswith(_PARAMETER_ENDINGS)]
+        _complain(
+            f"You created Module with Module(..., {kind}_names={names}) but input with name "
+            f"'{name}' is not found in symbol.list_arguments(). Did you mean one of:\n\t"
+            + "\n\t".join(candidates),
+            strict,
+        )
+
+
+def describe(names, shapes, kind, strict):
+    """Descriptions of inputs or labels, checked against the names that a module was made with.
+
+    Parameters
+    ----------
+    names : list of str
+        The names.
+    shapes : list of DataDesc or of (str, tuple of int)
+        What the user gave.
+    kind : str
+        'data' or 'label', for the message.
+    strict : bool
+        Whether other names raise ValueError, or only warn.
+
+    Returns
+    -------
+    list of DataDesc
+    """
+    found = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
+    given = [one.name for one in found]
+    if sorted(names) != sorted(given):
+        _complain(
+            f"Data provided by {kind}_shapes don't match names specified by {kind}_names "
+            f"({[tuple(one) for one in found]} vs. {names})",
+            strict,
+        )
+    return found
+
+
+def _complain(message, strict):
+    if strict:
+        raise ValueError(message)
+    warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def shapes_of_batch(batch, kind, descriptions):
+    """The shapes of a batch's arrays, the parts of several devices taken together.
+
+    Parameters
+    ----------
+    batch : DataBatch, or list of them for each device
+        The batch.
+    kind : str
+        'data' or 'label'.
+    descriptions : list of DataDesc
+        What the module is bound to; tells the batch axes.
+
+    Returns
+    -------
+    list of tuple of int
+    """
+    if not isinstance(batch, list):
+        arrays = getattr(batch, kind)
+        assert all(isinstance(array, NDArray) for array in arrays), (
+            f"a batch's {kind} must be a list of NDArray"
+        )
+        return [array.shape for array in arrays]
+    shapes = []
+    devices = [getattr(one, kind) for one in batch]
+    for one, parts in zip(descriptions, zip(*devices, strict=True), strict=True):
+        shape = list(parts[0].shape)
+        axis = DataDesc.get_batch_axis(one.layout)
+        if axis >= 0:
+            shape[axis] = sum(part.shape[axis] for part in parts)
+        shapes.append(tuple(shape))
+    return shapes
+
+
+def reshaped(descriptions, shapes):
+    """Descriptions with other shapes."""
+    return [
+        DataDesc(one.name, shape, one.dtype, one.layout)
+        for one, shape in zip(descriptions, shapes, strict=True)
+    ]

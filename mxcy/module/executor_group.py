@@ -1,0 +1,439 @@
+"""One executor per device, each with its part of the batch."""
+
+import logging
+from collections import OrderedDict
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.io import DataDesc
+from mxcy.module.slices import columns, copy_parts, joined, split_batch
+
+__all__ = ["DataParallelExecutorGroup"]
+
+
+class DataParallelExecutorGroup:
+    """Executors of one symbol on several devices, between which batches are divided.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    contexts : list of Context
+        The devices.
+    workload : list of number
+        How large a part of the batch each of them gets.
+    data_shapes, label_shapes : list of DataDesc
+        What comes in.
+    param_names : list of str
+        Which arguments are parameters.
+    for_training, inputs_need_grad : bool
+        Which gradients are wanted.
+    shared_group : DataParallelExecutorGroup, optional
+        A group to share parameters, their gradients and auxiliary states with.
+    logger : Logger
+        Where messages go.
+    fixed_param_names : list of str, optional
+        Parameters without gradients.
+    grad_req : str, list of str or dict of str to str
+        Whether gradients are written or added up.
+    state_names : list of str, optional
+        Arguments that are neither parameters nor come with batches.
+    group2ctxs : dict of str to Context, or a list of them for each device, optional
+        Devices of parts of the network.
+
+    Attributes
+    ----------
+    execs : list of Executor
+        One per device.
+    param_arrays, grad_arrays, aux_arrays : list of list of NDArray
+        For each parameter or state an array per device.
+    batch_size : int
+        Entries in a whole batch.
+    slices : list of slice
+        Which of them each device gets.
+    """
+
+    def __init__(
+        self,
+        symbol,
+        contexts,
+        workload,
+        data_shapes,
+        label_shapes,
+        param_names,
+        for_training,
+        inputs_need_grad,
+        shared_group=None,
+        logger=logging,
+        fixed_param_names=None,
+        grad_req="write",
+        state_names=None,
+        group2ctxs=None,
+    ):
+        self.symbol = symbol
+        self.contexts = contexts
+        self.workload = workload
+        self.param_names = param_names
+        self.for_training = for_training
+        self.inputs_need_grad = inputs_need_grad
+        self.logger = logger
+        self.fixed_param_names = fixed_param_names or []
+        self.state_names = state_names or []
+        self.arg_names = symbol.list_arguments()
+        self.aux_names = symbol.list_auxiliary_states()
+        self.output_names = symbol.list_outputs()
+        self.output_layouts = [
+            DataDesc.get_batch_axis(symbol[name].attr("__layout__")) for name in self.output_names
+        ]
+        self._group2ctxs = self._each_device(group2ctxs)
+        self.grad_req = self._requests(grad_req, [one.name for one in data_shapes])
+        self.execs = []
+        self.bind_exec(data_shapes, label_shapes, shared_group)
+
+    def _each_device(self, group2ctxs):
+        if not isinstance(group2ctxs, list):
+            group2ctxs = [group2ctxs] * len(self.contexts)
+        assert len(group2ctxs) == len(self.contexts), (
+            "group2ctxs must have an item for each context"
+        )
+        return group2ctxs
+
+    def _requests(self, grad_req, data_names):
+        """{argument: request} for all arguments."""
+        if isinstance(grad_req, list | tuple):
+            assert len(grad_req) == len(self.arg_names), (
+                f"grad_req has {len(grad_req)} items for {len(self.arg_names)} arguments"
+            )
+            grad_req = dict(zip(self.arg_names, grad_req, strict=True))
+        wanted = dict.fromkeys(self.arg_names, "null")
+        if not self.for_training:
+            return wanted
+        if not isinstance(grad_req, str):
+            for name in self.arg_names:
+                if name in self.param_names:
+                    wanted[name] = "null" if name in self.fixed_param_names else "write"
+                elif name in data_names and self.inputs_need_grad:
+                    wanted[name] = "write"
+            return {**wanted, **grad_req}
+        for name in self.arg_names:
+            if name in self.param_names and name not in self.fixed_param_names:
+                wanted[name] = grad_req
+            elif name in data_names and self.inputs_need_grad:
+                wanted[name] = grad_req
+        return wanted
+
+    # -- binding ----------------------------------------------------------------------------------
+
+    def decide_slices(self, data_shapes):
+        """Divide the batch between the devices.
+
+        Parameters
+        ----------
+        data_shapes : list of DataDesc
+            Whole shapes.
+
+        Returns
+        -------
+        list of int
+            The batch axis of each of them, -1 where there is none.
+
+        Raises
+        ------
+        AssertionError
+            When the batch sizes differ.
+        ValueError
+            When there are more devices than entries.
+        """
+        axes = [DataDesc.get_batch_axis(one.layout) for one in data_shapes]
+        for one, axis in zip(data_shapes, axes, strict=True):
+            if axis == -1:
+                continue
+            size = one.shape[axis]
+            if self.batch_size is None:
+                self.batch_size = size
+                self.slices = split_batch(size, self.workload)
+            assert size == self.batch_size, (
+                f"all data must have the same batch size: batch_size = {self.batch_size}, but "
+                f"{one.name} has shape {one.shape}"
+            )
+        return axes
+
+    def bind_exec(self, data_shapes, label_shapes, shared_group=None, reshape=False):
+        """Make the executors, or with `reshape` change them to other shapes.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc
+            Whole shapes.
+        shared_group : DataParallelExecutorGroup, optional
+            See the class.
+        reshape : bool
+            Keep the arrays whose shapes stay.
+        """
+        self.batch_size = self.slices = None
+        label_shapes = label_shapes or []
+        self.data_layouts = self.decide_slices(data_shapes)
+        self.label_layouts = self.decide_slices(label_shapes)
+        self.data_shapes, self.label_shapes = data_shapes, label_shapes
+        self.data_names = [one.name for one in data_shapes]
+        self.label_names = [one.name for one in label_shapes]
+        execs = []
+        for i, ctx in enumerate(self.contexts):
+            parts = self._part_shapes(data_shapes, self.data_layouts, i)
+            parts += self._part_shapes(label_shapes, self.label_layouts, i)
+            if reshape:
+                shapes = {one.name: one.shape for one in parts if one.name in self.arg_names}
+                execs.append(self.execs[i].reshape(allow_up_sizing=True, **shapes))
+            else:
+                shared = None if shared_group is None else shared_group.execs[i]
+                execs.append(self._bind(ctx, parts, shared, self._group2ctxs[i]))
+        self.execs = execs
+        self._collect_arrays()
+
+    def _part_shapes(self, descriptions, axes, device):
+        size = 0 if self.slices is None else self.slices[device].stop - self.slices[device].start
+        parts = []
+        for one, axis in zip(descriptions, axes, strict=True):
+            shape = list(one.shape)
+            if axis >= 0:
+                shape[axis] = size
+            parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
+        return parts
+
+    def _bind(self, ctx, parts, shared, group2ctx):
+        """An executor with new arrays, or those of `shared` for parameters and states."""
+        parts = [one for one in parts if one.name in self.arg_names]
+        shapes = {one.name: one.shape for one in parts}
+        arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
+        assert arg_shapes is not None, (
+            f"the shapes of the network's arguments do not follow from {shapes}"
+        )
+        types = {one.name: one.dtype for one in parts}
+        arg_types, _, aux_types = self.symbol.infer_type(**types)
+        if arg_types is None:
+            arg_types = [types.get(name, np.float32) for name in self.arg_names]
+            aux_types = [np.float32] * len(self.aux_names)
+        known_args, known_grads, known_states = {}, {}, {}
+        if shared is not None:
+            own = {*self.arg_names} - {*shapes, *self.state_names}
+            known_args = {n: array for n, array in shared.arg_dict.items() if n in own}
+            known_grads = {n: array for n, array in shared.grad_dict.items() if n in own}
+            known_states = shared.aux_dict
+        args, grads = [], {}
+        for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
+            args.append(self._array(name, shape, dtype, ctx, known_args.get(name)))
+            if self.grad_req[name] != "null":
+                grads[name] = self._array(name, shape, dtype, ctx, known_grads.get(name))
+        states = [
+            self._array(name, shape, dtype, ctx, known_states.get(name))
+            for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True)
+        ]
+        options = {} if group2ctx is None else {"group2ctx": group2ctx}
+        return self.symbol.bind(
+            ctx, args, args_grad=grads, grad_req=self.grad_req, aux_states=states, **options
+        )
+
+    @staticmethod
+    def _array(name, shape, dtype, ctx, known):
+        if known is None:
+            return nd.zeros(shape, ctx=ctx, dtype=dtype)
+        assert known.shape == tuple(shape), (
+            f"{name} has shape {tuple(shape)} here, but {known.shape} in the module that it is "
+            "shared with"
+        )
+        return known
+
+    def _collect_arrays(self):
+        own = [name for name in self.arg_names if name in self.param_names]
+        self.param_arrays = columns(self.execs, "arg_dict", own)
+        self.grad_arrays = columns(self.execs, "grad_dict", own)
+        self.aux_arrays = columns(self.execs, "aux_dict", self.aux_names)
+        self.state_arrays = columns(self.execs, "arg_dict", self.state_names)
+        self.data_arrays = self._inputs(self.data_names)
+        self.label_arrays = self._inputs(self.label_names)
+        self.input_grad_arrays = []
+        if self.inputs_need_grad:
+            used = [name for name in self.data_names if name in self.arg_names]
+            self.input_grad_arrays = columns(self.execs, "grad_dict", used)
+
+    def _inputs(self, names):
+        """For each name the (slice, array) pairs of all devices; None if the symbol lacks it."""
+        found = []
+        for name in names:
+            arrays = [executor.arg_dict.get(name) for executor in self.execs]
+            pairs = list(zip(self.slices, arrays, strict=True))
+            found.append(pairs if name in self.arg_names else None)
+        return found
+
+    def reshape(self, data_shapes, label_shapes):
+        """Change the shapes of inputs and labels; parameters stay.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc
+            Whole shapes.
+        """
+        if data_shapes == self.data_shapes and (label_shapes or []) == self.label_shapes:
+            return
+        self.bind_exec(data_shapes, label_shapes, reshape=True)
+
+    # -- parameters and states --------------------------------------------------------------------
+
+    def set_params(self, arg_params, aux_params, allow_extra=False):
+        """Copy parameters and auxiliary states to all devices.
+
+        Parameters
+        ----------
+        arg_params, aux_params : dict of str to NDArray
+            The values.
+        allow_extra : bool
+            Ignore values of other names, instead of raising ValueError.
+        """
+        for executor in self.execs:
+            executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
+
+    def get_params(self, arg_params, aux_params):
+        """Fill arrays with the means of the devices' parameters and auxiliary states.
+
+        Parameters
+        ----------
+        arg_params, aux_params : dict of str to NDArray
+            The arrays to fill.
+        """
+        own = [name for name in self.arg_names if name in self.param_names]
+        for names, arrays, target in (
+            (own, self.param_arrays, arg_params),
+            (self.aux_names, self.aux_arrays, aux_params),
+        ):
+            for name, parts in zip(names, arrays, strict=True):
+                mean = parts[0].as_in_context(target[name].context)
+                if len(parts) > 1:
+                    others = (part.as_in_context(mean.context) for part in parts[1:])
+                    mean = sum(others, mean) / len(parts)
+                mean.astype(target[name].dtype, copy=False).copyto(target[name])
+
+    def get_states(self, merge_multi_context=True):
+        """Return the states, see `BaseModule.get_states`."""
+        assert not merge_multi_context, "states are kept for each device: do not merge them"
+        return self.state_arrays
+
+    def set_states(self, states=None, value=None):
+        """Set the states from arrays or to one number, see `BaseModule.set_states`."""
+        assert (states is None) != (value is None), "give either states or a value"
+        if states is not None:
+            for name, parts, arrays in zip(
+                self.state_names, states, self.state_arrays, strict=True
+            ):
+                assert len(parts) == len(arrays), f"{name}: expected an array for each device"
+                for part, array in zip(parts, arrays, strict=True):
+                    part.copyto(array)
+            return
+        for arrays in self.state_arrays:
+            for array in arrays:
+                array[:] = value
+
+    # -- running ----------------------------------------------------------------------------------
+
+    def forward(self, data_batch, is_train=None):
+        """Copy a batch to the devices, and compute the outputs.
+
+        Parameters
+        ----------
+        data_batch : DataBatch, or list of them for each device
+            The inputs.
+        is_train : bool, optional
+            Whether in training mode; by default what the group was made for.
+        """
+        is_train = self.for_training if is_train is None else is_train
+        self._load(data_batch, "data", self.data_arrays, self.data_layouts)
+        self._load(data_batch, "label", self.label_arrays, self.label_layouts)
+        for executor in self.execs:
+            executor.forward(is_train=is_train)
+
+    @staticmethod
+    def _load(batch, kind, targets, axes):
+        if isinstance(batch, list):  # one batch for each device
+            sources = list(zip(*(getattr(one, kind) or [] for one in batch), strict=True))
+        else:
+            sources = getattr(batch, kind) or []
+        for source, target, axis in zip(sources, targets, axes, strict=False):
+            if target is not None:
+                copy_parts(source, target, axis)
+
+    def backward(self, out_grads=None):
+        """Compute gradients.
+
+        Parameters
+        ----------
+        out_grads : NDArray or list of NDArray, optional
+            Gradients of the outputs.
+        """
+        assert self.for_training, "re-bind with for_training=True to run backward"
+        if isinstance(out_grads, nd.NDArray):
+            out_grads = [out_grads]
+        for part, executor in zip(self.slices, self.execs, strict=True):
+            heads = None
+            if out_grads:
+                heads = [
+                    self._part(gradient, part, axis).as_in_context(executor.outputs[0].context)
+                    for gradient, axis in zip(out_grads, self.output_layouts, strict=True)
+                ]
+            executor.backward(out_grads=heads)
+
+    def _part(self, array, part, axis):
+        if axis < 0 or len(self.execs) == 1:
+            return array
+        return nd.slice_axis(array, axis=axis, begin=part.start, end=part.stop)
+
+    # -- results ----------------------------------------------------------------------------------
+
+    def get_output_shapes(self):
+        """Return ``(name, shape)`` of each whole output."""
+        found = []
+        for name, array, axis in zip(
+            self.output_names, self.execs[0].outputs, self.output_layouts, strict=True
+        ):
+            shape = list(array.shape)
+            if axis >= 0 and shape and len(self.execs) > 1:
+                shape[axis] = sum(
+                    executor.outputs[self.output_names.index(name)].shape[axis]
+                    for executor in self.execs
+                )
+            found.append((name, tuple(shape)))
+        return found
+
+    def get_outputs(self, merge_multi_context=True, begin=0, end=None):
+        """Return the outputs, see `BaseModule.get_outputs`; only those from `begin` to `end`."""
+        end = len(self.output_names) if end is None else end
+        found = [[executor.outputs[i] for executor in self.execs] for i in range(begin, end)]
+        return joined(found, self.output_layouts[begin:end]) if merge_multi_context else found
+
+    def get_input_grads(self, merge_multi_context=True):
+        """Return the gradients of the inputs, see `BaseModule.get_input_grads`."""
+        assert self.inputs_need_grad, "bind with inputs_need_grad=True to get gradients of inputs"
+        found = self.input_grad_arrays
+        return joined(found, self.data_layouts) if merge_multi_context else found
+
+    def update_metric(self, eval_metric, labels, pre_sliced):
+        """Show each device's outputs and labels to a metric, see `BaseModule.update_metric`."""
+        for i, (part, executor) in enumerate(zip(self.slices, self.execs, strict=True)):
+            if pre_sliced:
+                own = labels[i]
+            else:
+                own = [
+                    self._part(label, part, axis)
+                    for label, axis in zip(labels or [], self._label_axes(labels), strict=False)
+                ]
+            eval_metric.update_dict(
+                OrderedDict(zip(self.label_names, own, strict=False)),
+                OrderedDict(zip(self.output_names, executor.outputs, strict=True)),
+            )
+
+    def _label_axes(self, labels):
+        return self.label_layouts or [0] * len(labels or [])
+
+    def install_monitor(self, mon):
+        """Let a monitor watch the executors."""
+        for executor in self.execs:
+            mon.install(executor)

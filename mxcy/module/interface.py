@@ -1,0 +1,275 @@
+"""What every module offers."""
+
+import logging
+import warnings
+
+from mxcy.initializer import Uniform
+
+__all__ = ["ModuleInterface"]
+
+
+class ModuleInterface:
+    """What subclasses of `BaseModule` define, and the states that they go through.
+
+    A module goes through states: it is made, bound to shapes (`bind`), gets parameters
+    (`init_params`, `set_params`) and an optimizer (`init_optimizer`). Then `forward`, `backward`
+    and `update` work, and all that `BaseModule` makes of them.
+
+    Parameters
+    ----------
+    logger : Logger
+        Where messages go.
+
+    Attributes
+    ----------
+    binded, params_initialized, optimizer_initialized : bool
+        What has been done.
+    for_training, inputs_need_grad : bool
+        What the module was bound for.
+    """
+
+    def __init__(self, logger=logging):
+        self.logger = logger
+        self.binded = False
+        self.for_training = False
+        self.inputs_need_grad = False
+        self.params_initialized = False
+        self.optimizer_initialized = False
+        self._symbol = None
+
+    def _assert_ready(self, optimizer=False):
+        """Raise AssertionError, saying what is missing, unless the module can run."""
+        assert self.binded, "the module is not bound: call bind first"
+        assert self.params_initialized, "the parameters are not initialized: call init_params first"
+        if optimizer:
+            assert self.optimizer_initialized, (
+                "the optimizer is not initialized: call init_optimizer first"
+            )
+
+    def _ignores_init_params(self, force_init, what="init_params", stacklevel=3):
+        """Whether parameters are initialized already and stay as they are; warns if so."""
+        if not self.params_initialized or force_init:
+            return False
+        warnings.warn(
+            f"Parameters already initialized and force_init=False. {what} call ignored.",
+            stacklevel=stacklevel,
+        )
+        return True
+
+    # -- what subclasses have to say --------------------------------------------------------------
+
+    def _refuse(self, what):
+        return NotImplementedError(f"{type(self).__name__} has no {what}")
+
+    @property
+    def data_names(self):
+        """list of str: names of the inputs."""
+        raise self._refuse("data_names")
+
+    @property
+    def output_names(self):
+        """list of str: names of the outputs."""
+        raise self._refuse("output_names")
+
+    @property
+    def data_shapes(self):
+        """list of DataDesc: what the inputs are bound to."""
+        raise self._refuse("data_shapes")
+
+    @property
+    def label_shapes(self):
+        """list of DataDesc: what the labels are bound to; None or empty when there are none."""
+        raise self._refuse("label_shapes")
+
+    @property
+    def output_shapes(self):
+        """list of (str, tuple of int): names and shapes of the outputs."""
+        raise self._refuse("output_shapes")
+
+    @property
+    def symbol(self):
+        """Symbol: the network; None where there is none."""
+        return self._symbol
+
+    def get_params(self):
+        """Return parameters and auxiliary states, two dicts of str to NDArray."""
+        raise self._refuse("get_params")
+
+    def init_params(
+        self,
+        initializer=Uniform(0.01),  # noqa: B008
+        arg_params=None,
+        aux_params=None,
+        allow_missing=False,
+        force_init=False,
+        allow_extra=False,
+    ):
+        """Initialize parameters and auxiliary states.
+
+        Parameters
+        ----------
+        initializer : Initializer, optional
+            What fills them.
+        arg_params, aux_params : dict of str to NDArray, optional
+            Values that are copied instead.
+        allow_missing : bool
+            Let the initializer fill what these dictionaries lack.
+        force_init : bool
+            Initialize them again.
+        allow_extra : bool
+            Ignore values of other names.
+        """
+        raise self._refuse("init_params")
+
+    def bind(
+        self,
+        data_shapes,
+        label_shapes=None,
+        for_training=True,
+        inputs_need_grad=False,
+        force_rebind=False,
+        shared_module=None,
+        grad_req="write",
+    ):
+        """Make ready to run on arrays of some shapes.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc or of (str, tuple of int)
+            What comes in; usually the iterator's `provide_data` and `provide_label`.
+        for_training : bool
+            Whether `backward` is wanted.
+        inputs_need_grad : bool
+            Whether gradients of the inputs are wanted.
+        force_rebind : bool
+            Bind again when the module is bound already.
+        shared_module : BaseModule, optional
+            A module to share parameters with.
+        grad_req : str, list of str or dict of str to str
+            Whether gradients are written ('write'), added up ('add') or not computed ('null').
+        """
+        raise self._refuse("bind")
+
+    def init_optimizer(
+        self,
+        kvstore="local",
+        optimizer="sgd",
+        optimizer_params=(("learning_rate", 0.01),),
+        force_init=False,
+    ):
+        """Make the optimizer.
+
+        Parameters
+        ----------
+        kvstore : str, KVStore or None
+            What adds up the gradients of several devices.
+        optimizer : str or Optimizer
+            The optimizer.
+        optimizer_params : dict or sequence of pairs
+            Its arguments, when it is given by name.
+        force_init : bool
+            Make another one in place of the one there is.
+        """
+        raise self._refuse("init_optimizer")
+
+    def prepare(self, data_batch, sparse_row_id_fn=None):
+        """Make ready for a batch that comes next.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            The batch.
+        sparse_row_id_fn : callable, optional
+            Returns the rows of sparse parameters that the batch needs.
+        """
+        if sparse_row_id_fn is not None:
+            warnings.warn(
+                "sparse_row_id_fn is not invoked for BaseModule.", UserWarning, stacklevel=2
+            )
+
+    def forward(self, data_batch, is_train=None):
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            The inputs.
+        is_train : bool, optional
+            Whether in training mode; by default what the module is bound for.
+        """
+        raise self._refuse("forward")
+
+    def backward(self, out_grads=None):
+        """Compute gradients.
+
+        Parameters
+        ----------
+        out_grads : NDArray or list of NDArray, optional
+            Gradients of the outputs; losses need none.
+        """
+        raise self._refuse("backward")
+
+    def update(self):
+        """Change the parameters by the gradients of the last `backward`."""
+        raise self._refuse("update")
+
+    def update_metric(self, eval_metric, labels, pre_sliced=False):
+        """Show the outputs to a metric.
+
+        Parameters
+        ----------
+        eval_metric : EvalMetric
+            The metric.
+        labels : list of NDArray, or a list of them for each device
+            What the outputs should have been.
+        pre_sliced : bool
+            Whether there is a list for each device.
+        """
+        raise self._refuse("update_metric")
+
+    def get_outputs(self, merge_multi_context=True):
+        """Return the outputs of the last `forward`.
+
+        Parameters
+        ----------
+        merge_multi_context : bool
+            Join the parts that several devices have computed.
+
+        Returns
+        -------
+        list of NDArray, or list of list of NDArray
+        """
+        raise self._refuse("get_outputs")
+
+    def get_input_grads(self, merge_multi_context=True):
+        """Return the gradients of the inputs, see `get_outputs`."""
+        raise self._refuse("get_input_grads")
+
+    def get_states(self, merge_multi_context=True):
+        """Return the states, see `get_outputs`; there are none by default."""
+        self._assert_ready()
+        assert not merge_multi_context, "states are kept for each device: do not merge them"
+        return []
+
+    def set_states(self, states=None, value=None):
+        """Set the states.
+
+        Parameters
+        ----------
+        states : list of list of NDArray, optional
+            For each state an array per device.
+        value : float, optional
+            One number for all states.
+        """
+        self._assert_ready()
+        assert not states and not value, f"{type(self).__name__} has no states"
+
+    def install_monitor(self, mon):
+        """Let a monitor watch the arrays.
+
+        Parameters
+        ----------
+        mon : Monitor
+            The monitor.
+        """
+        raise self._refuse("install_monitor")

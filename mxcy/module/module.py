@@ -1,0 +1,497 @@
+"""A network given as a symbol, on one device or several."""
+
+import logging
+import warnings
+
+from mxcy import ndarray as nd
+from mxcy import optimizer as optimizers
+from mxcy.checkpoint import load_checkpoint
+from mxcy.context import Context, cpu
+from mxcy.initializer import InitDesc, Uniform
+from mxcy.module.base_module import BaseModule
+from mxcy.module.descriptions import (
+    check_names_in_symbol,
+    describe,
+    reshaped,
+    shapes_of_batch,
+)
+from mxcy.module.executor_group import DataParallelExecutorGroup
+from mxcy.module.updates import Updates, choose_store
+
+__all__ = ["Module"]
+
+
+class Module(BaseModule):
+    """A symbol with its parameters and an optimizer.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    data_names, label_names : list of str
+        Which of its arguments come with batches, as inputs and as labels.
+    logger : Logger
+        Where messages go.
+    context : Context or list of Context
+        The devices; a batch is divided between several.
+    work_load_list : list of number, optional
+        How large a part each of them gets; equal ones by default.
+    fixed_param_names : list of str, optional
+        Parameters that are not trained.
+    state_names : list of str, optional
+        Arguments that are set by `set_states`, and are neither trained nor come with batches.
+    group2ctxs : dict of str to Context, or a list of them, optional
+        Devices of the groups that `AttrScope(ctx_group=...)` has made.
+    compression_params : dict, optional
+        See `KVStore.set_gradient_compression`.
+
+    Raises
+    ------
+    ValueError
+        When the symbol has no arguments of these names.
+    """
+
+    def __init__(
+        self,
+        symbol,
+        data_names=("data",),
+        label_names=("softmax_label",),
+        logger=logging,
+        context=cpu(),  # noqa: B008
+        work_load_list=None,
+        fixed_param_names=None,
+        state_names=None,
+        group2ctxs=None,
+        compression_params=None,
+    ):
+        super().__init__(logger)
+        self._context = [context] if isinstance(context, Context) else list(context)
+        self._work_load_list = work_load_list or [1] * len(self._context)
+        assert len(self._work_load_list) == len(self._context), (
+            f"work_load_list has {len(self._work_load_list)} items for {len(self._context)} "
+            "contexts"
+        )
+        self._symbol = symbol
+        self._group2ctxs = group2ctxs
+        self._compression_params = compression_params
+        self._data_names = list(data_names or [])
+        self._label_names = list(label_names or [])
+        self._state_names = list(state_names or [])
+        self._fixed_param_names = list(fixed_param_names or [])
+        for names, kind, strict in (
+            (self._data_names, "data", True),
+            (self._label_names, "label", False),
+            (self._state_names, "state", True),
+            (self._fixed_param_names, "fixed_param", True),
+        ):
+            check_names_in_symbol(symbol, names, kind, strict)
+        inputs = {*self._data_names, *self._label_names, *self._state_names}
+        self._param_names = [name for name in symbol.list_arguments() if name not in inputs]
+        self._aux_names = symbol.list_auxiliary_states()
+        self._output_names = symbol.list_outputs()
+        self._arg_params = self._aux_params = None
+        self._params_dirty = False  # whether the devices' parameters are newer than these
+        self._updates = None
+        self._states_to_load = None
+        self._exec_group = None
+        self._data_shapes = self._label_shapes = None
+
+    # -- files ------------------------------------------------------------------------------------
+
+    @staticmethod
+    def load(prefix, epoch, load_optimizer_states=False, **kwargs):
+        """Make a module from the files that `save_checkpoint` wrote.
+
+        Parameters
+        ----------
+        prefix : str
+            What the names of the files start with.
+        epoch : int
+            The epoch in the names.
+        load_optimizer_states : bool
+            Whether `init_optimizer` is to load the optimizer's states.
+        **kwargs
+            Arguments of `Module`.
+
+        Returns
+        -------
+        Module
+        """
+        symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
+        module = Module(symbol, **kwargs)
+        module._arg_params, module._aux_params = arg_params, aux_params
+        module.params_initialized = True
+        if load_optimizer_states:
+            module._states_to_load = f"{prefix}-{epoch:04d}.states"
+        return module
+
+    def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
+        """Write ``prefix-symbol.json``, ``prefix-0001.params`` and the like.
+
+        Parameters
+        ----------
+        prefix : str
+            What the names of the files start with.
+        epoch : int
+            The number in the names.
+        save_optimizer_states : bool
+            Whether to write ``prefix-0001.states`` too.
+        remove_amp_cast : bool
+            Whether to leave out casts of automatic mixed precision.
+        """
+        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+        params = f"{prefix}-{epoch:04d}.params"
+        self.save_params(params)
+        logging.info('Saved checkpoint to "%s"', params)
+        if save_optimizer_states:
+            states = f"{prefix}-{epoch:04d}.states"
+            self.save_optimizer_states(states)
+            logging.info('Saved optimizer state to "%s"', states)
+
+    def save_optimizer_states(self, fname):
+        """Write the optimizer's states to a file.
+
+        Parameters
+        ----------
+        fname : str
+            The file.
+        """
+        self._assert_ready(optimizer=True)
+        self._updates.save_states(fname)
+
+    def load_optimizer_states(self, fname):
+        """Read the optimizer's states from a file that `save_optimizer_states` wrote.
+
+        Parameters
+        ----------
+        fname : str
+            The file.
+        """
+        self._assert_ready(optimizer=True)
+        self._updates.load_states(fname)
+
+    # -- names and shapes -------------------------------------------------------------------------
+
+    @property
+    def data_names(self):
+        return self._data_names
+
+    @property
+    def label_names(self):
+        """list of str: names of the labels."""
+        return self._label_names
+
+    @property
+    def output_names(self):
+        return self._output_names
+
+    @property
+    def data_shapes(self):
+        assert self.binded, "the module is not bound: call bind first"
+        return self._data_shapes
+
+    @property
+    def label_shapes(self):
+        assert self.binded, "the module is not bound: call bind first"
+        return self._label_shapes
+
+    @property
+    def output_shapes(self):
+        assert self.binded, "the module is not bound: call bind first"
+        return self._exec_group.get_output_shapes()
+
+    # -- binding ----------------------------------------------------------------------------------
+
+    def bind(
+        self,
+        data_shapes,
+        label_shapes=None,
+        for_training=True,
+        inputs_need_grad=False,
+        force_rebind=False,
+        shared_module=None,
+        grad_req="write",
+    ):
+        if force_rebind:
+            self._unbind()
+        if self.binded:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
+        assert for_training or not inputs_need_grad, (
+            "gradients of inputs are only computed with for_training=True"
+        )
+        shared_group = None
+        if shared_module is not None:
+            assert isinstance(shared_module, Module), "shared_module must be a Module"
+            shared_module._assert_ready()
+            shared_group = shared_module._exec_group
+            assert len(shared_group.execs) >= len(self._context), (
+                "shared_module is on fewer contexts"
+            )
+        self.for_training = for_training
+        self.inputs_need_grad = inputs_need_grad
+        self._describe(data_shapes, label_shapes)
+        self._exec_group = DataParallelExecutorGroup(
+            self._symbol,
+            self._context,
+            self._work_load_list,
+            self._data_shapes,
+            self._label_shapes,
+            self._param_names,
+            for_training,
+            inputs_need_grad,
+            shared_group,
+            logger=self.logger,
+            fixed_param_names=self._fixed_param_names,
+            grad_req=grad_req,
+            state_names=self._state_names,
+            group2ctxs=self._group2ctxs,
+        )
+        self.binded = True
+        if shared_module is not None:
+            self.params_initialized = True
+            self._arg_params, self._aux_params = (
+                shared_module._arg_params,
+                shared_module._aux_params,
+            )
+            if shared_module.optimizer_initialized:
+                self.borrow_optimizer(shared_module)
+        elif self.params_initialized:
+            self._exec_group.set_params(self._arg_params, self._aux_params)
+
+    def _unbind(self):
+        if self.binded and self.params_initialized:
+            self.get_params()  # what the devices have learned outlives them
+        self.binded = False
+        self._exec_group = None
+        self._data_shapes = self._label_shapes = None
+
+    def _describe(self, data_shapes, label_shapes):
+        self._data_shapes = describe(self._data_names, data_shapes, "data", True)
+        self._label_shapes = describe(self._label_names, label_shapes or [], "label", False) or None
+
+    def reshape(self, data_shapes, label_shapes=None):
+        """Bind to other shapes; parameters and optimizer stay.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc or of (str, tuple of int)
+            See `bind`.
+        """
+        assert self.binded, "the module is not bound: call bind first"
+        self._describe(data_shapes, label_shapes)
+        self._exec_group.reshape(self._data_shapes, self._label_shapes)
+
+    # -- parameters -------------------------------------------------------------------------------
+
+    def get_params(self):
+        self._assert_ready()
+        if self._params_dirty:
+            self._exec_group.get_params(self._arg_params, self._aux_params)
+            self._params_dirty = False
+        return self._arg_params, self._aux_params
+
+    def init_params(
+        self,
+        initializer=Uniform(0.01),  # noqa: B008
+        arg_params=None,
+        aux_params=None,
+        allow_missing=False,
+        force_init=False,
+        allow_extra=False,
+    ):
+        if self._ignores_init_params(force_init):
+            return
+        assert self.binded, "call bind before initializing the parameters"
+        group = self._exec_group
+        if self._arg_params is None:
+            own = [name for name in group.arg_names if name in self._param_names]
+            self._arg_params = _on_cpu(own, group.param_arrays)
+        if self._aux_params is None:
+            self._aux_params = _on_cpu(group.aux_names, group.aux_arrays)
+        attributes = self._symbol.attr_dict()
+        for own, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
+            for name, array in sorted(own.items()):
+                if given is not None and name in given:
+                    if given[name] is not array:
+                        given[name].copyto(array)
+                    continue
+                if given is not None and not allow_missing:
+                    raise RuntimeError(f"{name} is not presented")
+                if initializer is not None:
+                    initializer(InitDesc(name, attributes.get(name)), array)
+        self.params_initialized = True
+        self._params_dirty = False
+        # Values of other names, which raise ValueError unless they are allowed.
+        arg_extra = _others(arg_params, self._arg_params)
+        aux_extra = _others(aux_params, self._aux_params)
+        group.set_params(
+            {**self._arg_params, **arg_extra}, {**self._aux_params, **aux_extra}, allow_extra
+        )
+
+    def set_params(
+        self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False
+    ):
+        if not allow_missing:
+            self.init_params(
+                initializer=None,
+                arg_params=arg_params,
+                aux_params=aux_params,
+                allow_missing=allow_missing,
+                force_init=force_init,
+                allow_extra=allow_extra,
+            )
+            return
+        if self._ignores_init_params(force_init, "set_params"):
+            return
+        self._exec_group.set_params(arg_params, aux_params, allow_extra)
+        self._params_dirty = True
+        self.params_initialized = True
+
+    def get_states(self, merge_multi_context=True):
+        self._assert_ready()
+        return self._exec_group.get_states(merge_multi_context)
+
+    def set_states(self, states=None, value=None):
+        self._assert_ready()
+        self._exec_group.set_states(states, value)
+
+    # -- the optimizer ----------------------------------------------------------------------------
+
+    def init_optimizer(
+        self,
+        kvstore="local",
+        optimizer="sgd",
+        optimizer_params=(("learning_rate", 0.01),),
+        force_init=False,
+    ):
+        self._assert_ready()
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("optimizer already initialized, ignoring...")
+            return
+        arg_params, _ = self.get_params()
+        store, on_store = choose_store(kvstore, len(self._context), arg_params)
+        batch_size = self._exec_group.batch_size
+        if store is not None and "dist" in store.type and "_sync" in store.type:
+            batch_size *= store.num_workers
+        optimizer = self._make_optimizer(optimizer, optimizer_params, 1.0 / batch_size, on_store)
+        self._updates = Updates(optimizer, store, on_store, self._compression_params)
+        self._updates.start(self._own_names(), self._exec_group.param_arrays, arg_params)
+        self.optimizer_initialized = True
+        if self._states_to_load is not None:
+            self.load_optimizer_states(self._states_to_load)
+            self._states_to_load = None
+
+    def _own_names(self):
+        """The parameters in the order of the executors' arrays."""
+        return [name for name in self._exec_group.arg_names if name in self._param_names]
+
+    def _make_optimizer(self, optimizer, optimizer_params, rescale_grad, on_store):
+        copies = 1 if on_store else len(self._context)
+        names = {
+            i * copies + k: name
+            for i, name in enumerate(self._own_names())
+            for k in range(copies)
+        }  # fmt: skip
+        if isinstance(optimizer, str):
+            arguments = {"rescale_grad": rescale_grad, **dict(optimizer_params)}
+            return optimizers.create(optimizer, sym=self.symbol, param_idx2name=names, **arguments)
+        assert isinstance(optimizer, optimizers.Optimizer), (
+            "optimizer must be a name or an Optimizer"
+        )
+        if optimizer.rescale_grad != rescale_grad:
+            warnings.warn(
+                "Optimizer created manually outside Module but rescale_grad is not normalized to "
+                f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). Is "
+                "this intended?",
+                stacklevel=3,
+            )
+        if not optimizer.idx2name:
+            optimizer.idx2name = names
+        return optimizer
+
+    @property
+    def _optimizer(self):
+        """The optimizer, where programs that reach inside look for it."""
+        return None if self._updates is None else self._updates.optimizer
+
+    @property
+    def _kvstore(self):
+        return None if self._updates is None else self._updates.store
+
+    @property
+    def _updater(self):
+        return None if self._updates is None else self._updates.updater
+
+    def borrow_optimizer(self, shared_module):
+        """Use the optimizer of another module, with its states.
+
+        Parameters
+        ----------
+        shared_module : Module
+            The other one.
+        """
+        assert shared_module.optimizer_initialized, "the other module has no optimizer to borrow"
+        self._updates = shared_module._updates
+        self.optimizer_initialized = True
+
+    # -- running ----------------------------------------------------------------------------------
+
+    def forward(self, data_batch, is_train=None):
+        self._assert_ready()
+        self._fit_shapes(data_batch)
+        self._exec_group.forward(data_batch, is_train)
+
+    def _fit_shapes(self, batch):
+        """Reshape when a batch has other shapes than the module is bound to."""
+        whole = batch
+        if isinstance(batch, list):  # one for each device
+            assert batch, "an empty list of batches"
+            whole = batch[0]
+        data = shapes_of_batch(batch, "data", self._data_shapes)
+        if data == [tuple(one.shape) for one in self._data_shapes]:
+            return
+        data_shapes = getattr(whole, "provide_data", None) or reshaped(self._data_shapes, data)
+        label_shapes = getattr(whole, "provide_label", None)
+        if not label_shapes and self._label_shapes and whole.label:
+            label = shapes_of_batch(batch, "label", self._label_shapes)
+            label_shapes = reshaped(self._label_shapes, label)
+        self.reshape(data_shapes, label_shapes or None)
+
+    def backward(self, out_grads=None):
+        self._assert_ready()
+        self._exec_group.backward(out_grads)
+
+    def update(self):
+        self._assert_ready(optimizer=True)
+        self._params_dirty = True
+        group = self._exec_group
+        self._updates.step(self._own_names(), group.param_arrays, group.grad_arrays)
+
+    def get_outputs(self, merge_multi_context=True):
+        self._assert_ready()
+        return self._exec_group.get_outputs(merge_multi_context)
+
+    def get_input_grads(self, merge_multi_context=True):
+        self._assert_ready()
+        assert self.inputs_need_grad, "bind with inputs_need_grad=True to get gradients of inputs"
+        return self._exec_group.get_input_grads(merge_multi_context)
+
+    def update_metric(self, eval_metric, labels, pre_sliced=False):
+        self._exec_group.update_metric(eval_metric, labels, pre_sliced)
+
+    def install_monitor(self, mon):
+        assert self.binded, "the module is not bound: call bind first"
+        self._exec_group.install_monitor(mon)
+
+
+def _on_cpu(names, arrays):
+    """New arrays as the devices have them."""
+    return {
+        name: nd.zeros(parts[0].shape, ctx=cpu(), dtype=parts[0].dtype)
+        for name, parts in zip(names, arrays, strict=True)
+    }
+
+
+def _others(given, own):
+    return {name: array for name, array in (given or {}).items() if name not in own}
