@@ -37,7 +37,7 @@ def bind(
     """
     from mxcy.executor import bind as make
 
-    return make(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+    return make(self, ctx, args, args_grad, grad_req, aux_states)
 
 
 def simple_bind(
@@ -73,10 +73,11 @@ def simple_bind(
     """
     from mxcy.executor import simple_bind as make
 
-    return make(
-        self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
-        shared_buffer, kwargs,
-    )  # fmt: skip
+    shared = dict(shared_buffer or {})
+    if shared_exec is not None:
+        arguments = shared_exec.arg_dict
+        shared.update((name, arguments[name]) for name in shared_arg_names or ())
+    return make(self, ctx, grad_req, type_dict, shared, **kwargs)
 
 
 def eval(self, ctx=None, **kwargs):
