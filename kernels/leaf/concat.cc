@@ -1,6 +1,7 @@
 // Arrays side by side along one dimension: joined to one (concat, stack) or cut from one (split).
 #include "cast.h"
 #include "copy.h"
+#include "stream.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -18,14 +19,14 @@ void copy_blocks(Side dst, Side src, int64_t rows, int64_t block, int threads) {
   if (rows < 4 * threads) {
     for (int64_t r = 0; r < rows; ++r) {
       parallel_for(threads, block, kGrain, [&](int64_t begin, int64_t end) {
-        memcpy(dst.data + r * dst.bytes + begin, src.data + r * src.bytes + begin, end - begin);
+        copy_bytes(dst.data + r * dst.bytes + begin, src.data + r * src.bytes + begin, end - begin);
       });
     }
     return;
   }
   parallel_for(threads, rows, kGrain / block + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r)
-      memcpy(dst.data + r * dst.bytes, src.data + r * src.bytes, block);
+      copy_bytes(dst.data + r * dst.bytes, src.data + r * src.bytes, block);
   });
 }
 

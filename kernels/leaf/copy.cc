@@ -2,6 +2,7 @@
 #include "copy.h"
 
 #include "cast.h"
+#include "stream.h"
 #include "transpose.h"
 
 MX_LEAF_BEGIN
@@ -61,7 +62,7 @@ void copy_row(T* dst, int64_t step_to, const T* src, int64_t step_from, int64_t 
   if (n <= 4) {  // too short for calls and vectors
     for (; n; --n, dst += step_to, src += step_from) *dst = *src;
   } else if (step_to == 1 && step_from == 1) {
-    memcpy(dst, src, n * sizeof(T));
+    copy_bytes(dst, src, n * sizeof(T));
   } else if (step_to == 1 && step_from == 0) {
     const T value = *src;
     for (int64_t i = 0; i < n; ++i) dst[i] = value;

@@ -1,6 +1,7 @@
 // Operators that are one copy between two strided sides, lowered by mxcy/ops/strided.py.
 #include "cast.h"
 #include "copy.h"
+#include "stream.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -11,7 +12,7 @@ constexpr int64_t kGrain = 4096;           // bytes of a contiguous copy
 void copy_all(const mx_tensor& from, mx_tensor& to, int64_t bytes, int threads) {
   if (from.data == to.data) return;
   parallel_for(threads, bytes, kGrain, [&](int64_t begin, int64_t end) {
-    memcpy(data<char>(to) + begin, data<char>(from) + begin, end - begin);
+    copy_bytes(data<char>(to) + begin, data<char>(from) + begin, end - begin);
   });
 }
 

@@ -2,7 +2,7 @@
 // runners, compiled once, cut a call into rows, in threads and through converted blocks.
 #pragma once
 #include "cast.h"
-#include "vec.h"
+#include "stream.h"
 
 MX_LEAF_BEGIN
 
@@ -67,34 +67,41 @@ struct Rows {
   int32_t type;
 };
 
-// One row on memory of any type: converts blocks where memory does not hold the row's type.
+// One row on memory of any type: converts blocks where memory does not hold the row's type, and
+// writes outputs that no cache can hold past the caches.
 struct Runner {
   Row row;
   CastRow load, save;  // null: memory holds the row's type
   int in_size, out_size, row_size;
   bool step_a, step_b;  // false: one value, already in the row's type
+  bool streams;
 
-  Runner(Row row_, int32_t type, int32_t in, int32_t out, bool step_a_, bool step_b_)
+  Runner(Row row_, int32_t type, int32_t in, const mx_tensor& to, bool step_a_, bool step_b_)
       : row(row_),
         load(in == type ? nullptr : cast_row(type, in)),
-        save(out == type ? nullptr : cast_row(out, type)),
+        save(to.dtype == type ? nullptr : cast_row(to.dtype, type)),
         in_size(element_size(in)),
-        out_size(element_size(out)),
+        out_size(element_size(to.dtype)),
         row_size(element_size(type)),
         step_a(step_a_),
-        step_b(step_b_) {}
+        step_b(step_b_),
+        streams(beyond_caches(to)) {}
 
   void operator()(void* dst, const void* a, const void* b, int64_t n) const {
-    if (!load && !save) return row(dst, a, b, n);
+    if (!load && !save && !streams) return row(dst, a, b, n);
     alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];
+    alignas(64) char block_out[kBlock * 8];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = n - i < kBlock ? n - i : kBlock;
       const void* from_a = operand(block_a, a, i, m, step_a);
       const void* from_b = operand(block_b, b, i, m, step_b);
       char* to = (char*)dst + i * out_size;
-      row(save ? block_dst : to, from_a, from_b, m);
-      if (save) save(to, block_dst, m);
+      char* made = streams ? block_out : to;
+      row(save ? block_dst : made, from_a, from_b, m);
+      if (save) save(made, block_dst, m);
+      if (streams) stream_bytes(to, made, m * out_size);
     }
+    if (streams) end_streams();
   }
 
   const void* operand(char* block, const void* from, int64_t i, int64_t m, bool step) const {

@@ -17,7 +17,8 @@ int run(const mx_call* call, const Runner& runner, const void* a, const void* b)
 }
 
 bool plain(const mx_call* call, int32_t type) {
-  return call->threads <= 1 && call->in[0].dtype == type && call->out[0].dtype == type;
+  return call->threads <= 1 && call->in[0].dtype == type && call->out[0].dtype == type &&
+         !beyond_caches(call->out[0]);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ int run_unary(const mx_call* call, Row row, int32_t type) {
     row(out.data, in.data, nullptr, count(out));
     return 0;
   }
-  return run(call, Runner(row, type, in.dtype, out.dtype, true, false), in.data, nullptr);
+  return run(call, Runner(row, type, in.dtype, out, true, false), in.data, nullptr);
 }
 
 int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first) {
@@ -43,7 +44,7 @@ int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bo
     row(out.data, a, b, count(out));
     return 0;
   }
-  return run(call, Runner(row, type, in.dtype, out.dtype, !scalar_first, scalar_first), a, b);
+  return run(call, Runner(row, type, in.dtype, out, !scalar_first, scalar_first), a, b);
 }
 
 int run_binary(const mx_call* call, const Rows& rows) {
@@ -52,7 +53,7 @@ int run_binary(const mx_call* call, const Rows& rows) {
     rows.vv(out.data, in[0].data, in[1].data, count(out));
     return 0;
   }
-  return run(call, Runner(rows.vv, rows.type, in[0].dtype, out.dtype, true, true), in[0].data,
+  return run(call, Runner(rows.vv, rows.type, in[0].dtype, out, true, true), in[0].data,
              in[1].data);
 }
 

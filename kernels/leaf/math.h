@@ -6,7 +6,7 @@
 #pragma once
 #include <math.h>
 
-#include "vec.h"
+#include "tanh_table.h"
 
 MX_LEAF_BEGIN
 
@@ -24,8 +24,9 @@ struct Real<VF> {
   static constexpr float exp_max = 89, exp_min = -104, expm1_min = -18;
   static constexpr float square_is_all = 1e5;  // above it x^2 + 1 is x^2
   // (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2
-  static constexpr float exp_tail[] = {0.500000008104f,   0.166666667567f,   0.0416662398591f,
-                                       0.00833328593148f, 0.00139486406372f, 0.000199076379953f};
+  static constexpr float exp_tail[] = {0.49999993447560f, 0.16666520629439f, 0.04166838809270f,
+                                       0.00836871709086f, 0.00138145963823f};
+  static constexpr float exp_simple = 87;  // below it exp(x) and exp(-x) are normal numbers
   // (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) <= 1 + f <= sqrt(2)
   static constexpr float log_tail[] = {0.333333126f,   -0.2500000959f, 0.2000211868f,
                                        -0.1666799631f, 0.142195523f,   -0.1240558141f,
@@ -63,6 +64,7 @@ struct Real<VD> {
       0.0083333333333216536591, 0.0013888888888962652117, 0.00019841269886074689631,
       2.4801587172151132102e-5, 2.7557244253005210566e-6, 2.7557402834195154419e-7,
       2.5109024856644031725e-8, 2.0875312848163049301e-9};
+  static constexpr double exp_simple = 708;
   // (log(1 + f) - 2 s) / (s z) for s = f / (2 + f), z = s^2
   static constexpr double log_tail[] = {
       0.6666666666666734411, 0.3999999999941469018, 0.2857142874238469446, 0.2222219857348477217,
@@ -148,12 +150,19 @@ MX_INLINE V scale(V x, V k) {
 
 // --- exponentials -----------------------------------------------------------------------------
 
-// x = k ln 2 + r with integral k: r, and k through the reference.
+// x = k ln 2 + r with integral k: r, and k through the reference. The integer k also stands in the
+// low bits of `shifted`.
+template <class V>
+MX_INLINE V reduce_exp(V x, V& k, V& shifted) {
+  using R = Real<V>;
+  shifted = fma(x, splat<V>(R::log2_e), splat<V>(R::to_integer));
+  k = shifted - R::to_integer;
+  return fma(k, splat<V>(-R::ln2_lo), fma(k, splat<V>(-R::ln2_hi), x));
+}
 template <class V>
 MX_INLINE V reduce_exp(V x, V& k) {
-  using R = Real<V>;
-  k = nearbyint(x * R::log2_e);
-  return fma(k, splat<V>(-R::ln2_lo), fma(k, splat<V>(-R::ln2_hi), x));
+  V shifted;
+  return reduce_exp(x, k, shifted);
 }
 // exp(r) - 1 for |r| <= ln(2) / 2
 template <class V>
@@ -164,11 +173,25 @@ template <class V>
 MX_INLINE V clamp(V x, Element<V> low, Element<V> high) {  // NaN passes
   return min(splat<V>(high), max(splat<V>(low), x));
 }
+// exp(r) for |r| <= ln(2) / 2
+template <class V>
+MX_INLINE V exp_reduced(V r) {
+  return fma(r, fma(r, polynomial(r, Real<V>::exp_tail), splat<V>(1)), splat<V>(1));
+}
 template <class V>
 MX_INLINE V exp(V x) {
-  V k;
-  const V r = reduce_exp(clamp(x, Real<V>::exp_min, Real<V>::exp_max), k);
-  return scale(expm1_reduced(r) + 1, k);
+  using R = Real<V>;
+  V k, shifted;
+#if MX_ISA_LEVEL < 4
+  // Without an instruction that scales, it is cheaper to look whether k may just be added to the
+  // exponent.
+  if (__builtin_expect(!any(~(abs(x) <= R::exp_simple)), 1)) {
+    const V r = reduce_exp(x, k, shifted);
+    return (V)((Mask<V>)exp_reduced(r) + ((Mask<V>)shifted << R::mantissa));
+  }
+#endif
+  const V r = reduce_exp(clamp(x, R::exp_min, R::exp_max), k, shifted);
+  return scale(exp_reduced(r), k);
 }
 // exp(x) / 2, finite wherever sinh and cosh are.
 template <class V>
@@ -396,6 +419,9 @@ MX_INLINE VD tanh(VD x) {
 // 1 - 2 / (exp(2 |x|) + 1); x + x^3 p(x^2) for small x. The exponential may be short and its power
 // of two simple, because the quotient is a correction and its range is known.
 MX_INLINE VF tanh(VF x) {
+#if MX_ISA_LEVEL == 4
+  return tanh_by_table(x);
+#else
   using R = Real<VF>;
   static constexpr float series[] = {
       1, 2, 1.999999737f, 1.333321632f, 0.6666942501f, 0.2677998447f, 0.08841313285f};  // exp(2 r)
@@ -407,6 +433,7 @@ MX_INLINE VF tanh(VF x) {
   const VF large = 1 - 2 / fma(power, polynomial(r, series), splat<VF>(1));
   const VF y = a < 0.55f ? fma(a * z, polynomial(z, tail), a) : large;
   return (VF)((VI)y | ((VI)x & (VI)splat<VF>(-0.0f)));
+#endif
 }
 template <class V>
 MX_INLINE V sinh(V x) {

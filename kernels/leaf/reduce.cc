@@ -106,7 +106,10 @@ struct Of {
     int64_t i = 0;
     if (rows == kFoldRows)
       for (; i + L <= n; i += L) {
-        const auto row = [=](int r) { return Op::map(load(x + i + r * stride)); };
+        const auto row = [=](int r) {
+          __builtin_prefetch(x + i + (r + kFoldRows) * stride);
+          return Op::map(load(x + i + r * stride));
+        };
         const V sum = Op::join(Op::join(Op::join(row(0), row(1)), Op::join(row(2), row(3))),
                                Op::join(Op::join(row(4), row(5)), Op::join(row(6), row(7))));
         store(columns + i, first ? sum : Op::join(load(columns + i), sum));

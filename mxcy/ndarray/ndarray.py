@@ -241,12 +241,12 @@ class NDArray(_front.NDArrayBase):
             raise MXNetError(
                 f"copyto: expected an array of shape {self.shape}, got one of shape {other.shape}"
             )
-        if not _front.is_recording():
-            _store(self, other)
-        elif self.dtype_code == other.dtype_code:
+        if self.dtype_code == other.dtype_code:
             F._copy(self, out=other)
-        else:
+        elif _front.is_recording():
             F.Cast(self, dtype=dtypes.name_of(other.dtype_code), out=other)
+        else:
+            _store(self, other)
         return other
 
     def astype(self, dtype, copy=True):
@@ -446,12 +446,9 @@ def _shown(array):
 
 
 def _store(source, target):
-    """Copy the elements, cast when the types differ, without the tape."""
+    """Cast the elements to another array's type, without the tape."""
     with np.errstate(all="ignore"):
-        if source.dtype_code == target.dtype_code:
-            target.numpy_view()[...] = source.numpy_view()
-        else:
-            reference.store(target, source)
+        reference.store(target, source)
 
 
 def _reshape_arguments(shape, kwargs):
