@@ -8,7 +8,7 @@ import math
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Dynamic, Field
-from mxcy.ops.infer import Spec, broadcast_shapes, same_dtype
+from mxcy.ops.infer import Spec, back_dtypes, back_inputs, broadcast_shapes, same_dtype
 from mxcy.ops.params import BROADCAST, SCALAR
 from mxcy.ops.record import native, register, sample
 
@@ -118,6 +118,11 @@ def _infer_scalar(a, data):
     return Spec(data.shape, _scalar_dtype(a, data.dtype))
 
 
+def _back_scalar(a, ins, outs):
+    floating = outs[0].dtype is not None and dtypes.is_float(outs[0].dtype)
+    ins[0].fill("data", outs[0].shape, outs[0].dtype if floating and a.is_int else None)
+
+
 def _refuse_other_dtype(a, ins, outs):
     same = ins[0].dtype == outs[0].dtype
     return None if same else "the result has another element type"
@@ -139,6 +144,7 @@ def scalar_form(name, aliases, define, grad, kernel, domain, number, doc):
         aliases=aliases,
         fields=_SCALAR_FIELDS,
         infer=_infer_scalar,
+        infer_back=_back_scalar,
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=ref,
@@ -206,6 +212,7 @@ def binary(
         broadcast or f"broadcast_{kernel}",
         aliases=aliases,
         infer=_infer_broadcast,
+        infer_back=back_dtypes,
         kernels=(whole, rows),
         doc=f"{doc} Shapes are broadcast.",
         samples=(
@@ -223,6 +230,7 @@ def binary(
             name,
             aliases=names,
             infer=_infer_equal,
+            infer_back=back_inputs,
             kernels=(whole,),
             doc=f"{doc} Both arrays have one shape.",
             samples=(sample((3, 4), (3, 4)),),

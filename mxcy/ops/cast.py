@@ -3,7 +3,7 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Field, Int
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import Spec, back_shape, require
 from mxcy.ops.record import native, op, register, sample
 
 __all__ = []
@@ -31,6 +31,7 @@ for _name, _aliases, _targets in (
 ):
     register(
         _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer,
+        infer_back=back_shape,
         in_symbols=InSymbols(precision_cast=_name == "amp_cast"),
         grad=_grad, ref=_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
         samples=(

@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from mxcy.ops.attrs import Bool, Field, Int, Shape
-from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
+from mxcy.ops.infer import Spec, back_dtype, back_dtypes, normal_axis, require, same_dtype
 from mxcy.ops.params import BLOCKS
 from mxcy.ops.record import native, op, register, sample
 
@@ -87,6 +87,7 @@ def _concat(name, aliases, doc):
         variadic="data",
         num_args="num_args",
         infer=_concat_infer,
+        infer_back=back_dtypes,
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows),),
@@ -126,6 +127,8 @@ class Stack:
 
     axis: Int = 0
     num_args: Int
+
+    infer_back = back_dtypes
 
     def infer(a, ins):
         check_count(a, ins)
@@ -193,6 +196,8 @@ class SliceChannel:
 
     def outputs(a):
         return tuple(f"output{i}" for i in range(a.num_outputs))
+
+    infer_back = back_dtype
 
     def infer(a, data):
         n = a.num_outputs
@@ -267,6 +272,8 @@ class SplitV2:
 
     def outputs(a):
         return tuple(f"output{i}" for i in range(_part_count(a)))
+
+    infer_back = back_dtype
 
     def infer(a, data):
         n = _part_count(a)

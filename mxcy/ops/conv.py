@@ -10,7 +10,7 @@ import itertools
 import math
 
 from mxcy.ops.attrs import Bool, Enum, Shape, UInt, ULong
-from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.params import CONV
 from mxcy.ops.record import native, op, sample
 
@@ -265,6 +265,8 @@ class Convolution:
             bias.fill("bias", (a.num_filter,), dtype)
         return Spec(shape, dtype)
 
+    infer_back = back_batch
+
     def grad(a, F, g, data, weight, needs):
         shared = _conv_attrs(a)
         spatial = data.shape[2:]
@@ -472,6 +474,8 @@ class Deconvolution:
         weight.fill("weight", (data.shape[1], a.num_filter // a.num_group, *a.kernel))
         _, spatial = resolve_deconv(a, data.shape[2:])
         return Spec((data.shape[0], a.num_filter, *spatial), dtype)
+
+    infer_back = back_batch
 
     def grad(a, F, g, data, weight, needs):
         kernel, stride, dilate, _ = resolve(a)

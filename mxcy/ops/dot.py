@@ -1,7 +1,7 @@
 """Products of matrices, and of batches of matrices."""
 
 from mxcy.ops.attrs import Bool, Enum
-from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.infer import Spec, back_dtypes, require, same_dtype
 from mxcy.ops.params import GEMM
 from mxcy.ops.record import native, op, sample
 
@@ -78,6 +78,8 @@ class Dot:
         sample((2, 3, 4), (4, 2)),
         sample((40, 33), (33, 21)),
     )
+
+    infer_back = back_dtypes
 
     def infer(a, lhs, rhs):
         dtype = same_dtype((lhs, rhs), ("lhs", "rhs"))
@@ -171,6 +173,8 @@ class BatchDot:
         sample((2, 3, 4), (2, 5, 4), transpose_b=True),
         sample((2, 4, 3), (2, 5, 4), transpose_a=True, transpose_b=True),
     )
+
+    infer_back = back_dtypes
 
     def infer(a, lhs, rhs):
         dtype = same_dtype((lhs, rhs), ("lhs", "rhs"))

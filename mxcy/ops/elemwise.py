@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Dynamic, Float, Unstated
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.params import SCALAR, SCALAR2
 from mxcy.ops.record import native, op, register, sample
 
@@ -45,6 +45,7 @@ def unary(name, doc, define, grad=None, domain=(-1.0, 1.0), aliases=(), ints=Fal
         name,
         aliases=(*aliases, f"_sparse_{name}"),
         infer=infer_same,
+        infer_back=back_data,
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=lambda a, xp, data: function(xp, data).astype(data.dtype, copy=False),
@@ -305,6 +306,7 @@ unary(
 register(
     "logical_not",
     infer=infer_same,
+    infer_back=back_data,
     grad=_zero,
     ref=lambda a, xp, data: (data == 0).astype(data.dtype),
     kernels=(native("logical_not", inplace=True),),
@@ -319,6 +321,7 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
         _name,
         aliases=("_sparse_zeros_like",) if _value == 0 else (),
         infer=infer_same,
+        infer_back=back_data,
         grad=_zero,
         ref=lambda a, xp, data, _value=_value: xp.full(data.shape, _value, data.dtype),
         ignores=("data",),
@@ -361,6 +364,7 @@ class Clip:
     samples = (sample((3, 4), a_min=-1.0, a_max=1.5), sample((5,), a_min=0.0, a_max=2.0))
 
     infer = infer_same
+    infer_back = back_data
 
     def grad(a, F, g, data):
         return g * (1 - (data < a.a_min)) * (1 - (data > a.a_max))  # NaN passes
@@ -384,6 +388,7 @@ class SmoothL1:
     samples = (sample((3, 4)), sample((3, 4), scalar=2.0), sample((3, 4), scalar=0.6))
 
     infer = infer_same
+    infer_back = back_data
 
     def grad(a, F, g, data):
         square = a.scalar * a.scalar
@@ -418,6 +423,8 @@ class HardSigmoid:
         )
         return infer_same(a, data)
 
+    infer_back = back_data
+
     def grad(a, F, g, out):
         return g * (out > 0) * (out < 1) * a.alpha
 
@@ -432,6 +439,7 @@ class DivSqrtDim:
     samples = (sample((3, 4)), sample((2, 3, 5)))
 
     infer = infer_same
+    infer_back = back_data
 
     def grad(a, F, g):
         return F._contrib_div_sqrt_dim(g)
@@ -451,6 +459,7 @@ class Quadratic:
     samples = (sample((3, 4), a=2.0, b=-1.0, c=0.5),)
 
     infer = infer_same
+    infer_back = back_data
 
     def grad(a, F, g, data):
         return g * (data * (2 * a.a) + a.b)
@@ -469,6 +478,7 @@ class GradientMultiplier:
     samples = (sample((3, 4), scalar=1.0), sample((3, 4), scalar=-0.5, grad=False))
 
     infer = infer_same
+    infer_back = back_data
 
     def grad(a, F, g):
         return g * a.scalar
@@ -482,6 +492,7 @@ for _name, _define in (("round", _half_away), ("sign", lambda xp, x: xp.sign(x))
         f"_contrib_{_name}_ste",
         aliases=(f"_sparse__contrib_{_name}_ste",),
         infer=infer_same,
+        infer_back=back_data,
         grad=lambda a, F, g: g,
         ref=lambda a, xp, data, _define=_define: _define(xp, data),
         kernels=(native(_name, inplace=True),),

@@ -1,7 +1,7 @@
 """Operators that repeat elements of one array: tiles, repetitions and broadcasts."""
 
 from mxcy.ops.attrs import Int, IntOrNone, Shape, ShapeOrNone
-from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.infer import Spec, back_dtype, normal_axis, require
 from mxcy.ops.record import op, sample
 from mxcy.ops.shape import restored
 from mxcy.ops.strided import loops, strided, strides_of
@@ -39,6 +39,8 @@ class Tile:
     """
 
     reps: Shape
+
+    infer_back = back_dtype
 
     def infer(a, data):
         require(all(n >= 0 for n in a.reps), f"reps: must not be negative, got {a.reps}")
@@ -86,6 +88,8 @@ class Repeat:
 
     repeats: Int
     axis: IntOrNone = None
+
+    infer_back = back_dtype
 
     def infer(a, data):
         require(a.repeats >= 0, f"repeats: must not be negative, got {a.repeats}")
@@ -140,6 +144,8 @@ class BroadcastTo:
 
     shape: Shape = ()
 
+    infer_back = back_dtype
+
     def infer(a, data):
         if data.shape is None:
             return Spec(tuple(-1 if n == 0 else n for n in a.shape), data.dtype)
@@ -173,6 +179,8 @@ class BroadcastAxis:
 
     axis: Shape = ()
     size: Shape = ()
+
+    infer_back = back_dtype
 
     def infer(a, data):
         require(len(a.axis) == len(a.size), f"axis {a.axis} and size {a.size} differ in length")
@@ -236,6 +244,8 @@ class BroadcastLike:
 
     lhs_axes: ShapeOrNone = None
     rhs_axes: ShapeOrNone = None
+
+    infer_back = back_dtype
 
     def infer(a, lhs, rhs):
         if lhs.shape is None or rhs.shape is None:

@@ -85,6 +85,10 @@ class Where:
                 condition.fill("condition", x.shape[:1])
         return Spec(x.shape, dtype)
 
+    def infer_back(a, ins, outs):
+        for name, spec in zip(("x", "y"), ins[1:], strict=True):
+            spec.fill(name, outs[0].shape, outs[0].dtype)
+
     def grad(a, F, g, condition, needs):
         zeros = F.zeros_like(g)
         return (

@@ -12,6 +12,12 @@ from mxcy.base import MXNetError
 __all__ = [
     "Spec",
     "InferError",
+    "back_batch",
+    "back_data",
+    "back_dtype",
+    "back_dtypes",
+    "back_inputs",
+    "back_shape",
     "require",
     "broadcast_shapes",
     "normal_axis",
@@ -130,3 +136,41 @@ def broadcast_shapes(lhs, rhs, names=("lhs", "rhs")):
         else:
             raise InferError(f"{names[0]} {lhs} and {names[1]} {rhs} cannot be broadcast together")
     return tuple(out)
+
+
+# --- from outputs to inputs (Op.infer_back) ------------------------------------------------------
+
+
+def back_inputs(a, ins, outs):
+    """All inputs have the output's shape and dtype."""
+    for i, spec in enumerate(ins):
+        spec.fill(f"input {i}", outs[0].shape, outs[0].dtype)
+
+
+def back_data(a, ins, outs):
+    """The first input has the first output's shape and dtype."""
+    ins[0].fill("data", outs[0].shape, outs[0].dtype)
+
+
+def back_shape(a, ins, outs):
+    """The first input has the first output's shape."""
+    ins[0].fill("data", outs[0].shape)
+
+
+def back_batch(a, ins, outs):
+    """The first extents of the first input and the first output are the same, and the dtypes."""
+    data, out = ins[0], outs[0]
+    data.fill("data", dtype=out.dtype)
+    if data.shape and out.shape:
+        data.fill("data", (out.shape[0], *data.shape[1:]))
+
+
+def back_dtype(a, ins, outs):
+    """The first input has the first output's dtype."""
+    ins[0].fill("data", dtype=outs[0].dtype)
+
+
+def back_dtypes(a, ins, outs):
+    """All inputs have the first output's dtype."""
+    for i, spec in enumerate(ins):
+        spec.fill(f"input {i}", dtype=outs[0].dtype)

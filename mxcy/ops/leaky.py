@@ -5,7 +5,7 @@ import math
 from mxcy.ops.attrs import Enum, Float
 from mxcy.ops.elemwise import by_element
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.random import generator
 from mxcy.ops.record import op, sample
 
@@ -85,6 +85,8 @@ class LeakyReLU:
             )
         mask = data.shape if a.act_type == "rrelu" else (0,)
         return Spec(data.shape, data.dtype), Spec(mask, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, data, gamma, out, mask, specs):
         g, positive = g[0], data > 0

@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.linalg import matrices, solve, square, transposed, triangle
 from mxcy.ops.record import op, sample
 
@@ -48,6 +48,7 @@ class Potrf:
         sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=10),
     )
     infer = _infer_square
+    infer_back = back_data
 
     def grad(a, F, g, out, specs):
         inner = _half_diagonal(F, F._linalg_gemm2(out, g, transpose_a=True))
@@ -71,6 +72,7 @@ class Potri:
 
     samples = (sample(_regular, tol=10),)
     infer = _infer_square
+    infer_back = back_data
 
     def grad(a, F, g, A, out, specs):
         spread = F._linalg_gemm2(out, g + transposed(F, g, specs[0].ndim))
@@ -88,6 +90,7 @@ class Inverse:
 
     samples = (sample(_regular, tol=10), sample(_symmetric, tol=10))
     infer = _infer_square
+    infer_back = back_data
 
     def grad(a, F, g, out):
         left = F._linalg_gemm2(out, g, transpose_a=True)
@@ -103,6 +106,7 @@ class _InverseOrZero:
 
     samples = (sample(_regular, tol=10),)
     infer = _infer_square
+    infer_back = back_data
 
     def grad(a, F, g, out):
         left = F._linalg_gemm2(out, g, transpose_a=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy.ops.attrs import Bool, Enum, Float
-from mxcy.ops.infer import Spec, require
+from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.params import SOFTMAX, SOFTMAX_OUTPUT
 from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.softmax import log_softmax, softmax
@@ -69,6 +69,8 @@ class SoftmaxOutput:
             _fill_label(a, data.shape, label)
         label.fill("label", dtype=data.dtype)
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, out, label):
         by_data = F._softmax_output_grad(
@@ -245,6 +247,8 @@ class SoftmaxActivation:
         if data.shape is not None:
             require(data.ndim >= 2, f"data: expected at least 2 dimensions, got {data.shape}")
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, out):
         return F._softmax_grad(g, out, axis=1 if a.mode == "channel" else -1)

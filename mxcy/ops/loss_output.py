@@ -13,8 +13,14 @@ __all__ = []
 def _infer_regression(a, data, label):
     dtype = same_dtype((data, label), ("data", "label"))
     if data.shape is not None and not _goes_with(label.shape, data.shape):
-        label.fill("label", data.shape)
+        # One value per sample goes without its own dimension, when nobody has said otherwise.
+        flat = label.shape is None and len(data.shape) == 2 and data.shape[1] == 1
+        label.fill("label", data.shape[:1] if flat else data.shape)
     return Spec(data.shape, dtype)
+
+
+def _back_regression(a, ins, outs):
+    ins[0].fill("data", outs[0].shape, outs[0].dtype)
 
 
 def _goes_with(label, data):
@@ -62,6 +68,7 @@ def regression(name, ref, difference, doc, kernels=MOVE, identity=True):
         inputs="data label",
         fields=(Field("grad_scale", Float, 1.0),),
         infer=_infer_regression,
+        infer_back=_back_regression,
         grad=_regression_grad(difference),
         ref=lambda a, xp, data, label: ref(xp, data),
         kernels=kernels,

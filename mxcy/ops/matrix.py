@@ -3,7 +3,7 @@
 import math
 
 from mxcy.ops.attrs import Int, Shape
-from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.record import op, sample
 from mxcy.ops.strided import FILL, loops, strided, strides_of
 
@@ -24,6 +24,13 @@ def _transpose_axes(a, ndim):
     return a.axes if a.axes else tuple(range(ndim))[::-1]
 
 
+def _check_permutation(axes, shape):
+    require(
+        sorted(axes) == list(range(len(shape))),
+        f"axes: {axes} is not a permutation of the {len(shape)} dimensions of {shape}",
+    )
+
+
 @op("transpose")
 class Transpose:
     """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input.
@@ -42,11 +49,16 @@ class Transpose:
         if data.shape is None:
             return Spec((-1,) * len(a.axes) if a.axes else None, data.dtype)
         axes = _transpose_axes(a, data.ndim)
-        require(
-            sorted(axes) == list(range(data.ndim)),
-            f"axes: {axes} is not a permutation of the {data.ndim} dimensions of {data.shape}",
-        )
+        _check_permutation(axes, data.shape)
         return Spec(tuple(data.shape[axis] for axis in axes), data.dtype)
+
+    def infer_back(a, ins, outs):
+        shape = outs[0].shape
+        if shape is not None:
+            axes = _transpose_axes(a, len(shape))
+            _check_permutation(axes, shape)
+            shape = tuple(shape[axes.index(i)] for i in range(len(axes)))
+        ins[0].fill("data", shape, outs[0].dtype)
 
     def grad(a, F, g):
         if not a.axes:
@@ -85,6 +97,12 @@ class SwapAxis:
             return Spec(None, data.dtype)
         axes = _swapped(a, data.ndim)
         return Spec(tuple(data.shape[axis] for axis in axes), data.dtype)
+
+    def infer_back(a, ins, outs):
+        shape = outs[0].shape
+        if shape is not None:
+            shape = tuple(shape[axis] for axis in _swapped(a, len(shape)))
+        ins[0].fill("data", shape, outs[0].dtype)
 
     def grad(a, F, g):
         return F.SwapAxis(g, dim1=a.dim1, dim2=a.dim2)
@@ -217,6 +235,8 @@ class Reverse:
                 require(0 <= axis < data.ndim, f"axis: {axis} is out of bounds for {data.shape}")
             require(len(set(a.axis)) == len(a.axis), f"axis: repeated dimension in {a.axis}")
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g):
         return F.reverse(g, axis=a.axis)

@@ -4,7 +4,7 @@ from functools import reduce
 
 from mxcy.ops.attrs import Int
 from mxcy.ops.concat import check_count
-from mxcy.ops.infer import Spec, same_dtype
+from mxcy.ops.infer import Spec, back_inputs, same_dtype
 from mxcy.ops.record import native, op, sample
 
 __all__ = []
@@ -36,6 +36,8 @@ class AddN:
         for spec in ins:
             spec.shape = common.shape
         return Spec(common.shape, dtype)
+
+    infer_back = back_inputs
 
     def grad(a, F, g, specs):
         return (g,) * len(specs)

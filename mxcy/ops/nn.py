@@ -4,7 +4,7 @@ from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
-from mxcy.ops.infer import Spec, normal_axes, require, same_dtype
+from mxcy.ops.infer import Spec, back_batch, back_data, normal_axes, require, same_dtype
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, TAKE
 from mxcy.ops.random import generator
 from mxcy.ops.record import native, op, sample, values
@@ -66,6 +66,8 @@ class FullyConnected:
         lead = data.shape[:1] if a.flatten else data.shape[:-1]
         return Spec((*lead, a.num_hidden), dtype)
 
+    infer_back = back_batch
+
     def grad(a, F, g, data, weight, needs):
         rows = F.Reshape(g, shape=(-1, a.num_hidden))
         by_data = by_weight = by_bias = None
@@ -119,6 +121,8 @@ class Activation:
 
     def infer(a, data):
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def epilogue(a):
         return None if a.act_type == "softsign" else (a.act_type, 0.0, 0.0)
@@ -224,6 +228,8 @@ class Dropout:
         if data.shape is None:
             return Spec(None, data.dtype), Spec(None, data.dtype)
         return Spec(data.shape, data.dtype), Spec(_mask_shape(a, data.shape), data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, mask):
         return F.broadcast_mul(g[0], mask) if _drops(a) else g[0]

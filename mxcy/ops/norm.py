@@ -3,7 +3,7 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.in_symbols import STATISTICS, InSymbols
-from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.params import BATCH_NORM
 from mxcy.ops.record import native, op, sample, values
 
@@ -123,6 +123,8 @@ class BatchNorm:
         }
         vector = _infer_batch_norm(a, data, vectors)
         return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, var, moving_mean, moving_var):
         by_data, by_gamma, by_beta = F._batch_norm_grad(

@@ -2,7 +2,7 @@
 
 from mxcy.ops.attrs import Bool, Float, Int
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.norm import along, other_axes, require_float
 from mxcy.ops.params import ROW_NORM
 from mxcy.ops.record import native, op, sample, values
@@ -81,6 +81,8 @@ class LayerNorm:
         stats = _infer_layer_norm(a, data, gamma)
         beta.fill("beta", gamma.shape, gamma.dtype)
         return Spec(data.shape, data.dtype), stats, Spec(stats.shape, stats.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, std):
         return F._layer_norm_grad(g[0], data, gamma, mean, std, axis=a.axis)
@@ -216,6 +218,8 @@ class GroupNorm:
         beta.fill("beta", gamma.shape, gamma.dtype)
         return Spec(data.shape, data.dtype), stats, Spec(stats.shape, stats.dtype)
 
+    infer_back = back_data
+
     def grad(a, F, g, data, gamma, mean, std):
         return F._group_norm_grad(g[0], data, gamma, mean, std, num_groups=a.num_groups)
 
@@ -256,6 +260,8 @@ class InstanceNorm:
         stats = _infer_groups(a, data, gamma, channels)
         beta.fill("beta", gamma.shape, gamma.dtype)
         return Spec(data.shape, data.dtype), stats, Spec(stats.shape, stats.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, data, gamma, mean, std, specs):
         channels = specs[0].shape[1]

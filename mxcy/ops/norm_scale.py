@@ -4,7 +4,7 @@ import math
 
 from mxcy.ops.attrs import Bool, Enum, Float, ShapeOrNone, UInt
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, normal_axes, require
+from mxcy.ops.infer import Spec, back_data, normal_axes, require
 from mxcy.ops.norm import require_float
 from mxcy.ops.params import L2_NORMALIZE
 from mxcy.ops.params import LRN as LRN_PARAMS
@@ -67,6 +67,8 @@ class L2Normalization:
             )
         norm = reduced_shape(data.shape, _length_axes(a.mode, data.ndim), True)
         return Spec(data.shape, data.dtype), Spec(norm, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, output, norm, specs):
         axes = _length_axes(a.mode, specs[0].ndim)

@@ -2,6 +2,7 @@
 
 from mxcy.ops.attrs import Bool, Field, Float, Int, Str
 from mxcy.ops.in_symbols import STATISTICS, InSymbols
+from mxcy.ops.infer import back_data
 from mxcy.ops.norm import BatchNorm
 from mxcy.ops.record import register, sample, values
 
@@ -15,6 +16,7 @@ _SHARED = {
     "mutates": ("gamma", "moving_mean", "moving_var"),
     "aux": ("moving_mean", "moving_var"),
     "uses_mode": True,
+    "infer_back": back_data,
     "in_symbols": InSymbols(STATISTICS, named=True),
 }
 

@@ -51,6 +51,8 @@ class Pick:
         if data.shape is None:
             return Spec(None, data.dtype)
         _, kept, without = _picked(a, data.shape, index.shape)
+        if index.shape is None:
+            index.fill("index", without)
         return Spec(kept if a.keepdims else without, data.dtype)
 
     def grad(a, F, g, index, specs):

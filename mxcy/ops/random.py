@@ -7,7 +7,7 @@ NumPy-style generators of their own: same distributions, other numbers.
 from mxcy import dtypes
 from mxcy.base import MXNetError
 from mxcy.ops.attrs import Bool, DType, Dynamic, Field, Float, Int, Long, Shape, Str
-from mxcy.ops.infer import Spec, require, same_dtype
+from mxcy.ops.infer import Spec, back_data, require, same_dtype
 from mxcy.ops.params import RANDINT, RANDOM
 from mxcy.ops.record import native, op, register, sample, values
 
@@ -132,6 +132,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         fields=fields,
         uses_rng=True,
         infer=_infer_like,
+        infer_back=back_data,
         grad=_zero_gradients,
         ref=lambda a, xp, data: draw_scalar(a, xp, data.shape, dtypes.code_of(data.dtype)),
         kernels=(kernel,),
@@ -305,6 +306,8 @@ class Shuffle:
 
     def infer(a, data):
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g):
         raise MXNetError("Operator _shuffle is non-differentiable")

@@ -7,7 +7,7 @@ import numpy as np
 from mxcy.dtypes import code_of
 from mxcy.ops.attrs import Bool, Enum, Field, Int, IntOrNone, ShapeOrNone
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, normal_axes, normal_axis, require
+from mxcy.ops.infer import Spec, back_dtype, normal_axes, normal_axis, require
 from mxcy.ops.params import ARG, REDUCE
 from mxcy.ops.record import native, op, register, sample
 
@@ -113,6 +113,7 @@ def reduction(name, doc, define, grad, aliases=(), domain=(-1, 1), dtypes=_ALL, 
         aliases=aliases,
         fields=_FIELDS,
         infer=_infer,
+        infer_back=back_dtype,
         grad=grad,
         ref=ref,
         doc=doc,

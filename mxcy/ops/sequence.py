@@ -9,7 +9,7 @@ from math import prod
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Float, Int, IntOrNone, Shape
 from mxcy.ops.indexing import index_bytes, integers, sum_dtype, wide_bytes
-from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.params import SCAN, SEQUENCE
 from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.strided import loops, strided, strides_of
@@ -81,6 +81,8 @@ class SequenceMask:
     def infer(a, data, lengths=None):
         _check(a, data, lengths)
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, lengths):
         if lengths is None:
@@ -222,6 +224,8 @@ class SequenceReverse:
     def infer(a, data, lengths=None):
         _check(a, data, lengths, axes=(0,))
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g, lengths):
         return F.SequenceReverse(

@@ -8,7 +8,7 @@ import math
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, normal_axes, require
+from mxcy.ops.infer import Spec, back_data, back_dtype, normal_axes, require
 from mxcy.ops.record import native, op, register, sample, stop
 
 __all__ = ["restored", "reshaped"]
@@ -154,6 +154,8 @@ class Reshape:
     target_shape: Shape = ()
     keep_highest: Bool = False
 
+    infer_back = back_dtype
+
     def infer(a, data):
         if not a.shape and a.target_shape:
             return Spec(_legacy_target(data.shape, a.target_shape, a.keep_highest), data.dtype)
@@ -183,6 +185,8 @@ class ReshapeExactly:
     """Give an array exactly this shape: every number of `shape` is an extent, zeros included."""
 
     shape: Shape
+
+    infer_back = back_dtype
 
     def infer(a, data):
         known = _size(data.shape)
@@ -232,6 +236,8 @@ class ReshapeLike:
     rhs_begin: IntOrNone = None
     rhs_end: IntOrNone = None
 
+    infer_back = back_dtype
+
     def infer(a, lhs, rhs):
         if lhs.shape is None or rhs.shape is None:
             return Spec(None, lhs.dtype)
@@ -262,6 +268,8 @@ class ReshapeLike:
 @op("Flatten", aliases=("_npx_batch_flatten", "flatten"), identity=True)
 class Flatten:
     """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+
+    infer_back = back_dtype
 
     def infer(a, data):
         if data.shape is None:
@@ -295,6 +303,13 @@ class ExpandDims:
         at = a.axis + ndim + 1 if a.axis < 0 else a.axis
         return Spec((*data.shape[:at], 1, *data.shape[at:]), data.dtype)
 
+    def infer_back(a, ins, outs):
+        shape = outs[0].shape
+        if shape is not None:
+            at = a.axis + len(shape) if a.axis < 0 else a.axis
+            shape = shape[:at] + shape[at + 1 :]
+        ins[0].fill("data", shape, outs[0].dtype)
+
     def grad(a, F, g, specs):
         return restored(F, g, specs[0])
 
@@ -313,6 +328,8 @@ class Squeeze:
     """
 
     axis: ShapeOrNone = None
+
+    infer_back = back_dtype
 
     def infer(a, data):
         if data.shape is None:
@@ -356,6 +373,7 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
         outputs=outputs,
         in_symbols=InSymbols(named=True),
         infer=lambda a, data: Spec(data.shape, data.dtype),
+        infer_back=back_data,
         grad=grad,
         ref=lambda a, xp, data: xp.array(data),
         kernels=MOVE,

@@ -1,7 +1,15 @@
 """Operators that cut a box out of an array, or write one into it."""
 
 from mxcy.ops.attrs import Bool, Bounds, Double, Dynamic, Int, IntOrNone, Shape
-from mxcy.ops.infer import Spec, normal_axes, normal_axis, require, same_dtype
+from mxcy.ops.infer import (
+    Spec,
+    back_data,
+    back_dtype,
+    normal_axes,
+    normal_axis,
+    require,
+    same_dtype,
+)
 from mxcy.ops.record import op, sample
 from mxcy.ops.strided import BASE, FILL, SCALAR, loops, strided, strides_of, walk
 
@@ -70,6 +78,8 @@ class Slice:
     begin: Bounds
     end: Bounds
     step: Bounds = ()
+
+    infer_back = back_dtype
 
     def infer(a, data):
         if data.shape is None:
@@ -158,6 +168,8 @@ class SliceAxis:
     begin: Int
     end: IntOrNone
 
+    infer_back = back_dtype
+
     def infer(a, data):
         if data.shape is None:
             return Spec(None, data.dtype)
@@ -214,6 +226,8 @@ class SliceLike:
     """
 
     axes: Shape = ()
+
+    infer_back = back_dtype
 
     def infer(a, data, shape_like):
         if data.shape is None or shape_like.shape is None:
@@ -290,6 +304,8 @@ class SliceAssignScalar:
         if data.shape is not None:
             _ranges(a, data.shape)
         return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
 
     def grad(a, F, g):
         return F._slice_assign_scalar(g, scalar=0, **_slice_params(a))

@@ -58,6 +58,10 @@ def _infer(a, data, length=None):
     return Spec(data.shape, dtype)
 
 
+def _back(a, ins, outs):
+    ins[0].fill("data", outs[0].shape, outs[0].dtype if a.dtype is None else None)
+
+
 def _infer_without_length(a, data):
     require(not a.use_length, "use_length: only softmax takes lengths")
     return _infer(a, data)
@@ -150,6 +154,7 @@ def _samples(**more):
 
 register(
     "softmax", aliases=("_npx_softmax",), inputs="data length?", fields=_FIELDS, infer=_infer,
+    infer_back=_back,
     arguments=lambda a: ("data", "length") if a.use_length else ("data",),
     grad=_grad("_softmax_grad", 1.0), ref=_softmax_ref, domain=(-3, 3), dtypes=_FLOATS,
     kernels=_forward("softmax"),
@@ -167,6 +172,7 @@ register(
 )  # fmt: skip
 register(
     "log_softmax", aliases=("_npx_log_softmax",), fields=_FIELDS, infer=_infer_without_length,
+    infer_back=_back,
     grad=_grad("_log_softmax_grad", 1.0), ref=_log_softmax_ref, domain=(-3, 3), dtypes=_FLOATS,
     kernels=_forward("log_softmax"),
     samples=_samples(),
