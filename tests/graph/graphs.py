@@ -42,14 +42,13 @@ def spec(*shape, dtype="float32"):
 
 
 def values_for(graph, seed=0):
-    """Random values for the variables of a graph."""
-    rng = np.random.default_rng(seed)
-    return {
-        graph.nodes[n].name: rng.uniform(0.5, 1.5, graph.specs[n][0].shape).astype(
-            dtypes.dtype_of(graph.specs[n][0].dtype)
-        )
-        for n in graph.variables()
-    }
+    """Random values for the variables of a graph; the same name gets the same values."""
+    found = {}
+    for number in graph.variables():
+        name, (spec_of,) = graph.nodes[number].name, graph.specs[number]
+        rng = np.random.default_rng([seed, *name.encode()])
+        found[name] = rng.uniform(0.5, 1.5, spec_of.shape).astype(dtypes.dtype_of(spec_of.dtype))
+    return found
 
 
 _UNARY = ("sin", "relu", "sigmoid", "square", "sqrt_abs", "scale", "ones", "zeros", "again")

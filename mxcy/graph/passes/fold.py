@@ -1,0 +1,113 @@
+"""Constant folding: compute now what depends on no variable, where the result is small."""
+
+import numpy as np
+
+from mxcy import dtypes
+from mxcy.graph.evaluate import evaluate_node
+from mxcy.graph.graph import Graph, Node
+from mxcy.graph.node import attrs_of
+from mxcy.graph.passes import dce
+from mxcy.graph.plan import ONCE
+from mxcy.ops.constant import written
+from mxcy.ops.record import find
+
+__all__ = ["run"]
+
+#: more elements are not computed here
+_MOST_ELEMENTS = 4096
+#: arrays of different elements become attributes up to this many bytes
+_MOST_BYTES = 2048
+_BF16 = dtypes.CODES["bfloat16"]
+
+
+def run(graph, target=None):
+    """Replace operators whose inputs are all known by ``_full`` or ``_constant``.
+
+    Operators that draw random numbers or write variables stay, and inputs that are only read for
+    their shape count as known. Where a node has several outputs all of them have to be small.
+    """
+    known = {}  # entry -> its value
+    nodes, specs = list(graph.nodes), list(graph.specs)
+    added = []  # (number of the folded node, index, replacement), for outputs after the first
+    folded = False
+    outputs = {number for number, _ in graph.outputs}
+    for number, node in enumerate(graph.nodes):
+        values = _compute(graph, number, node, known)
+        if values is None:
+            continue
+        for index, value in enumerate(values):
+            known[number, index] = value
+        if not node.inputs:
+            continue
+        replacements = [_constant(node, value, number not in outputs) for value in values]
+        if None in replacements:
+            continue
+        folded = True
+        nodes[number], specs[number] = replacements[0], graph.specs[number][:1]
+        added += [(number, index, made) for index, made in enumerate(replacements[1:], 1)]
+    if not folded:
+        return graph
+    made = Graph(nodes, graph.outputs, specs, graph.forward)
+    return dce.run(_insert(made, graph.specs, added) if added else made)
+
+
+def _compute(graph, number, node, known):
+    """The values of a node's outputs, or None when it is not to be folded."""
+    op = node.op
+    if op is None or op.uses_rng or op.eager is not None or op.mutated(len(node.inputs)):
+        return None
+    specs = graph.specs[number]
+    ins = []
+    for position, entry in enumerate(node.inputs):
+        if position in op.ignored:
+            ins.append(_any_value(graph.spec(entry)))
+        elif entry in known:
+            ins.append(known[entry])
+        else:
+            return None
+    if any(spec.size > _MOST_ELEMENTS or spec.dtype == _BF16 for spec in specs):
+        return None
+    return evaluate_node(node, ins, specs)
+
+
+def _any_value(spec):
+    """An array of a shape and type that takes no memory."""
+    kind = np.float32 if spec.dtype == _BF16 else dtypes.dtype_of(spec.dtype)
+    return np.broadcast_to(np.zeros((), kind), spec.shape)
+
+
+def _constant(node, value, once):
+    """A node that makes a value, or None when it is too long."""
+    value = np.asarray(value)
+    number = float(value.flat[0]) if value.size else 0.0
+    if not value.size or ((value == value.flat[0]).all() and number == value.flat[0]):
+        op, extra = find("_full"), node.extra
+        attrs = {"shape": value.shape, "value": number, "dtype": value.dtype.name}
+    elif value.nbytes <= _MOST_BYTES:
+        op, attrs = find("_constant"), written(value)
+        extra = {**node.extra, ONCE: "1"} if once else node.extra
+    else:
+        return None
+    return Node(op, node.name, attrs_of(op, attrs), (), extra)
+
+
+def _insert(graph, old_specs, added):
+    """Put the nodes for further outputs right after those for the first."""
+    moved, nodes, specs = {}, [], []
+    extra = {}
+    for number, index, node in added:
+        extra.setdefault(number, []).append((index, node))
+    forward = 0
+    for number, node in enumerate(graph.nodes):
+        inputs = [moved[entry] for entry in node.inputs]
+        for index in range(len(graph.specs[number])):
+            moved[number, index] = (len(nodes), index)
+        nodes.append(Node(node.op, node.name, node.attrs, inputs, node.extra))
+        specs.append(graph.specs[number])
+        for index, further in extra.get(number, ()):
+            moved[number, index] = (len(nodes), 0)
+            nodes.append(further)
+            specs.append([old_specs[number][index]])
+        if number < graph.forward:
+            forward = len(nodes)
+    return Graph(nodes, [moved[entry] for entry in graph.outputs], specs, forward)
