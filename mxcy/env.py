@@ -242,6 +242,11 @@ _ROWS = (
              "mxcy.graph.segments", "The same for backward passes only."),
     Variable("MXNET_ELIMINATE_COMMON_EXPR", flag, True, "C", "mxcy.graph.passes.cse",
              "Compute once what several nodes of a graph compute alike."),
+    Variable("MXNET_BACKWARD_DO_MIRROR", flag, False, "C", "mxcy.graph.passes.mirror",
+             "Training: compute cheap values again in the backward pass instead of keeping them, "
+             "where the plan then needs less memory."),
+    Variable("MXNET_MEMORY_OPT", flag, False, "C", "mxcy.graph.passes.mirror",
+             "Training: the same, and try further ways to need less memory."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),

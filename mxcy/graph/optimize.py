@@ -1,15 +1,15 @@
 """The passes in their order."""
 
-from mxcy.graph.passes import layers, layout, simplify
+from mxcy.graph.passes import cse, fold, layers, layout, mirror, simplify
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
-INFERENCE = (simplify.run,)
+INFERENCE = (simplify.run, fold.run, cse.run)
 BACKEND = (layers.run, layout.run)
 #: of graphs with a backward pass
-TRAINING: tuple = ()
+TRAINING = (fold.run, cse.run, mirror.run)
 
 
 def optimize(graph, target, training=False):

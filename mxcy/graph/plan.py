@@ -14,7 +14,8 @@ from mxcy.graph.memory import plan_memory
 from mxcy.ops.infer import Spec
 from mxcy.ops.prepare import prepare
 
-__all__ = ["Plan", "Step", "make_plan", "own_outputs", "ARENA", "STORE", "SLOTS", "ONCE"]
+__all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
+__all__ += ["ARENA", "STORE", "SLOTS", "ONCE"]
 
 ARENA, STORE, SLOTS = 0, 1, 2
 #: the `extra` key of nodes that run only when a variable they depend on was written
@@ -114,7 +115,7 @@ class _Maker:
 
     def __init__(self, graph, target):
         self.graph, self.target = graph, target
-        self.calls = _prepare_all(graph, target)
+        self.calls = prepare_all(graph, target)
         self.plan = Plan()
         self.numbers = {}  # entry -> number of its place
         self.places = []
@@ -184,7 +185,7 @@ class _Maker:
         return Step(self.calls[number], node.name, ins, outs)
 
 
-def _prepare_all(graph, target):
+def prepare_all(graph, target):
     """The prepared call of each node (None for variables); equal nodes share one."""
     cache, calls = {}, []
     for node in graph.nodes:

@@ -68,6 +68,7 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
     aux=("moving_mean", "moving_var"),
     in_symbols=InSymbols(STATISTICS, named=True),
     uses_mode=True,
+    repeatable=True,
 )
 class BatchNorm:
     """Normalise each channel over the batch and scale and shift it.

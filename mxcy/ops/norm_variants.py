@@ -17,6 +17,7 @@ _SHARED = {
     "aux": ("moving_mean", "moving_var"),
     "uses_mode": True,
     "infer_back": back_data,
+    "repeatable": True,
     "in_symbols": InSymbols(STATISTICS, named=True),
 }
 

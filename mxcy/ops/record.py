@@ -138,7 +138,7 @@ class Op:
         infer=None, grad=None, ref=None, kernels=(), samples=(), domain=(-1.0, 1.0),
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
         like_out=(), aux=None, eager=None, infer_back=None,
-        forwards=None, epilogue=None, identity=False, ignores=(), in_symbols=None,
+        forwards=None, epilogue=None, identity=False, ignores=(), repeatable=False, in_symbols=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -166,6 +166,8 @@ class Op:
         self.identity = identity
         # positions of the inputs of which only shape and dtype matter
         self.ignored = frozenset(self.inputs.index(name) for name in ignores)
+        # whether computing it twice makes no difference although it writes variables
+        self.repeatable = repeatable
         self.in_symbols = in_symbols or InSymbols()
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)

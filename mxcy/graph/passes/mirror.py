@@ -1,0 +1,190 @@
+"""Mirroring: compute forward values again in the backward pass instead of keeping them.
+
+Nodes with the attribute ``__force_mirroring__`` are always computed again. With
+MXNET_BACKWARD_DO_MIRROR, sets of cheap nodes are tried as well: every graph is planned, and the one
+that needs the least memory is taken. MXNET_MEMORY_OPT tries more sets.
+
+Nodes that draw random numbers or write variables are never computed twice, unless their record says
+that it makes no difference (`repeatable`).
+"""
+
+from mxcy.graph.graph import Graph, Node
+from mxcy.graph.memory import plan_memory
+from mxcy.graph.plan import prepare_all
+from mxcy.graph.stages import best_stages
+
+__all__ = ["run", "recompute", "planned_bytes", "repeatable"]
+
+#: A node is cheap up to this many elementwise steps for each element it reads or writes.
+_CHEAP_STEPS = 4
+
+
+def run(graph, target):
+    """Choose what is computed again; see the module."""
+    settings = target.settings
+    more = settings.get("MXNET_MEMORY_OPT", False)
+    search = more or settings.get("MXNET_BACKWARD_DO_MIRROR", False)
+    wishes = [_wish(node) for node in graph.nodes[: graph.forward]]
+    if graph.forward == len(graph.nodes) or not (search or any(wishes)):
+        return graph
+    can = repeatable(graph)
+    forced = [bool(wish and able) for wish, able in zip(wishes, can, strict=True)]
+    if not search:
+        return recompute(graph, forced)
+    calls = prepare_all(graph, target)
+
+    def either(flags):
+        return [a or b for a, b in zip(flags, forced, strict=True)]
+
+    def cost(flags):
+        return planned_bytes(graph, either(flags), calls, settings)
+
+    cheap = _cheap(graph, can, wishes, calls)
+    tried = [forced, _cheaper_to_repeat(graph, cheap), cheap]
+    if more:
+        tried.append(best_stages(graph, cheap, cost))
+    return recompute(graph, either(min(tried, key=cost)))
+
+
+def planned_bytes(graph, chosen, calls, settings):
+    """The arena that a graph needs, its outputs being given, when it computes nodes again.
+
+    Parameters
+    ----------
+    graph : Graph
+    chosen : list of bool
+        See `recompute`.
+    calls : list of Call
+        Of the nodes of `graph`.
+    settings : dict
+    """
+    made, origins = _repeat(graph, chosen)
+    calls = [calls[number] for number in origins]
+    return plan_memory(made, calls, set(made.outputs), settings).total
+
+
+def _wish(node):
+    """What the user wants: True or False, or None when that is left open."""
+    text = node.extra.get("__force_mirroring__")
+    if text is not None:
+        return text in ("True", "true", "1")
+    stage = node.extra.get("__mirror_stage__")
+    return False if stage is not None and stage not in ("False", "false", "0") else None
+
+
+def repeatable(graph):
+    """For each node of the forward pass whether computing it twice makes no difference."""
+    written = {entry for node in graph.nodes for entry in node.mutates()}
+    found = []
+    for node in graph.nodes[: graph.forward]:
+        op = node.op
+        if op is None or op.uses_rng:
+            found.append(False)
+        elif op.repeatable:
+            found.append(True)
+        else:
+            found.append(not any(entry in written for entry in node.inputs))
+    return found
+
+
+def _cheap(graph, can, wishes, calls):
+    """For each node of the forward pass whether it may be computed again without being asked."""
+    given = {number for number, _ in graph.outputs}
+    found = []
+    for number, (able, wish) in enumerate(zip(can, wishes, strict=True)):
+        call = calls[number]
+        if not able or wish is False or number in given:
+            found.append(False)
+        else:
+            touched = sum(spec.size for spec in (*call.ins, *call.outs))
+            found.append(call.work <= _CHEAP_STEPS * touched)
+    return found
+
+
+def _cheaper_to_repeat(graph, cheap):
+    """The cheap nodes for which keeping what they are computed from takes fewer bytes.
+
+    Forwards: what it would cost to have each node's inputs, given all that the backward pass reads
+    itself. Backwards: decide for what is needed, and need what that is computed from.
+    """
+    needed = {
+        entry[0]
+        for node in graph.nodes[graph.forward :]
+        for position, entry in enumerate(node.inputs)
+        if entry[0] < graph.forward and position not in node.op.ignored
+    }
+    given = {number for number, _ in graph.outputs}
+    cost, again = [], []
+    for number, node in enumerate(graph.nodes[: graph.forward]):
+        own = sum(spec.nbytes for spec in graph.specs[number])
+        inputs = {source for source, _ in node.inputs}
+        inputs_cost = sum(cost[source] for source in inputs) if cheap[number] else own
+        again.append(inputs_cost)
+        free = node.op is None or number in given or number in needed
+        cost.append(0 if free else min(own, inputs_cost))
+    chosen = [False] * graph.forward
+    for number in range(graph.forward - 1, -1, -1):
+        node = graph.nodes[number]
+        if number in needed and cheap[number]:
+            own = sum(spec.nbytes for spec in graph.specs[number])
+            if again[number] < own:
+                chosen[number] = True
+                needed.update(source for source, _ in node.inputs)
+    return chosen
+
+
+def recompute(graph, chosen):
+    """Let the backward pass read copies of the chosen nodes, made right before it needs them.
+
+    Parameters
+    ----------
+    graph : Graph
+        With a backward pass.
+    chosen : list of bool
+        For each node of the forward pass.
+    """
+    return _repeat(graph, chosen)[0] if any(chosen) else graph
+
+
+def _repeat(graph, chosen):
+    """`recompute`; also tells which old node each new one stands for."""
+    forward = graph.forward
+    origins = list(range(forward))
+    nodes, specs = list(graph.nodes[:forward]), list(graph.specs[:forward])
+    twins, moved = {}, {}
+
+    def entry_now(entry):
+        source, index = entry
+        return twins.get(source, source) if source < forward else moved[source], index
+
+    def append(node, number):
+        inputs = [entry_now(entry) for entry in node.inputs]
+        name, extra = node.name, node.extra
+        if number < forward:
+            name, extra = f"{name}_mirror", {**extra, "__mirror_of__": node.name}
+        nodes.append(Node(node.op, name, node.attrs, inputs, extra))
+        specs.append(graph.specs[number])
+        origins.append(number)
+        return len(nodes) - 1
+
+    def make_twin(number):
+        stack = [number]
+        while stack:
+            node = graph.nodes[stack[-1]]
+            lacking = [s for s, _ in node.inputs if chosen[s] and s not in twins]
+            if lacking:
+                stack += lacking
+                continue
+            number = stack.pop()
+            if number not in twins:
+                twins[number] = append(node, number)
+
+    for number in range(forward, len(graph.nodes)):
+        node = graph.nodes[number]
+        for position, (source, _) in enumerate(node.inputs):
+            wanted = source < forward and chosen[source] and source not in twins
+            if wanted and position not in node.op.ignored:
+                make_twin(source)
+        moved[number] = append(node, number)
+    outputs = [(moved.get(number, number), index) for number, index in graph.outputs]
+    return Graph(nodes, outputs, specs, forward), origins

@@ -1,0 +1,77 @@
+"""Stages of a forward pass: where to cut it so that the backward pass can repeat it in pieces."""
+
+__all__ = ["best_stages", "borders"]
+
+#: how many sizes of stages are tried, each two thirds of the one before
+_TRIALS = 12
+
+
+def borders(graph, threshold):
+    """The nodes whose results are kept between stages.
+
+    A stage ends when the bytes computed in it pass the threshold, at the next place that a single
+    node's results cross; when that does not come before twice the threshold, all that cross are
+    kept.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs; only the forward pass counts.
+    threshold : int
+        Bytes.
+
+    Returns
+    -------
+    set of int
+    """
+    last = list(range(graph.forward))  # node -> its last reader
+    for number, node in enumerate(graph.nodes[: graph.forward]):
+        for source, _ in node.inputs:
+            last[source] = number
+    ending = {}
+    for number, reader in enumerate(last):
+        ending.setdefault(reader, []).append(number)
+    kept, crossing, computed = set(), set(), 0
+    for number, node in enumerate(graph.nodes[: graph.forward]):
+        if node.op is not None:
+            computed += sum(spec.nbytes for spec in graph.specs[number])
+            if last[number] > number:
+                crossing.add(number)
+        crossing.difference_update(ending.get(number, ()))
+        if computed > threshold and (len(crossing) == 1 or computed > 2 * threshold):
+            kept |= crossing
+            computed = 0
+    return kept
+
+
+def best_stages(graph, able, cost):
+    """Search for the best size of stages.
+
+    Parameters
+    ----------
+    graph : Graph
+    able : list of bool
+        For each node of the forward pass whether it can be computed again.
+    cost : callable
+        ``cost(flags)``: the bytes needed when the flagged nodes are computed again.
+
+    Returns
+    -------
+    list of bool
+        Which nodes to compute again; none when no stages save anything.
+    """
+    best = [False] * graph.forward
+    least = cost(best)
+    threshold = sum(spec.nbytes for specs in graph.specs[: graph.forward] for spec in specs)
+    tried = set()
+    for _ in range(_TRIALS):
+        threshold = threshold * 2 // 3
+        kept = frozenset(borders(graph, threshold))
+        if kept in tried:
+            continue
+        tried.add(kept)
+        flags = [flag and number not in kept for number, flag in enumerate(able)]
+        found = cost(flags)
+        if found < least:
+            best, least = flags, found
+    return best
