@@ -225,7 +225,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             if arrived is None:
                 continue
             if node.custom is not None:
-                gradients = node.custom._gradients(arrived)
+                gradients = node.custom._gradients(arrived, retain_graph or create_graph)
             else:
                 gradients = _operator_gradients(node, arrived, create_graph)
             positions = node.positions or (0,) * len(node.parents)
@@ -362,7 +362,7 @@ class Function:
             self._outputs = [(array.shape, array.dtype, array.context) for array in listed]
         return listed if isinstance(outputs, (list, tuple)) else listed[0]
 
-    def _gradients(self, arrived):
+    def _gradients(self, arrived, keep):
         given = [
             arrived[i] if i in arrived else F._zeros(shape=shape, dtype=dtype, ctx=str(context))
             for i, (shape, dtype, context) in enumerate(self._outputs)

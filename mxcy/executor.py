@@ -12,6 +12,7 @@ from mxcy.graph.infer import infer, infer_partial
 from mxcy.ndarray import NDArray
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned, training_graph
+from mxcy.symbol.inference import known_specs
 
 __all__ = ["Executor", "bind", "simple_bind"]
 
@@ -183,7 +184,7 @@ class Executor:
         """The plan of a mode, made at its first use."""
         found = self._plans.get(training)
         if found is None:
-            graph = infer(from_entries(self._symbol.entries, training), self._known)
+            graph = infer(from_entries(self._symbol._entries, training), self._known)
             wanted = self._wanted() if training else []
             if wanted:
                 graph = training_graph(graph, wanted)
@@ -419,29 +420,23 @@ def _resized(array, shape, name, may_grow):
     return nd.empty(shape, ctx=array.context, dtype=array.dtype)
 
 
-def bind(symbol, ctx, args, args_grad=None, grad_req="write", aux_states=None):
-    """Bind a symbol to arrays; see `Symbol.bind`."""
+def bind(
+    symbol, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None,
+    shared_exec=None,
+):  # fmt: skip
+    """Bind a symbol to arrays; see `Symbol.bind`.
+
+    Operations run where their arrays are, so that `group2ctx` places nothing; executors share
+    arrays, not the memory between, so that `shared_exec` is not needed.
+    """
     return Executor(symbol, ctx, args, args_grad, grad_req, aux_states)
 
 
 def simple_bind(
-    symbol, ctx=None, grad_req="write", type_dict=None, shared=None, names=(), **shapes
-):
+    symbol, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None,
+    shared_arg_names=None, shared_exec=None, shared_buffer=None, shapes=None,
+):  # fmt: skip
     """Bind a symbol to new arrays of inferred shapes; see `Symbol.simple_bind`.
-
-    Parameters
-    ----------
-    symbol : Symbol
-    ctx : Context, optional
-        The current one by default.
-    grad_req : str, list of str or dict of str to str
-    type_dict : dict of str to dtype, optional
-        Element types of arguments; float32 by default.
-    shared : dict of str to NDArray, optional
-        Arrays that are taken where they are large enough, for arguments in `names` as they are.
-    names : sequence of str
-    **shapes : tuple of int
-        Shapes of arguments; 0 or -1 for unknown extents.
 
     Raises
     ------
@@ -449,46 +444,65 @@ def simple_bind(
         When shapes or types cannot be inferred.
     """
     ctx = Context(ctx) if ctx is not None else current_context()
+    specs = _inferred(symbol, _given(shapes or {}, type_dict or {}))
     arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
-    known = {}
-    for name, shape in shapes.items():
-        known[name] = Spec(tuple(-1 if n in (0, None) else n for n in shape))
-    for name, dtype in (type_dict or {}).items():
-        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
-    specs = _inferred(symbol, known)
     requests = _requests(grad_req, arguments)
-    shared = shared if shared is not None else {}
+    shared = set(shared_arg_names or ())
+    buffers = shared_buffer if shared_buffer is not None else {}
 
-    def array(name):
-        spec = specs[name]
-        found = shared.get(name)
+    def array(name, kept, spec):
+        """The other executor's array, a part of a shared buffer, or a new array of zeros."""
+        if kept is not None and kept.shape == spec.shape and kept.dtype_code == spec.dtype:
+            return kept
+        found = buffers.get(name)
         if found is None or found.dtype_code != spec.dtype or found.size < spec.size:
             found = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
-            shared[name] = found
-        return _resized(found, tuple(spec.shape), name, True)
+            if shared_buffer is not None:
+                buffers[name] = found
+        return _resized(found, spec.shape, name, True)
 
-    args = [array(name) for name in arguments]
-    gradients = [
-        nd.zeros(specs[name].shape, ctx=ctx, dtype=dtypes.name_of(specs[name].dtype))
-        if requests[name] != "null"
-        else None
-        for name in arguments
-    ]
-    return Executor(symbol, ctx, args, gradients, requests, [array(name) for name in states])
+    def of(executor, kind, name):
+        return None if executor is None else getattr(executor, kind).get(name)
+
+    args, gradients = [], []
+    for name in arguments:
+        source = shared_exec if shared_arg_names is None or name in shared else None
+        args.append(array(name, of(source, "arg_dict", name), specs[name]))
+        if requests[name] == "null":
+            gradients.append(None)
+        else:
+            kept = of(source, "grad_dict", name)
+            gradients.append(array(f"{name}_grad", kept, specs[name]))
+    auxiliary = [array(name, of(shared_exec, "aux_dict", name), specs[name]) for name in states]
+    return Executor(symbol, ctx, args, gradients, requests, auxiliary)
 
 
-def _inferred(symbol, known):
+def _given(shapes, types):
+    """{variable: Spec} of what the caller says; 0 stands for an unknown extent."""
+    known = {}
+    for name, shape in shapes.items():
+        known[name] = Spec(tuple(-1 if n in (0, None) else int(n) for n in shape))
+    for name, dtype in types.items():
+        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
+    return known
+
+
+def _inferred(symbol, given):
     """{variable: complete Spec}; variables of unknown dtype become float32."""
-    graph = from_entries(symbol.entries)
-    found = infer_partial(graph, known)
-    numbers = graph.variables()
-    untyped = [n for n in numbers if found[n][0].dtype is None]
-    if untyped:
-        for number in untyped:
-            spec = found[number][0]
-            known[graph.nodes[number].name] = Spec(spec.shape, dtypes.code_of("float32"))
+    names = symbol.list_inputs()
+    for name in given:
+        if name not in names:
+            raise MXNetError(f"simple_bind: {name} is no argument, known are {', '.join(names)}")
+    graph = from_entries(symbol._entries)
+    known = known_specs(symbol, given)
+    for _ in range(2):
         found = infer_partial(graph, known)
-    specs = {graph.nodes[n].name: found[n][0] for n in numbers}
+        specs = {graph.nodes[n].name: found[n][0] for n in graph.variables()}
+        untyped = [name for name, spec in specs.items() if spec.dtype is None]
+        for name in untyped:
+            known[name] = Spec(specs[name].shape, dtypes.code_of("float32"))
+        if not untyped:
+            break
     lacking = [name for name, spec in specs.items() if not spec.known]
     if lacking:
         raise MXNetError(f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred")

@@ -9,6 +9,7 @@ from mxcy.gluon.parameter import (
     tensor_types,
 )
 from mxcy.gluon.parameter_dict import ParameterDict
+from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.trainer import Trainer
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "HybridBlock",
     "Parameter",
     "ParameterDict",
+    "SymbolBlock",
     "Trainer",
     "block",
     "data",

@@ -2,5 +2,6 @@
 
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.plain_block import Block
+from mxcy.gluon.symbol_block import SymbolBlock
 
-__all__ = ["Block", "HybridBlock"]
+__all__ = ["Block", "HybridBlock", "SymbolBlock"]

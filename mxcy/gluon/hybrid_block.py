@@ -1,13 +1,16 @@
 """Hybrid blocks: computations that are written once for arrays and for graphs."""
 
-from mxcy import autograd
+from mxcy import autograd, symbol
 from mxcy import ndarray as nd
 from mxcy.context import current_context
+from mxcy.gluon.graph_calls import GraphCalls
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.plain_block import Block
+from mxcy.gluon.tracing import flatten
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
+from mxcy.symbol import Symbol
 
 __all__ = ["HybridBlock"]
 
@@ -34,6 +37,7 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = self._settles_first = False
         self._flags = {}
+        self._calls = None  # a GraphCalls while the block runs as a graph
 
     def register_child(self, block, name=None):
         if not isinstance(block, HybridBlock):
@@ -42,6 +46,7 @@ class HybridBlock(Block):
                 f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
             )
         super().register_child(block, name)
+        self._calls = None
 
     def hybridize(
         self,
@@ -55,7 +60,10 @@ class HybridBlock(Block):
         backward_bulk_size=None,
         **kwargs,
     ):
-        """Ask for execution as a graph; the results are the same, and so far also the way to them.
+        """Run as a graph: the block's computation is traced once and planned for each signature.
+
+        Blocks whose computation looks at values, or takes arrays from elsewhere, cannot be traced;
+        they go on as before, and their children run as graphs.
 
         Parameters
         ----------
@@ -75,6 +83,8 @@ class HybridBlock(Block):
             Options of the backend.
         """
         self._active = self._settles_first = active
+        if clear or not active:
+            self._calls = None
         self._flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
@@ -131,12 +141,74 @@ class HybridBlock(Block):
             with autograd.pause(train_mode=False):
                 self.forward(*args)
 
-    def __call__(self, *args):
+    def optimize_for(self, x, *args, backend=None, clear=False, **kwargs):
+        """Hybridize, and run once so that the graph is made.
+
+        Parameters
+        ----------
+        x, *args : NDArray
+            The inputs.
+        backend, clear, **kwargs
+            See `hybridize`.
+        """
+        self.hybridize(True, backend=backend, clear=clear, **kwargs)
+        with autograd.pause():
+            self(x, *args)
+
+    def export(self, path, epoch=0, remove_amp_cast=True):
+        """Write the graph and the parameters, for `SymbolBlock.imports` and `Module.load`.
+
+        Parameters
+        ----------
+        path : str
+            What the names of the files ``path-symbol.json`` and ``path-0000.params`` start with.
+        epoch : int
+            The number in the second.
+        remove_amp_cast : bool
+            Leave out casts that mixed precision put in.
+
+        Returns
+        -------
+        (str, str)
+            The names of the files.
+
+        Raises
+        ------
+        RuntimeError
+            When the block has not been hybridized and called.
+        """
+        trace = None if self._calls is None else self._calls.only_trace()
+        if trace is None:
+            raise RuntimeError(
+                "Please first call block.hybridize() and then run forward with this block at least "
+                "once before calling export."
+            )
+        symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
+        trace.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
+        states = set(trace.symbol.list_auxiliary_states())
+        arrays = {
+            f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
+            for name, parameter in trace.parameters.items()
+        }
+        nd.save(parameter_file, arrays)
+        return symbol_file, parameter_file
+
+    def _evaluate(self, args):
+        if self._active:
+            flat, form = flatten(args)
+            if flat and all(isinstance(array, NDArray) for array in flat):
+                if self._calls is None:
+                    self._calls = GraphCalls(self, self._flags)
+                if self._calls.can_run(flat, form):
+                    return self._calls.run(flat, form)
+        return self._evaluate_plainly(args)
+
+    def _evaluate_plainly(self, args):
         if self._settles_first:
             self._settle_tree(args)
         if not self._computes_in_hybrid:
             self._settle_parameters(args)
-        return super().__call__(*args)
+        return self.forward(*args)
 
     def forward(self, x, *args):
         """Compute by `hybrid_forward`; see `Block.forward`.
@@ -149,6 +221,9 @@ class HybridBlock(Block):
             Further inputs.
         """
         first = x if isinstance(x, NDArray) else _first_array((x, *args))
+        if isinstance(first, Symbol):
+            params = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            return self.hybrid_forward(symbol, x, *args, **params)
         if first is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. "
@@ -212,7 +287,7 @@ def _mark_settled(block):
 
 def _first_array(values):
     for value in values:
-        if isinstance(value, NDArray):
+        if isinstance(value, (NDArray, Symbol)):
             return value
         if isinstance(value, (list, tuple)):
             found = _first_array(value)

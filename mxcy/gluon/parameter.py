@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from mxcy import autograd, dtypes, initializer
+from mxcy import autograd, dtypes, initializer, symbol
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, current_context
@@ -65,6 +65,7 @@ class Parameter:
         self._grad = None
         self._pending = None  # a _Pending while initialization waits for the shape
         self._trainer = None
+        self._var = None  # the symbol of `var`, once it was asked for
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
         self._shape = (shape,) if isinstance(shape, (int, np.integer)) else shape
@@ -271,6 +272,19 @@ class Parameter:
         else:
             self.set_data(data)
         self._pending = None
+
+    def var(self):
+        """Symbol: the variable that stands for the parameter in graphs."""
+        if self._var is None:
+            self._var = symbol.var(
+                self._full_name or self.name,
+                shape=None if self.shape is None else tuple(max(n, 0) for n in self.shape),
+                dtype=self.dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init,
+            )
+        return self._var
 
     # -- arrays -----------------------------------------------------------------------------------
 

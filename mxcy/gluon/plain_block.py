@@ -344,11 +344,15 @@ class Block(ParameterFiles):
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        out = self.forward(*args)
+        out = self._evaluate(args)
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)
         return out
+
+    def _evaluate(self, args):
+        """What a call computes between its hooks."""
+        return self.forward(*args)
 
     def forward(self, *args):
         """Compute the outputs from the inputs.

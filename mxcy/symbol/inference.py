@@ -13,7 +13,10 @@ from mxcy.graph.infer import infer_partial
 from mxcy.ops.infer import Spec
 from mxcy.util import is_np_shape
 
-__all__ = ["infer_shape", "infer_shape_partial", "infer_type", "infer_type_partial", "known_specs"]
+__all__ = [
+    "infer_shape", "infer_shape_partial", "infer_type", "infer_type_partial", "known_specs",
+    "partial_specs",
+]  # fmt: skip
 
 _ONE_WAY = "Can only specify known argument {} either by positional or kwargs way."
 
@@ -249,6 +252,25 @@ def _read_dtype(variable):
         return dtypes.code_of(dtypes.dtype_of(int(text)))
     except (ValueError, KeyError):
         raise MXNetError(f"variable {variable.name}: cannot read __dtype__ {text!r}") from None
+
+
+def partial_specs(symbol, given):
+    """What can be inferred about all variables.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    given : dict of str to NDArray
+        Values of some of them.
+
+    Returns
+    -------
+    dict of str to Spec
+    """
+    graph = from_entries(symbol._entries)
+    specs = {name: Spec(array.shape, array.dtype_code) for name, array in given.items()}
+    found = infer_partial(graph, known_specs(symbol, specs))
+    return {graph.nodes[number].name: found[number][0] for number in graph.variables()}
 
 
 def _infer(symbol, given, shapes):

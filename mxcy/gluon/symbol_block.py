@@ -1,0 +1,125 @@
+"""Blocks made from symbols, such as those of exported models."""
+
+from mxcy import dtypes
+from mxcy import symbol as sym
+from mxcy.gluon.graph_calls import _Traced
+from mxcy.gluon.hybrid_block import HybridBlock
+from mxcy.gluon.tracing import Trace, flatten, regroup
+from mxcy.ndarray import NDArray
+from mxcy.symbol import Symbol
+from mxcy.symbol.inference import partial_specs
+
+__all__ = ["SymbolBlock"]
+
+
+class SymbolBlock(HybridBlock):
+    """A block that computes a symbol; the variables that are not its inputs are its parameters.
+
+    Parameters
+    ----------
+    outputs : Symbol or list of Symbol
+        What it computes.
+    inputs : Symbol or list of Symbol
+        The variables that calls give values to.
+    params : ParameterDict, optional
+        Parameters to share, by the variables' names.
+    """
+
+    def __init__(self, outputs, inputs, params=None):
+        super().__init__(prefix="", params=params)
+        if isinstance(outputs, Symbol) and len(outputs) == 1:
+            flat, self._form = [outputs], None
+        else:
+            flat, self._form = flatten(list(outputs))
+        inputs = [inputs] if isinstance(inputs, Symbol) else list(inputs)
+        self._symbol = flat[0] if len(flat) == 1 else sym.Group(flat)
+        self._names = [variable.name for variable in inputs]
+        for variable in inputs:
+            assert (
+                len(variable.list_inputs()) == 1 and variable.list_inputs()[0] == variable.name
+            ), f"Input symbols must be variable, but {variable.name} is an output of operators"
+        specs = partial_specs(self._symbol, {})
+        states = set(self._symbol.list_auxiliary_states())
+        own = {}
+        for name in self._symbol.list_inputs():
+            if name in self._names:
+                continue
+            spec = specs[name]
+            shape = None if spec.shape is None else tuple(max(n, 0) for n in spec.shape)
+            own[name] = self.params.get(
+                name,
+                grad_req="null" if name in states else "write",
+                shape=shape,
+                dtype="float32" if spec.dtype is None else dtypes.name_of(spec.dtype),
+                allow_deferred_init=True,
+            )
+        self._reg_params = own
+        self._trace = Trace(self._symbol, self._form, self._names, own)
+        self._traced = None
+
+    @staticmethod
+    def imports(
+        symbol_file, input_names, param_file=None, ctx=None, allow_missing=False, ignore_extra=False
+    ):
+        """Make a block of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote.
+
+        Parameters
+        ----------
+        symbol_file : str
+            The graph.
+        input_names : str or list of str
+            The variables that are inputs.
+        param_file : str, optional
+            The parameters.
+        ctx : Context or list of Context, optional
+            Where the parameters go; the CPU by default.
+        allow_missing, ignore_extra : bool
+            Whether parameters may be missing in the file, or be there in excess.
+
+        Returns
+        -------
+        SymbolBlock
+        """
+        names = [input_names] if isinstance(input_names, str) else input_names
+        made = SymbolBlock(sym.load(symbol_file), [sym.var(name) for name in names])
+        if param_file is not None:
+            made.collect_params().load(
+                param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
+            )
+        return made
+
+    def _evaluate(self, args):
+        return self.forward(*args)
+
+    def forward(self, x, *args):
+        """Compute the outputs; symbols give a symbol.
+
+        Parameters
+        ----------
+        x, *args : NDArray or Symbol
+            The inputs.
+        """
+        flat, _ = flatten((x, *args))
+        if len(flat) != len(self._names):
+            raise ValueError(
+                f"SymbolBlock: expected {len(self._names)} inputs ({', '.join(self._names)}), "
+                f"got {len(flat)}"
+            )
+        if isinstance(flat[0], NDArray):
+            if self._traced is None:
+                self._traced = _Traced(self._trace, {"inline_limit": 0, **self._cached_flags()})
+            return self._traced.run(flat)
+        found = self._symbol(**dict(zip(self._names, flat, strict=True)))
+        return found if self._form is None else regroup(list(found), self._form)
+
+    def _cached_flags(self):
+        return {"static_alloc": self._flags.get("static_alloc", False)}
+
+    def hybridize(self, active=True, **kwargs):
+        """Set the options of the graph; it runs as one in any case."""
+        super().hybridize(active, **kwargs)
+        self._traced = None
+
+    def cast(self, dtype):
+        super().cast(dtype)
+        self._traced = None

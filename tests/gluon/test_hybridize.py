@@ -1,0 +1,203 @@
+"""Hybridized blocks run as graphs and compute what they compute eagerly."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import autograd, gluon
+from mxcy.gluon import nn
+
+
+def convolutional(prefix):
+    net = nn.HybridSequential(prefix=prefix)
+    with net.name_scope():
+        net.add(
+            nn.Conv2D(8, 3, padding=1, activation="relu"),
+            nn.BatchNorm(),
+            nn.MaxPool2D(2, 2),
+            nn.Conv2D(16, 3, use_bias=False),
+            nn.BatchNorm(scale=False),
+            nn.Activation("relu"),
+            nn.GlobalAvgPool2D(),
+            nn.Flatten(),
+            nn.Dense(10, activation="tanh"),
+            nn.Dense(5),
+        )
+    return net
+
+
+class Branches(gluon.HybridBlock):
+    """Several inputs and outputs in lists, an own parameter, and one that is used twice."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.scale = self.params.get("scale", shape=(1, 4), init="ones")
+            self.shared = nn.Dense(4)
+
+    def hybrid_forward(self, F, x, others, scale):
+        first, second = others
+        total = self.shared(first) + self.shared(second)
+        return [F.broadcast_mul(x, scale) + total, [total, F.sum(x, axis=1)]]
+
+
+def pair(make):
+    """An eager block and a hybridized one with the same parameters."""
+    eager, graph = make("eager_"), make("graph_")
+    for block in (eager, graph):
+        block.initialize(mx.init.Xavier())
+    graph.hybridize()
+    return eager, graph
+
+
+def copy_parameters(eager, graph):
+    for source, target in zip(
+        eager.collect_params().values(), graph.collect_params().values(), strict=True
+    ):
+        target.set_data(source.data())
+
+
+def test_prediction_equals_eager():
+    eager, graph = pair(convolutional)
+    for shape in ((4, 3, 12, 12), (2, 3, 9, 15), (4, 3, 12, 12)):
+        x = mx.nd.random.uniform(-1, 1, shape=shape)
+        expected = eager(x)
+        graph(x)
+        copy_parameters(eager, graph)
+        np.testing.assert_allclose(graph(x).asnumpy(), expected.asnumpy(), rtol=2e-4, atol=2e-5)
+    assert graph._calls.only_trace() is not None
+
+
+def test_training_equals_eager_with_statistics_and_gradients():
+    eager, graph = pair(convolutional)
+    x = mx.nd.random.uniform(-1, 1, shape=(6, 3, 12, 12))
+    eager(x), graph(x)
+    copy_parameters(eager, graph)
+    for _ in range(3):
+        for block in (eager, graph):
+            trainer = gluon.Trainer(block.collect_params(), "sgd", {"learning_rate": 0.1})
+            with autograd.record():
+                loss = (block(x) ** 2).sum()
+            loss.backward()
+            trainer.step(6)
+        for source, target in zip(
+            eager.collect_params().values(), graph.collect_params().values(), strict=True
+        ):
+            np.testing.assert_allclose(
+                target.data().asnumpy(), source.data().asnumpy(), rtol=1e-4, atol=1e-5,
+                err_msg=source.name,
+            )  # fmt: skip
+
+
+def test_nested_inputs_and_outputs():
+    eager, graph = pair(lambda prefix: Branches(prefix=prefix))
+    x, first, second = (mx.nd.random.uniform(shape=(3, 4)) for _ in range(3))
+    expected = eager(x, [first, second])
+    graph(x, [first, second])
+    copy_parameters(eager, graph)
+    found = graph(x, [first, second])
+    assert [type(part) for part in found] == [type(part) for part in expected]
+    for a, b in zip([found[0], *found[1]], [expected[0], *expected[1]], strict=True):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5)
+
+
+def test_gradients_reach_inputs_and_pass_twice_when_the_graph_is_kept():
+    net = nn.Dense(3, in_units=4, activation="tanh")
+    net.initialize()
+    net.hybridize(inline_limit=0)
+    x = mx.nd.random.uniform(shape=(2, 4))
+    x.attach_grad()
+    with autograd.record():
+        y = net(x).sum()
+    y.backward(retain_graph=True)
+    first = x.grad.asnumpy()
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), first)
+    assert np.abs(first).max() > 0
+
+
+def test_second_derivative_equals_eager():
+    net = nn.Dense(1, in_units=3, activation="sigmoid")
+    net.initialize(mx.init.Xavier())
+    x = mx.nd.random.uniform(shape=(2, 3))
+    x.attach_grad()
+    found = []
+    for active in (False, True):
+        net.hybridize(active, inline_limit=0)
+        with autograd.record():
+            y = net(x)
+            slope = autograd.grad(y, [x], create_graph=True)[0]
+            (slope * slope).sum().backward()
+        found.append(x.grad.asnumpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+def test_dropout_follows_the_mode():
+    net = nn.HybridSequential()
+    net.add(nn.Dropout(0.5), nn.Activation("relu"), nn.Dropout(0.0))
+    net.hybridize(inline_limit=0)
+    x = mx.nd.ones((50, 50))
+    np.testing.assert_array_equal(net(x).asnumpy(), 1)
+    with autograd.record():
+        dropped = net(x).asnumpy()
+    assert 0.3 < (dropped == 0).mean() < 0.7
+    assert set(np.unique(dropped)) == {0.0, 2.0}
+
+
+def test_static_alloc_keeps_earlier_outputs():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4, in_units=4), nn.Activation("relu"), nn.Dense(4, in_units=4))
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    first = net(mx.nd.ones((2, 4)))
+    before = first.asnumpy()
+    net(mx.nd.zeros((2, 4)) - 3)
+    np.testing.assert_array_equal(first.asnumpy(), before)
+
+
+class Peeks(gluon.HybridBlock):
+    def forward(self, x):
+        return x * 2 if x.sum().asscalar() > 0 else x * 3
+
+
+def test_what_looks_at_values_still_runs():
+    net = Peeks()
+    net.hybridize()
+    np.testing.assert_array_equal(net(mx.nd.ones((2,))).asnumpy(), 2)
+    np.testing.assert_array_equal(net(-mx.nd.ones((2,))).asnumpy(), -3)
+
+
+def test_export_and_imports(tmp_path):
+    net = convolutional("exported_")
+    net.initialize(mx.init.Xavier())
+    net.hybridize()
+    with pytest.raises(RuntimeError, match="call block.hybridize"):
+        net.export(str(tmp_path / "net"))
+    x = mx.nd.random.uniform(shape=(2, 3, 10, 10))
+    expected = net(x).asnumpy()
+    files = net.export(str(tmp_path / "net"), epoch=7)
+    assert [f.rsplit("/", 1)[1] for f in files] == ["net-symbol.json", "net-0007.params"]
+    loaded = gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    np.testing.assert_allclose(loaded(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    trainer = gluon.Trainer(loaded.collect_params(), "sgd", {"learning_rate": 0.1})
+    with autograd.record():
+        loss = (loaded(x) ** 2).sum()
+    loss.backward()
+    trainer.step(1)
+    assert np.abs(loaded(x).asnumpy() - expected).max() > 1e-4
+
+
+def test_symbol_block_of_internals():
+    data = mx.sym.var("data")
+    hidden = mx.sym.Activation(mx.sym.FullyConnected(data, num_hidden=4, name="a"), act_type="relu")
+    block = gluon.SymbolBlock([hidden, hidden * 2], data)
+    block.initialize()
+    one, two = block(mx.nd.ones((2, 3)))
+    np.testing.assert_allclose(two.asnumpy(), 2 * one.asnumpy())
+    assert set(block.collect_params().keys()) == {"a_weight", "a_bias"}
+
+
+def test_a_block_called_with_a_symbol_gives_a_symbol():
+    net = nn.Dense(3, prefix="d_")
+    out = net(mx.sym.var("x"))
+    assert out.list_arguments() == ["x", "d_weight", "d_bias"]
