@@ -123,7 +123,14 @@ enum ArgumentIndex {
      Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))             \
   F(inner_product_forward_primitive_desc_create,                                                \
     (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md src, Md weights, Md bias, Md dst, \
-     AttrOf))
+     AttrOf))                                                                                   \
+  F(convolution_backward_weights_primitive_desc_create,                                         \
+    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md src, Md diff_weights, Md diff_bias, \
+     Md diff_dst, Dims strides, Dims dilates, Dims before, Dims after,                          \
+     const dnnl_primitive_desc* forward, AttrOf))                                               \
+  F(deconvolution_forward_primitive_desc_create,                                                \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights,   \
+     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))
 
 // Functions that return something else: F(name, result, parameters).
 #define MX_DNNL_FUNCTIONS(F)            \

@@ -5,6 +5,7 @@ namespace mx {
 namespace onednn {
 
 void register_conv();
+void register_conv_train();
 void register_fc();
 
 }  // namespace onednn

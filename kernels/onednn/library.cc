@@ -92,6 +92,7 @@ const Library* open(const char* path) {
     g_library = found;
     set_capacity_of_library();
     register_conv();
+    register_conv_train();
     register_fc();
   }
   return found;

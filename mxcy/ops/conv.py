@@ -121,7 +121,26 @@ def _kernels(suffix, roles, pads=None):
         few = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
         return None if few else "a group has several channels or many filters"
 
+    def slower(a, ins, outs):
+        # Where reordering to and from oneDNN's layouts eats up what they gain, as measured.
+        data, weight, _ = roles(ins, outs)
+        if math.prod(weight.shape[2:]) == 1:
+            return "a pointwise convolution is a plain product"
+        if suffix == "_data" and data.shape[1] < 8:
+            return "too few channels for oneDNN's layouts"
+        if suffix == "_weight" and weight.size > 2 * data.size:
+            return "more weights than data"
+        return None
+
     return (
+        native(
+            f"conv_onednn{suffix or '_plain'}",
+            struct=CONV,
+            params=params,
+            work=work,
+            when=slower,
+            asks=True,
+        ),
         native(
             f"conv_depthwise{suffix}", struct=CONV, params=params, work=work, when=not_depthwise
         ),

@@ -118,7 +118,9 @@ def _unfused(kernel):
             return "blocked data"
         return kernel.when(a, ins, outs) if kernel.when else None
 
-    return native(kernel.name, kernel.struct, kernel.params, when, work=kernel.work)
+    return native(
+        kernel.name, kernel.struct, kernel.params, when, work=kernel.work, asks=kernel.asks
+    )
 
 
 # --- convolution -----------------------------------------------------------------------------

@@ -1,0 +1,139 @@
+// The three maps of a convolution on plain arrays: forward, and with respect to data and weight.
+// oneDNN chooses the layouts; jobs reorder what comes and goes.
+#include <cstring>
+
+#include "onednn/cache.h"
+#include "onednn/kernels.h"
+#include "params.gen.h"
+
+namespace mx {
+namespace onednn {
+namespace {
+
+typedef mx_conv_params P;
+
+// Extents as oneDNN wants them; `source` and `target` are the convolution's own, also for its
+// transposes.
+struct Shapes {
+  Extents source, target, weight, stride, dilate, before, after;
+  Extents transposed, transposed_strides;  // the weight of the convolution's transpose
+
+  explicit Shapes(const P& p)
+      : source{p.batch, p.groups * p.channels}, target{p.batch, p.groups * p.filters} {
+    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+    if (p.groups > 1) {
+      weight.add(p.groups);
+      transposed.add(p.groups);
+      transposed_strides.add(p.filters * p.channels * taps);
+    }
+    weight.add(p.filters);
+    weight.add(p.channels);
+    transposed.add(p.channels);
+    transposed.add(p.filters);
+    transposed_strides.add(taps);
+    transposed_strides.add(p.channels * taps);
+    const bool flat = p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0;
+    int64_t step = taps;
+    for (int i = flat ? 1 : 0; i < 3; ++i) {
+      step /= p.kernel[i];
+      source.add(p.source[i]);
+      target.add(p.target[i]);
+      weight.add(p.kernel[i]);
+      transposed.add(p.kernel[i]);
+      transposed_strides.add(step);
+      stride.add(p.stride[i]);
+      dilate.add(p.dilate[i] - 1);
+      before.add(p.pad[i]);
+      after.add(end_padding(p, i));
+    }
+  }
+
+  // The padding at the end with which the windows fit; the same as at the beginning, where it does.
+  static int64_t end_padding(const P& p, int i) {
+    const int64_t reach = (p.kernel[i] - 1) * p.dilate[i] + 1;
+    const int64_t room = p.source[i] + 2 * p.pad[i] - reach;
+    if (room / p.stride[i] + 1 == p.target[i]) return p.pad[i];
+    return (p.target[i] - 1) * p.stride[i] + reach - p.source[i] - p.pad[i];
+  }
+};
+
+bool not_reference(const Primitive& primitive) {
+  return strncmp(primitive.implementation(), "ref", 3) != 0 ||
+         mx_fail("oneDNN has only its reference for this convolution") == 0;
+}
+
+bool describe_forward(const Shapes& s, const Layout& bias, int propagation, Primitive* primitive) {
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().convolution_forward_primitive_desc_create(
+      &description, opened().engine, propagation, kConvolutionDirect, Layout::any(s.source),
+      Layout::any(s.weight), bias, Layout::any(s.target), s.stride.at, s.dilate.at, s.before.at,
+      s.after.at, attributes.get());
+  return primitive->take(status, description, "convolution");
+}
+
+bool build_forward(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes s(p);
+  const Extents filters = {p.groups * p.filters};
+  Primitive& primitive = job->primitive();
+  if (!describe_forward(s, call->nin > 2 ? Layout::rows(filters) : Layout(), kInference,
+                        &primitive) ||
+      !not_reference(primitive))
+    return false;
+  job->input(kSrc, 0, Layout::rows(s.source));
+  job->input(kWeights, 1, Layout::rows(s.weight));
+  if (call->nin > 2) job->input(kBias, 2, Layout::rows(filters));
+  job->output(kDst, 0, Layout::rows(s.target));
+  return true;
+}
+
+// The transpose with respect to the data, a deconvolution; it may have a bias.
+bool build_data(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes s(p);
+  const Extents channels = {p.groups * p.channels};
+  Primitive& primitive = job->primitive();
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().deconvolution_forward_primitive_desc_create(
+      &description, opened().engine, kInference, kDeconvolutionDirect, Layout::any(s.target),
+      Layout::any(s.transposed), call->nin > 2 ? Layout::rows(channels) : Layout(),
+      Layout::any(s.source), s.stride.at, s.dilate.at, s.before.at, s.after.at, attributes.get());
+  if (!primitive.take(status, description, "deconvolution") || !not_reference(primitive))
+    return false;
+  job->input(kSrc, 0, Layout::rows(s.target));
+  job->input(kWeights, 1, Layout::strided(s.transposed, s.transposed_strides));
+  if (call->nin > 2) job->input(kBias, 2, Layout::rows(channels));
+  job->output(kDst, 0, Layout::rows(s.source));
+  return true;
+}
+
+bool build_weight(const mx_call* call, Job* job) {
+  const Shapes s(*static_cast<const P*>(call->params));
+  Primitive forward, &primitive = job->primitive();
+  if (!describe_forward(s, Layout(), kTraining, &forward)) return false;
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().convolution_backward_weights_primitive_desc_create(
+      &description, opened().engine, kConvolutionDirect, Layout::any(s.source),
+      Layout::any(s.weight), Layout(), Layout::any(s.target), s.stride.at, s.dilate.at, s.before.at,
+      s.after.at, forward.description(), attributes.get());
+  if (!primitive.take(status, description, "convolution by weights") || !not_reference(primitive))
+    return false;
+  job->input(kSrc, 0, Layout::rows(s.source));
+  job->input(kDiffDst, 1, Layout::rows(s.target));
+  job->output(kDiffWeights, 0, Layout::rows(s.weight));
+  return true;
+}
+
+}  // namespace
+
+void register_conv_train() {
+  add_kernel<P, build_forward>("conv_onednn_plain", 1u << MX_F32);
+  add_kernel<P, build_data>("conv_onednn_data", 1u << MX_F32);
+  add_kernel<P, build_weight>("conv_onednn_weight", 1u << MX_F32);
+}
+
+}  // namespace onednn
+}  // namespace mx
