@@ -14,22 +14,27 @@ class Symbol:
     Symbols are made by `var`, by operators (`mx.sym.exp(a)`, ``a + b``) and by `load`. They have
     arguments (variables that the user binds arrays to), auxiliary states (variables that operators
     write, such as running means) and outputs.
+
+    Attributes
+    ----------
+    entries : list of (SymbolNode, int)
+        The outputs: nodes (see `mxcy.graph.node`) and which of their outputs.
     """
 
-    __slots__ = ("_entries", "__weakref__")
+    __slots__ = ("entries", "__weakref__")
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]  # == makes a symbol
 
-    def __init__(self, entries):
-        self._entries = list(entries)
+    def __init__(self, handle):
+        self.entries = list(handle)
 
     # --- what it is made of ----------------------------------------------------------------------
 
     @property
     def name(self):
         """str or None: the name of its operation or variable; None for several."""
-        node = self._entries[0][0]
-        return node.name if all(other is node for other, _ in self._entries) else None
+        node = self.entries[0][0]
+        return node.name if all(other is node for other, _ in self.entries) else None
 
     def __repr__(self):
         name = self.name
@@ -39,7 +44,7 @@ class Symbol:
 
     def _variables(self):
         """(variables that nobody writes, auxiliary states): lists of nodes in order."""
-        order = topological(self._entries)
+        order = topological(self.entries)
         written = set()
         for node in order:
             if node.op is not None and node.op.aux:
@@ -77,7 +82,7 @@ class Symbol:
         -------
         list of str
         """
-        return [node.name for node in topological(self._entries) if node.op is None]
+        return [node.name for node in topological(self.entries) if node.op is None]
 
     def list_outputs(self):
         """The names of the outputs: ``fc1_output``, or the name itself for a variable.
@@ -86,7 +91,7 @@ class Symbol:
         -------
         list of str
         """
-        return [text.output_name(node, index) for node, index in self._entries]
+        return [text.output_name(node, index) for node, index in self.entries]
 
     def get_internals(self):
         """A group of every output on the way to this symbol's.
@@ -96,7 +101,7 @@ class Symbol:
         Symbol
         """
         entries = []
-        for node in topological(self._entries):
+        for node in topological(self.entries):
             count = 1 if node.op is None else node.op.visible(node.parsed)
             entries += [(node, i) for i in range(count)]
         return type(self)(entries)
@@ -109,7 +114,7 @@ class Symbol:
         Symbol or None
             None for variables.
         """
-        seen = {id(node): node for node, _ in self._entries}
+        seen = {id(node): node for node, _ in self.entries}
         entries = [entry for node in seen.values() for entry in node.inputs]
         return type(self)(entries) if entries else None
 
@@ -120,15 +125,15 @@ class Symbol:
         -------
         Symbol
         """
-        return type(self)([(n, 0) for n in topological(self._entries) if n.op is None])
+        return type(self)([(n, 0) for n in topological(self.entries) if n.op is None])
 
     # --- a sequence of outputs -------------------------------------------------------------------
 
     def __len__(self):
-        return len(self._entries)
+        return len(self.entries)
 
     def __iter__(self):
-        return (type(self)([entry]) for entry in self._entries)
+        return (type(self)([entry]) for entry in self.entries)
 
     def __getitem__(self, index):
         """One output, by position or name; a slice makes a group."""
@@ -149,7 +154,7 @@ class Symbol:
             raise IndexError(f"output {index} of {len(self)}")
         if index < 0:
             raise MXNetError("Symbol only accept nonnegative index")
-        return type(self)([self._entries[index]])
+        return type(self)([self.entries[index]])
 
     # --- composition -----------------------------------------------------------------------------
 
@@ -183,12 +188,12 @@ class Symbol:
             raise MXNetError(
                 f"General composition only support kwargs for now, got {len(args)} by position"
             )
-        self._entries = compose.substitute(self._entries, kwargs)
+        self.entries = compose.substitute(self.entries, kwargs)
         if name:
-            self._entries[0][0].name = name
+            self.entries[0][0].name = name
 
     def __copy__(self):
-        return type(self)(compose.clone(self._entries))
+        return type(self)(compose.clone(self.entries))
 
     def __deepcopy__(self, memo):
         return self.__copy__()
@@ -197,7 +202,7 @@ class Symbol:
         return {"handle": self.tojson()}
 
     def __setstate__(self, state):
-        self._entries = loads(state["handle"])
+        self.entries = loads(state["handle"])
 
     def __reduce__(self):
         return _restore, (type(self), self.__getstate__())
@@ -206,8 +211,8 @@ class Symbol:
 
     def _only_node(self):
         """The node of all entries, or None."""
-        node = self._entries[0][0]
-        return node if all(other is node for other, _ in self._entries) else None
+        node = self.entries[0][0]
+        return node if all(other is node for other, _ in self.entries) else None
 
     def attr(self, key):
         """One attribute of the operation or variable.
@@ -258,7 +263,7 @@ class Symbol:
             By the nodes' names.
         """
         found = {}
-        for node in topological(self._entries):
+        for node in topological(self.entries):
             if node.attrs:
                 found.setdefault(node.name, {}).update(attributes.shown(node.attrs))
         return found
@@ -305,7 +310,7 @@ class Symbol:
         -------
         str
         """
-        return dumps(self._entries, remove_amp_cast)
+        return dumps(self.entries, remove_amp_cast)
 
     def save(self, fname, remove_amp_cast=True):
         """Write the graph to a JSON file.
@@ -327,7 +332,7 @@ class Symbol:
         -------
         str
         """
-        return text.debug(self._entries)
+        return text.debug(self.entries)
 
     # --- inference -------------------------------------------------------------------------------
 
@@ -426,4 +431,4 @@ def Group(symbols, create_fn=Symbol):
     """
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise TypeError("Expected a list of symbols as input")
-    return create_fn([entry for symbol in symbols for entry in symbol._entries])
+    return create_fn([entry for symbol in symbols for entry in symbol.entries])
