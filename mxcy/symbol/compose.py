@@ -89,11 +89,11 @@ def _candidates(names):
 
 def _single(key, symbol):
     """The only entry of a symbol."""
-    if len(symbol.entries) != 1:
+    if len(symbol._entries) != 1:
         raise MXNetError(
-            f"Keyword Argument {key} is a tuple of {len(symbol.entries)}, single value is required"
+            f"Keyword Argument {key} is a tuple of {len(symbol._entries)}, single value is required"
         )
-    return symbol.entries[0]
+    return symbol._entries[0]
 
 
 def _mark_inputs(node, names):

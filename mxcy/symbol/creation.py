@@ -85,7 +85,7 @@ def var(
             raise ValueError("Set Attr only accepts string values")
         stored = attributes.stored_key(key, value)
         if stored == key or stored not in given:
-            made.entries[0][0].attrs[stored] = value
+            made._entries[0][0].attrs[stored] = value
     return made
 
 

@@ -275,7 +275,7 @@ def partial_specs(symbol, given):
 
 def _infer(symbol, given, shapes):
     """Specs of (arguments, outputs, auxiliary states)."""
-    graph = from_entries(symbol.entries)
+    graph = from_entries(symbol._entries)
     known = known_specs(symbol, given, shapes=shapes, types=not shapes)
     specs = infer_partial(graph, known, settle=is_np_shape())
     by_name = {

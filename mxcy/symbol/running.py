@@ -125,7 +125,7 @@ def optimize_for(
     from mxcy.graph import optimize
 
     given = (args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, kwargs)
-    entries = optimize.for_backend(self.entries, backend, *given)
+    entries = optimize.for_backend(self._entries, backend, *given)
     return self if entries is None else type(self)(entries)
 
 
@@ -148,7 +148,7 @@ def get_backend_symbol(self, backend):
     """
     from mxcy.graph import optimize
 
-    return type(self)(optimize.backend_entries(self.entries, backend))
+    return type(self)(optimize.backend_entries(self._entries, backend))
 
 
 def has_dynamic_shape_op(self):
@@ -159,5 +159,5 @@ def has_dynamic_shape_op(self):
     bool
     """
     return any(
-        node.op is not None and node.op.eager is not None for node in topological(self.entries)
+        node.op is not None and node.op.eager is not None for node in topological(self._entries)
     )

@@ -14,27 +14,22 @@ class Symbol:
     Symbols are made by `var`, by operators (`mx.sym.exp(a)`, ``a + b``) and by `load`. They have
     arguments (variables that the user binds arrays to), auxiliary states (variables that operators
     write, such as running means) and outputs.
-
-    Attributes
-    ----------
-    entries : list of (SymbolNode, int)
-        The outputs: nodes (see `mxcy.graph.node`) and which of their outputs.
     """
 
-    __slots__ = ("entries", "__weakref__")
+    __slots__ = ("_entries", "__weakref__")
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]  # == makes a symbol
 
     def __init__(self, handle):
-        self.entries = list(handle)
+        self._entries = list(handle)
 
     # --- what it is made of ----------------------------------------------------------------------
 
     @property
     def name(self):
         """str or None: the name of its operation or variable; None for several."""
-        node = self.entries[0][0]
-        return node.name if all(other is node for other, _ in self.entries) else None
+        node = self._entries[0][0]
+        return node.name if all(other is node for other, _ in self._entries) else None
 
     def __repr__(self):
         name = self.name
@@ -44,7 +39,7 @@ class Symbol:
 
     def _variables(self):
         """(variables that nobody writes, auxiliary states): lists of nodes in order."""
-        order = topological(self.entries)
+        order = topological(self._entries)
         written = set()
         for node in order:
             if node.op is not None and node.op.aux:
@@ -82,7 +77,7 @@ class Symbol:
         -------
         list of str
         """
-        return [node.name for node in topological(self.entries) if node.op is None]
+        return [node.name for node in topological(self._entries) if node.op is None]
 
     def list_outputs(self):
         """The names of the outputs: ``fc1_output``, or the name itself for a variable.
@@ -91,7 +86,7 @@ class Symbol:
         -------
         list of str
         """
-        return [text.output_name(node, index) for node, index in self.entries]
+        return [text.output_name(node, index) for node, index in self._entries]
 
     def get_internals(self):
         """A group of every output on the way to this symbol's.
@@ -101,7 +96,7 @@ class Symbol:
         Symbol
         """
         entries = []
-        for node in topological(self.entries):
+        for node in topological(self._entries):
             count = 1 if node.op is None else node.op.visible(node.parsed)
             entries += [(node, i) for i in range(count)]
         return type(self)(entries)
@@ -114,7 +109,7 @@ class Symbol:
         Symbol or None
             None for variables.
         """
-        seen = {id(node): node for node, _ in self.entries}
+        seen = {id(node): node for node, _ in self._entries}
         entries = [entry for node in seen.values() for entry in node.inputs]
         return type(self)(entries) if entries else None
 
@@ -125,15 +120,15 @@ class Symbol:
         -------
         Symbol
         """
-        return type(self)([(n, 0) for n in topological(self.entries) if n.op is None])
+        return type(self)([(n, 0) for n in topological(self._entries) if n.op is None])
 
     # --- a sequence of outputs -------------------------------------------------------------------
 
     def __len__(self):
-        return len(self.entries)
+        return len(self._entries)
 
     def __iter__(self):
-        return (type(self)([entry]) for entry in self.entries)
+        return (type(self)([entry]) for entry in self._entries)
 
     def __getitem__(self, index):
         """One output, by position or name; a slice makes a group."""
@@ -154,7 +149,7 @@ class Symbol:
             raise IndexError(f"output {index} of {len(self)}")
         if index < 0:
             raise MXNetError("Symbol only accept nonnegative index")
-        return type(self)([self.entries[index]])
+        return type(self)([self._entries[index]])
 
     # --- composition -----------------------------------------------------------------------------
 
@@ -188,12 +183,12 @@ class Symbol:
             raise MXNetError(
                 f"General composition only support kwargs for now, got {len(args)} by position"
             )
-        self.entries = compose.substitute(self.entries, kwargs)
+        self._entries = compose.substitute(self._entries, kwargs)
         if name:
-            self.entries[0][0].name = name
+            self._entries[0][0].name = name
 
     def __copy__(self):
-        return type(self)(compose.clone(self.entries))
+        return type(self)(compose.clone(self._entries))
 
     def __deepcopy__(self, memo):
         return self.__copy__()
@@ -202,7 +197,7 @@ class Symbol:
         return {"handle": self.tojson()}
 
     def __setstate__(self, state):
-        self.entries = loads(state["handle"])
+        self._entries = loads(state["handle"])
 
     def __reduce__(self):
         return _restore, (type(self), self.__getstate__())
@@ -211,8 +206,8 @@ class Symbol:
 
     def _only_node(self):
         """The node of all entries, or None."""
-        node = self.entries[0][0]
-        return node if all(other is node for other, _ in self.entries) else None
+        node = self._entries[0][0]
+        return node if all(other is node for other, _ in self._entries) else None
 
     def attr(self, key):
         """One attribute of the operation or variable.
@@ -263,7 +258,7 @@ class Symbol:
             By the nodes' names.
         """
         found = {}
-        for node in topological(self.entries):
+        for node in topological(self._entries):
             if node.attrs:
                 found.setdefault(node.name, {}).update(attributes.shown(node.attrs))
         return found
@@ -310,7 +305,7 @@ class Symbol:
         -------
         str
         """
-        return dumps(self.entries, remove_amp_cast)
+        return dumps(self._entries, remove_amp_cast)
 
     def save(self, fname, remove_amp_cast=True):
         """Write the graph to a JSON file.
@@ -332,7 +327,7 @@ class Symbol:
         -------
         str
         """
-        return text.debug(self.entries)
+        return text.debug(self._entries)
 
     # --- inference -------------------------------------------------------------------------------
 
@@ -431,4 +426,4 @@ def Group(symbols, create_fn=Symbol):
     """
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise TypeError("Expected a list of symbols as input")
-    return create_fn([entry for symbol in symbols for entry in symbol.entries])
+    return create_fn([entry for symbol in symbols for entry in symbol._entries])
