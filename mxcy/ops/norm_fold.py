@@ -38,7 +38,12 @@ def _fold(a, vector, **extents):
 _STATISTICS = (values(0.5, 2, (3,)), (3,), (3,), values(0.5, 2, (3,)))
 
 
-@op("_batch_norm_scale", inputs="gamma beta mean var", outputs="scale shift")
+@op(
+    "_batch_norm_scale",
+    inputs="gamma beta mean var",
+    outputs="scale shift",
+    aux=("mean", "var"),
+)
 class BatchNormScale:
     """The factor and the summand of each channel that a BatchNorm in inference comes to.
 
@@ -74,6 +79,7 @@ def _fold_names(a):
     "_fold_batch_norm",
     inputs="weight bias? gamma beta mean var",
     outputs="folded_weight folded_bias",
+    aux=("mean", "var"),
 )
 class FoldBatchNorm:
     """Weight and bias of a layer that does what the layer and a BatchNorm in inference did.

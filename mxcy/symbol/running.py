@@ -1,7 +1,10 @@
 """Symbols put to work: executors, evaluation and optimisation for a backend (methods of Symbol)."""
 
+from mxcy import dtypes
 from mxcy.context import current_context
 from mxcy.graph.node import topological
+from mxcy.ops.infer import Spec
+from mxcy.symbol.inference import known_specs
 
 __all__ = [
     "bind", "eval", "get_backend_symbol", "has_dynamic_shape_op", "optimize_for", "simple_bind",
@@ -73,11 +76,10 @@ def simple_bind(
     """
     from mxcy.executor import simple_bind as make
 
-    shared = dict(shared_buffer or {})
-    if shared_exec is not None:
-        arguments = shared_exec.arg_dict
-        shared.update((name, arguments[name]) for name in shared_arg_names or ())
-    return make(self, ctx, grad_req, type_dict, shared, **kwargs)
+    return make(
+        self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
+        shared_buffer, kwargs,
+    )  # fmt: skip
 
 
 def eval(self, ctx=None, **kwargs):
@@ -122,11 +124,29 @@ def optimize_for(
     Symbol
         Itself, with a warning, when there is no such backend.
     """
-    from mxcy.graph import optimize
+    from mxcy.graph.backend import partition
+    from mxcy.planned import target
 
-    given = (args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, kwargs)
-    entries = optimize.for_backend(self._entries, backend, *given)
-    return self if entries is None else type(self)(entries)
+    known = {} if skip_infer else _known(self, args, aux, shape_dict, type_dict)
+    return type(self)(partition(self._entries, backend, target(), known, strict=False))
+
+
+def _known(symbol, args, aux, shape_dict, type_dict):
+    """{variable: Spec} of what `optimize_for` was told."""
+    given = {}
+    for names, arrays in (
+        (symbol.list_arguments(), args),
+        (symbol.list_auxiliary_states(), aux),
+    ):
+        pairs = (
+            arrays.items() if isinstance(arrays, dict) else zip(names, arrays or (), strict=False)
+        )
+        given.update({n: Spec(a.shape, a.dtype_code) for n, a in pairs if a is not None})
+    for name, shape in (shape_dict or {}).items():
+        given.setdefault(name, Spec()).shape = tuple(n if n > 0 else -1 for n in shape)
+    for name, dtype in (type_dict or {}).items():
+        given.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
+    return known_specs(symbol, given)
 
 
 def get_backend_symbol(self, backend):
@@ -146,9 +166,10 @@ def get_backend_symbol(self, backend):
     MXNetError
         When there is no such backend.
     """
-    from mxcy.graph import optimize
+    from mxcy.graph.backend import partition
+    from mxcy.planned import target
 
-    return type(self)(optimize.backend_entries(self._entries, backend))
+    return type(self)(partition(self._entries, backend, target()))
 
 
 def has_dynamic_shape_op(self):

@@ -112,7 +112,7 @@ def _find_chains(graph, allowed):
 
 def _is_layer(graph, number):
     node = graph.nodes[number]
-    if node.op.name not in _LAYERS or graph.specs[number][0].dtype != _FLOAT:
+    if node.op.name not in _LAYERS or graph.specs[number][0].dtype not in (None, _FLOAT):
         return False
     return getattr(node.attrs, "layout", None) in (None, "NCW", "NCHW", "NCDHW")
 
@@ -131,6 +131,8 @@ def _is_sum(graph, number):
     if node.op.name not in _SUMS:
         return False
     lhs, rhs = (graph.spec(entry) for entry in node.inputs)
+    if lhs.shape is None or rhs.shape is None:  # symbols may be rewritten before shapes are known
+        return node.op.name == "elemwise_add"
     return lhs == rhs
 
 

@@ -1,0 +1,70 @@
+"""Symbols rewritten for a backend: what `Symbol.optimize_for` and `get_backend_symbol` return.
+
+The only backend is oneDNN: its fused layers are put in the place of the operators they stand for.
+Layouts and kernels are chosen later, when the symbol is bound.
+"""
+
+import warnings
+
+from mxcy.base import MXNetError
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer_partial
+from mxcy.graph.node import SymbolNode
+from mxcy.graph.passes import layers, simplify
+
+__all__ = ["BACKENDS", "partition", "to_entries"]
+
+BACKENDS = ("ONEDNN", "MKLDNN")
+_PASSES = (simplify.run, layers.run)
+
+
+def partition(entries, backend, target, known=None, strict=True):
+    """The entries of a symbol as a backend wants them, for prediction.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+    backend : str
+        One of `BACKENDS`.
+    target : Target
+    known : dict of str to Spec, optional
+        What is known of variables.
+    strict : bool
+        Whether an unknown backend is an error; a warning otherwise.
+
+    Raises
+    ------
+    MXNetError
+        When there is no such backend.
+    """
+    if backend.upper() not in BACKENDS:
+        message = f"backend {backend} is not known, choose one of {', '.join(BACKENDS)}"
+        if strict:
+            raise MXNetError(message)
+        warnings.warn(message, stacklevel=3)
+        return entries
+    graph = from_entries(entries)
+    graph.specs = infer_partial(graph, known or {})
+    for run in _PASSES:
+        graph = run(graph, target)
+    return to_entries(graph)
+
+
+def to_entries(graph):
+    """The linked form of a graph: entries of its outputs."""
+    made = []
+    for node in graph.nodes:
+        inputs = [(made[number], index) for number, index in node.inputs]
+        texts = {} if node.op is None else _texts(node)
+        made.append(SymbolNode(node.op, node.name, {**texts, **node.extra}, inputs))
+    return [(made[number], index) for number, index in graph.outputs]
+
+
+def _texts(node):
+    """The attributes of a node that differ from their defaults, as text."""
+    found = {}
+    for field in node.op.schema.fields:
+        value = getattr(node.attrs, field.name)
+        if value != field.default or type(value) is not type(field.default):
+            found[field.name] = str(value)
+    return found

@@ -1,0 +1,48 @@
+"""Symbols rewritten for the oneDNN backend: fused operators, same results."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.base import MXNetError
+
+
+def network():
+    data = mx.sym.var("data")
+    x = mx.sym.Convolution(data, kernel=(3, 3), num_filter=16, pad=(1, 1), name="conv")
+    x = mx.sym.BatchNorm(x, fix_gamma=False, name="norm")
+    x = mx.sym.Activation(x, act_type="relu", name="relu")
+    x = mx.sym.Dropout(x, p=0.5)
+    x = mx.sym.FullyConnected(x, num_hidden=8, name="dense")
+    return mx.sym.Activation(x, act_type="sigmoid", name="out")
+
+
+@pytest.mark.parametrize("backend", ["ONEDNN", "MKLDNN"])
+def test_fused_operators_and_equal_results(backend):
+    symbol = network()
+    executor = symbol.simple_bind(mx.cpu(), grad_req="null", data=(2, 3, 8, 8))
+    for array in (*executor.arg_arrays, *executor.aux_arrays):
+        array[:] = mx.nd.random.uniform(0.1, 1, shape=array.shape)
+    expected = executor.forward()[0].asnumpy()
+    for rewritten in (
+        symbol.optimize_for(backend),
+        symbol.optimize_for(backend, args=executor.arg_dict, aux=executor.aux_dict),
+        symbol.get_backend_symbol(backend),
+    ):
+        text = rewritten.tojson()
+        assert '"_sg_onednn_conv"' in text and '"_sg_onednn_fully_connected"' in text
+        assert '"BatchNorm"' not in text and '"Dropout"' not in text
+        assert set(rewritten.list_inputs()) == set(symbol.list_inputs())
+        again = mx.sym.load_json(text).bind(
+            mx.cpu(), {n: executor.arg_dict[n] for n in rewritten.list_arguments()},
+            aux_states={n: executor.aux_dict[n] for n in rewritten.list_auxiliary_states()},
+        )  # fmt: skip
+        np.testing.assert_allclose(again.forward()[0].asnumpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_unknown_backends():
+    with pytest.warns(UserWarning, match="nothing is not known"):
+        symbol = network()
+        assert symbol.optimize_for("nothing").tojson() == symbol.tojson()
+    with pytest.raises(MXNetError, match="choose one of ONEDNN"):
+        network().get_backend_symbol("nothing")
