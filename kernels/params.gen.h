@@ -53,6 +53,21 @@ typedef struct {
   int64_t after[5];
 } mx_pad_params;
 
+/* elementwise steps that run tile by tile, see leaf/pointwise.cc: `code` tells the
+ * instruction; dst, a and b are places, numbers come in pairs; an input that is repeated has
+ * element (position / inner) % extent, others have extent 0 */
+typedef struct {
+  int32_t steps;
+  int32_t registers;
+  int32_t code[64];
+  int32_t dst[64];
+  int32_t a[64];
+  int32_t b[64];
+  double numbers[128];
+  int64_t extent[16];
+  int64_t inner[16];
+} mx_program_params;
+
 /* loops over two strided sides; source is an input's index, or -1 for the scalar */
 typedef struct {
   int32_t ndim;

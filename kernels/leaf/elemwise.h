@@ -113,6 +113,33 @@ struct Runner {
   }
 };
 
+// What the lines of elemwise.def offer to fused programs (pointwise.cc): by the code of a kernel's
+// name, its rows, and where its operands come from.
+enum Operands : int32_t { kUnary, kNumbers, kPair, kWithNumber, kNumberFirst };
+struct Instruction {
+  uint32_t code;
+  Operands operands;
+  Row row;     // runs; kWithNumber and kNumberFirst: a run and one element
+  Row vs, sv;  // kPair: where an operand is one element
+};
+// FNV-1a of a name; mxcy/ops/pointwise.py computes the same.
+constexpr uint32_t name_code(const char* name) {
+  uint32_t code = 2166136261u;
+  for (; *name; ++name) code = (code ^ (uint8_t)*name) * 16777619u;
+  return code;
+}
+// NULL if there is none; dtype is MX_F32 or MX_F64.
+const Instruction* unary_instruction(uint32_t code, int32_t dtype);
+const Instruction* binary_instruction(uint32_t code, int32_t dtype);
+
+template <int n>
+const Instruction* find_instruction(const Instruction (&table)[n], uint32_t code) {
+  for (const Instruction& one : table) {
+    if (one.code == code) return &one;
+  }
+  return nullptr;
+}
+
 constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of this
 
 // Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.

@@ -35,7 +35,24 @@ int broadcast(const mx_call* call) {
   return run_broadcast(call, kRows<Op, T>);
 }
 
+template <class T>
+constexpr Instruction kInstructions[] = {
+#define MX_GRAD(id, types, ...) \
+  {name_code(#id), kPair, vv_row<id##_op, T>, vs_row<id##_op, T>, sv_row<id##_op, T>},
+#define MX_BINARY(id, types, ...) \
+  MX_GRAD(id, types){name_code(#id "_scalar"), kWithNumber, vs_row<id##_op, T>, nullptr, nullptr},
+#define MX_BINARY_R(id, types, ...)                                                             \
+  MX_BINARY(id, types){name_code("r" #id "_scalar"), kNumberFirst, sv_row<id##_op, T>, nullptr, \
+                       nullptr},
+#include "elemwise.def"
+};
+
 }  // namespace
+
+const Instruction* binary_instruction(uint32_t code, int32_t dtype) {
+  return dtype == MX_F32 ? find_instruction(kInstructions<float>, code)
+                         : find_instruction(kInstructions<double>, code);
+}
 
 void register_elemwise_binary() {
 #define MX_ADD_GRAD(T, bits) mx_kernel_add(name, same_shape<Op, T>, bits, 0);

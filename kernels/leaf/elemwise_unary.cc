@@ -30,7 +30,20 @@ int unary2(const mx_call* call) {
   return run_with_scalars(call, unary2_row<Op, T>, dtype_of<T>, 2, false);
 }
 
+template <class T>
+constexpr Instruction kInstructions[] = {
+#define MX_UNARY(id, types, ...) {name_code(#id), kUnary, unary_row<id##_op, T>, nullptr, nullptr},
+#define MX_UNARY2(id, types, ...) \
+  {name_code(#id), kNumbers, unary2_row<id##_op, T>, nullptr, nullptr},
+#include "elemwise.def"
+};
+
 }  // namespace
+
+const Instruction* unary_instruction(uint32_t code, int32_t dtype) {
+  return dtype == MX_F32 ? find_instruction(kInstructions<float>, code)
+                         : find_instruction(kInstructions<double>, code);
+}
 
 void register_elemwise_unary() {
 #define MX_ADD_UNARY(T, bits) mx_kernel_add(name, unary<Op, T>, bits, 0);

@@ -25,7 +25,7 @@ from mxcy.base import MXNetError, _Null, kernel_error
 
 cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
-    MAX_PARAMS = 1024
+    MAX_PARAMS = 4096
     SMALL_PARAMS = 128
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh

@@ -38,6 +38,19 @@ cdef extern from "params.gen.h" nogil:
         int64_t shape[5]
         int64_t before[5]
         int64_t after[5]
+    # elementwise steps that run tile by tile, see leaf/pointwise.cc: `code` tells the
+    # instruction; dst, a and b are places, numbers come in pairs; an input that is repeated has
+    # element (position / inner) % extent, others have extent 0
+    ctypedef struct mx_program_params:
+        int32_t steps
+        int32_t registers
+        int32_t code[64]
+        int32_t dst[64]
+        int32_t a[64]
+        int32_t b[64]
+        double numbers[128]
+        int64_t extent[16]
+        int64_t inner[16]
     # loops over two strided sides; source is an input's index, or -1 for the scalar
     ctypedef struct mx_copy_params:
         int32_t ndim

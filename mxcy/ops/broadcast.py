@@ -148,7 +148,7 @@ def scalar_form(name, aliases, define, grad, kernel, domain, number, doc):
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=ref,
-        kernels=(native(kernel, SCALAR, when=_refuse_other_dtype, inplace=True),),
+        kernels=(native(kernel, SCALAR, when=_refuse_other_dtype, inplace=True, pointwise=True),),
         domain=domain,
         doc=doc,
         dtypes=_ALL,
@@ -206,7 +206,7 @@ def binary(
 
     grad = _both_grads(partial)
     shared = {"inputs": "lhs rhs", "grad": grad, "ref": ref, "domain": domain, "dtypes": _ALL}
-    whole = native(kernel, when=_refuse_unequal, inplace=True)
+    whole = native(kernel, when=_refuse_unequal, inplace=True, pointwise=True)
     rows = native(f"{kernel}_broadcast", BROADCAST, _broadcast_params)
     register(
         broadcast or f"broadcast_{kernel}",

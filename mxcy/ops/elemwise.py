@@ -49,7 +49,7 @@ def unary(name, doc, define, grad=None, domain=(-1.0, 1.0), aliases=(), ints=Fal
         grad=grad,
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=lambda a, xp, data: function(xp, data).astype(data.dtype, copy=False),
-        kernels=(native(name, inplace=True),),
+        kernels=(native(name, inplace=True, pointwise=True),),
         samples=(sample((3, 4), tol=tol), sample((2, 3, 19), tol=tol, grad=False)),
         dtypes=_ALL if ints else _FLOATS,
         domain=domain,
@@ -309,7 +309,7 @@ register(
     infer_back=back_data,
     grad=_zero,
     ref=lambda a, xp, data: (data == 0).astype(data.dtype),
-    kernels=(native("logical_not", inplace=True),),
+    kernels=(native("logical_not", inplace=True, pointwise=True),),
     samples=(sample((3, 4)),),
     dtypes=_ALL,
     domain=(-1, 1),
@@ -327,7 +327,11 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
         ignores=("data",),
         kernels=(
             native(
-                "fill", struct=SCALAR, params=lambda a, i, o, v=_value: {"scalar": v}, inplace=True
+                "fill",
+                struct=SCALAR,
+                params=lambda a, i, o, v=_value: {"scalar": v},
+                inplace=True,
+                pointwise=True,
             ),
         ),
         samples=(sample((3, 4)),),
@@ -356,7 +360,7 @@ class Clip:
 
     dtypes = _ALL
     domain = (-3, 3)
-    kernels = (native("clip", SCALAR2, _clip_params, inplace=True),)
+    kernels = (native("clip", SCALAR2, _clip_params, inplace=True, pointwise=True),)
 
     def epilogue(a):
         return "clip", a.a_min, a.a_max
@@ -384,7 +388,15 @@ class SmoothL1:
     scalar: Unstated(Float) = 1.0
 
     domain = (-2, 2)
-    kernels = (native("smooth_l1", SCALAR2, lambda a, i, o: {"p": a.scalar, "q": 0}, inplace=True),)
+    kernels = (
+        native(
+            "smooth_l1",
+            SCALAR2,
+            lambda a, i, o: {"p": a.scalar, "q": 0},
+            inplace=True,
+            pointwise=True,
+        ),
+    )
     samples = (sample((3, 4)), sample((3, 4), scalar=2.0), sample((3, 4), scalar=0.6))
 
     infer = infer_same
@@ -412,7 +424,13 @@ class HardSigmoid:
     dtypes = _FLOATS
     domain = (-4, 4)
     kernels = (
-        native("hard_sigmoid", SCALAR2, lambda a, i, o: {"p": a.alpha, "q": a.beta}, inplace=True),
+        native(
+            "hard_sigmoid",
+            SCALAR2,
+            lambda a, i, o: {"p": a.alpha, "q": a.beta},
+            inplace=True,
+            pointwise=True,
+        ),
     )
     samples = (sample((3, 4)), sample((3, 4), alpha=0.3, beta=0.1))
 

@@ -6,8 +6,9 @@ from mxcy.ops.attrs import Enum, Float
 from mxcy.ops.elemwise import by_element
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_data, require
+from mxcy.ops.params import SCALAR2
 from mxcy.ops.random import generator
-from mxcy.ops.record import op, sample
+from mxcy.ops.record import native, op, sample
 
 _SELU = (1.0507009873554804934, 1.6732632423543772848)  # scale, slope
 _erf = by_element(math.erf)
@@ -18,6 +19,31 @@ def _per_channel(gamma_size, ndim):
     if gamma_size == 1 or ndim == 1:
         return (gamma_size,) + (1,) * (ndim - 1)
     return (1, gamma_size) + (1,) * (ndim - 2)
+
+
+_ROWS = {"leaky": "leaky", "elu": "elu", "selu": "elu", "gelu": "gelu_erf"}
+
+
+def _row_params(a, ins, outs):
+    """Slope and scale of the negative side's row."""
+    scale, slope = _SELU if a.act_type == "selu" else (1.0, a.slope)
+    return {"p": slope, "q": scale}
+
+
+def _row_kernel(curved):
+    """The kernel of gelu (`curved`), or of the kinds with a slope."""
+
+    def applies(a):
+        return a.act_type in _ROWS and (a.act_type == "gelu") == curved
+
+    return native(
+        lambda a, ins, outs: _ROWS.get(a.act_type, ""),
+        struct=None if curved else SCALAR2,
+        params=None if curved else _row_params,
+        when=lambda a, ins, outs: None if applies(a) else "the slopes are arrays",
+        inplace=True,
+        pointwise=applies,
+    )
 
 
 @op(
@@ -60,6 +86,7 @@ class LeakyReLU:
         return (*found[a.act_type], 0.0) if a.act_type in found else None
 
     domain = (-2.0, 2.0)
+    kernels = (_row_kernel(curved=True), _row_kernel(curved=False))
     samples = (
         sample((3, 4), act_type="leaky", slope=0.1),
         sample((2, 3, 4), (3,), act_type="prelu"),

@@ -45,7 +45,7 @@ class AddN:
     def ref(a, xp, arrays):
         return reduce(xp.add, arrays) if len(arrays) > 1 else xp.array(arrays[0])
 
-    kernels = (native("add_n", inplace=True),)
+    kernels = (native("add_n", inplace=True, pointwise="add"),)
     samples = (
         sample((2, 3), (2, 3), dtypes=("float32", "float64", "float16", "bfloat16", "int32")),
         sample((2, 3), (2, 3), (2, 3), (2, 3), (2, 3)),

@@ -113,7 +113,7 @@ class Activation:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (-3.0, 3.0)
-    kernels = (native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True),)
+    kernels = (native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True, pointwise=True),)
 
     def samples():
         for act_type in _ACTIVATIONS:
@@ -160,7 +160,9 @@ class _ActivationGrad:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (0.1, 0.9)
-    kernels = (native(lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True),)
+    kernels = (
+        native(lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True, pointwise=True),
+    )
 
     def samples():
         for act_type in _ACTIVATIONS:

@@ -121,6 +121,14 @@ PAD = Params(
     before="i64[5]",
     after="i64[5]",
 )
+PROGRAM = Params(
+    "program",
+    "elementwise steps that run tile by tile, see leaf/pointwise.cc: `code` tells the instruction;"
+    " dst, a and b are places, numbers come in pairs; an input that is repeated has element"
+    " (position / inner) % extent, others have extent 0",
+    steps="i32", registers="i32", code="i32[64]", dst="i32[64]", a="i32[64]", b="i32[64]",
+    numbers="f64[128]", extent="i64[16]", inner="i64[16]",
+)  # fmt: skip
 COPY = Params(
     "copy",
     "loops over two strided sides; source is an input's index, or -1 for the scalar",

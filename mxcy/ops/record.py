@@ -39,17 +39,20 @@ class Native:
 
     __slots__ = (
         "name", "struct", "params", "when", "workspace", "work", "inplace", "select", "asks",
+        "pointwise",
     )  # fmt: skip
 
-    def __init__(self, name, struct, params, when, workspace, work, inplace, select, asks):
+    def __init__(
+        self, name, struct, params, when, workspace, work, inplace, select, asks, pointwise
+    ):  # fmt: skip
         self.name, self.struct, self.params, self.when = name, struct, params, when
         self.workspace, self.work, self.inplace, self.select = workspace, work, inplace, select
-        self.asks = asks
+        self.asks, self.pointwise = asks, pointwise
 
 
 def native(
     name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False,
-    select=None, asks=False,
+    select=None, asks=False, pointwise=False,
 ):  # fmt: skip
     """Name a kernel of the kernel table for a record.
 
@@ -76,8 +79,13 @@ def native(
         (without inputs: the first output's) by default.
     asks : bool
         Whether the library is asked if the kernel accepts, and how much workspace it needs.
+    pointwise : bool, str or callable
+        Whether the kernel is a line of elemwise.def (``pointwise(a)`` may tell), so that fused
+        programs can do the same; the name of a line stands for its use on all inputs in turn.
     """
-    return Native(name, struct, params, when, workspace, work, inplace, select, asks)
+    return Native(
+        name, struct, params, when, workspace, work, inplace, select, asks, pointwise
+    )  # fmt: skip
 
 
 class Sample:
@@ -243,6 +251,14 @@ class Op:
         except MXNetError as error:
             raise MXNetError(f"Error in operator {self.name}: {error}") from None
         return [out] if isinstance(out, Spec) else list(out)
+
+    def pointwise(self, a):
+        """The kernel that fused elementwise programs can imitate, or None (see `native`)."""
+        for kernel in self.kernels:
+            found = kernel.pointwise
+            if found(a) if callable(found) else found:
+                return kernel
+        return None
 
     # --- gradient ---
     def _plan_grad(self, extra):
