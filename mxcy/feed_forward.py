@@ -183,8 +183,11 @@ eval_batch_end_callback
             self._drop_extra_params()
         self._init_params([*data.provide_data, *data.provide_label])
         module = self._module(data, logger or logging, work_load_list)
+        data.reset()
         if self.epoch_size is not None:
             data = ResizeIter(data, self.epoch_size, reset_internal=False)
+        if isinstance(eval_end_callback, LogValidationMetricsCallback):
+            eval_end_callback = None  # the module logs that itself
         module.fit(
             data,
             eval_data=eval_data,
@@ -243,7 +246,9 @@ eval_batch_end_callback
         """A module for prediction on the first device, bound to the shapes of an iterator."""
         names = [one[0] for one in data.provide_data]
         if self._predictor is None or self._predictor.data_names != names:
-            self._predictor = Module(self.symbol, names, None, context=self.ctx[0])
+            known = {*names, *self.arg_params}
+            labels = [name for name in self.symbol.list_arguments() if name not in known]
+            self._predictor = Module(self.symbol, names, labels, context=self.ctx[0])
         self._predictor.bind(data.provide_data, for_training=False, force_rebind=True)
         self._predictor.set_params(self.arg_params, self.aux_params or {})
         return self._predictor

@@ -82,7 +82,8 @@ class NDArrayIter(DataIter):
         self._order = self.idx.copy()  # the entries in the order of this epoch
         #: these, after the entries that came over from the last epoch
         self._line = self._order
-        self._begin(left_over=self.idx[:0])
+        self.cursor = -batch_size
+        self.reset()
 
     @property
     def provide_data(self):

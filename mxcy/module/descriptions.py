@@ -66,7 +66,7 @@ def describe(names, shapes, kind, strict):
     if sorted(names) != sorted(given):
         _complain(
             f"Data provided by {kind}_shapes don't match names specified by {kind}_names "
-            f"({[tuple(one) for one in found]} vs. {names})",
+            f"({found} vs. {names})",
             strict,
         )
     return found

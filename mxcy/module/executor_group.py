@@ -171,8 +171,15 @@ class DataParallelExecutorGroup:
         reshape : bool
             Keep the arrays whose shapes stay.
         """
+        before = dict(self.__dict__)
+        try:
+            self._bind_all(data_shapes, label_shapes or [], shared_group, reshape)
+        except Exception:
+            self.__dict__.update(before)  # what was bound goes on to work
+            raise
+
+    def _bind_all(self, data_shapes, label_shapes, shared_group, reshape):
         self.batch_size = self.slices = None
-        label_shapes = label_shapes or []
         self.data_layouts = self.decide_slices(data_shapes)
         self.label_layouts = self.decide_slices(label_shapes)
         self.data_shapes, self.label_shapes = data_shapes, label_shapes
@@ -183,13 +190,21 @@ class DataParallelExecutorGroup:
             parts = self._part_shapes(data_shapes, self.data_layouts, i)
             parts += self._part_shapes(label_shapes, self.label_layouts, i)
             if reshape:
-                shapes = {one.name: one.shape for one in parts if one.name in self.arg_names}
-                execs.append(self.execs[i].reshape(allow_up_sizing=True, **shapes))
+                execs.append(self.execs[i].reshape(allow_up_sizing=True, **self._inputs_of(parts)))
             else:
                 shared = None if shared_group is None else shared_group.execs[i]
                 execs.append(self._bind(ctx, parts, shared, self._group2ctxs[i]))
         self.execs = execs
         self._collect_arrays()
+
+    def _inputs_of(self, parts):
+        """The shapes of all arguments that are no parameters, labels that nobody gives included."""
+        given = {one.name: one.shape for one in parts if one.name in self.arg_names}
+        shapes, _, _ = self.symbol.infer_shape(**given)
+        if shapes is None:
+            return given
+        found = zip(self.arg_names, shapes, strict=True)
+        return {name: shape for name, shape in found if name not in self.param_names}
 
     def _part_shapes(self, descriptions, axes, device):
         size = 0 if self.slices is None else self.slices[device].stop - self.slices[device].start

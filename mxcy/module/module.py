@@ -230,7 +230,7 @@ class Module(BaseModule):
             )
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
-        self._describe(data_shapes, label_shapes)
+        self._data_shapes, self._label_shapes = self._described(data_shapes, label_shapes)
         self._exec_group = DataParallelExecutorGroup(
             self._symbol,
             self._context,
@@ -266,9 +266,9 @@ class Module(BaseModule):
         self._exec_group = None
         self._data_shapes = self._label_shapes = None
 
-    def _describe(self, data_shapes, label_shapes):
-        self._data_shapes = describe(self._data_names, data_shapes, "data", True)
-        self._label_shapes = describe(self._label_names, label_shapes or [], "label", False) or None
+    def _described(self, data_shapes, label_shapes):
+        label_shapes = describe(self._label_names, label_shapes or [], "label", False)
+        return describe(self._data_names, data_shapes, "data", True), label_shapes or None
 
     def reshape(self, data_shapes, label_shapes=None):
         """Bind to other shapes; parameters and optimizer stay.
@@ -279,8 +279,9 @@ class Module(BaseModule):
             See `bind`.
         """
         assert self.binded, "the module is not bound: call bind first"
-        self._describe(data_shapes, label_shapes)
-        self._exec_group.reshape(self._data_shapes, self._label_shapes)
+        data_shapes, label_shapes = self._described(data_shapes, label_shapes)
+        self._exec_group.reshape(data_shapes, label_shapes)
+        self._data_shapes, self._label_shapes = data_shapes, label_shapes
 
     # -- parameters -------------------------------------------------------------------------------
 
@@ -322,12 +323,7 @@ class Module(BaseModule):
                     initializer(InitDesc(name, attributes.get(name)), array)
         self.params_initialized = True
         self._params_dirty = False
-        # Values of other names, which raise ValueError unless they are allowed.
-        arg_extra = _others(arg_params, self._arg_params)
-        aux_extra = _others(aux_params, self._aux_params)
-        group.set_params(
-            {**self._arg_params, **arg_extra}, {**self._aux_params, **aux_extra}, allow_extra
-        )
+        group.set_params(self._arg_params, self._aux_params)
 
     def set_params(
         self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False
@@ -491,7 +487,3 @@ def _on_cpu(names, arrays):
         name: nd.zeros(parts[0].shape, ctx=cpu(), dtype=parts[0].dtype)
         for name, parts in zip(names, arrays, strict=True)
     }
-
-
-def _others(given, own):
-    return {name: array for name, array in (given or {}).items() if name not in own}

@@ -142,7 +142,6 @@ class SequentialModule(BaseModule):
         if self.params_initialized and not force_init:
             return
         assert self.binded, "call bind before initializing the parameters"
-        self._refuse_unknown(arg_params, aux_params, initializer, allow_extra)
         for module in self._modules:
             # Each module finds parameters of the others in the dictionaries.
             module.init_params(
@@ -150,19 +149,6 @@ class SequentialModule(BaseModule):
             )
         self._refuse_duplicates()
         self.params_initialized = True
-
-    def _refuse_unknown(self, arg_params, aux_params, initializer, allow_extra):
-        """Raise ValueError for names that no module has."""
-        if allow_extra:
-            return
-        known = set()
-        for module in self._modules:
-            symbol = module.symbol
-            if symbol is not None:
-                known.update(symbol.list_arguments(), symbol.list_auxiliary_states())
-        for name in [*(arg_params or {}), *(aux_params or {})]:
-            if name not in known:
-                raise ValueError(f'Find name "{name}" that is not in any of the modules')
 
     def _refuse_duplicates(self):
         owners = {}

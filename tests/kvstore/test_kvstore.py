@@ -1,0 +1,197 @@
+"""Stores of one process, with the answers of real MXNet 1.9.1."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+
+KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
+
+
+def ones(number=1.0, device=0):
+    return mx.nd.full((2, 2), number, ctx=mx.cpu(device))
+
+
+def pulled(store, key):
+    out = mx.nd.zeros((2, 2))
+    store.pull(key, out=out)
+    assert len(set(out.asnumpy().ravel().tolist())) == 1
+    return out[0, 0].asscalar()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pushed_values_are_added_up_and_replace(kind):
+    store = mx.kv.create(kind.upper())
+    assert (store.type, store.rank, store.num_workers) == (kind, 0, 1)
+    store.init(3, ones())
+    assert pulled(store, 3) == 1
+    store.push(3, ones(8))
+    assert pulled(store, 3) == 8
+    store.push(3, [ones(i, i) for i in range(4)])
+    assert pulled(store, 3) == 6
+
+
+def test_lists_of_keys():
+    store = mx.kv.create()
+    store.init(["a", "b"], [ones(), ones()])
+    store.push(["a", "b"], [[ones(2), ones(2, 1)], [ones(5)]])
+    outs = [[ones(0, i) for i in range(2)], [ones(0)]]
+    store.pull(["a", "b"], out=outs)
+    assert [[array[0, 0].asscalar() for array in part] for part in outs] == [[4, 4], [5]]
+
+
+def test_what_is_pushed_is_copied():
+    store = mx.kv.create()
+    store.init("a", ones())
+    gradient = ones(2)
+    store.push("a", gradient)
+    gradient[:] = 7
+    assert pulled(store, "a") == 2
+
+
+def test_an_updater_changes_the_stored_values():
+    store, calls = mx.kv.create(), []
+
+    def updater(key, pushed, stored):
+        calls.append(key)
+        stored += pushed * 2
+
+    store._set_updater(updater)
+    store.init(3, ones())
+    store.push(3, [ones(), ones()])
+    assert pulled(store, 3) == 5 and calls == [3]
+    out = ones(0)
+    store.pushpull(3, ones(), out=out)
+    assert out[0, 0].asscalar() == 7
+    gradient = ones()
+    store.pushpull(3, gradient)
+    assert gradient[0, 0].asscalar() == 9
+
+
+def test_broadcast():
+    store, outs = mx.kv.create("device"), [ones(0), ones(0, 1)]
+    store.broadcast("a", ones(3), out=outs)
+    assert [array[0, 0].asscalar() for array in outs] == [3, 3]
+    with pytest.raises(mx.MXNetError, match="duplicate init of key a"):
+        store.broadcast("a", ones(), out=outs)
+
+
+def test_optimizers_and_their_states(tmp_path):
+    file = str(tmp_path / "states")
+    store = mx.kv.create("device")
+    with pytest.raises(AssertionError, match="no optimizer"):
+        store.save_optimizer_states(file)
+    store.set_optimizer(mx.optimizer.SGD(momentum=0.9, learning_rate=0.1))
+    store.init("w", ones())
+    store.push("w", ones()), store.push("w", ones())
+    assert pulled(store, "w") == pytest.approx(0.71)
+    store.save_optimizer_states(file)
+    store.push("w", ones())
+    assert pulled(store, "w") == pytest.approx(0.439)
+    again = mx.kv.create()
+    again.set_optimizer(mx.optimizer.SGD(momentum=0.9, learning_rate=0.1))
+    again.init("w", ones(0.71))
+    again.load_optimizer_states(file)
+    again.push("w", ones())
+    assert pulled(again, "w") == pytest.approx(0.439)
+
+
+# What devices 0 and 1 send for the gradient [.6, -.7, .2, .3] with the threshold 0.5, added up;
+# then what device 0 sends alone. From real MXNet 1.9.1.
+TWO_BITS = [
+    [1, -1, 0, 0], [0.5, -0.5, 0, 0.5], [1, -1, 0.5, 0.5], [0.5, -0.5, 0, 0.5],
+    [1, -1, 1, 0.5], [0.5, -0.5, 0, 0],
+]  # fmt: skip
+
+
+def test_two_bits():
+    store, out = mx.kv.create("device"), mx.nd.zeros(4)
+    store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+    store.init("a", out)
+    gradient = mx.nd.array([0.6, -0.7, 0.2, 0.3])
+    for number, expected in enumerate(TWO_BITS):
+        store.push("a", [gradient] * (2 - number % 2))
+        store.pull("a", out=out)
+        np.testing.assert_allclose(out.asnumpy(), expected)
+
+
+def test_one_bit():
+    """Above the threshold 1, else -1; what is lost is sent later."""
+    store, out = mx.kv.create("device"), mx.nd.zeros(4)
+    store.set_gradient_compression({"type": "1bit", "threshold": 0.5})
+    store.init("a", out)
+    for expected in ([1, -1, -1, -1], [-1, -1, 1, 1]):
+        store.push("a", mx.nd.array([0.6, -0.7, 0.2, 0.3]))
+        store.pull("a", out=out)
+        np.testing.assert_allclose(out.asnumpy(), expected)
+
+
+def test_compression_refusals():
+    with pytest.raises(Exception, match="not supported for this type of kvstore"):
+        mx.kv.create("local").set_gradient_compression({"type": "2bit"})
+    with pytest.raises(mx.MXNetError, match="Unknown type for gradient compression 3bit"):
+        mx.kv.create("device").set_gradient_compression({"type": "3bit"})
+    with pytest.raises(mx.MXNetError, match="greater than 0"):
+        mx.kv.create("device").set_gradient_compression({"type": "2bit", "threshold": 0})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda s: s.init("a", ones()), mx.MXNetError, "duplicate init of key a"),
+        (lambda s: s.init(3, ones()), mx.MXNetError, "Mixed key types"),
+        (lambda s: s.pull("z", out=ones()), mx.MXNetError, "key z has not been inited"),
+        (lambda s: s.push("z", ones()), mx.MXNetError, "key z has not been inited"),
+        (lambda s: s.push("a", 5), TypeError, "key a: expected an NDArray"),
+        (lambda s: s.push("a", mx.nd.zeros(3)), mx.MXNetError, r"shape \(2, 2\), got \(3,\)"),
+        (lambda s: s.pull("a", out=mx.nd.zeros(3)), mx.MXNetError, r"shape \(2, 2\)"),
+        (lambda s: s.pull("a"), AssertionError, "out"),
+        (lambda s: s.init(1.5, ones()), AssertionError, "unexpected type for keys"),
+        (lambda s: s.init(["b", 1], [ones()] * 2), AssertionError, "inconsistent types"),
+        (lambda s: s.init(["b", "c"], [ones()]), AssertionError, "2 keys, but 1 values"),
+        (lambda s: s.is_capable("flying"), ValueError, "Unknown capability"),
+        (pickle.dumps, pickle.PicklingError, "belongs to its process"),
+    ],
+)
+def test_refusals(call, error, message):
+    store = mx.kv.create()
+    store.init("a", ones())
+    with pytest.raises(error, match=message):
+        call(store)
+
+
+def test_kinds():
+    with pytest.raises(TypeError, match="name must be a string"):
+        mx.kv.create(5)
+    with pytest.raises(mx.MXNetError, match="there is no key-value store 'moon'"):
+        mx.kv.create("moon")
+
+
+def test_own_kinds():
+    @mx.kv.KVStoreBase.register
+    class Doubling(mx.kv.KVStoreBase):
+        def broadcast(self, key, value, out, priority=0):
+            out[:] = value * 2
+
+        @staticmethod
+        def is_capable(capability):
+            return False
+
+    out = ones(0)
+    mx.kv.create("doubling").broadcast("a", ones(3), out)
+    assert out[0, 0].asscalar() == 6
+    with pytest.raises(NotImplementedError, match="Doubling has no pushpull"):
+        mx.kv.create("doubling").pushpull("a", out)
+    del mx.kv.KVStoreBase.kv_registry["doubling"]
+
+
+def test_the_smallest_kind():
+    store, out = mx.kv.create("teststore"), ones(0)
+    assert (store.type, store.rank, store.num_workers) == ("teststore", 0, 1)
+    assert not store.is_capable(mx.kv.KVStoreBase.OPTIMIZER)
+    store.broadcast("a", ones(2), out)
+    assert out[0, 0].asscalar() == 2
+    store.pushpull("a", [ones(), ones(2, 1)], out=[out])
+    assert out[0, 0].asscalar() == 3
