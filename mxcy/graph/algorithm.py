@@ -82,6 +82,13 @@ def choose_dense(target, attrs, ins):
 
 
 def _choose(target, op, attrs, ins, names):
+    key = (op.name, tuple(names), *attrs.items(), *((s.shape, s.dtype) for s in ins))
+    if key not in target.choices:
+        target.choices[key] = _choose_anew(target, op, attrs, ins, names)
+    return target.choices[key]
+
+
+def _choose_anew(target, op, attrs, ins, names):
     accepted = [
         candidate
         for algo, tiles in names.items()

@@ -21,6 +21,7 @@ class Target:
     def __init__(self, has_kernel, query, measure, block, settings, memory):
         self.has_kernel, self.query, self.measure = has_kernel, query, measure
         self.block, self.settings, self.memory = block, settings, memory
+        self.choices: dict = {}  # of kernels, see algorithm.py
 
     @property
     def tries(self):

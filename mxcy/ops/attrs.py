@@ -73,6 +73,8 @@ def _literal(value):
 
 
 def _int(value):
+    if type(value) is int:  # by far the most frequent
+        return value
     value = _literal(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError("expected an integer")
@@ -98,6 +100,8 @@ def _float(value):
 
 
 def _bool(value):
+    if value is True or value is False:
+        return value
     if isinstance(value, str):
         lowered = value.strip().lower()
         if lowered in ("true", "1"):
@@ -119,6 +123,8 @@ def _str(value):
 
 def _tuple_of(parse):
     def parse_tuple(value):
+        if type(value) is tuple:
+            return tuple([parse(v) for v in value])
         value = _literal(value)
         if isinstance(value, (tuple, list, np.ndarray)):
             return tuple(parse(v) for v in value)
