@@ -54,7 +54,7 @@ class Problem:
     Parameters
     ----------
     images, channels, filters : int
-    source, kernel, pad, stride : tuple of int
+    source, kernel, pad, stride, dilate : tuple of int
         Two spatial extents each.
     bias, other : bool
         Whether there is a bias, and an array to add.
@@ -63,6 +63,7 @@ class Problem:
     tile : int
     in_block, out_block : int, optional
         `BLOCK` unless told.
+    groups : int
     """
 
     def __init__(self, images, channels, filters, source, kernel=(3, 3), pad=(1, 1), stride=(1, 1),
@@ -73,7 +74,8 @@ class Problem:
             (n + 2 * p - (k - 1) * d - 1) // s + 1
             for n, p, k, s, d in zip(source, pad, kernel, stride, dilate, strict=True)
         ]
-        self.kernel, self.pad, self.stride, self.act = kernel, pad, stride, act
+        self.kernel, self.pad, self.stride, self.dilate = kernel, pad, stride, dilate
+        self.act = act
         self.in_block, self.out_block = in_block, out_block
         self.data = rng.uniform(-1, 1, (images, channels, *source)).astype(np.float32)
         shape = (filters, channels // groups, *kernel)
@@ -131,8 +133,9 @@ class Problem:
         out = np.zeros(self.out_shape)
         for y in range(self.kernel[0]):
             for x in range(self.kernel[1]):
-                seen = data[:, :, y : y + down * (high - 1) + 1 : down,
-                            x : x + right * (wide - 1) + 1 : right]  # fmt: skip
+                top, left = y * self.dilate[0], x * self.dilate[1]
+                seen = data[:, :, top : top + down * (high - 1) + 1 : down,
+                            left : left + right * (wide - 1) + 1 : right]  # fmt: skip
                 out += np.einsum("nchw,fc->nfhw", seen, weight[:, :, y, x], optimize=True)
         if self.bias is not None:
             out += self.bias[:, None, None]
