@@ -59,11 +59,7 @@ def _add_missing_inputs(node):
         return
     for name in node.op.arguments(node.parsed)[len(node.inputs) :]:
         if name not in node.op.optional or name in node.op.aux:
-            node.inputs.append((SymbolNode(None, f"{node.name}_{name}", _user_keys(node)), 0))
-
-
-def _user_keys(node):
-    return {key: text for key, text in node.attrs.items() if key.startswith("__")}
+            node.inputs.append((SymbolNode(None, f"{node.name}_{name}", node.attrs), 0))
 
 
 def _set_initializers(node):

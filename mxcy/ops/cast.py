@@ -16,6 +16,16 @@ def _infer(a, data):
     return Spec(data.shape, dtypes.code_of(a.dtype))
 
 
+def _infer_amp(a, data):
+    """Mixed precision is about these types only; others stay as they are."""
+    return Spec(data.shape, dtypes.code_of(a.dtype) if data.dtype in _MIXED else data.dtype)
+
+
+def _amp_ref(a, xp, data):
+    mixed = data.dtype.name in ("float16", "float32")
+    return _ref(a, xp, data) if mixed else xp.array(data)
+
+
 def _grad(a, F, g, specs):
     return F.Cast(g, dtype=dtypes.name_of(specs[0].dtype))
 
@@ -25,24 +35,26 @@ def _ref(a, xp, data):
     return data.astype("float32" if a.dtype == "bfloat16" else a.dtype)
 
 
-for _name, _aliases, _targets in (
-    ("Cast", ("cast", "_npi_cast", "_npx_cast"), (_NAMES[0], "bool", *_NAMES[1:])),
-    ("amp_cast", (), _NAMES),
-):
+_MIXED = tuple(map(dtypes.code_of, ("float32", "float16", "bfloat16")))
+
+for _name, _aliases, _targets, _rule, _define, _doc in (
+    ("Cast", ("cast", "_npi_cast", "_npx_cast"), (_NAMES[0], "bool", *_NAMES[1:]), _infer, _ref,
+     "Convert to another element type; floats are cut to integers towards zero."),
+    ("amp_cast", (), _NAMES, _infer_amp, _amp_ref,
+     "Convert between float32, float16 and bfloat16; arrays of other types stay as they are."),
+):  # fmt: skip
     register(
-        _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_infer,
+        _name, aliases=_aliases, fields=(Field("dtype", DType(*_targets)),), infer=_rule,
         infer_back=back_shape,
         in_symbols=InSymbols(precision_cast=_name == "amp_cast"),
-        grad=_grad, ref=_ref, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
+        grad=_grad, ref=_define, kernels=(native("cast"),), domain=(-100, 100), dtypes=_ALL,
         samples=(
             sample((3, 4), dtype="float32", grad=False),
             sample((3, 4), dtype="float16", grad=False, tol=100),
             sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),
         ),
-        doc="Convert to another element type; floats are cut to integers towards zero.",
+        doc=_doc,
     )  # fmt: skip
-
-_MIXED = tuple(map(dtypes.code_of, ("float32", "float16", "bfloat16")))
 
 
 @op(

@@ -102,10 +102,12 @@ class LeakyReLU:
         return ("data", "gamma") if a.act_type == "prelu" else ("data",)
 
     def infer(a, data, gamma=None):
+        if gamma is not None and gamma.dtype is None:
+            gamma.dtype = data.dtype
         if gamma is not None and data.shape is not None:
             channels = data.shape[min(1, data.ndim - 1)]
             if gamma.shape is None:
-                gamma.fill("gamma", (channels,), data.dtype)
+                gamma.fill("gamma", (channels,))
             require(
                 gamma.ndim == 1 and gamma.shape[0] in (1, channels, -1),
                 f"gamma: expected shape (1,) or ({channels},), got {gamma.shape}",

@@ -24,7 +24,9 @@ def _sequence_arguments(a):
 
 
 def _check(a, data, lengths, axes=(0, 1)):
-    """Check the axis and fill in the shape of the lengths."""
+    """Check the axis and fill in what is not known of the lengths."""
+    if lengths is not None and lengths.dtype is None:
+        lengths.dtype = data.dtype
     require(a.axis in axes, f"axis: must be {' or '.join(map(str, axes))}, got {a.axis}")
     if data.shape is not None:
         require(data.ndim > 1, f"data: needs at least 2 dimensions, got {data.shape}")

@@ -179,7 +179,8 @@ register(
     doc="The logarithm of the softmax along an axis, computed without overflow.",
 )  # fmt: skip
 register(
-    "softmin", fields=_FIELDS, infer=_infer_without_length, grad=_grad("_softmax_grad", -1.0),
+    "softmin", fields=_FIELDS, infer=_infer_without_length, infer_back=_back,
+    grad=_grad("_softmax_grad", -1.0),
     ref=_softmin_ref, domain=(-3, 3), dtypes=_FLOATS, samples=_samples(),
     kernels=_forward("softmax", -1.0),
     doc="The softmax of the negated array along an axis: small elements give large results.",

@@ -4,6 +4,7 @@ from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
 from mxcy.graph.node import topological
 from mxcy.symbol import attributes, compose, inference, running, text
+from mxcy.util import is_np_shape
 
 __all__ = ["Symbol", "Group"]
 
@@ -305,7 +306,7 @@ class Symbol:
         -------
         str
         """
-        return dumps(self._entries, remove_amp_cast)
+        return dumps(self._entries, remove_amp_cast, is_np_shape())
 
     def save(self, fname, remove_amp_cast=True):
         """Write the graph to a JSON file.

@@ -1,0 +1,239 @@
+"""`mx.viz`: symbols as tables and as drawings."""
+
+import math
+import warnings
+
+from mxcy.graph.node import topological
+from mxcy.symbol import Symbol
+from mxcy.symbol.text import output_name
+
+__all__ = ["plot_network", "print_summary"]
+
+#: the names that records give to what layers learn
+_LEARNED = ("weight", "bias", "gamma", "beta", "parameters", "i2h_weight", "h2h_weight")
+_WEIGHTS = tuple(
+    "_weight _bias _beta _gamma _moving_var _moving_mean _running_var _running_mean".split()
+)
+_COLOURS = {
+    "variable": "#8dd3c7", "layer": "#fb8072", "activation": "#ffffb3", "statistics": "#bebada",
+    "pooling": "#80b1d3", "shape": "#fdb462", "other": "#fccde5",
+}  # fmt: skip
+
+
+def _check(symbol):
+    if not isinstance(symbol, Symbol):
+        raise TypeError("symbol must be Symbol")
+
+
+def _shapes(symbol, given):
+    """{output name: shape} of all nodes."""
+    internals = symbol.get_internals()
+    _, found, _ = internals.infer_shape(**given)
+    if found is None:
+        raise ValueError("Input shape is incomplete")
+    return dict(zip(internals.list_outputs(), found, strict=True))
+
+
+def _extents(shape):
+    """A shape without the batch's extent, as text."""
+    return "x".join(str(n) for n in shape[1:])
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.74, 1.0)):
+    """Print the layers with their outputs' shapes, numbers of parameters and inputs.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    shape : dict of str to tuple of int, optional
+        Shapes of the inputs; without them shapes are left out, and only parameters whose shapes do
+        not depend on them are counted.
+    line_length : int
+    positions : sequence of float or int
+        Where the columns end: fractions of the line or characters.
+
+    Raises
+    ------
+    TypeError
+        When `symbol` is no Symbol.
+    ValueError
+        When `shape` does not tell enough.
+    """
+    _check(symbol)
+    shapes = {} if shape is None else _shapes(symbol, shape)
+    sizes = _parameter_sizes(symbol, shape or {})
+    if positions[-1] <= 1:
+        positions = [int(line_length * p) for p in positions]
+    order = topological(symbol._entries)
+    rows = [node for i, node in enumerate(order) if node.op is not None or i == 0]
+    total = 0
+    print("_" * line_length)
+    _print_row(("Layer (type)", "Output Shape", "Param #", "Previous Layer"), positions)
+    print("=" * line_length)
+    for node in rows:
+        before = [n.name for n, _ in node.inputs if n.op is not None or n is order[0]]
+        count = 0 if node.op is None else sum(sizes.get(id(n), 0) for n in _learned(node))
+        total += count
+        kind = "null" if node.op is None else node.op.name
+        out = _extents(shapes.get(output_name(node, 0), ()))
+        _print_row((f"{node.name}({kind})", out, count, before[0] if before else ""), positions)
+        for name in before[1:]:
+            _print_row(("", "", "", name), positions)
+        print(("=" if node is rows[-1] else "_") * line_length)
+    print(f"Total params: {total}")
+    print("_" * line_length)
+
+
+def _print_row(fields, positions):
+    line = ""
+    for field, end in zip(fields, positions, strict=True):
+        line = f"{line}{field}"[:end].ljust(end)
+    print(line)
+
+
+def _learned(node):
+    """The variables among a node's inputs that training changes."""
+    if node.op.variadic:
+        return []
+    names = node.op.arguments(node.parsed)
+    return [
+        source
+        for name, (source, _) in zip(names, node.inputs, strict=False)
+        if name in _LEARNED and source.op is None
+    ]
+
+
+def _parameter_sizes(symbol, given):
+    """{id of a variable: number of elements}, where it can be told."""
+    shapes, _, states = symbol.infer_shape_partial(**given)
+    arguments, auxiliary = symbol._variables()
+    return {
+        id(node): math.prod(shape) if shape else 0
+        for node, shape in zip(arguments + auxiliary, shapes + states, strict=True)
+    }
+
+
+# --- drawings ------------------------------------------------------------------------------------
+
+
+def plot_network(
+    symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None,
+    hide_weights=True,
+):  # fmt: skip
+    """Draw a symbol's graph with Graphviz.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    title : str
+    save_format : str
+        The format of the file that the result's `render` writes.
+    shape : dict of str to tuple of int, optional
+        Shapes of the inputs; edges then show the shapes of what they carry.
+    dtype : dict of str to dtype, optional
+        Dtypes of the inputs; edges then show dtypes.
+    node_attrs : dict of str to str, optional
+        Graphviz attributes of the nodes.
+    hide_weights : bool
+        Whether weights, biases and statistics are left out.
+
+    Returns
+    -------
+    graphviz.Digraph
+
+    Raises
+    ------
+    ImportError
+        When the Python package graphviz is not there.
+    TypeError
+        When `symbol` is no Symbol.
+    ValueError
+        When `shape` or `dtype` do not tell enough.
+    """
+    try:
+        from graphviz import Digraph
+    except ImportError:
+        raise ImportError("Draw network requires graphviz library") from None
+    _check(symbol)
+    shapes = None if shape is None else _shapes(symbol, shape)
+    types = None if dtype is None else _types(symbol, dtype)
+    order = topological(symbol._entries)
+    _warn_of_repeated(order)
+    style = {"shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034"}
+    style = {**style, "style": "filled", **(node_attrs or {})}
+    drawing = Digraph(name=title, format=save_format)
+    hidden = set()
+    for node in order:
+        if node.op is None and node.name.endswith(_WEIGHTS):
+            if hide_weights:
+                hidden.add(id(node))
+            continue  # drawn as the edges need it
+        kind, label = _appearance(node)
+        outline = {"shape": "oval"} if node.op is None else {}
+        drawing.node(
+            name=node.name, label=label, **{**style, **outline, "fillcolor": _COLOURS[kind]}
+        )
+    for node in order:
+        for source, index in node.inputs:
+            if id(source) in hidden:
+                continue
+            carried = output_name(source, index)
+            label = "" if shapes is None else _extents(shapes[carried])
+            if types is not None:
+                label += f"({types[carried]})"
+            drawing.edge(
+                tail_name=node.name, head_name=source.name, dir="back", arrowtail="open",
+                label=label,
+            )  # fmt: skip
+    return drawing
+
+
+def _types(symbol, given):
+    internals = symbol.get_internals()
+    _, found, _ = internals.infer_type(**given)
+    if found is None:
+        raise ValueError("Input type is incomplete")
+    names = (getattr(dtype, "__name__", "bfloat16") for dtype in found)
+    return dict(zip(internals.list_outputs(), names, strict=True))
+
+
+def _warn_of_repeated(order):
+    seen, repeated = set(), set()
+    for node in order:
+        (repeated if node.name in seen else seen).add(node.name)
+    if repeated:
+        warnings.warn(
+            "There are multiple variables with the same name in your graph, this may result in "
+            f"cyclic graph. Repeated names: {','.join(sorted(repeated))}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _appearance(node):
+    """(kind, label) of a node, told from the attributes that its operator has."""
+    if node.op is None:
+        return "variable", node.name
+    has, a = node.op.schema.by_name, node.parsed
+    if "num_filter" in has and "kernel" in has:
+        return "layer", f"{node.op.name}\n{_window(a)}, {a.num_filter}"
+    if "num_hidden" in has:
+        return "layer", f"{node.op.name}\n{a.num_hidden}"
+    if "act_type" in has:
+        return "activation", f"{node.op.name}\n{a.act_type}"
+    if "pool_type" in has:
+        return "pooling", f"{node.op.name}\n{a.pool_type}, {_window(a)}"
+    if "op_type" in has:
+        return "other", a.op_type
+    if node.op.aux:
+        return "statistics", node.name
+    shapes = node.op.identity or (node.op.variadic and "dim" in has)
+    return ("shape" if shapes else "other"), node.name
+
+
+def _window(a):
+    kernel = "x".join(str(n) for n in a.kernel or ()) or "[]"
+    return f"{kernel}/{'x'.join(str(n) for n in a.stride or ()) or '1'}"
