@@ -1,0 +1,1 @@
+"""Image classification networks as symbols; each module has ``get_symbol(num_classes, ...)``."""
