@@ -271,6 +271,10 @@ _ROWS = (
     # --- files
     Variable("MXNET_HOME", path, lambda: os.path.expanduser(os.path.join("~", ".mxnet")), "C",
              "mxcy.base", "The folder for downloaded models, data sets and embeddings."),
+    Variable("MXNET_GLUON_REPO", Kind("an address or a folder", str),
+             "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/", "C",
+             "mxcy.gluon.model_zoo.model_store",
+             "Where pretrained models are fetched from: gluon/models/NAME.zip in there."),
 )  # fmt: skip
 
 #: name -> row, aliases not included

@@ -1,6 +1,6 @@
 """Gluon: networks made of blocks, and what is needed to train them."""
 
-from mxcy.gluon import block, data, loss, metric, nn, parameter, trainer, utils
+from mxcy.gluon import block, data, loss, metric, model_zoo, nn, parameter, trainer, utils
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.parameter import (
     Constant,
@@ -25,6 +25,7 @@ __all__ = [
     "data",
     "loss",
     "metric",
+    "model_zoo",
     "nn",
     "parameter",
     "tensor_types",

@@ -16,9 +16,7 @@ def _normalized_and_pooled(data, number):
 
 
 def _pooled(data, number):
-    return mx.sym.Pooling(
-        data, pool_type="max", kernel=(3, 3), stride=(2, 2), name=f"pool{number}"
-    )
+    return mx.sym.Pooling(data, pool_type="max", kernel=(3, 3), stride=(2, 2), name=f"pool{number}")
 
 
 def _dense(data, number, hidden=4096):

@@ -8,7 +8,9 @@ def _unit(data, filters, kernel=(1, 1), stride=(1, 1), pad=(0, 0), name=""):
     data = mx.sym.Convolution(
         data, num_filter=filters, kernel=kernel, stride=stride, pad=pad, name=f"conv_{name}"
     )
-    data = mx.sym.BatchNorm(data, fix_gamma=False, eps=1e-5 + 1e-10, momentum=0.9, name=f"bn_{name}")
+    data = mx.sym.BatchNorm(
+        data, fix_gamma=False, eps=1e-5 + 1e-10, momentum=0.9, name=f"bn_{name}"
+    )
     return mx.sym.Activation(data, act_type="relu", name=f"relu_{name}")
 
 
@@ -89,9 +91,7 @@ def get_symbol(num_classes=1000, **kwargs):
     data = _halving(data, (128, 192), (192, 256), "4e")
     data = _inception(data, 352, (192, 320), (160, 224), "avg", 128, "5a")
     data = _inception(data, 352, (192, 320), (192, 224), "max", 128, "5b")
-    data = mx.sym.Pooling(
-        data, kernel=(7, 7), stride=(1, 1), pool_type="avg", name="global_pool"
-    )
+    data = mx.sym.Pooling(data, kernel=(7, 7), stride=(1, 1), pool_type="avg", name="global_pool")
     data = mx.sym.Flatten(data, name="flatten")
     data = mx.sym.FullyConnected(data, num_hidden=num_classes, name="fc1")
     return mx.sym.SoftmaxOutput(data, name="softmax")

@@ -140,9 +140,7 @@ def get_symbol(num_classes=1000, **kwargs):
     data = _mixed_to_8(data, "mixed_8")
     data = _mixed_8(data, "avg", "mixed_9")
     data = _mixed_8(data, "max", "mixed_10")
-    data = mx.sym.Pooling(
-        data, kernel=(8, 8), stride=(1, 1), pool_type="avg", name="global_pool"
-    )
+    data = mx.sym.Pooling(data, kernel=(8, 8), stride=(1, 1), pool_type="avg", name="global_pool")
     data = mx.sym.Flatten(data, name="flatten")
     data = mx.sym.FullyConnected(data, num_hidden=num_classes, name="fc1")
     return mx.sym.SoftmaxOutput(data, name="softmax")

@@ -7,7 +7,7 @@ CONVOLUTIONS = {11: (1, 1, 2, 2, 2), 13: (2,) * 5, 16: (2, 2, 3, 3, 3), 19: (2, 
 
 
 def _features(data, depths, batch_norm):
-    for stage, (depth, filters) in enumerate(zip(depths, FILTERS), 1):
+    for stage, (depth, filters) in enumerate(zip(depths, FILTERS, strict=True), 1):
         for layer in range(1, depth + 1):
             place = f"{stage}_{layer}"
             data = mx.sym.Convolution(

@@ -1,0 +1,6 @@
+"""Networks that are ready to use."""
+
+from mxcy.gluon.model_zoo import model_store, vision
+from mxcy.gluon.model_zoo.vision import get_model
+
+__all__ = ["get_model", "model_store", "vision"]

@@ -1,0 +1,140 @@
+"""Files of pretrained parameters: kept in a folder, fetched once from a mirror."""
+
+import logging
+import os
+import zipfile
+from pathlib import Path
+
+from mxcy import env
+from mxcy.base import MXNetError, data_dir
+from mxcy.gluon.utils import check_sha1, download
+
+__all__ = ["get_model_file", "load_pretrained", "purge"]
+
+# SHA-1 of the parameter files that the MXNet project published.
+SHA1 = {
+    "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
+    "inceptionv3": "ed47ec45a937b656fcc94dabde85495bbef5ba1f",
+    "resnet18_v1": "a0666292f0a30ff61f857b0b66efc0228eb6a54b",
+    "resnet34_v1": "48216ba99a8b1005d75c0f3a0c422301a0473233",
+    "resnet50_v1": "0aee57f96768c0a2d5b23a6ec91eb08dfb0a45ce",
+    "resnet101_v1": "d988c13d6159779e907140a638c56f229634cb02",
+    "resnet152_v1": "671c637a14387ab9e2654eafd0d493d86b1c8579",
+    "resnet18_v2": "a81db45fd7b7a2d12ab97cd88ef0a5ac48b8f657",
+    "resnet34_v2": "9d6b80bbc35169de6b6edecffdd6047c56fdd322",
+    "resnet50_v2": "ecdde35339c1aadbec4f547857078e734a76fb49",
+    "resnet101_v2": "18e93e4f48947e002547f50eabbcc9c83e516aa6",
+    "resnet152_v2": "f2695542de38cf7e71ed58f02893d82bb409415e",
+    "vgg11": "dd221b160977f36a53f464cb54648d227c707a05",
+    "vgg11_bn": "ee79a8098a91fbe05b7a973fed2017a6117723a8",
+    "vgg13": "6bc5de58a05a5e2e7f493e2d75a580d83efde38c",
+    "vgg13_bn": "7d97a06c3c7a1aecc88b6e7385c2b373a249e95e",
+    "vgg16": "e660d4569ccb679ec68f1fd3cce07a387252a90a",
+    "vgg16_bn": "7f01cf050d357127a73826045c245041b0df7363",
+    "vgg19": "ad2f660d101905472b83590b59708b71ea22b2e5",
+    "vgg19_bn": "f360b758e856f1074a85abd5fd873ed1d98297c3",
+}
+
+
+def _folder(root):
+    return Path(data_dir(), "models") if root is None else Path(os.path.expanduser(root))
+
+
+def _repository():
+    """The address of the mirror, ending in a slash; plain folders become ``file://`` addresses."""
+    address = env.get("MXNET_GLUON_REPO")
+    if "://" not in address:
+        address = Path(address).expanduser().absolute().as_uri()
+    return address if address.endswith("/") else address + "/"
+
+
+def short_hash(name):
+    """The eight digits that stand for a model's SHA-1 in file names.
+
+    Raises
+    ------
+    ValueError
+        When nobody published parameters of that model.
+    """
+    if name not in SHA1:
+        raise ValueError(f"Pretrained model for {name} is not available.")
+    return SHA1[name][:8]
+
+
+def get_model_file(name, root=None):
+    """Find the file of a model's parameters, fetching it if need be.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    root : str, optional
+        The folder of parameter files, by default ``models`` in MXNET_HOME. It is made if needed.
+
+    Returns
+    -------
+    str
+        Path of the file.
+
+    Raises
+    ------
+    ValueError
+        When nobody published parameters of that model.
+    MXNetError
+        When the file is not there and cannot be fetched from MXNET_GLUON_REPO, or is another one.
+    """
+    base = f"{name}-{short_hash(name)}"
+    folder = _folder(root)
+    path = folder / f"{base}.params"
+    if path.exists():
+        if check_sha1(path, SHA1[name]):
+            return str(path)
+        logging.warning("%s is damaged; it is fetched again.", path)
+    url = f"{_repository()}gluon/models/{base}.zip"
+    archive = folder / f"{base}.zip"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        download(url, path=str(archive), overwrite=True, retries=0)
+        with zipfile.ZipFile(archive) as file:
+            file.extract(path.name, folder)
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise MXNetError(
+            f"The pretrained parameters of {name} are not at {path} (SHA-1 {SHA1[name]}) and "
+            f"cannot be fetched from {url}: {error}. Put the file there, or let MXNET_GLUON_REPO "
+            "name a mirror: an address or a folder that contains gluon/models."
+        ) from error
+    finally:
+        archive.unlink(missing_ok=True)
+    if not check_sha1(path, SHA1[name]):
+        path.unlink()
+        raise MXNetError(f"The file from {url} has not the expected SHA-1 {SHA1[name]}.")
+    return str(path)
+
+
+def load_pretrained(net, name, ctx, root):
+    """Load the published parameters of a model into its network.
+
+    Parameters
+    ----------
+    net : HybridBlock
+        The network.
+    name : str
+        Name of the model.
+    ctx : Context or list of Context
+        Where the parameters live.
+    root : str, optional
+        See `get_model_file`.
+    """
+    net.load_parameters(get_model_file(name, root=root), ctx=ctx)
+
+
+def purge(root=None):
+    """Delete all parameter files of the folder.
+
+    Parameters
+    ----------
+    root : str, optional
+        See `get_model_file`.
+    """
+    for path in _folder(root).glob("*.params"):
+        path.unlink()

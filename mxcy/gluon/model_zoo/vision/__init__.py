@@ -1,0 +1,61 @@
+"""Image classifiers, with the parameters' names and shapes of MXNet's.
+
+``get_model(name)`` makes any of them; each also has a function of its own, such as
+``resnet50_v1()``. Images are (N, 3, H, W), at least 299 x 299 for Inception v3, otherwise usually
+224 x 224; outputs are (N, classes), before softmax.
+"""
+
+from mxcy.gluon.model_zoo.vision.alexnet import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.alexnet import __all__ as _alexnet
+from mxcy.gluon.model_zoo.vision.inception import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.inception import __all__ as _inception
+from mxcy.gluon.model_zoo.vision.resnet import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.resnet import __all__ as _resnet
+from mxcy.gluon.model_zoo.vision.vgg import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.vgg import __all__ as _vgg
+
+__all__ = ["get_model", *_alexnet, *_inception, *_resnet, *_vgg]
+
+# name in the zoo -> function of this module, where they differ
+_OTHER_NAMES = {"inceptionv3": "inception_v3"}
+_FAMILIES = ("alexnet", "inception_", "resnet", "vgg")
+
+
+def _models():
+    """All models by their names in the zoo."""
+    functions = [name for name in __all__ if name.startswith(_FAMILIES)]
+    names = {name: name for name in functions if name not in _OTHER_NAMES.values()}
+    return {name: globals()[function] for name, function in {**names, **_OTHER_NAMES}.items()}
+
+
+def get_model(name, **kwargs):
+    """Make a model by its name.
+
+    Parameters
+    ----------
+    name : str
+        Such as "resnet50_v1"; capitals do not matter.
+    pretrained : bool
+        Load published parameters; see `mxcy.gluon.model_zoo.model_store.get_model_file`.
+    classes : int
+        Number of outputs.
+    ctx : Context
+        Where pretrained parameters live.
+    root : str
+        Folder of parameter files, by default ``models`` in MXNET_HOME.
+
+    Returns
+    -------
+    HybridBlock
+
+    Raises
+    ------
+    ValueError
+        When there is no such model.
+    """
+    models = _models()
+    name = name.lower()
+    if name not in models:
+        options = "\n\t".join(sorted(models))
+        raise ValueError(f"Model {name} is not supported. Available options are\n\t{options}")
+    return models[name](**kwargs)
