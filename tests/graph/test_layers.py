@@ -141,6 +141,14 @@ def test_blocked_arrays_pass_through_pooling_concat_norm_and_sums():
     assert ops.get("_to_blocked", 0) <= 1 and ops.get("_from_blocked", 0) == 0
 
 
+def test_only_elementwise_operators_work_on_blocked_arrays():
+    net = Net((2, 16, 6, 5))
+    F = net.builder.values
+    x = net.conv(net.data, 32, bias=True)
+    ops = net.check(F.softmax(x, axis=1), F.exp(net.conv(x, 16)) * 2.0, F.flip(x, axis=(2,)))
+    assert ops["_from_blocked"] == 2
+
+
 def test_dense_layer_with_activation():
     net = Net((4, 24))
     F = net.builder.values

@@ -33,7 +33,7 @@ def run(graph, target):
         place = None
         if node.op is not None:
             place = _BLOCKED.get(node.op.name)
-            if place is None and getattr(node.op, "pointwise", None):
+            if place is None and node.op.pointwise(node.attrs):
                 place = _elementwise
         if place is None or not place(layout, number):
             layout.keep(number)
