@@ -55,6 +55,7 @@ __all__ = [
 #: name -> module that is imported when the name is first asked for
 _LATER = {
     "attribute": "mxcy.attribute",
+    "contrib": "mxcy.contrib",
     "engine": "mxcy.engine",
     "callback": "mxcy.callback",
     "gluon": "mxcy.gluon",

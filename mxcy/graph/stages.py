@@ -2,11 +2,10 @@
 
 __all__ = ["best_stages", "borders"]
 
-#: how many sizes of stages are tried, each two thirds of the one before
 _TRIALS = 12
 
 
-def borders(graph, threshold):
+def borders(graph, threshold, marked=None):
     """The nodes whose results are kept between stages.
 
     A stage ends when the bytes computed in it pass the threshold, at the next place that a single
@@ -19,6 +18,8 @@ def borders(graph, threshold):
         With specs; only the forward pass counts.
     threshold : int
         Bytes.
+    marked : set of int, optional
+        Stages end only behind these nodes, whose results alone are kept.
 
     Returns
     -------
@@ -38,13 +39,19 @@ def borders(graph, threshold):
             if last[number] > number:
                 crossing.add(number)
         crossing.difference_update(ending.get(number, ()))
-        if computed > threshold and (len(crossing) == 1 or computed > 2 * threshold):
-            kept |= crossing
+        if computed <= threshold:
+            continue
+        if marked is None:
+            ends = crossing if len(crossing) == 1 or computed > 2 * threshold else ()
+        else:
+            ends = marked & {number}
+        if ends:
+            kept |= ends
             computed = 0
     return kept
 
 
-def best_stages(graph, able, cost):
+def best_stages(graph, able, cost, marked=None, trials=_TRIALS):
     """Search for the best size of stages.
 
     Parameters
@@ -54,6 +61,10 @@ def best_stages(graph, able, cost):
         For each node of the forward pass whether it can be computed again.
     cost : callable
         ``cost(flags)``: the bytes needed when the flagged nodes are computed again.
+    marked : set of int, optional
+        See `borders`.
+    trials : int
+        How many sizes are tried, each two thirds of the one before.
 
     Returns
     -------
@@ -64,9 +75,9 @@ def best_stages(graph, able, cost):
     least = cost(best)
     threshold = sum(spec.nbytes for specs in graph.specs[: graph.forward] for spec in specs)
     tried = set()
-    for _ in range(_TRIALS):
+    for _ in range(trials):
         threshold = threshold * 2 // 3
-        kept = frozenset(borders(graph, threshold))
+        kept = frozenset(borders(graph, threshold, marked))
         if kept in tried:
             continue
         tried.add(kept)

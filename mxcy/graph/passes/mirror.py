@@ -13,10 +13,11 @@ from mxcy.graph.memory import plan_memory
 from mxcy.graph.plan import prepare_all
 from mxcy.graph.stages import best_stages
 
-__all__ = ["run", "recompute", "planned_bytes", "repeatable"]
+__all__ = ["run", "planned_bytes", "recompute", "repeatable", "staged"]
 
 #: A node is cheap up to this many elementwise steps for each element it reads or writes.
 _CHEAP_STEPS = 4
+_YES = ("True", "true", "1")
 
 
 def run(graph, target):
@@ -46,6 +47,23 @@ def run(graph, target):
     return recompute(graph, either(min(tried, key=cost)))
 
 
+def staged(graph, target, marked=None, trials=12):
+    """The nodes of the forward pass to compute again so that only stage borders are kept.
+
+    Costly operators are among them; see `mxcy.graph.stages.best_stages`.
+
+    Returns
+    -------
+    list of bool
+    """
+    calls = prepare_all(graph, target)
+
+    def cost(flags):
+        return planned_bytes(graph, flags, calls, target.settings)
+
+    return best_stages(graph, repeatable(graph), cost, marked, trials)
+
+
 def planned_bytes(graph, chosen, calls, settings):
     """The arena that a graph needs, its outputs being given, when it computes nodes again.
 
@@ -67,9 +85,8 @@ def _wish(node):
     """What the user wants: True or False, or None when that is left open."""
     text = node.extra.get("__force_mirroring__")
     if text is not None:
-        return text in ("True", "true", "1")
-    stage = node.extra.get("__mirror_stage__")
-    return False if stage is not None and stage not in ("False", "false", "0") else None
+        return text in _YES
+    return False if node.extra.get("__mirror_stage__") in _YES else None
 
 
 def repeatable(graph):

@@ -1,0 +1,5 @@
+"""Contributed tools."""
+
+from mxcy.contrib import memonger
+
+__all__ = ["memonger"]
