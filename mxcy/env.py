@@ -247,6 +247,11 @@ _ROWS = (
              "where the plan then needs less memory."),
     Variable("MXNET_MEMORY_OPT", flag, False, "C", "mxcy.graph.passes.mirror",
              "Training: the same, and try further ways to need less memory."),
+    Variable("MXNET_USE_FUSION", flag, True, "C", "mxcy.graph.passes.fuse",
+             "Run connected elementwise operators of a graph as one program."),
+    Variable("MXNET_RTC_VERBOSE", flag, False, "C", "mxcy.graph.passes.fuse",
+             "Print each such program to the standard error stream.",
+             aliases=("MXNET_FUSION_VERBOSE",)),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),

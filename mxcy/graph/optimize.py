@@ -1,6 +1,6 @@
 """The passes in their order."""
 
-from mxcy.graph.passes import cse, fold, layers, layout, mirror, simplify
+from mxcy.graph.passes import cse, fold, fuse, layers, layout, mirror, simplify
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
@@ -10,6 +10,8 @@ INFERENCE = (simplify.run, fold.run, cse.run)
 BACKEND = (layers.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (fold.run, cse.run, mirror.run)
+#: of all graphs, at the end
+LAST = (fuse.run,)
 
 
 def optimize(graph, target, training=False):
@@ -30,7 +32,7 @@ def optimize(graph, target, training=False):
     passes = TRAINING if training else INFERENCE
     if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":
         passes += BACKEND
-    for run in passes:
+    for run in (*passes, *LAST):
         graph = run(graph, target)
         if "passes" in target.settings["MXCY_VERBOSE"]:
             verify(graph, run.__module__)
