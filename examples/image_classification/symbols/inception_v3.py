@@ -54,9 +54,9 @@ def _mixed_35(data, projected, name):
     return _concat(
         name,
         _chain(data, f"{name}_conv", (64,)),
-        _chain(data, f"{name}_tower", (48,), (64, (5, 5), ONE, (2, 2))),
-        _chain(data, f"{name}_tower_1", (64,), (96, ALL, ONE, ONE), (96, ALL, ONE, ONE)),
-        _chain(_pooled(data, "avg", name), f"{name}_tower_2", (projected,)),
+        _chain(data, f"{name}_tower_conv", (48,), (64, (5, 5), ONE, (2, 2))),
+        _chain(data, f"{name}_tower_1_conv", (64,), (96, ALL, ONE, ONE), (96, ALL, ONE, ONE)),
+        _chain(_pooled(data, "avg", name), f"{name}_tower_2_conv", (projected,)),
     )
 
 
@@ -64,7 +64,7 @@ def _mixed_to_17(data, name):
     return _concat(
         name,
         _chain(data, f"{name}_conv", (384, ALL, TWO)),
-        _chain(data, f"{name}_tower", (64,), (96, ALL, ONE, ONE), (96, ALL, TWO)),
+        _chain(data, f"{name}_tower_conv", (64,), (96, ALL, ONE, ONE), (96, ALL, TWO)),
         _halved(data, f"max_pool_{name}_pool"),
     )
 
@@ -74,33 +74,33 @@ def _mixed_17(data, inner, name):
     return _concat(
         name,
         _chain(data, f"{name}_conv", (192,)),
-        _chain(data, f"{name}_tower", (inner,), (inner, *WIDE), (192, *TALL)),
+        _chain(data, f"{name}_tower_conv", (inner,), (inner, *WIDE), (192, *TALL)),
         _chain(
             data,
-            f"{name}_tower_1",
+            f"{name}_tower_1_conv",
             (inner,),
             (inner, *TALL),
             (inner, *WIDE),
             (inner, *TALL),
             (192, *WIDE),
         ),
-        _chain(_pooled(data, "avg", name), f"{name}_tower_2", (192,)),
+        _chain(_pooled(data, "avg", name), f"{name}_tower_2_conv", (192,)),
     )
 
 
 def _mixed_to_8(data, name):
     return _concat(
         name,
-        _chain(data, f"{name}_tower", (192,), (320, ALL, TWO)),
-        _chain(data, f"{name}_tower_1", (192,), (192, *WIDE), (192, *TALL), (192, ALL, TWO)),
+        _chain(data, f"{name}_tower_conv", (192,), (320, ALL, TWO)),
+        _chain(data, f"{name}_tower_1_conv", (192,), (192, *WIDE), (192, *TALL), (192, ALL, TWO)),
         _halved(data, f"max_pool_{name}_pool"),
     )
 
 
 def _mixed_8(data, pool_type, name):
     """At 8x8: branches that end in a row and a column beside each other."""
-    tower = _chain(data, f"{name}_tower", (384,))
-    double = _chain(data, f"{name}_tower_1", (448,), (384, ALL, ONE, ONE))
+    tower = _chain(data, f"{name}_tower_conv", (384,))
+    double = _chain(data, f"{name}_tower_1_conv", (448,), (384, ALL, ONE, ONE))
     return _concat(
         name,
         _chain(data, f"{name}_conv", (320,)),
@@ -108,7 +108,7 @@ def _mixed_8(data, pool_type, name):
         _unit(tower, 384, *SHORT_TALL, name=f"{name}_tower_mixed_conv_1"),
         _unit(double, 384, *SHORT_WIDE, name=f"{name}_tower_1_mixed_conv"),
         _unit(double, 384, *SHORT_TALL, name=f"{name}_tower_1_mixed_conv_1"),
-        _chain(_pooled(data, pool_type, name), f"{name}_tower_2", (192,)),
+        _chain(_pooled(data, pool_type, name), f"{name}_tower_2_conv", (192,)),
     )
 
 
