@@ -28,8 +28,8 @@ def _check(symbol):
 def _shapes(symbol, given):
     """{output name: shape} of all nodes."""
     internals = symbol.get_internals()
-    _, found, _ = internals.infer_shape(**given)
-    if found is None:
+    _, found, _ = internals.infer_shape_partial(**given)
+    if not all(shape and 0 not in shape for shape in found):
         raise ValueError("Input shape is incomplete")
     return dict(zip(internals.list_outputs(), found, strict=True))
 
@@ -193,8 +193,8 @@ def plot_network(
 
 def _types(symbol, given):
     internals = symbol.get_internals()
-    _, found, _ = internals.infer_type(**given)
-    if found is None:
+    _, found, _ = internals.infer_type_partial(**given)
+    if None in found:
         raise ValueError("Input type is incomplete")
     names = (getattr(dtype, "__name__", "bfloat16") for dtype in found)
     return dict(zip(internals.list_outputs(), names, strict=True))

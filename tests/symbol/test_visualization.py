@@ -1,0 +1,124 @@
+"""print_summary and plot_network."""
+
+import sys
+import types
+
+import pytest
+
+import mxcy as mx
+
+S = mx.sym
+
+
+def network():
+    out = S.Convolution(S.var("data"), kernel=(3, 3), num_filter=8, name="conv", pad=(1, 1))
+    out = S.Activation(S.BatchNorm(out, name="bn"), act_type="relu", name="relu")
+    pool = S.Pooling(out, kernel=(2, 2), stride=(2, 2), pool_type="max", name="pool")
+    out = S.Flatten(S.elemwise_add(pool, pool, name="add"), name="flat")
+    return S.SoftmaxOutput(S.FullyConnected(out, num_hidden=10, name="fc"), name="softmax")
+
+
+def rows(capsys):
+    """The printed rows without the rules between them, as lists of their cells."""
+    lines = capsys.readouterr().out.splitlines()
+    return [line.split() for line in lines if line.strip("_=")]
+
+
+def test_summary(capsys):
+    mx.viz.print_summary(network(), shape={"data": (1, 3, 8, 8)})
+    assert rows(capsys) == [
+        ["Layer", "(type)", "Output", "Shape", "Param", "#", "Previous", "Layer"],
+        ["data(null)", "3x8x8", "0"],
+        ["conv(Convolution)", "8x8x8", "224", "data"],
+        ["bn(BatchNorm)", "8x8x8", "16", "conv"],
+        ["relu(Activation)", "8x8x8", "0", "bn"],
+        ["pool(Pooling)", "8x4x4", "0", "relu"],
+        ["add(elemwise_add)", "8x4x4", "0", "pool"],
+        ["pool"],
+        ["flat(Flatten)", "128", "0", "add"],
+        ["fc(FullyConnected)", "10", "1290", "flat"],
+        ["softmax(SoftmaxOutput)", "10", "0", "fc"],
+        ["Total", "params:", "1530"],
+    ]
+
+
+def test_summary_without_shapes(capsys):
+    mx.viz.print_summary(network(), line_length=80, positions=[30, 50, 60, 80])
+    found = rows(capsys)
+    assert found[2] == ["conv(Convolution)", "8", "data"] and found[-1][-1] == "18"
+
+
+def test_summary_refuses():
+    with pytest.raises(TypeError, match="Symbol"):
+        mx.viz.print_summary(3)
+    with pytest.raises(ValueError, match="incomplete"):
+        mx.viz.print_summary(network(), shape={"data": (0, 3, 8, 8)})
+
+
+class Digraph:
+    """Keeps what is drawn, as graphviz.Digraph would take it."""
+
+    def __init__(self, name, format):
+        self.name, self.format, self.nodes, self.edges = name, format, {}, []
+
+    def node(self, name, label, **style):
+        self.nodes[name] = (label, style)
+
+    def edge(self, tail_name, head_name, label, **style):
+        self.edges.append((tail_name, head_name, label))
+
+
+@pytest.fixture
+def graphviz(monkeypatch):
+    module = types.ModuleType("graphviz")
+    module.Digraph = Digraph
+    monkeypatch.setitem(sys.modules, "graphviz", module)
+
+
+def test_drawing(graphviz):
+    drawing = mx.viz.plot_network(
+        network(), title="t", save_format="svg", shape={"data": (1, 3, 8, 8)}
+    )
+    assert (drawing.name, drawing.format) == ("t", "svg")
+    assert {name: label for name, (label, _) in drawing.nodes.items()} == {
+        "data": "data", "conv": "Convolution\n3x3/1, 8", "bn": "bn", "relu": "Activation\nrelu",
+        "pool": "Pooling\nmax, 2x2/2x2", "add": "add", "flat": "flat", "fc": "FullyConnected\n10",
+        "softmax_label": "softmax_label", "softmax": "softmax",
+    }  # fmt: skip
+    assert drawing.nodes["data"][1] == {
+        "shape": "oval", "fixedsize": "true", "width": "1.3", "height": "0.8034",
+        "style": "filled", "fillcolor": "#8dd3c7",
+    }  # fmt: skip
+    kinds = ("conv", "relu", "bn", "pool", "flat", "add")
+    assert [drawing.nodes[name][1]["fillcolor"] for name in kinds] == [
+        "#fb8072", "#ffffb3", "#bebada", "#80b1d3", "#fdb462", "#fccde5",
+    ]  # fmt: skip
+    assert drawing.edges == [
+        ("conv", "data", "3x8x8"), ("bn", "conv", "8x8x8"), ("relu", "bn", "8x8x8"),
+        ("pool", "relu", "8x8x8"), ("add", "pool", "8x4x4"), ("add", "pool", "8x4x4"),
+        ("flat", "add", "8x4x4"), ("fc", "flat", "128"), ("softmax", "fc", "10"),
+        ("softmax", "softmax_label", ""),
+    ]  # fmt: skip
+
+
+def test_drawing_options(graphviz):
+    symbol = S.FullyConnected(S.var("x"), num_hidden=2, name="fc")
+    drawing = mx.viz.plot_network(
+        symbol, dtype={"x": "float16"}, hide_weights=False, node_attrs={"width": "2"}
+    )
+    assert drawing.edges == [
+        ("fc", "x", "(float16)"), ("fc", "fc_weight", "(float16)"), ("fc", "fc_bias", "(float16)"),
+    ]  # fmt: skip
+    assert drawing.nodes["x"][1]["width"] == "2"
+    with pytest.warns(RuntimeWarning, match="Repeated names: x"):
+        mx.viz.plot_network(S.var("x") + S.var("x"))
+    with pytest.raises(ValueError, match="incomplete"):
+        mx.viz.plot_network(symbol, dtype={})
+    with pytest.raises(TypeError):
+        mx.viz.plot_network(3)
+
+
+def test_drawing_needs_graphviz(monkeypatch):
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    with pytest.raises(ImportError, match="graphviz"):
+        mx.viz.plot_network(network())
