@@ -263,13 +263,14 @@ class Multinomial:
             out.shape = data.shape[:-1] + (a.shape or ()) or (1,)
         return (out, Spec(out.shape, data.dtype)) if a.get_prob else out
 
-    def grad(a, F, g, data, outs):
+    def grad(a, F, g, data, outs, specs):
         if not a.get_prob:
             return F.zeros_like(data)
         indices, log_probability = outs
         # d log p / dp of each draw, put where the draw came from; summed over the draws.
         share = F.expand_dims(g[1] / F.exp(log_probability), axis=-1)
-        spread = F.broadcast_mul(F.one_hot(indices, depth=data.shape[-1], dtype=data.dtype), share)
+        dtype = dtypes.name_of(specs[0].dtype)
+        spread = F.broadcast_mul(F.one_hot(indices, depth=data.shape[-1], dtype=dtype), share)
         draws = len(indices.shape) - len(data.shape) + 1
         axes = tuple(range(len(data.shape) - 1, len(data.shape) - 1 + draws))
         return F.sum(spread, axis=axes) if axes else spread

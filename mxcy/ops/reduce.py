@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mxcy.dtypes import code_of
+from mxcy.dtypes import code_of, name_of
 from mxcy.ops.attrs import Bool, Enum, Field, Int, IntOrNone, ShapeOrNone
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_dtype, normal_axes, normal_axis, require
@@ -231,10 +231,12 @@ class Norm:
         return Spec(reduced_shape(data.shape, reduced_axes(a, data.ndim), a.keepdims), dtype)
 
     def grad(a, F, g, data, out, specs):
+        if a.ord == 2:
+            g = g / out
         over = spread(F, g, a, specs[0])
-        if a.ord == 1:
-            return F.broadcast_mul(F.sign(data), over)
-        return F.broadcast_mul(data, over / spread(F, out, a, specs[0]))
+        if a.out_dtype is not None:
+            over = F.Cast(over, dtype=name_of(specs[0].dtype))
+        return F.broadcast_mul(F.sign(data) if a.ord == 1 else data, over)
 
     def ref(a, xp, data):
         axes = reduced_axes(a, data.ndim)

@@ -1,0 +1,85 @@
+"""Every gradient rule as a graph: its references give what eager autograd gives."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import _front, autograd, dtypes
+from mxcy.graph.builder import Builder
+from mxcy.graph.evaluate import evaluate
+from mxcy.graph.gradient import HEAD, gradient
+from mxcy.graph.verify import verify
+from mxcy.ops.infer import Spec
+from tests.ops.test_records import RECORDS, attrs_of, call_eagerly, draw, samples_of
+
+
+REFUSES = "_shuffle"  # the rule raises
+
+
+def cases():
+    for name, record in RECORDS:
+        if record.differentiable and record.eager is None and name != REFUSES:
+            for index, sample in enumerate(samples_of(record)):
+                found = sample.dtypes or record.dtypes
+                dtype = "float64" if "float64" in found else "float32"
+                if dtype in found:
+                    yield pytest.param(record, sample, dtype, id=f"{name}-{index}")
+
+
+def is_float(values):
+    return values.dtype in (np.float64, np.float32)
+
+
+def by_graph(record, sample, inputs, wanted, weights):
+    """The gradients of the wanted inputs from a graph."""
+    builder = Builder(sample.train)
+    entries = [
+        builder.variable(f"in{i}", Spec(v.shape, dtypes.code_of(v.dtype)))
+        for i, v in enumerate(inputs)
+    ]
+    number, _ = builder.add(record, attrs_of(record, sample), entries)
+    visible = record.visible(builder.nodes[number].attrs)
+    graph = builder.finish([(number, i) for i in range(visible)])
+    training = verify(gradient(graph, wanted, train=sample.train), record.name)
+    values = {f"in{i}": v for i, v in enumerate(inputs)}
+    values.update((f"{HEAD}{i}", w) for i, w in enumerate(weights))
+    if any(node.op is not None and node.op.uses_rng for node in training.nodes):
+        return None  # that the graph could be made is all there is to see
+    return evaluate(training, values)[0][visible:]
+
+
+def eagerly(record, sample, inputs, wanted):
+    """Heads for the outputs, and the gradients of the wanted inputs from the tape."""
+    arrays = [_front.from_numpy(v.copy(), dtypes.code_of(v.dtype), mx.cpu()) for v in inputs]
+    grads = [
+        _front.from_numpy(np.zeros_like(inputs[i]), dtypes.code_of(inputs[i].dtype), mx.cpu())
+        for i in wanted
+    ]
+    autograd.mark_variables([arrays[i] for i in wanted], grads)
+    with autograd.record(train_mode=sample.train):
+        outs = call_eagerly(record, arrays, sample)
+    rng = np.random.default_rng(3)
+    weights = [np.asarray(rng.uniform(0.5, 1.5, o.shape)).astype(o.dtype) for o in outs]
+    heads = [
+        (out, _front.from_numpy(weight, out.dtype_code, mx.cpu()))
+        for out, weight in zip(outs, weights, strict=True)
+        if out.node is not None
+    ]
+    if heads:
+        autograd.backward(*map(list, zip(*heads, strict=True)), train_mode=sample.train)
+    return weights, [grad.numpy_view() for grad in grads]
+
+
+@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases()))
+def test_graphs_agree_with_the_tape(record, sample, dtype):
+    inputs = [np.ascontiguousarray(v) if v.ndim else v for v in draw(record, sample, dtype)]
+    written = record.mutated(len(inputs))
+    wanted = [i for i, v in enumerate(inputs) if is_float(v) and i not in written]
+    weights, tape = eagerly(record, sample, inputs, wanted)
+    found = by_graph(record, sample, inputs, wanted, weights)
+    if found is None:
+        return
+    tolerance = 1e-9 if dtype == "float64" else 2e-5
+    for got, want in zip(found, tape, strict=True):
+        assert got.shape == want.shape and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, tolerance * sample.tol, tolerance * sample.tol)
