@@ -244,12 +244,18 @@ eval_batch_end_callback
 
     def _bound(self, data):
         """A module for prediction on the first device, bound to the shapes of an iterator."""
-        names = [one[0] for one in data.provide_data]
-        if self._predictor is None or self._predictor.data_names != names:
-            known = {*names, *self.arg_params}
-            labels = [name for name in self.symbol.list_arguments() if name not in known]
-            self._predictor = Module(self.symbol, names, labels, context=self.ctx[0])
-        self._predictor.bind(data.provide_data, for_training=False, force_rebind=True)
+        shapes = {one[0]: one[1] for one in data.provide_data}
+        arguments = self.symbol.list_arguments()
+        found = dict(zip(arguments, self.symbol.infer_shape(**shapes)[0], strict=True))
+        labels = [n for n in arguments if n not in shapes and n not in self.arg_params]
+        if self._predictor is None or self._predictor.data_names != list(shapes):
+            self._predictor = Module(self.symbol, list(shapes), labels, context=self.ctx[0])
+        self._predictor.bind(
+            data.provide_data,
+            [(name, found[name]) for name in labels],
+            for_training=False,
+            force_rebind=True,
+        )
         self._predictor.set_params(self.arg_params, self.aux_params or {})
         return self._predictor
 

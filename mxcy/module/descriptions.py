@@ -5,7 +5,14 @@ import warnings
 from mxcy.io import DataDesc
 from mxcy.ndarray import NDArray
 
-__all__ = ["as_list", "check_names_in_symbol", "describe", "reshaped", "shapes_of_batch"]
+__all__ = [
+    "as_list",
+    "check_names_in_symbol",
+    "describe",
+    "reshaped",
+    "shapes_for_batch_size",
+    "shapes_of_batch",
+]
 
 # How parameters' names end; the others are what a user may have meant as an input.
 _PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
@@ -107,6 +114,19 @@ def shapes_of_batch(batch, kind, descriptions):
         axis = DataDesc.get_batch_axis(one.layout)
         if axis >= 0:
             shape[axis] = sum(part.shape[axis] for part in parts)
+        shapes.append(tuple(shape))
+    return shapes
+
+
+def shapes_for_batch_size(descriptions, others):
+    """Shapes as described, but of the batch size that other descriptions have."""
+    axes = [DataDesc.get_batch_axis(one.layout) for one in others]
+    sizes = [one.shape[axis] for one, axis in zip(others, axes, strict=True) if axis >= 0]
+    shapes = []
+    for one in descriptions:
+        shape, axis = list(one.shape), DataDesc.get_batch_axis(one.layout)
+        if axis >= 0 and sizes:
+            shape[axis] = sizes[0]
         shapes.append(tuple(shape))
     return shapes
 

@@ -13,6 +13,7 @@ from mxcy.module.descriptions import (
     check_names_in_symbol,
     describe,
     reshaped,
+    shapes_for_batch_size,
     shapes_of_batch,
 )
 from mxcy.module.executor_group import DataParallelExecutorGroup
@@ -449,8 +450,11 @@ class Module(BaseModule):
             return
         data_shapes = getattr(whole, "provide_data", None) or reshaped(self._data_shapes, data)
         label_shapes = getattr(whole, "provide_label", None)
-        if not label_shapes and self._label_shapes and whole.label:
-            label = shapes_of_batch(batch, "label", self._label_shapes)
+        if not label_shapes and self._label_shapes:
+            if whole.label:
+                label = shapes_of_batch(batch, "label", self._label_shapes)
+            else:
+                label = shapes_for_batch_size(self._label_shapes, data_shapes)
             label_shapes = reshaped(self._label_shapes, label)
         self.reshape(data_shapes, label_shapes or None)
 
