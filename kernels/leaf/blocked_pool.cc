@@ -30,30 +30,54 @@ MX_INLINE Vec<T> join(Vec<T> sum, Vec<T> x) {
   return sum + x;
 }
 
-// The windows of one row of the output, for the kLanes<T> channels at `in` and `out`.
-template <int kind, class T>
-void pool_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* in, T* out,
-              int lanes) {
-  constexpr int L = kLanes<T>;
+// What `count` windows collect that are neighbours in a row, for `lanes` channels at `in`: several
+// at once, so that no addition waits for the one before it.
+template <int kind, int count, class T>
+MX_INLINE void collect(const mx_pool_params& p, const Extent& d, const Extent& h, int64_t begin,
+                       int64_t end, const T* in, int lanes, Vec<T>* sums) {
   const T lowest = sizeof(T) == 4 ? (T)-FLT_MAX : (T)-DBL_MAX;
-  const int64_t block = p.inner, row = p.source[2] * block;
-  for (int64_t x = 0; x < p.target[2]; ++x) {
-    const Extent w(p, 2, x);
-    Vec<T> sum = splat<Vec<T>>(kind == kMax ? lowest : 0);
-    for (int64_t i = d.begin; i < d.end; ++i) {
-      for (int64_t j = h.begin; j < h.end; ++j) {
-        const T* from = in + (i * p.source[1] + j) * row + w.begin * block;
-        for (int64_t k = w.begin; k < w.end; ++k, from += block) {
-          sum = join<kind, T>(sum, lanes == L ? load(from) : load_first(from, lanes));
+  const int64_t block = p.inner, row = p.source[2] * block, next = p.stride[2] * block;
+  for (int u = 0; u < count; ++u) sums[u] = splat<Vec<T>>(kind == kMax ? lowest : 0);
+  for (int64_t i = d.begin; i < d.end; ++i) {
+    for (int64_t j = h.begin; j < h.end; ++j) {
+      const T* from = in + (i * p.source[1] + j) * row + begin * block;
+      for (int64_t k = begin; k < end; ++k, from += block) {
+#pragma GCC unroll 8
+        for (int u = 0; u < count; ++u) {
+          const T* at = from + u * next;
+          sums[u] = join<kind, T>(sums[u], lanes == kLanes<T> ? load(at) : load_first(at, lanes));
         }
       }
     }
+  }
+}
+
+// The windows of one row of the output, for the `lanes` channels at `in` and `out`.
+template <int kind, class T>
+void pool_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* in, T* out,
+              int lanes) {
+  constexpr int kMany = 4;
+  constexpr int L = kLanes<T>;
+  const auto finish = [&](const Extent& w, int64_t x, Vec<T> sum) MX_ALWAYS {
     if constexpr (kind == kAverage) {
       const int64_t all = d.whole * h.whole * w.whole, valid = d.size() * h.size() * w.size();
       const T divisor = (T)(p.count_pad ? all : valid);
-      sum = divisor == 0 ? Vec<T>{} : sum / divisor;
+      sum = divisor == 0 ? Vec<T>{} : sum * (1 / divisor);
     }
-    lanes == L ? store(out + x * block, sum) : store_first(out + x * block, sum, lanes);
+    T* to = out + x * p.inner;
+    lanes == L ? store(to, sum) : store_first(to, sum, lanes);
+  };
+  for (int64_t x = 0; x < p.target[2];) {
+    const Extent w(p, 2, x);
+    Vec<T> sums[kMany];
+    const int64_t last = (x + kMany - 1) * p.stride[2] - p.pad[2] + p.kernel[2];
+    if (lanes == L && w.size() == p.kernel[2] && last <= p.source[2] && x + kMany <= p.target[2]) {
+      collect<kind, kMany>(p, d, h, w.begin, w.end, in, L, sums);
+      for (int u = 0; u < kMany; ++u) finish(w, x++, sums[u]);
+    } else {
+      collect<kind, 1>(p, d, h, w.begin, w.end, in, lanes, sums);
+      finish(w, x++, sums[0]);
+    }
   }
 }
 
