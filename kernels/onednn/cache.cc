@@ -97,7 +97,7 @@ std::string key_of(const mx_call* call, int threads, Builder build, size_t param
   key.reserve(512);
   append(&key, build);
   append(&key, threads);
-  key.append(static_cast<const char*>(call->params), params_size);
+  if (params_size) key.append(static_cast<const char*>(call->params), params_size);
   append(&key, call->nin);
   for (int i = 0; i < call->nin; ++i) append(&key, call->in[i]);
   for (int i = 0; i < call->nout; ++i) append(&key, call->out[i]);

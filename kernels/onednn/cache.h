@@ -24,17 +24,27 @@ int64_t query_job(const mx_call* call, int32_t what, Builder build, size_t param
 // oneDNN's own cache holds nothing that this one has given up.
 void set_capacity_of_library();
 
-// Register a kernel whose jobs are described by `build` from parameters of a type.
+template <class Params>
+struct SizeOf {
+  static constexpr size_t value = sizeof(Params);
+};
+template <>
+struct SizeOf<void> {
+  static constexpr size_t value = 0;
+};
+
+// Register a kernel whose jobs are described by `build` from parameters of a type, or none.
 template <class Params, Builder build>
 void add_kernel(const char* name, uint32_t dtypes) {
   mx_kernel_add(
-      name, [](const mx_call* call) { return run_job(call, build, sizeof(Params)); }, dtypes, 0);
+      name, [](const mx_call* call) { return run_job(call, build, SizeOf<Params>::value); }, dtypes,
+      0);
   const mx_kernel_extra extra = {[](const mx_call* call, void** state) {
-                                   return make_job(call, state, build, sizeof(Params));
+                                   return make_job(call, state, build, SizeOf<Params>::value);
                                  },
                                  drop_job,
                                  [](const mx_call* call, int32_t what) {
-                                   return query_job(call, what, build, sizeof(Params));
+                                   return query_job(call, what, build, SizeOf<Params>::value);
                                  }};
   mx_kernel_extend(name, &extra);
 }

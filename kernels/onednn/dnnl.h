@@ -36,7 +36,13 @@ constexpr unsigned kOpenMp = 2;  // Version::cpu_runtime
 constexpr int kCpu = 1, kInOrder = 1, kUserScratchpad = 1, kTagAny = 1;
 enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4 };
 enum Propagation { kTraining = 64, kInference = 96, kBackward = 128, kBackwardData = 160 };
-enum Query { kQueryImplementation = 8, kQueryScratchpad = 136, kQueryArgument = 255 };
+enum NormFlags { kGlobalStatistics = 1, kUseScale = 2, kUseShift = 4 };
+enum Query {
+  kQueryInputs = 3,
+  kQueryImplementation = 8,
+  kQueryScratchpad = 136,
+  kQueryArgument = 255
+};
 
 enum Algorithm {
   kConvolutionDirect = 0x1,
@@ -59,6 +65,9 @@ enum Algorithm {
   kClip2,
   kPow,
   kGeluErf,
+  kReluFromResult = 0x100,
+  kTanhFromResult,
+  kLogisticFromResult = 0x104,
   kPoolMax = 0x1ff,
   kPoolAverageWithPadding = 0x2ff,
   kPoolAverage = 0x3ff,
@@ -89,48 +98,87 @@ enum ArgumentIndex {
 };
 
 // F(name without dnnl_, parameters): functions that return a status, 0 for success.
-#define MX_DNNL_STATUS_FUNCTIONS(F)                                                             \
-  F(engine_create, (dnnl_engine**, int kind, size_t index))                                     \
-  F(stream_create, (dnnl_stream**, dnnl_engine*, unsigned flags))                               \
-  F(set_primitive_cache_capacity, (int))                                                        \
-  F(memory_desc_create_with_strides,                                                            \
-    (dnnl_memory_desc**, int ndims, Dims, int type, Dims strides))                              \
-  F(memory_desc_create_with_tag, (dnnl_memory_desc**, int ndims, Dims, int type, int tag))      \
-  F(memory_desc_clone, (dnnl_memory_desc**, Md))                                                \
-  F(memory_desc_destroy, (dnnl_memory_desc*))                                                   \
-  F(memory_create, (dnnl_memory**, Md, dnnl_engine*, void*))                                    \
-  F(memory_set_data_handle, (dnnl_memory*, void*))                                              \
-  F(memory_destroy, (dnnl_memory*))                                                             \
-  F(primitive_attr_create, (dnnl_primitive_attr**))                                             \
-  F(primitive_attr_set_scratchpad_mode, (dnnl_primitive_attr*, int))                            \
-  F(primitive_attr_set_post_ops, (dnnl_primitive_attr*, const dnnl_post_ops*))                  \
-  F(primitive_attr_destroy, (dnnl_primitive_attr*))                                             \
-  F(post_ops_create, (dnnl_post_ops**))                                                         \
-  F(post_ops_append_sum, (dnnl_post_ops*, float scale, int32_t zero_point, int type))           \
-  F(post_ops_append_eltwise, (dnnl_post_ops*, int algorithm, float alpha, float beta))          \
-  F(post_ops_destroy, (dnnl_post_ops*))                                                         \
-  F(primitive_desc_destroy, (dnnl_primitive_desc*))                                             \
-  F(primitive_desc_query, (const dnnl_primitive_desc*, int what, int index, void*))             \
-  F(primitive_create, (dnnl_primitive**, const dnnl_primitive_desc*))                           \
-  F(primitive_execute, (const dnnl_primitive*, dnnl_stream*, int count, const Argument*))       \
-  F(primitive_destroy, (dnnl_primitive*))                                                       \
-  F(sgemm, (char, char, int64_t m, int64_t n, int64_t k, float alpha, const float*, int64_t,    \
-            const float*, int64_t, float beta, float*, int64_t))                                \
-  F(reorder_primitive_desc_create,                                                              \
-    (dnnl_primitive_desc**, Md src, dnnl_engine*, Md dst, dnnl_engine*, AttrOf))                \
-  F(convolution_forward_primitive_desc_create,                                                  \
-    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights,   \
-     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))             \
-  F(inner_product_forward_primitive_desc_create,                                                \
-    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md src, Md weights, Md bias, Md dst, \
-     AttrOf))                                                                                   \
-  F(convolution_backward_weights_primitive_desc_create,                                         \
-    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md src, Md diff_weights, Md diff_bias, \
-     Md diff_dst, Dims strides, Dims dilates, Dims before, Dims after,                          \
-     const dnnl_primitive_desc* forward, AttrOf))                                               \
-  F(deconvolution_forward_primitive_desc_create,                                                \
-    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights,   \
-     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))
+#define MX_DNNL_STATUS_FUNCTIONS(F)                                                               \
+  F(engine_create, (dnnl_engine**, int kind, size_t index))                                       \
+  F(stream_create, (dnnl_stream**, dnnl_engine*, unsigned flags))                                 \
+  F(set_primitive_cache_capacity, (int))                                                          \
+  F(memory_desc_create_with_strides,                                                              \
+    (dnnl_memory_desc**, int ndims, Dims, int type, Dims strides))                                \
+  F(memory_desc_create_with_tag, (dnnl_memory_desc**, int ndims, Dims, int type, int tag))        \
+  F(memory_desc_clone, (dnnl_memory_desc**, Md))                                                  \
+  F(memory_desc_destroy, (dnnl_memory_desc*))                                                     \
+  F(memory_create, (dnnl_memory**, Md, dnnl_engine*, void*))                                      \
+  F(memory_set_data_handle, (dnnl_memory*, void*))                                                \
+  F(memory_destroy, (dnnl_memory*))                                                               \
+  F(primitive_attr_create, (dnnl_primitive_attr**))                                               \
+  F(primitive_attr_set_scratchpad_mode, (dnnl_primitive_attr*, int))                              \
+  F(primitive_attr_set_post_ops, (dnnl_primitive_attr*, const dnnl_post_ops*))                    \
+  F(primitive_attr_destroy, (dnnl_primitive_attr*))                                               \
+  F(post_ops_create, (dnnl_post_ops**))                                                           \
+  F(post_ops_append_sum, (dnnl_post_ops*, float scale, int32_t zero_point, int type))             \
+  F(post_ops_append_eltwise, (dnnl_post_ops*, int algorithm, float alpha, float beta))            \
+  F(post_ops_destroy, (dnnl_post_ops*))                                                           \
+  F(primitive_desc_destroy, (dnnl_primitive_desc*))                                               \
+  F(primitive_desc_query, (const dnnl_primitive_desc*, int what, int index, void*))               \
+  F(primitive_create, (dnnl_primitive**, const dnnl_primitive_desc*))                             \
+  F(primitive_execute, (const dnnl_primitive*, dnnl_stream*, int count, const Argument*))         \
+  F(primitive_destroy, (dnnl_primitive*))                                                         \
+  F(sgemm, (char, char, int64_t m, int64_t n, int64_t k, float alpha, const float*, int64_t,      \
+            const float*, int64_t, float beta, float*, int64_t))                                  \
+  F(reorder_primitive_desc_create,                                                                \
+    (dnnl_primitive_desc**, Md src, dnnl_engine*, Md dst, dnnl_engine*, AttrOf))                  \
+  F(convolution_forward_primitive_desc_create,                                                    \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights,     \
+     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))               \
+  F(inner_product_forward_primitive_desc_create,                                                  \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md src, Md weights, Md bias, Md dst,   \
+     AttrOf))                                                                                     \
+  F(convolution_backward_weights_primitive_desc_create,                                           \
+    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md src, Md diff_weights, Md diff_bias,   \
+     Md diff_dst, Dims strides, Dims dilates, Dims before, Dims after,                            \
+     const dnnl_primitive_desc* forward, AttrOf))                                                 \
+  F(deconvolution_forward_primitive_desc_create,                                                  \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md weights,     \
+     Md bias, Md dst, Dims strides, Dims dilates, Dims before, Dims after, AttrOf))               \
+  F(pooling_forward_primitive_desc_create,                                                        \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md dst,         \
+     Dims strides, Dims kernel, Dims dilates, Dims before, Dims after, AttrOf))                   \
+  F(pooling_backward_primitive_desc_create,                                                       \
+    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md diff_src, Md diff_dst, Dims strides,  \
+     Dims kernel, Dims dilates, Dims before, Dims after, const dnnl_primitive_desc* forward,      \
+     AttrOf))                                                                                     \
+  F(softmax_forward_primitive_desc_create, (dnnl_primitive_desc**, dnnl_engine*, int propagation, \
+                                            int algorithm, Md src, Md dst, int axis, AttrOf))     \
+  F(softmax_backward_primitive_desc_create,                                                       \
+    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md diff_src, Md diff_dst, Md dst,        \
+     int axis, const dnnl_primitive_desc* forward, AttrOf))                                       \
+  F(batch_normalization_forward_primitive_desc_create,                                            \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md src, Md dst, float epsilon,         \
+     unsigned flags, AttrOf))                                                                     \
+  F(batch_normalization_backward_primitive_desc_create,                                           \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md diff_src, Md diff_dst, Md src,      \
+     float epsilon, unsigned flags, const dnnl_primitive_desc* forward, AttrOf))                  \
+  F(layer_normalization_forward_primitive_desc_create,                                            \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md src, Md dst, Md statistics,         \
+     float epsilon, unsigned flags, AttrOf))                                                      \
+  F(layer_normalization_backward_primitive_desc_create,                                           \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, Md diff_src, Md diff_dst, Md src,      \
+     Md statistics, float epsilon, unsigned flags, const dnnl_primitive_desc* forward, AttrOf))   \
+  F(lrn_forward_primitive_desc_create,                                                            \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md dst,         \
+     int64_t size, float alpha, float beta, float k, AttrOf))                                     \
+  F(matmul_primitive_desc_create,                                                                 \
+    (dnnl_primitive_desc**, dnnl_engine*, Md src, Md weights, Md bias, Md dst, AttrOf))           \
+  F(concat_primitive_desc_create,                                                                 \
+    (dnnl_primitive_desc**, dnnl_engine*, Md dst, int count, int axis, const Md* src, AttrOf))    \
+  F(sum_primitive_desc_create, (dnnl_primitive_desc**, dnnl_engine*, Md dst, int count,           \
+                                const float* scales, const Md* src, AttrOf))                      \
+  F(eltwise_forward_primitive_desc_create,                                                        \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md dst,         \
+     float alpha, float beta, AttrOf))                                                            \
+  F(eltwise_backward_primitive_desc_create,                                                       \
+    (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md diff_src, Md diff_dst, Md data,       \
+     float alpha, float beta, const dnnl_primitive_desc* forward, AttrOf))
 
 // Functions that return something else: F(name, result, parameters).
 #define MX_DNNL_FUNCTIONS(F)            \

@@ -77,12 +77,27 @@ const char* Primitive::implementation() const {
   return text;
 }
 
-void Job::input(int argument, int tensor, Layout layout) {
-  bindings_.emplace_back(argument, tensor, false, std::move(layout));
+int Primitive::inputs() const {
+  int count = 0;
+  api().primitive_desc_query(description_, kQueryInputs, 0, &count);
+  return count;
 }
 
-void Job::output(int argument, int tensor, Layout layout) {
-  bindings_.emplace_back(argument, tensor, true, std::move(layout));
+Job::Binding& Job::bind(int argument, int tensor, bool writes, Layout& layout) {
+  bindings_.emplace_back(argument, tensor, writes, std::move(layout));
+  return bindings_.back();
+}
+
+void Job::input_as(Convert convert, double number, int argument, int tensor, Layout layout) {
+  Binding& binding = bind(argument, tensor, false, layout);
+  binding.convert = convert;
+  binding.number = number;
+  binding.offset = 0;  // settle() finds the place
+}
+
+void Job::output_as(Convert convert, double number, int argument, int tensor, Layout layout) {
+  input_as(convert, number, argument, tensor, std::move(layout));
+  bindings_.back().writes = true;
 }
 
 void Job::start_from(int input, int output) {
@@ -114,12 +129,13 @@ bool Job::settle() {
     const Md own = primitive_.layout_of(binding.argument);
     if (!own) return mx_fail("oneDNN: argument %d has no layout", binding.argument) == 0;
     binding.reordered = !api().memory_desc_equal(own, binding.layout);
+    if (!binding.reordered && binding.offset < 0) continue;
+    binding.offset = workspace_bytes_;
+    workspace_bytes_ += aligned((int64_t)api().memory_desc_get_size(own));
     if (!binding.reordered) continue;
     const Md from = binding.writes ? own : (Md)binding.layout;
     const Md to = binding.writes ? (Md)binding.layout : own;
     if (!describe_reorder(from, to, &binding.reorder)) return false;
-    binding.offset = workspace_bytes_;
-    workspace_bytes_ += aligned((int64_t)api().memory_desc_get_size(own));
     scratch = std::max(scratch, binding.reorder.scratch_bytes());
   }
   scratch_offset_ = workspace_bytes_;
@@ -137,30 +153,45 @@ bool Job::ready() {
   return ready_ = primitive_.ready();
 }
 
+// Make an argument of a tensor, reordering or converting an input.
+bool Job::enter(const Binding& b, const mx_call* call, char* space, Bound* bound) const {
+  void* data = b.data(call);
+  *bound = {b.argument, primitive_.layout_of(b.argument), data};
+  if (b.offset < 0) return true;
+  if (!b.writes || b.reordered || !data) bound->data = space + b.offset;
+  if (b.writes) return true;
+  if (b.reordered)
+    return b.reorder.run({{kSrc, b.layout, data}, {kDst, bound->layout, bound->data}},
+                         space + scratch_offset_);
+  b.convert(static_cast<float*>(data), static_cast<float*>(bound->data), count(call->in[b.tensor]),
+            b.number);
+  return true;
+}
+
+// Bring an output to its tensor.
+bool Job::leave(const Binding& b, const mx_call* call, char* space, const Bound& bound) const {
+  float* data = static_cast<float*>(b.data(call));
+  if (!b.writes || !data) return true;
+  if (b.reordered && !b.reorder.run({{kSrc, bound.layout, bound.data}, {kDst, b.layout, data}},
+                                    space + scratch_offset_))
+    return false;
+  if (b.convert) b.convert(data, data, count(call->out[b.tensor]), b.number);
+  return true;
+}
+
 bool Job::run_in(const mx_call* call, char* space) const {
-  char* scratch = space + scratch_offset_;
   if (copied_ >= 0 && call->in[copied_].data != call->out[copy_].data)
     copy(threads_, call->in[copied_], call->out[copy_]);
-  std::vector<Bound> arguments;
-  arguments.reserve(bindings_.size());
-  for (const Binding& b : bindings_) {
-    void* data = b.writes ? call->out[b.tensor].data : call->in[b.tensor].data;
-    const Md own = primitive_.layout_of(b.argument);
-    void* place = b.reordered ? space + b.offset : data;
-    if (b.reordered && !b.writes &&
-        !b.reorder.run({{kSrc, b.layout, data}, {kDst, own, place}}, scratch))
-      return false;
-    arguments.push_back({b.argument, own, place});
+  const size_t n = bindings_.size();
+  std::vector<Bound> arguments(n);
+  for (size_t i = 0; i < n; ++i) {
+    if (!enter(bindings_[i], call, space, &arguments[i])) return false;
   }
-  if (!primitive_.run(arguments, scratch)) return false;
-  for (size_t i = 0; i < bindings_.size(); ++i) {
-    const Binding& b = bindings_[i];
-    if (b.reordered && b.writes &&
-        !b.reorder.run({{kSrc, arguments[i].layout, arguments[i].data},
-                        {kDst, b.layout, call->out[b.tensor].data}},
-                       scratch))
-      return false;
+  if (!primitive_.run(arguments, space + scratch_offset_)) return false;
+  for (size_t i = 0; i < n; ++i) {
+    if (!leave(bindings_[i], call, space, arguments[i])) return false;
   }
+  if (then_) then_(call);
   return true;
 }
 

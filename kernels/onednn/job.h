@@ -35,6 +35,7 @@ class Primitive {
   Md layout_of(int argument) const;
   int64_t scratch_bytes() const { return scratch_bytes_; }
   const char* implementation() const;
+  int inputs() const;
   const dnnl_primitive_desc* description() const { return description_; }
 
  private:
@@ -46,6 +47,9 @@ class Primitive {
 
 constexpr int kMostArguments = 80;
 
+// Convert `count` numbers; `number` is the job's. NULL leaves them.
+typedef void (*Convert)(const float* src, float* dst, int64_t count, double number);
+
 class Job {
  public:
   explicit Job(int threads) : threads_(threads) {}
@@ -54,8 +58,14 @@ class Job {
   int threads() const { return threads_; }
   Primitive& primitive() { return primitive_; }
   // Inputs and outputs of the call, with their layouts there.
-  void input(int argument, int tensor, Layout layout);
-  void output(int argument, int tensor, Layout layout);
+  void input(int argument, int tensor, Layout layout) { bind(argument, tensor, false, layout); }
+  void output(int argument, int tensor, Layout layout) { bind(argument, tensor, true, layout); }
+  // Statistics that oneDNN has in another form: inputs are converted before, outputs afterwards,
+  // and an output that the caller does not want is made in workspace.
+  void input_as(Convert convert, double number, int argument, int tensor, Layout layout);
+  void output_as(Convert convert, double number, int argument, int tensor, Layout layout);
+  // What the kernel does at the end of each run.
+  void then(void (*function)(const mx_call*)) { then_ = function; }
   // The output starts as a copy of an input, unless it is the same memory.
   void start_from(int input, int output);
   // Bytes of weights in a layout of the primitive's own: the answer to MX_QUERY_PACKED.
@@ -76,17 +86,26 @@ class Job {
     Layout layout;
     Primitive reorder;  // between `layout` and the primitive's, where they differ
     bool reordered = false;
-    int64_t offset = 0;  // in the workspace, of the reordered tensor
+    int64_t offset = -1;  // in the workspace, of the tensor as the primitive sees it
+    Convert convert = nullptr;
+    double number = 0;
 
     Binding(int argument_, int tensor_, bool writes_, Layout layout_)
         : argument(argument_), tensor(tensor_), writes(writes_), layout(std::move(layout_)) {}
+    void* data(const mx_call* call) const {
+      return writes ? call->out[tensor].data : call->in[tensor].data;
+    }
   };
+  Binding& bind(int argument, int tensor, bool writes, Layout& layout);
+  bool enter(const Binding& binding, const mx_call* call, char* space, Bound* bound) const;
+  bool leave(const Binding& binding, const mx_call* call, char* space, const Bound& bound) const;
   bool run_in(const mx_call* call, char* space) const;
 
   const int threads_;
   Primitive primitive_;
   std::vector<Binding> bindings_;
   int copied_ = -1, copy_ = 0;
+  void (*then_)(const mx_call*) = nullptr;
   int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1;
   std::mutex lock_;  // of getting ready
   bool ready_ = false;

@@ -7,6 +7,11 @@ namespace onednn {
 void register_conv();
 void register_conv_train();
 void register_fc();
+void register_pool();
+void register_norm();
+void register_softmax();
+void register_product();
+void register_elementwise();
 
 }  // namespace onednn
 }  // namespace mx

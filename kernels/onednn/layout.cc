@@ -79,7 +79,9 @@ Attributes::~Attributes() {
   api().primitive_attr_destroy(attr_);
 }
 
-void Attributes::sum() { ok(api().post_ops_append_sum(after_, 1.f, 0, 0), "post-operation sum"); }
+void Attributes::sum(float scale) {
+  ok(api().post_ops_append_sum(after_, scale, 0, 0), "post-operation sum");
+}
 
 void Attributes::eltwise(int algorithm, float alpha, float beta) {
   ok(api().post_ops_append_eltwise(after_, algorithm, alpha, beta), "post-operation eltwise");

@@ -51,7 +51,7 @@ class Attributes {
   Attributes();
   ~Attributes();
   Attributes(const Attributes&) = delete;
-  void sum();  // what is in the destination already
+  void sum(float scale = 1);  // what is in the destination already
   void eltwise(int algorithm, float alpha, float beta);
   AttrOf get();
 

@@ -94,6 +94,11 @@ const Library* open(const char* path) {
     register_conv();
     register_conv_train();
     register_fc();
+    register_pool();
+    register_norm();
+    register_softmax();
+    register_product();
+    register_elementwise();
   }
   return found;
 }

@@ -14,7 +14,7 @@ from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm_scale import LRN
 from mxcy.ops.params import LRN as LRN_PARAMS
 from mxcy.ops.params import POOL, SCALE_SHIFT
-from mxcy.ops.record import native, op, register, sample
+from mxcy.ops.record import by_onednn, native, op, register, sample
 
 __all__ = ["blocked", "blocked_shape", "plain", "plain_shape"]
 
@@ -74,7 +74,7 @@ class ToBlocked:
         sample((1, 6, 2, 3, 2), block=3),
         sample((1, 16, 17, 19), block=16, grad=False),
     )
-    kernels = (native("to_blocked"),)
+    kernels = (native("to_blocked"), by_onednn(native("to_blocked")))
 
     def infer(a, data):
         return Spec(blocked_shape(data.shape, a.block), data.dtype)
@@ -97,7 +97,7 @@ class FromBlocked:
         sample((1, 2, 2, 3, 2, 3)),
         sample((1, 1, 17, 19, 16), grad=False),
     )
-    kernels = (native("from_blocked"),)
+    kernels = (native("from_blocked"), by_onednn(native("from_blocked")))
 
     def infer(a, data):
         return Spec(plain_shape(data.shape), data.dtype)
@@ -136,6 +136,20 @@ def _pool_work(a, ins, outs):
     return ins[0].size + outs[0].size * taps // 4
 
 
+_POOL = native(
+    "blocked_pool",
+    struct=POOL,
+    params=_pool_params,
+    when=lambda a, ins, outs: "there is no p-norm" if a.pool_type == "lp" else None,
+    work=_pool_work,
+)
+
+
+def _single_windows(a, ins, outs):
+    single = math.prod(outs[0].shape[2:-1]) == 1
+    return "there is only one window in a plane" if single else None
+
+
 register(
     "_blocked_pooling",
     doc="""`Pooling` of a blocked array, with the same attributes; the result is blocked, too.
@@ -145,15 +159,7 @@ Shapes: data (batch, channels / block, spatial..., block) with one to three spat
     fields=pool.Pooling.schema.fields,
     infer=_infer_pooling,
     ref=lambda a, xp, data: blocked(xp, pool.Pooling.ref(a, xp, plain(xp, data)), data.shape[-1]),
-    kernels=(
-        native(
-            "blocked_pool",
-            struct=POOL,
-            params=_pool_params,
-            when=lambda a, ins, outs: "there is no p-norm" if a.pool_type == "lp" else None,
-            work=_pool_work,
-        ),
-    ),
+    kernels=(by_onednn(_POOL, _single_windows, "pool_onednn"), _POOL),
     samples=(
         sample((2, 2, 5, 6, 8), kernel=(2, 3), stride=(2, 1)),
         sample((1, 2, 7, 6, 16), kernel=(3, 3), stride=(2, 2), pad=(1, 1)),
@@ -225,6 +231,12 @@ def _lrn_params(a, ins, outs):
     }  # fmt: skip
 
 
+_LRN = native(
+    "blocked_lrn", struct=LRN_PARAMS, params=_lrn_params, inplace=True,
+    work=lambda a, ins, outs: ins[0].size * (a.nsize + 8),
+)  # fmt: skip
+
+
 @op("_blocked_lrn", inputs="data")
 class BlockedLRN:
     """`LRN` of a blocked array, (batch, channels / block, height, width, block), in inference."""
@@ -240,12 +252,7 @@ class BlockedLRN:
         sample((1, 2, 2, 3, 3), nsize=4, alpha=0.1, tol=4),
         sample((1, 1, 2, 2, 8), nsize=19, alpha=0.1, tol=4),
     )
-    kernels = (
-        native(
-            "blocked_lrn", struct=LRN_PARAMS, params=_lrn_params, inplace=True,
-            work=lambda a, ins, outs: ins[0].size * (a.nsize + 8),
-        ),
-    )  # fmt: skip
+    kernels = (_LRN, by_onednn(_LRN))
 
     def infer(a, data):
         found = LRN.infer(a, [Spec(plain_shape(data.shape), data.dtype)])[0]

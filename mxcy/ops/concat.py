@@ -6,7 +6,7 @@ from math import prod
 from mxcy.ops.attrs import Bool, Field, Int, Shape
 from mxcy.ops.infer import Spec, back_dtype, back_dtypes, normal_axis, require, same_dtype
 from mxcy.ops.params import BLOCKS
-from mxcy.ops.record import native, op, register, sample
+from mxcy.ops.record import by_onednn, native, op, register, sample
 
 __all__ = ["check_count"]
 
@@ -90,7 +90,7 @@ def _concat(name, aliases, doc):
         infer_back=back_dtypes,
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
-        kernels=(_kernel("concat", _concat_rows),),
+        kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),
         samples=(
             sample((2, 3), (2, 4), (2, 1)),
             sample((2, 3), (4, 3), dim=0, dtypes=_ALL),

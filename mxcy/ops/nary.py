@@ -5,7 +5,7 @@ from functools import reduce
 from mxcy.ops.attrs import Int
 from mxcy.ops.concat import check_count
 from mxcy.ops.infer import Spec, back_inputs, same_dtype
-from mxcy.ops.record import native, op, sample
+from mxcy.ops.record import by_onednn, native, op, sample
 
 __all__ = []
 
@@ -45,7 +45,7 @@ class AddN:
     def ref(a, xp, arrays):
         return reduce(xp.add, arrays) if len(arrays) > 1 else xp.array(arrays[0])
 
-    kernels = (native("add_n", inplace=True, pointwise="add"),)
+    kernels = (native("add_n", inplace=True, pointwise="add"), by_onednn(native("add_n")))
     samples = (
         sample((2, 3), (2, 3), dtypes=("float32", "float64", "float16", "bfloat16", "int32")),
         sample((2, 3), (2, 3), (2, 3), (2, 3), (2, 3)),

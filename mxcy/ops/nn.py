@@ -7,7 +7,7 @@ from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
 from mxcy.ops.infer import Spec, back_batch, back_data, normal_axes, require, same_dtype
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, TAKE
 from mxcy.ops.random import generator
-from mxcy.ops.record import native, op, sample, values
+from mxcy.ops.record import by_onednn, native, op, sample, values
 
 __all__ = []
 
@@ -101,6 +101,12 @@ _ACTIVATIONS = {
 _KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVATIONS}
 
 
+_ACTIVATION = native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True, pointwise=True)
+_ACTIVATION_GRAD = native(
+    lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True, pointwise=True
+)
+
+
 @op("Activation", aliases=("_npx_activation",), inputs="data")
 class Activation:
     """Apply an activation function to every element.
@@ -113,7 +119,7 @@ class Activation:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (-3.0, 3.0)
-    kernels = (native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True, pointwise=True),)
+    kernels = (_ACTIVATION, by_onednn(_ACTIVATION))
 
     def samples():
         for act_type in _ACTIVATIONS:
@@ -160,9 +166,7 @@ class _ActivationGrad:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (0.1, 0.9)
-    kernels = (
-        native(lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True, pointwise=True),
-    )
+    kernels = (_ACTIVATION_GRAD, by_onednn(_ACTIVATION_GRAD))
 
     def samples():
         for act_type in _ACTIVATIONS:

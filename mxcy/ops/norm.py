@@ -5,7 +5,7 @@ from mxcy.ops.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.params import BATCH_NORM
-from mxcy.ops.record import native, op, sample, values
+from mxcy.ops.record import by_onednn, native, op, sample, values
 
 __all__ = ["along", "other_axes", "require_float"]
 
@@ -40,8 +40,11 @@ def _infer_batch_norm(a, data, vectors):
     return vector
 
 
-def _kernel(name, data, batch_stats):
-    """The native kernel `name`; `data` is the index of its data, ``batch_stats(a)`` a bool."""
+def _kernels(name, data, batch_stats):
+    """The native kernel `name` and oneDNN's.
+
+    `data` is the index of the data; ``batch_stats(a)`` a bool.
+    """
 
     def params(a, ins, outs):
         shape = ins[data].shape
@@ -52,7 +55,8 @@ def _kernel(name, data, batch_stats):
             "fix_gamma": a.fix_gamma, "batch_stats": batch_stats(a),
         }  # fmt: skip
 
-    return native(name, struct=BATCH_NORM, params=params)
+    kernel = native(name, struct=BATCH_NORM, params=params)
+    return kernel, by_onednn(kernel)
 
 
 _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
@@ -113,7 +117,7 @@ class BatchNorm:
             yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
         yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
 
-    kernels = (_kernel("batch_norm", 0, lambda a: a.train and not a.use_global_stats),)
+    kernels = _kernels("batch_norm", 0, lambda a: a.train and not a.use_global_stats)
 
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {
@@ -168,7 +172,7 @@ class _BatchNormGrad:
                 yield sample((6, 3), (6, 3), *states, axis=-1, fix_gamma=fix_gamma,
                              batch_stats=batch_stats, **shared)  # fmt: skip
 
-    kernels = (_kernel("batch_norm_grad", 1, lambda a: a.batch_stats),)
+    kernels = _kernels("batch_norm_grad", 1, lambda a: a.batch_stats)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse, "moving_mean": moving_mean,

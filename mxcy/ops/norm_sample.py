@@ -5,7 +5,7 @@ from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.norm import along, other_axes, require_float
 from mxcy.ops.params import ROW_NORM
-from mxcy.ops.record import native, op, sample, values
+from mxcy.ops.record import by_onednn, native, op, sample, values
 
 __all__ = []
 
@@ -75,7 +75,7 @@ class LayerNorm:
         sample((3, 4), (4,), (4,), output_mean_var=True, grad=False, tol=4),
     )
 
-    kernels = (_layer_kernel("row_norm", 0),)
+    kernels = (by_onednn(_layer_kernel("row_norm", 0)), _layer_kernel("row_norm", 0))
 
     def infer(a, data, gamma, beta):
         stats = _infer_layer_norm(a, data, gamma)
@@ -125,7 +125,7 @@ class _LayerNormGrad:
         ),
     )
 
-    kernels = (_layer_kernel("row_norm_grad", 1),)
+    kernels = (_layer_kernel("row_norm_grad", 1), by_onednn(_layer_kernel("row_norm_grad", 1)))
 
     def infer(a, grad, data, gamma, mean, std):
         stats = _infer_layer_norm(a, data, gamma)

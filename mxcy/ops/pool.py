@@ -7,7 +7,7 @@ from mxcy.ops.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.params import POOL
-from mxcy.ops.record import native, op, sample
+from mxcy.ops.record import by_onednn, native, op, sample
 
 __all__ = ["params", "resolve"]
 
@@ -161,6 +161,20 @@ def _listed(a):
     return 2 if a.pool_type == "max" and 1 <= len(a.kernel) <= 3 and not last else 1
 
 
+_POOL = native(
+    "pool",
+    struct=POOL,
+    params=lambda a, ins, outs: params(a, ins[0]),
+    work=lambda a, ins, outs: _work(a, ins[0], outs[0]),
+)
+_POOL_GRAD = native(
+    "pool_grad",
+    struct=POOL,
+    params=lambda a, ins, outs: params(a, ins[1]),
+    work=lambda a, ins, outs: _work(a, ins[1], ins[0]),
+)
+
+
 @op(
     "Pooling",
     aliases=("_npx_pooling",),
@@ -189,14 +203,7 @@ class Pooling:
 
     dtypes = ("float32", "float64", "float16")
 
-    kernels = (
-        native(
-            "pool",
-            struct=POOL,
-            params=lambda a, ins, outs: params(a, ins[0]),
-            work=lambda a, ins, outs: _work(a, ins[0], outs[0]),
-        ),
-    )
+    kernels = (by_onednn(_POOL), _POOL)
 
     def samples():
         yield from _SAMPLES
@@ -253,14 +260,7 @@ class _PoolingGrad:
     layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
 
     domain = (0.5, 1.5)
-    kernels = (
-        native(
-            "pool_grad",
-            struct=POOL,
-            params=lambda a, ins, outs: params(a, ins[1]),
-            work=lambda a, ins, outs: _work(a, ins[1], ins[0]),
-        ),
-    )
+    kernels = (by_onednn(_POOL_GRAD), _POOL_GRAD)
 
     def samples():
         for one in _SAMPLES:

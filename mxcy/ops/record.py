@@ -26,8 +26,8 @@ from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec
 
 __all__ = [
-    "Op", "Native", "Sample", "native", "op", "register", "sample", "values", "stop", "find",
-    "REGISTRY",
+    "Op", "Native", "Sample", "by_onednn", "native", "op", "register", "sample", "values", "stop",
+    "find", "REGISTRY",
 ]  # fmt: skip
 
 #: every registered name (aliases included) -> Op
@@ -86,6 +86,30 @@ def native(
     return Native(
         name, struct, params, when, workspace, work, inplace, select, asks, pointwise
     )  # fmt: skip
+
+
+def by_onednn(kernel, when=None, name=None):
+    """oneDNN's counterpart of a native kernel: of the same parameters, where oneDNN accepts.
+
+    Parameters
+    ----------
+    kernel : Native
+    when : callable, optional
+        A reason for refusing besides the kernel's own.
+    name : str, optional
+        ``<kernel>_onednn`` by default.
+    """
+
+    def refuse(a, ins, outs):
+        reason = kernel.when(a, ins, outs) if kernel.when else None
+        return when(a, ins, outs) if reason is None and when else reason
+
+    def named(a, ins, outs):
+        own = kernel.name(a, ins, outs) if callable(kernel.name) else kernel.name
+        return f"{own}_onednn"
+
+    name = name or (named if callable(kernel.name) else f"{kernel.name}_onednn")
+    return native(name, kernel.struct, kernel.params, refuse, work=kernel.work, asks=True)
 
 
 class Sample:

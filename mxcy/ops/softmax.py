@@ -6,7 +6,7 @@ from mxcy import dtypes
 from mxcy.ops.attrs import BoolOrNone, Double, DoubleOrNone, DType, Field, Int
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import SOFTMAX
-from mxcy.ops.record import native, register, sample, values
+from mxcy.ops.record import by_onednn, native, register, sample, values
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -118,14 +118,16 @@ def _forward(name, sign=1.0):
         temperature = 1.0 if a.temperature is None else a.temperature
         return {**_line(a, ins[0]), "scale": sign / temperature if temperature else math.inf}
 
-    return (native(name, SOFTMAX, params, when=_refuse, inplace=True),)
+    kernel = native(name, SOFTMAX, params, when=_refuse, inplace=True)
+    return kernel, by_onednn(kernel)
 
 
 def _backward(name):
     def params(a, ins, outs):
         return {**_line(a, ins[0]), "scale": a.scale}
 
-    return (native(name, SOFTMAX, params, inplace=True),)
+    kernel = native(name, SOFTMAX, params, inplace=True)
+    return kernel, by_onednn(kernel)
 
 
 def _grad(rule, sign):

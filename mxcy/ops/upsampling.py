@@ -88,6 +88,7 @@ def _bilinear_kernel(kernel):
         params=lambda a, ins, outs: kernel.params(_Bilinear(a), ins, outs),
         when=when,
         work=lambda a, ins, outs: kernel.work(_Bilinear(a), ins, outs),
+        asks=kernel.asks,
     )
 
 

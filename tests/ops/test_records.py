@@ -138,6 +138,10 @@ def kernels_of(record, sample, inputs):
         name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
         dtype = kernel.select(ins, outs) if kernel.select else (ins or outs)[0].dtype
         refuses = kernel.when(attrs, ins, outs) if kernel.when else None
+        if refuses is None and _front.has_kernel(name, dtype) and kernel.asks:
+            params = kernel.params(attrs, ins, outs) if kernel.params else {}
+            packed = kernel.struct.pack(**params) if kernel.struct else None
+            refuses = _front.query(name, packed, ins, outs, "accepts")
         if refuses is None and _front.has_kernel(name, dtype):
             names.append((name, kernel.inplace))
     return names

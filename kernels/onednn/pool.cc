@@ -1,0 +1,97 @@
+// Pooling, and the gradient of averages.
+#include "onednn/cache.h"
+#include "onednn/kernels.h"
+#include "params.gen.h"
+
+namespace mx {
+namespace onednn {
+namespace {
+
+typedef mx_pool_params P;
+enum { kMaximum = 0, kAverage = 1 };
+
+// `outer` images of `inner` channels, which lie innermost; or the other way round where there is
+// one channel, which oneDNN likes better.
+struct Shapes {
+  Extents source, target, source_strides, target_strides, kernel, stride, dilate, before, after;
+  bool fits = true;
+
+  explicit Shapes(const P& p) {
+    const bool one = p.inner == 1;
+    const int64_t images = one ? 1 : p.outer, channels = one ? p.outer : p.inner;
+    fill(p.source, images, channels, p.inner, &source, &source_strides);
+    fill(p.target, images, channels, p.inner, &target, &target_strides);
+    for (int i = 0; i < 3; ++i) {
+      kernel.add(p.kernel[i]);
+      stride.add(p.stride[i]);
+      dilate.add(0);
+      before.add(p.pad[i]);
+      after.add((p.target[i] - 1) * p.stride[i] + p.kernel[i] - p.source[i] - p.pad[i]);
+      fits = fits && after.at[i] <= p.pad[i];
+    }
+  }
+
+  static void fill(const int64_t* spatial, int64_t images, int64_t channels, int64_t inner,
+                   Extents* extents, Extents* strides) {
+    const int64_t plane = spatial[0] * spatial[1] * spatial[2] * inner;
+    *extents = {images, channels, spatial[0], spatial[1], spatial[2]};
+    *strides = {inner == 1 ? channels * plane : plane, inner == 1 ? plane : 1,
+                spatial[1] * spatial[2] * inner, spatial[2] * inner, inner};
+  }
+  Layout layout(bool result) const {
+    return result ? Layout::strided(target, target_strides)
+                  : Layout::strided(source, source_strides);
+  }
+};
+
+bool describe(const P& p, const Shapes& s, int propagation, Primitive* primitive) {
+  if (p.kind != kMaximum && p.kind != kAverage)
+    return mx_fail("oneDNN pools maxima and averages only") == 0;
+  if (!s.fits) return mx_fail("oneDNN: windows reach beyond the padding") == 0;
+  const int average = p.count_pad ? kPoolAverageWithPadding : kPoolAverage;
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().pooling_forward_primitive_desc_create(
+      &description, opened().engine, propagation, p.kind == kMaximum ? kPoolMax : average,
+      s.layout(false), s.layout(true), s.stride.at, s.kernel.at, s.dilate.at, s.before.at,
+      s.after.at, attributes.get());
+  return primitive->take(status, description, "pooling");
+}
+
+bool build_pool(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes s(p);
+  if (!describe(p, s, kInference, &job->primitive())) return false;
+  job->input(kSrc, 0, s.layout(false));
+  job->output(kDst, 0, s.layout(true));
+  return true;
+}
+
+// The gradient of maxima would need what oneDNN's own forward pass writes down.
+bool build_grad(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes s(p);
+  Primitive forward;
+  if (p.kind != kAverage) return mx_fail("oneDNN: the gradient of averages only") == 0;
+  if (!describe(p, s, kTraining, &forward)) return false;
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().pooling_backward_primitive_desc_create(
+      &description, opened().engine, p.count_pad ? kPoolAverageWithPadding : kPoolAverage,
+      s.layout(false), s.layout(true), s.stride.at, s.kernel.at, s.dilate.at, s.before.at,
+      s.after.at, forward.description(), attributes.get());
+  if (!job->primitive().take(status, description, "pooling backward")) return false;
+  job->input(kDiffDst, 0, s.layout(true));
+  job->output(kDiffSrc, 0, s.layout(false));
+  return true;
+}
+
+}  // namespace
+
+void register_pool() {
+  add_kernel<P, build_pool>("pool_onednn", 1u << MX_F32);
+  add_kernel<P, build_grad>("pool_grad_onednn", 1u << MX_F32);
+}
+
+}  // namespace onednn
+}  // namespace mx
