@@ -7,17 +7,19 @@
 MX_LEAF_BEGIN
 
 #if MX_ISA_LEVEL >= 4
-#define MX_TILES(T)                                                          \
-  {MX_ROW(T, 1),  MX_ROW(T, 2),  MX_ROW(T, 3),  MX_ROW(T, 4), MX_ROW(T, 5),  \
-   MX_ROW(T, 6),  MX_ROW(T, 7),  MX_ROW(T, 8),  MX_ROW(T, 9), MX_ROW(T, 10), \
-   MX_ROW(T, 11), MX_ROW(T, 12), MX_ROW(T, 13), MX_ROW(T, 14)}
+#define MX_TILES(T, packed)                                                                    \
+  {MX_ROW(T, packed, 1),  MX_ROW(T, packed, 2),  MX_ROW(T, packed, 3),  MX_ROW(T, packed, 4),  \
+   MX_ROW(T, packed, 5),  MX_ROW(T, packed, 6),  MX_ROW(T, packed, 7),  MX_ROW(T, packed, 8),  \
+   MX_ROW(T, packed, 9),  MX_ROW(T, packed, 10), MX_ROW(T, packed, 11), MX_ROW(T, packed, 12), \
+   MX_ROW(T, packed, 13), MX_ROW(T, packed, 14)}
 #else
-#define MX_TILES(T) \
-  {MX_ROW(T, 1), MX_ROW(T, 2), MX_ROW(T, 3), MX_ROW(T, 4), MX_ROW(T, 5), MX_ROW(T, 6)}
+#define MX_TILES(T, packed)                                          \
+  {MX_ROW(T, packed, 1), MX_ROW(T, packed, 2), MX_ROW(T, packed, 3), \
+   MX_ROW(T, packed, 4), MX_ROW(T, packed, 5), MX_ROW(T, packed, 6)}
 #endif
-#define MX_ROW(T, R) {tile<T, R, 1>, tile<T, R, 2>}
-static const TileTable<float> tiles_f32 = MX_TILES(float);
-static const TileTable<double> tiles_f64 = MX_TILES(double);
+#define MX_ROW(T, packed, R) {tile<T, R, 1, packed>, tile<T, R, 2, packed>}
+static const TileTable<float> tiles_f32 = {MX_TILES(float, false), MX_TILES(float, true)};
+static const TileTable<double> tiles_f64 = {MX_TILES(double, false), MX_TILES(double, true)};
 const TileTable<float>& tile_table(float) { return tiles_f32; }
 const TileTable<double>& tile_table(double) { return tiles_f64; }
 #undef MX_ROW
@@ -139,9 +141,17 @@ T start(const Addend<T>& addend, bool add, int64_t rows, int64_t cols, T* out) {
   return 1;
 }
 
+constexpr int64_t kSmall = 1 << 20;  // multiply-adds for which a pass over C is not nothing
+
 template <class T>
 int product(int threads, const GemmShape& s, double alpha, const T* a, const T* b,
             const Addend<T>& addend, bool add, T* out) {
+  if (addend.shared && addend.data && !add && s.m > 1 && s.n > 1 && s.m * s.n * s.k <= kSmall) {
+    const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
+    const bool ok = gemm_serial(s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
+                                (const T*)nullptr, addend.data);
+    return ok ? 0 : mx_fail("out of memory in a matrix product");
+  }
   const T beta = start(addend, add, s.m, s.n, out);
   return gemm_arrays(threads, s, (T)alpha, a, b, beta, out);
 }

@@ -21,6 +21,7 @@ constexpr int64_t kDepth = 256;            // k of a block
 constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
 constexpr int64_t kCols = 1024;            // columns of a B block
 constexpr int64_t kUnpackedRows = 64;      // up to here B is read where it lies
+constexpr int64_t kUnpackedSize = 4096;    // up to here A is, when it meets few panels of B
 
 // --- operands --------------------------------------------------------------------------------
 
@@ -158,21 +159,34 @@ struct Matrix {
     }
     return nullptr;
   }
+  // The row from (i, p) on where it lies, when k is contiguous, or NULL.
+  const T* row_in_place(int64_t i, int64_t p) const {
+    if constexpr (sizeof(S) == sizeof(T)) {
+      if (!i_contiguous) return data + i * stride + p;
+    }
+    return nullptr;
+  }
 };
+template <class A>
+constexpr bool is_matrix = false;
+template <class T, class S>
+constexpr bool is_matrix<Matrix<T, S>> = true;
 
 // --- one tile --------------------------------------------------------------------------------
 
 template <class T>
 struct Scale {
   T alpha, beta;
-  const T* rows;  // one number to add to each row, or NULL
+  const T* rows;     // one number to add to each row, or NULL
+  const T* columns;  // one number to add to each column, or NULL
 };
 
-// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + beta * C. `scale` comes
-// by pointer because its values would occupy registers that the sums need.
-template <class T, int R, int W>
-void tile(int64_t depth, const T* a, const T* b, int64_t b_step, const Scale<T>* scale, T* c,
-          int64_t ldc, int cols) {
+// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
+// panel of A is packed, or R rows `a_step` apart. `scale` comes by pointer because its values would
+// occupy registers that the sums need.
+template <class T, int R, int W, bool packed>
+void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
+          const Scale<T>* scale, T* c, int64_t ldc, int cols) {
   constexpr int L = kLanes<T>;
   Vec<T> acc[R][W] = {};
   if (scale->beta != 0) {
@@ -182,13 +196,15 @@ void tile(int64_t depth, const T* a, const T* b, int64_t b_step, const Scale<T>*
       for (int w = 0; w < W; ++w) __builtin_prefetch(c + r * ldc + w * L, 1);
     }
   }
+  const T* triple[(R + 2) / 3];  // rows 0, 3, 6...: few enough pointers for the registers
+  for (int i = 0; i < (R + 2) / 3; ++i) triple[i] = a + 3 * i * a_step;
   for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
     Vec<T> right[W];
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) right[w] = load(b + w * L);
 #pragma GCC unroll 14
     for (int r = 0; r < R; ++r) {
-      const Vec<T> left = splat<Vec<T>>(a[r]);
+      const Vec<T> left = splat<Vec<T>>(packed ? a[r] : triple[r / 3][r % 3 * a_step + p]);
 #pragma GCC unroll 2
       for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
     }
@@ -196,13 +212,22 @@ void tile(int64_t depth, const T* a, const T* b, int64_t b_step, const Scale<T>*
   const Vec<T> alpha = splat<Vec<T>>(scale->alpha), beta = splat<Vec<T>>(scale->beta);
   const bool reads = scale->beta != 0;
   const int last = cols - (W - 1) * L;  // columns in the last vector
+  const T* rows = scale->rows;
+  Vec<T> column[W] = {};
+  if (scale->columns) {
+    if (W > 1) column[0] = load(scale->columns);
+    column[W - 1] = load_first(scale->columns + (W - 1) * L, last);
+  }
+  const bool is_plain = last == L && !reads;
 #pragma GCC unroll 14
   for (int r = 0; r < R; ++r, c += ldc) {
-    const Vec<T> row = scale->rows ? splat<Vec<T>>(scale->rows[r]) : Vec<T>{};
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) {
-      const Vec<T> sum = acc[r][w] * alpha + row;
-      if (w < W - 1 || last == L) {
+      Vec<T> sum = fma(acc[r][w], alpha, column[w]);
+      if (rows) sum += splat<Vec<T>>(rows[r]);
+      if (is_plain) {
+        store(c + w * L, sum);
+      } else if (w < W - 1 || last == L) {
         store(c + w * L, reads ? fma(beta, load(c + w * L), sum) : sum);
       } else {
         store_first(c + w * L, reads ? fma(beta, load_first(c + w * L, last), sum) : sum, last);
@@ -212,11 +237,12 @@ void tile(int64_t depth, const T* a, const T* b, int64_t b_step, const Scale<T>*
 }
 
 template <class T>
-using Tile = void (*)(int64_t, const T*, const T*, int64_t, const Scale<T>*, T*, int64_t, int);
+using Tile = void (*)(int64_t, const T*, int64_t, const T*, int64_t, const Scale<T>*, T*, int64_t,
+                      int);
 
-// The tile of R rows and W vectors is at [R - 1][W - 1].
+// The tile of R rows and W vectors is at [packed][R - 1][W - 1].
 template <class T>
-using TileTable = Tile<T>[kTileRows][2];
+using TileTable = Tile<T>[2][kTileRows][2];
 const TileTable<float>& tile_table(float);
 const TileTable<double>& tile_table(double);
 
@@ -263,17 +289,19 @@ Packed<T> pack_all(T* dst, const A& a, int64_t m, int64_t k) {
 }
 
 // C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
-// i if given. With beta 0, C is not read. False when scratch memory is out.
+// i and column_add[j] in column j if given. With beta 0, C is not read. False when scratch memory
+// is out.
 template <class T, class A, class B>
 bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta, T* c,
-                 int64_t ldc, const T* row_add = nullptr) {
+                 int64_t ldc, const T* row_add = nullptr, const T* column_add = nullptr) {
   constexpr int L = kLanes<T>, kWidth = 2 * L;
   if (m <= 0 || n <= 0) return true;
   if (k <= 0) {
     for (int64_t i = 0; i < m; ++i) {
       const T add = row_add ? row_add[i] : 0;
       for (int64_t j = 0; j < n; ++j) {
-        c[i * ldc + j] = add + (beta == 0 ? 0 : beta * c[i * ldc + j]);
+        const T sum = column_add ? add + column_add[j] : add;
+        c[i * ldc + j] = sum + (beta == 0 ? 0 : beta * c[i * ldc + j]);
       }
     }
     return true;
@@ -284,7 +312,12 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   const int64_t block_cols = n <= kCols ? up(n, L) : balanced(n, kCols, kWidth);
   // Each panel of B is packed once for all rows: few rows do not repay it.
   const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
-  const int64_t a_size = is_packed<A> ? 0 : block_rows * block_depth;
+  const T* a_rows = nullptr;
+  int64_t a_step = 0;
+  if constexpr (is_matrix<A>) {
+    if (m * k <= kUnpackedSize && n <= 4 * kWidth) a_rows = a.row_in_place(0, 0), a_step = a.stride;
+  }
+  const int64_t a_size = is_packed<A> || a_rows ? 0 : block_rows * block_depth;
   T* b_panels =
       (T*)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));
   if (!b_panels) return false;
@@ -304,6 +337,8 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
         const T* a_block = a_panels;
         if constexpr (is_packed<A>) {
           a_block = a.panel(i0, p0, depth);
+        } else if (a_rows) {
+          a_block = a_rows + i0 * a_step + p0;
         } else {
           for (int64_t i = 0; i < rows; i += tile_rows) {
             const int count = (int)least(tile_rows, rows - i);
@@ -320,10 +355,11 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
           }
           for (int64_t i = 0; i < rows; i += tile_rows) {
             const Scale<T> scale = {alpha, p0 ? (T)1 : beta,
-                                    row_add && !p0 ? row_add + i0 + i : nullptr};
-            tiles[least(tile_rows, rows - i) - 1][count > L](
-                depth, a_block + i * depth, panel, step, &scale, c + (i0 + i) * ldc + j0 + j, ldc,
-                count);
+                                    row_add && !p0 ? row_add + i0 + i : nullptr,
+                                    column_add && !p0 ? column_add + j0 + j : nullptr};
+            tiles[!a_rows][least(tile_rows, rows - i) - 1][count > L](
+                depth, a_block + i * (a_rows ? a_step : depth), a_step, panel, step, &scale,
+                c + (i0 + i) * ldc + j0 + j, ldc, count);
           }
         }
       }

@@ -31,6 +31,8 @@ cdef class Variant:
     cdef OpHandle handle
     cdef readonly object attrs
     cdef int arguments  # how many inputs these attributes ask for; -1: any number
+    cdef tuple raw  # the attributes as given in the last call of `handle.last`
+    cdef bint mode
     cdef list near
     cdef dict far
 
@@ -47,11 +49,14 @@ cdef class OpHandle:
     cdef int nfields, nnumbers, num_args_field
     cdef Variant plain0, plain1  # no attributes given; by mode
     cdef dict variants0, variants1
+    cdef Variant last  # of the last call
     cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads
     cdef bint need_all_in, need_all_out
 
     cdef Variant make_variant(self, dict given, bint mode)
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs)
+    cdef bint repeats(self, tuple before, tuple raw) noexcept
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs)
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs)
 
 

@@ -30,7 +30,8 @@ cdef enum:
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 
-cdef int64_t NOGIL_WORK = 4096  # cheaper calls keep the Python lock: giving it up costs more
+# Cheaper calls, of a few microseconds at most, keep the Python lock: giving it up costs more.
+cdef int64_t NOGIL_WORK = 20000
 
 cdef object prepare_call, spec_class, run_reference, streams_of, context_of
 
@@ -188,6 +189,8 @@ cdef class OpHandle:
             return self.plain0
         if extra:
             return self.slow_variant(raw, numbers, extra, nargs)
+        if self.last is not None and self.last.mode == mode and self.repeats(self.last.raw, raw):
+            return self.last
         for i in range(self.nfields):
             value = raw[i]
             if i == self.num_args_field and value is _Null:
@@ -216,21 +219,37 @@ cdef class OpHandle:
                 else:
                     self.plain0 = found
             return found
+        return self.keyed_variant(tuple(key), raw, numbers, mode, nargs)
+
+    cdef bint repeats(self, tuple before, tuple raw) noexcept:
+        """Whether all attributes are the very same objects as in the call before."""
+        cdef int i
+        for i in range(self.nfields):
+            if before[i] is not raw[i]:
+                return False
+        return True
+
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs):
+        """The variant of static attributes, `key`: each one's index, type and value."""
+        cdef Variant found
         variants = self.variants1 if mode else self.variants0
-        signature = tuple(key)
         try:
-            cached = variants.get(signature)
+            cached = variants.get(key)
         except TypeError:  # a list or an array among the values
-            return self.slow_variant(raw, numbers, extra, nargs)
+            return self.slow_variant(raw, numbers, None, nargs)
         if cached is None:
             given = {self.schema.names[key[i]]: key[i + 2] for i in range(0, len(key), 3)}
             if not all([is_plain(v) for v in key[2::3]]):
-                return self.slow_variant(raw, numbers, extra, nargs)
+                return self.slow_variant(raw, numbers, None, nargs)
             cached = self.make_variant(given, mode)
             if len(variants) >= MAX_CACHED:
                 variants.clear()
-            variants[signature] = cached
-        return <Variant>cached
+            variants[key] = cached
+        found = <Variant>cached
+        if self.nnumbers == 0 and found.arguments >= 0:
+            found.raw, found.mode = raw, mode
+            self.last = found
+        return found
 
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
         cdef bint mode = self.uses_mode and training() != 0
