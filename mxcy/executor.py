@@ -9,6 +9,7 @@ from mxcy.context import Context, current_context
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial
+from mxcy.graph.report import summary
 from mxcy.ndarray import NDArray
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned, training_graph
@@ -319,6 +320,7 @@ class Executor:
             f"{', '.join(map(str, step.call.outs))}"
             for step in planned.plan.steps
         ]
+        lines.append(summary(planned.describe()))
         lines.append(f"Total {planned.plan.arena / 2**20:.6g} MB allocated")
         return "\n".join(lines)
 

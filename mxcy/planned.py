@@ -8,6 +8,7 @@ from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
 from mxcy.graph.plan import make_plan, own_outputs
+from mxcy.graph.report import describe, summary
 from mxcy.graph.target import Target
 
 __all__ = ["Planned", "target", "training_graph"]
@@ -58,18 +59,27 @@ class Planned:
     """
 
     def __init__(self, graph, context, optimized=True):
-        machine = target()
-        training = graph.forward < len(graph.nodes)
+        self._machine = machine = target()
+        self._training = training = graph.forward < len(graph.nodes)
         if optimized:
             graph = optimize(graph, machine, training)
         self.graph: Graph = own_outputs(graph)
         self.context = context
         self.plan = make_plan(self.graph, machine)
+        if "passes" in machine.settings["MXCY_VERBOSE"]:
+            print(f"mxcy {summary(self.describe())}", flush=True)
         trials.save()
         self._native = _front.Plan(self.plan)
         self._store = _front.empty((self.plan.store,), _OCTET, context)
         self._once = [None] * len(self.plan.once)
         self._lock = threading.Lock()
+
+    def describe(self):
+        """Bytes, buffers, what lies in place, segments, fused and repeated operators: a dict.
+
+        See `mxcy.graph.report.describe`.
+        """
+        return describe(self.graph, self.plan, self._machine.settings, self._training)
 
     @property
     def variables(self):

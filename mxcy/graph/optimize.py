@@ -1,6 +1,7 @@
 """The passes in their order."""
 
 from mxcy.graph.passes import cse, fold, fuse, layers, layout, mirror, simplify
+from mxcy.graph.report import change
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]
@@ -33,7 +34,9 @@ def optimize(graph, target, training=False):
     if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":
         passes += BACKEND
     for run in (*passes, *LAST):
-        graph = run(graph, target)
+        before, graph = graph, run(graph, target)
         if "passes" in target.settings["MXCY_VERBOSE"]:
-            verify(graph, run.__module__)
+            name = run.__module__.rpartition(".")[2]
+            verify(graph, name)
+            print(f"mxcy {change(name, before, graph)}", flush=True)
     return graph

@@ -12,7 +12,6 @@ from mxcy.graph.verify import verify
 from mxcy.ops.infer import Spec
 from tests.ops.test_records import RECORDS, attrs_of, call_eagerly, draw, samples_of
 
-
 REFUSES = "_shuffle"  # the rule raises
 
 

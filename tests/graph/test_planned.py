@@ -1,4 +1,4 @@
-"""Plans on the native runner: random graphs with every combination of passes and memory settings."""
+"""Plans on the native runner: random graphs, with every combination of passes and settings."""
 
 import itertools
 import random

@@ -13,10 +13,12 @@ from mxcy.graph.memory import plan_memory
 from mxcy.graph.plan import prepare_all
 from mxcy.graph.stages import best_stages
 
-__all__ = ["run", "planned_bytes", "recompute", "repeatable", "staged"]
+__all__ = ["MIRROR", "run", "planned_bytes", "recompute", "repeatable", "staged"]
 
 #: A node is cheap up to this many elementwise steps for each element it reads or writes.
 _CHEAP_STEPS = 4
+#: the `extra` key of nodes that are computed again: the name of the first one
+MIRROR = "__mirror_of__"
 _YES = ("True", "true", "1")
 
 
@@ -178,7 +180,7 @@ def _repeat(graph, chosen):
         inputs = [entry_now(entry) for entry in node.inputs]
         name, extra = node.name, node.extra
         if number < forward:
-            name, extra = f"{name}_mirror", {**extra, "__mirror_of__": node.name}
+            name, extra = f"{name}_mirror", {**extra, MIRROR: node.name}
         nodes.append(Node(node.op, name, node.attrs, inputs, extra))
         specs.append(graph.specs[number])
         origins.append(number)

@@ -1,0 +1,87 @@
+"""What passes and planning did, for people: MXCY_VERBOSE=passes and plans that are looked at."""
+
+from mxcy.graph.passes.fuse import FUSED
+from mxcy.graph.passes.mirror import MIRROR
+from mxcy.graph.segments import segments
+
+__all__ = ["change", "describe", "summary"]
+
+
+def change(name, before, after):
+    """A line about one pass.
+
+    Parameters
+    ----------
+    name : str
+    before, after : Graph
+
+    Returns
+    -------
+    str
+        Such as ``"pass cse: 12 -> 11 nodes (exp 2 -> 1)"``.
+    """
+    text = f"pass {name}: {len(before.nodes)}"
+    if after is before:
+        return f"{text} nodes, nothing to do"
+    old, new = before.count_ops(), after.count_ops()
+    differences = [
+        f"{op} {old.get(op, 0)} -> {new.get(op, 0)}"
+        for op in sorted({*old, *new})
+        if old.get(op, 0) != new.get(op, 0)
+    ]
+    return f"{text} -> {len(after.nodes)} nodes ({', '.join(differences) or 'other inputs'})"
+
+
+def describe(graph, plan, settings, training=False):
+    """What became of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        After the passes.
+    plan : mxcy.graph.plan.Plan
+        Made of it.
+    settings : dict
+        Those it was planned with.
+    training : bool
+        Whether it runs in training mode.
+
+    Returns
+    -------
+    dict
+        ``bytes`` of the arena, ``buffers`` (bytes of each), ``match_range``, ``store`` (bytes kept
+        between runs), ``steps``, ``inplace`` (pairs of names: the node and the one whose memory
+        its output takes), ``fused`` (lists of names), ``recomputed`` (names), ``segments`` (pairs
+        of step numbers, for the forward and for the backward pass).
+    """
+    nodes, memory = graph.nodes, plan.memory
+    forward, backward = segments(plan, settings, training)
+    return {
+        "bytes": plan.arena,
+        "buffers": list(memory.buffers),
+        "match_range": memory.match_range,
+        "store": plan.store,
+        "steps": len(plan.steps),
+        "inplace": [
+            (nodes[number].name, nodes[nodes[number].inputs[position][0]].name)
+            for number, position, _ in memory.inplace
+        ],
+        "fused": [node.extra[FUSED].split() for node in nodes if FUSED in node.extra],
+        "recomputed": [node.extra[MIRROR] for node in nodes if MIRROR in node.extra],
+        "segments": {"forward": forward, "backward": backward},
+    }
+
+
+def summary(found):
+    """What `describe` found, in one line."""
+    parts = [
+        f"{found['steps']} steps",
+        f"{found['bytes']} bytes in {len(found['buffers'])} buffers "
+        f"(match range {found['match_range']})",
+        f"{found['store']} bytes kept",
+        f"{len(found['inplace'])} in place",
+        f"{sum(map(len, found['fused']))} operators in {len(found['fused'])} fused groups",
+        f"{len(found['recomputed'])} computed again",
+    ]
+    counts = [len(pairs) for pairs in found["segments"].values()]
+    return f"plan: {', '.join(parts)}, segments {counts[0]} + {counts[1]}"

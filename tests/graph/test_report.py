@@ -1,0 +1,70 @@
+"""What is told about passes and plans."""
+
+import numpy as np
+
+import mxcy as mx
+from mxcy.graph.builder import Builder
+from mxcy.graph.passes import cse, dce, mirror
+from mxcy.graph.report import change
+from mxcy.planned import Planned, training_graph
+from tests.graph.graphs import spec, target
+from tests.graph.test_mirror import conv_net
+
+
+def pointwise():
+    b = Builder(train=True)
+    F, x = b.values, b.value(b.variable("x", spec(8, 8)))
+    y = F.sin(F.exp(F.dot(F.sin(x), x)))
+    return b.finish([F.softmax(F.Reshape(y, shape=(4, 16))).entry])
+
+
+def test_changes_of_passes():
+    b = Builder()
+    F, x = b.values, b.value(b.variable("x", spec(8, 8)))
+    graph = b.finish([(F.exp(x) * F.exp(x)).entry])
+    merged = cse.run(graph, target())
+    assert change("cse", graph, merged) == "pass cse: 4 -> 3 nodes (exp 2 -> 1)"
+    assert change("dce", graph, dce.run(graph)) == "pass dce: 4 nodes, nothing to do"
+
+
+def test_a_described_plan():
+    found = Planned(pointwise(), mx.cpu()).describe()
+    assert found["fused"] == [["exp_0", "sin_1"]]
+    assert ("reshape_0", "sin_1") in found["inplace"]
+    assert found["bytes"] == sum(found["buffers"]) and found["match_range"] in (1, 2, 4, 8, 16)
+    assert found["segments"] == {"forward": [(0, found["steps"] - 1)], "backward": []}
+    assert found["recomputed"] == []
+
+
+def test_settings_show_in_the_description(monkeypatch):
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    monkeypatch.setenv("MXNET_EXEC_ENABLE_INPLACE", "0")
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")
+    found = Planned(pointwise(), mx.cpu()).describe()
+    assert found["fused"] == [] and found["inplace"] == []
+    assert len(found["segments"]["forward"]) == found["steps"]
+
+
+def test_training_plans_tell_what_is_computed_again(monkeypatch):
+    monkeypatch.setenv("MXNET_BACKWARD_DO_MIRROR", "1")
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    found = Planned(conv_net(), mx.cpu()).describe()
+    assert {"relu0", "norm0"} <= {*found["recomputed"]}
+    assert found["segments"]["backward"]
+    assert mirror.MIRROR == "__mirror_of__"  # what users see in attributes
+
+
+def test_verbose_passes(monkeypatch, capfd):
+    monkeypatch.setenv("MXCY_VERBOSE", "passes")
+    Planned(training_graph(pointwise(), ["x"]), mx.cpu())
+    lines = capfd.readouterr().out.splitlines()
+    assert any(line.startswith("mxcy pass fuse: ") for line in lines)
+    assert lines[-1].startswith("mxcy plan: ") and "fused groups" in lines[-1]
+
+
+def test_executors_show_their_plan():
+    x = mx.sym.Variable("x")
+    executor = mx.sym.sin(mx.sym.exp(x)).simple_bind(mx.cpu(), x=(2, 3))
+    assert "2 operators in 1 fused groups" in executor.debug_str()
+    executor.arg_dict["x"][:] = 0
+    np.testing.assert_allclose(executor.forward()[0].asnumpy(), np.sin(1), rtol=1e-6)
