@@ -59,6 +59,9 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True):
         found = sums.take((number, 0))
         if found is None:
             found = F.zeros_like(Value(builder, (number, 0)))
+        elif found.entry[0] < forward:
+            # What is given from outside is no result of the forward pass.
+            found = F._copy(found)
         outputs.append(found.entry)
     return Graph(builder.nodes, outputs, builder.specs, forward)
 
