@@ -10,10 +10,11 @@ from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.node import topological
+from mxcy.graph.passes import mirror
 from mxcy.ndarray import NDArray
 from mxcy.ndarray.register import F, function
 from mxcy.ops.infer import Spec
-from mxcy.planned import Planned, training_graph
+from mxcy.planned import Planned, target, training_graph
 
 __all__ = ["CachedOp", "run_eagerly"]
 
@@ -21,6 +22,7 @@ _MAX_PLANS = 256  # signatures that never come again must not pile up
 _FLAGS = {
     "static_alloc": False, "static_shape": False, "inline_limit": 2, "forward_bulk_size": None,
     "backward_bulk_size": None, "data_indices": (), "param_indices": (), "is_dynamic": False,
+    "mirror": None,
 }  # fmt: skip
 
 
@@ -33,12 +35,13 @@ class CachedOp:
     flags : sequence of (str, value) or dict
         ``static_alloc``: the memory of a plan is kept between calls. ``inline_limit``: graphs with
         at most so many operators run one by one. ``is_dynamic``: so do all others, as is the rule
-        where shapes depend on values. The others have no effect on results.
+        where shapes depend on values. ``mirror="sqrt"``: training keeps only the borders of
+        stages and computes the rest again. The others have no effect on results.
 
     Raises
     ------
     MXNetError
-        For an unknown flag.
+        For an unknown flag, or an unknown value of `mirror`.
     """
 
     def __init__(self, sym, flags=()):
@@ -49,6 +52,8 @@ class CachedOp:
             if name not in _FLAGS:
                 raise MXNetError(f"CachedOp: unknown flag {name}, known are {', '.join(_FLAGS)}")
             self.flags[name] = _FLAGS[name] if value is None else _parsed(value)
+        if self.flags["mirror"] not in (None, "sqrt"):
+            raise MXNetError(f"CachedOp: mirror must be None or 'sqrt', got {self.flags['mirror']}")
         operations = [node for node in topological(self._entries) if node.op is not None]
         self._eager = (
             len(operations) <= int(self.flags["inline_limit"])
@@ -134,6 +139,8 @@ class _Bound:
         if any(wanted):
             names = [name for name, want in zip(cached._names, wanted, strict=True) if want]
             graph = training_graph(graph, names)
+            if cached.flags["mirror"]:
+                graph = mirror.marked(graph, mirror.staged(graph, target()))
         self.planned = Planned(graph, args[0].context)
         position = {name: i for i, name in enumerate(cached._names)}
         self._sources = [position.get(name, -1) for name in self.planned.variables]

@@ -20,7 +20,7 @@ from mxcy.planned import target
 
 __all__ = ["get_cost", "make_mirror_plan", "search_plan"]
 
-_FORCE, _STAGE = "__force_mirroring__", "__mirror_stage__"
+_STAGE = "__mirror_stage__"
 _MEGABYTE = 2**20
 
 
@@ -123,7 +123,7 @@ def _with_marks(sym, flags):
     made = sym.__copy__()
     for node, flag in zip(topological(made._entries), flags, strict=False):
         if node.op is not None:
-            node.attrs[_FORCE] = str(flag)
+            node.attrs[mirror.FORCE] = str(flag)
             node.changed()
     return made
 

@@ -8,7 +8,10 @@ from mxcy.symbol.inference import partial_specs
 __all__ = ["GraphCalls"]
 
 #: flags of `HybridBlock.hybridize` that are a cached operator's
-_FLAGS = ("static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size")
+_FLAGS = (
+    "static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
+    "mirror",
+)  # fmt: skip
 
 
 class GraphCalls:

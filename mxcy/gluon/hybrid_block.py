@@ -80,7 +80,8 @@ class HybridBlock(Block):
         forward_bulk_size, backward_bulk_size : int, optional
             Number of operators that are executed together.
         **kwargs
-            Options of the backend.
+            Options of the backend; ``mirror="sqrt"`` trains in less memory: only the borders of
+            stages are kept for the backward pass, the rest is computed again.
         """
         self._active = self._settles_first = active
         if clear or not active:

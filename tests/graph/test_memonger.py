@@ -73,3 +73,38 @@ def test_gradients_are_the_same_bits():
 def test_unknown_arguments_are_refused():
     with pytest.raises(MXNetError, match="no argument dta"):
         mx.contrib.memonger.search_plan(mlp(2), dta=(2, 64))
+
+
+def trained_block(mirror):
+    """A hybridized block's gradients and the bytes of its plan."""
+    mx.random.seed(5)
+    net = mx.gluon.nn.HybridSequential()
+    for _ in range(36):
+        net.add(mx.gluon.nn.Dense(16, activation="tanh", in_units=16))
+    net.initialize()
+    net.hybridize(mirror=mirror)
+    x = mx.nd.array(np.random.default_rng(2).uniform(-1, 1, (256, 16)))
+    parameters = list(net.collect_params().values())
+    with mx.autograd.record():
+        loss = net(x).sum()
+    loss.backward()
+    (traced,) = (traced for _, traced in net._calls._traced)
+    with mx.autograd.record():
+        found = traced._cached.plan(x, *(p.data() for p in parameters))
+    return [p.grad().asnumpy() for p in parameters], found.arena
+
+
+def test_hybridized_blocks_in_stages():
+    (plain, bytes_plain), (staged, bytes_staged) = trained_block(None), trained_block("sqrt")
+    assert bytes_staged < 0.6 * bytes_plain
+    for got, want in zip(staged, plain, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_other_kinds_of_mirroring_are_refused():
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(4), mx.gluon.nn.Dense(4), mx.gluon.nn.Dense(4))
+    net.initialize()
+    net.hybridize(mirror="cube")
+    with pytest.raises(MXNetError, match="mirror must be None or 'sqrt', got cube"):
+        net(mx.nd.ones((2, 3)))

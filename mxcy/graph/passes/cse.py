@@ -59,6 +59,7 @@ def _read_by_backward(graph):
     return {
         source
         for node in graph.nodes[graph.forward :]
-        for source, _ in node.inputs
-        if source < graph.forward
+        if node.op is not None
+        for position, (source, _) in enumerate(node.inputs)
+        if source < graph.forward and position not in node.op.ignored
     }

@@ -13,10 +13,12 @@ from mxcy.graph.memory import plan_memory
 from mxcy.graph.plan import prepare_all
 from mxcy.graph.stages import best_stages
 
-__all__ = ["MIRROR", "run", "planned_bytes", "recompute", "repeatable", "staged"]
+__all__ = ["FORCE", "MIRROR", "marked", "run", "planned_bytes", "recompute", "repeatable", "staged"]
 
 #: A node is cheap up to this many elementwise steps for each element it reads or writes.
 _CHEAP_STEPS = 4
+#: the `extra` key of what users wish for a node
+FORCE = "__force_mirroring__"
 #: the `extra` key of nodes that are computed again: the name of the first one
 MIRROR = "__mirror_of__"
 _YES = ("True", "true", "1")
@@ -66,6 +68,23 @@ def staged(graph, target, marked=None, trials=12):
     return best_stages(graph, repeatable(graph), cost, marked, trials)
 
 
+def marked(graph, flags):
+    """The graph with ``__force_mirroring__`` on its first nodes as flags say.
+
+    Parameters
+    ----------
+    graph : Graph
+    flags : list of bool
+        For at least the first nodes of the graph.
+    """
+    nodes = [
+        Node(n.op, n.name, n.attrs, n.inputs, {**n.extra, FORCE: str(flag)}) if n.op else n
+        for n, flag in zip(graph.nodes, flags, strict=False)
+    ]
+    nodes += graph.nodes[len(nodes) :]
+    return Graph(nodes, graph.outputs, graph.specs, graph.forward)
+
+
 def planned_bytes(graph, chosen, calls, settings):
     """The arena that a graph needs, its outputs being given, when it computes nodes again.
 
@@ -85,7 +104,7 @@ def planned_bytes(graph, chosen, calls, settings):
 
 def _wish(node):
     """What the user wants: True or False, or None when that is left open."""
-    text = node.extra.get("__force_mirroring__")
+    text = node.extra.get(FORCE)
     if text is not None:
         return text in _YES
     return False if node.extra.get("__mirror_stage__") in _YES else None

@@ -1,0 +1,56 @@
+"""What records tell passes about their inputs: identities, and inputs read only for their shape."""
+
+import numpy as np
+import pytest
+
+from mxcy.graph.evaluate import evaluate_node
+from mxcy.graph.graph import Node
+from tests.ops.test_records import RECORDS, draw, full_attrs, samples_of
+
+
+def cases(which):
+    for name, record in RECORDS:
+        if which(record):
+            for index, sample in enumerate(samples_of(record)):
+                dtype = (sample.dtypes or record.dtypes)[0]
+                if dtype != "bfloat16":
+                    yield pytest.param(record, sample, dtype, id=f"{name}-{index}")
+
+
+def outputs(record, sample, inputs):
+    node = Node(
+        record, record.name, full_attrs(record, sample), [(i, 0) for i in range(len(inputs))]
+    )
+    return evaluate_node(node, [np.array(v) for v in inputs])
+
+
+@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.identity)))
+def test_identities_hand_on_their_first_input(record, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    found = outputs(record, sample, inputs)[0]
+    assert found.dtype == inputs[0].dtype
+    np.testing.assert_array_equal(np.ravel(found), np.ravel(inputs[0]))
+
+
+@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.ignored)))
+def test_ignored_inputs_do_not_matter(record, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    before = outputs(record, sample, inputs)
+    for position in record.ignored:
+        inputs[position] = np.full_like(inputs[position], 7)
+    for got, want in zip(outputs(record, sample, inputs), before, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    ("record", "sample", "dtype"), list(cases(lambda record: record.repeatable))
+)
+def test_repeatable_operators_can_run_twice(record, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    first = outputs(record, sample, inputs)
+    again = list(inputs)
+    written = record.mutated(len(inputs))
+    for position, value in zip(written, first[len(first) - len(written) :], strict=True):
+        again[position] = value
+    for got, want in zip(outputs(record, sample, again), first, strict=True):
+        np.testing.assert_array_equal(got, want)
