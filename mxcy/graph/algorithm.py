@@ -19,7 +19,12 @@ _ROUNDS = 3
 _LONG = 20_000_000  # a candidate that takes as long gets one round
 
 #: kernels of convolutions, likely best first, with the parameters that are tried
-_CONV = {"conv_winograd": (0,), "conv_onednn": (0,), "conv_blocked": (0,)}
+_CONV = {
+    "conv_winograd": (0,),
+    "conv_onednn": (0,),
+    "conv_blocked": (0,),
+    "conv_depthwise_blocked": (0,),
+}
 _DENSE = {"fc_onednn": (0,)}
 
 

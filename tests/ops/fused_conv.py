@@ -130,13 +130,16 @@ class Problem:
         data = np.pad(self.data.astype(np.float64), margins)
         weight = self.weight.astype(np.float64)
         (high, wide), (down, right) = self.out_shape[2:], self.stride
-        out = np.zeros(self.out_shape)
+        out, groups = np.zeros(self.out_shape), self.values["groups"]
+        weight = weight.reshape(groups, -1, *weight.shape[1:])
         for y in range(self.kernel[0]):
             for x in range(self.kernel[1]):
                 top, left = y * self.dilate[0], x * self.dilate[1]
                 seen = data[:, :, top : top + down * (high - 1) + 1 : down,
                             left : left + right * (wide - 1) + 1 : right]  # fmt: skip
-                out += np.einsum("nchw,fc->nfhw", seen, weight[:, :, y, x], optimize=True)
+                seen = seen.reshape(len(seen), groups, -1, high, wide)
+                part = np.einsum("ngchw,gfc->ngfhw", seen, weight[..., y, x], optimize=True)
+                out += part.reshape(self.out_shape)
         if self.bias is not None:
             out += self.bias[:, None, None]
         if self.other is not None:
