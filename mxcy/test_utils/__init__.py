@@ -1,0 +1,11 @@
+"""`mx.test_utils`: what tests and examples of MXNet programs use."""
+
+from mxcy.test_utils.arrays import *  # noqa: F403
+from mxcy.test_utils.comparing import *  # noqa: F403
+from mxcy.test_utils.consistency import *  # noqa: F403
+from mxcy.test_utils.datasets import *  # noqa: F403
+from mxcy.test_utils.statistics import *  # noqa: F403
+from mxcy.test_utils.surroundings import *  # noqa: F403
+from mxcy.test_utils.symbols import *  # noqa: F403
+from mxcy.test_utils.tolerances import *  # noqa: F403
+from mxcy.util import use_np  # noqa: F401

@@ -1,0 +1,231 @@
+"""Arrays for tests: random ones, drawn from `numpy.random`, and regular ones."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.test_utils.tolerances import default_dtype
+
+__all__ = [
+    "assign_each",
+    "assign_each2",
+    "collapse_sum_like",
+    "create_2d_tensor",
+    "create_vector",
+    "get_identity_mat",
+    "get_identity_mat_batch",
+    "new_matrix_with_real_eigvals_2d",
+    "new_matrix_with_real_eigvals_nd",
+    "new_orthonormal_matrix_2d",
+    "new_sym_matrix_with_real_eigvals_2d",
+    "new_sym_matrix_with_real_eigvals_nd",
+    "np_reduce",
+    "rand_coord_2d",
+    "rand_ndarray",
+    "rand_shape_2d",
+    "rand_shape_3d",
+    "rand_shape_nd",
+    "random_arrays",
+    "random_sample",
+    "random_uniform_arrays",
+]
+
+
+# -- random -----------------------------------------------------------------------------------
+
+
+def random_arrays(*shapes):
+    """Normally distributed float32 NumPy arrays; a single one not in a list."""
+    found = [np.asarray(np.random.randn(*shape)).astype(default_dtype()) for shape in shapes]
+    found = [array[()] if array.ndim == 0 else array for array in found]
+    return found[0] if len(found) == 1 else found
+
+
+def random_uniform_arrays(*shapes, low=0.0, high=1.0, dtype=None):
+    """Evenly distributed NumPy arrays between `low` and `high`, in a list."""
+    dtype = default_dtype() if dtype is None else dtype
+    return [np.random.uniform(low, high, size=shape).astype(dtype) for shape in shapes]
+
+
+def random_sample(population, k):
+    """`k` of the items of a list, in random order."""
+    shuffled = population[:]
+    np.random.shuffle(shuffled)
+    return shuffled[:k]
+
+
+def rand_shape_nd(num_dim, dim=10, allow_zero_size=False):
+    """A shape of `num_dim` extents up to `dim`."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(n) for n in np.random.randint(low, dim + 1, size=num_dim))
+
+
+def rand_shape_2d(dim0=10, dim1=10, allow_zero_size=False):
+    """A shape of two extents up to `dim0` and `dim1`."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1))
+
+
+def rand_shape_3d(dim0=10, dim1=10, dim2=10, allow_zero_size=False):
+    """A shape of three extents up to `dim0`, `dim1` and `dim2`."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1, dim2))
+
+
+def rand_coord_2d(x_low, x_high, y_low, y_high):
+    """Two numbers from the two ranges."""
+    return (
+        int(np.random.randint(x_low, x_high, dtype=np.int64)),
+        int(np.random.randint(y_low, y_high, dtype=np.int64)),
+    )
+
+
+def rand_ndarray(
+    shape,
+    stype="default",
+    density=None,
+    dtype=None,
+    modifier_func=None,
+    shuffle_csr_indices=False,
+    distribution=None,
+    ctx=None,
+):
+    """A normally distributed NDArray.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Its shape.
+    stype : {'default'}
+        Its storage.
+    dtype : str or type, optional
+        Its element type, float32 by default.
+    ctx : Context, optional
+        Where it is.
+    density, modifier_func, shuffle_csr_indices, distribution
+        Only of use for sparse arrays.
+
+    Raises
+    ------
+    MXNetError
+        When `stype` is a sparse one: there are no sparse arrays.
+    """
+    if stype != "default":
+        raise MXNetError(f"rand_ndarray: stype must be 'default', got {stype!r}")
+    return nd.array(random_arrays(shape), dtype=dtype, ctx=ctx)
+
+
+# -- regular ----------------------------------------------------------------------------------
+
+
+def create_vector(size, dtype=np.int64):
+    """The numbers from 0 to `size` - 1."""
+    return nd.arange(0, size, dtype=dtype)
+
+
+def create_2d_tensor(rows, columns, dtype=np.int64):
+    """An NDArray whose elements are the numbers of their rows."""
+    return nd.broadcast_to(create_vector(rows, dtype).reshape((rows, 1)), shape=(rows, columns))
+
+
+def get_identity_mat(size):
+    """The identity matrix, float32."""
+    return nd.array(np.identity(size))
+
+
+def get_identity_mat_batch(size):
+    """Two identity matrices, float32."""
+    return nd.array(np.stack([np.identity(size)] * 2))
+
+
+def assign_each(the_input, function):
+    """An array with `function` applied to each element."""
+    if function is None:
+        return np.array(the_input)
+    return np.vectorize(function, otypes=[the_input.dtype])(the_input)
+
+
+def assign_each2(input1, input2, function):
+    """An array with `function` applied to each pair of elements."""
+    if function is None:
+        return np.array(input1)
+    assert input1.shape == input2.shape, f"shapes differ: {input1.shape} and {input2.shape}"
+    return np.vectorize(function, otypes=[input1.dtype])(input1, input2)
+
+
+def np_reduce(dat, axis, keepdims, numpy_reduce_func):
+    """Apply a NumPy reduction along several axes, one by one.
+
+    Parameters
+    ----------
+    dat : numpy.ndarray
+        The array.
+    axis : int, sequence of int or None
+        The axes; all of them by default.
+    keepdims : bool
+        Keep them with extent 1.
+    numpy_reduce_func : callable
+        ``numpy_reduce_func(array, axis=n)``.
+    """
+    axes = range(dat.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    found = dat
+    for one in sorted((one % dat.ndim for one in axes), reverse=True):
+        found = numpy_reduce_func(found, axis=one)
+        if keepdims:
+            found = np.expand_dims(found, one)
+    return found
+
+
+def collapse_sum_like(a, shape):
+    """Sum an array over the axes along which `shape` was broadcast to it."""
+    assert len(a.shape) >= len(shape), f"{shape} has more axes than {a.shape}"
+    if np.prod(shape) == 0 or a.size == 0:
+        return np.zeros(shape, dtype=a.dtype)
+    more = a.ndim - len(shape)
+    axes = [i for i in range(a.ndim) if i < more or (shape[i - more] == 1 and a.shape[i] != 1)]
+    return np.sum(a, axis=tuple(axes)).reshape(shape)
+
+
+# -- matrices ---------------------------------------------------------------------------------
+
+
+def _factors(n):
+    """Eigenvalues that are well apart, and random orthonormal columns."""
+    values = np.arange(1, n + 1) * np.random.uniform(0.5, 1.5)
+    return np.diag(values), new_orthonormal_matrix_2d(n)
+
+
+def new_orthonormal_matrix_2d(n):
+    """A random orthonormal matrix (n, n)."""
+    return np.linalg.qr(np.random.uniform(-1, 1, size=(n, n)))[0]
+
+
+def new_sym_matrix_with_real_eigvals_2d(n):
+    """A random symmetric matrix (n, n)."""
+    values, columns = _factors(n)
+    return columns @ values @ columns.T
+
+
+def new_matrix_with_real_eigvals_2d(n):
+    """A random matrix (n, n) with real eigenvalues."""
+    values, columns = _factors(n)
+    mixed = columns + 0.1 * np.triu(np.ones((n, n)), 1)
+    return mixed @ values @ np.linalg.inv(mixed)
+
+
+def _stacked(make, shape):
+    """Matrices of the last two extents, for all the leading ones."""
+    *leading, n, m = shape
+    assert n == m, f"the last two extents of {shape} must be equal"
+    matrices = [make(n) for _ in range(int(np.prod(leading)))]
+    return np.array(matrices).reshape(shape)
+
+
+def new_sym_matrix_with_real_eigvals_nd(shape):
+    """Random symmetric matrices in the last two axes."""
+    return _stacked(new_sym_matrix_with_real_eigvals_2d, shape)
+
+
+def new_matrix_with_real_eigvals_nd(shape):
+    """Random matrices with real eigenvalues in the last two axes."""
+    return _stacked(new_matrix_with_real_eigvals_2d, shape)

@@ -1,0 +1,237 @@
+"""Checks that two ways to compute the same agree."""
+
+import numpy as np
+
+from mxcy import autograd
+from mxcy import ndarray as nd
+from mxcy.test_utils.comparing import assert_almost_equal, compare_ndarray_tuple
+from mxcy.test_utils.tolerances import default_atols, default_rtols
+
+__all__ = ["check_consistency", "check_gluon_hybridize_consistency", "compare_optimizer"]
+
+
+def check_consistency(
+    sym,
+    ctx_list,
+    scale=1.0,
+    grad_req="write",
+    arg_params=None,
+    aux_params=None,
+    rtol=None,
+    atol=None,
+    raise_on_err=True,
+    ground_truth=None,
+    equal_nan=False,
+    use_uniform=False,
+    rand_type=np.float64,
+):
+    """Bind a symbol in several ways, and see that outputs and gradients agree.
+
+    Parameters
+    ----------
+    sym : Symbol or list of Symbol
+        The symbol, or one for each way.
+    ctx_list : list of dict
+        Each with ``ctx``, shapes by the names of arguments, and dtypes in ``type_dict``.
+    scale : float
+        Standard deviation of random arguments.
+    grad_req : str or dict of str to str
+        What happens to the gradients.
+    arg_params, aux_params : dict of str to array, optional
+        Values of arguments and auxiliary states; arguments are random and states 0 by default.
+    rtol, atol : float or dict of numpy.dtype to float, optional
+        The tolerances.
+    raise_on_err : bool
+        Whether to raise an AssertionError, or only to print.
+    ground_truth : dict of str to array, optional
+        What to compare with; by default what the most precise way computes.
+    equal_nan : bool
+        Whether nan equals nan.
+    use_uniform : bool
+        Draw arguments evenly from -`scale` to `scale` instead.
+    rand_type : type
+        The element type in which random numbers are drawn.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        What was compared with: outputs, and with `grad_req` other than 'null' gradients.
+    """
+    assert len(ctx_list) > 1, "there must be two ways to compare"
+    symbols = sym if isinstance(sym, list) else [sym] * len(ctx_list)
+    executors = []
+    for one, description in zip(symbols, ctx_list, strict=True):
+        executors.append(one.simple_bind(grad_req=grad_req, **description))
+    values = dict(arg_params or {})
+    for name, array in executors[0].arg_dict.items():
+        if name not in values:
+            draw = np.random.uniform(-scale, scale, array.shape) if use_uniform else (
+                np.random.normal(size=array.shape, scale=scale)
+            )  # fmt: skip
+            values[name] = draw.astype(rand_type)
+    for executor in executors:
+        for name, array in executor.arg_dict.items():
+            array[:] = values[name]
+        for name, array in executor.aux_dict.items():
+            array[:] = (aux_params or {}).get(name, 0)
+    names = symbols[0].list_outputs()
+    results = [_results(executor, names, grad_req) for executor in executors]
+    precision = [np.dtype(executor.outputs[0].dtype).itemsize for executor in executors]
+    best = int(np.argmax(precision))
+    truth = results[best] if ground_truth is None else ground_truth
+    for i, (result, executor) in enumerate(zip(results, executors, strict=True)):
+        if ground_truth is None and i == best:
+            continue
+        kind = np.dtype(executor.outputs[0].dtype)
+        tolerances = _of_dtype(rtol, default_rtols(), kind), _of_dtype(atol, default_atols(), kind)
+        for name, array in result.items():
+            try:
+                assert_almost_equal(array, truth[name], *tolerances, equal_nan=equal_nan)
+            except AssertionError as error:
+                text = f"{name} of way {i} ({ctx_list[i]}) differs from way {best}: {error}"
+                if raise_on_err:
+                    raise AssertionError(text) from None
+                print(text)
+    return truth
+
+
+def _of_dtype(tolerance, defaults, dtype):
+    if tolerance is None:
+        return defaults.get(dtype, 0)
+    return (
+        tolerance.get(dtype, defaults.get(dtype, 0)) if isinstance(tolerance, dict) else tolerance
+    )
+
+
+def _results(executor, names, grad_req):
+    """Outputs and gradients by name; the outputs by `names`."""
+    training = grad_req != "null"
+    executor.forward(is_train=training)
+    outputs = zip(names, executor.outputs, strict=True)
+    found = {name: array.asnumpy() for name, array in outputs}
+    if training:
+        executor.backward([nd.ones_like(output) for output in executor.outputs])
+        found.update(
+            (name, array.asnumpy())
+            for name, array in executor.grad_dict.items()
+            if array is not None
+        )
+    return found
+
+
+def compare_optimizer(
+    opt1,
+    opt2,
+    shape,
+    dtype,
+    w_stype="default",
+    g_stype="default",
+    rtol=1e-4,
+    atol=1e-5,
+    compare_states=True,
+    ntensors=1,
+):
+    """See that two optimizers change random weights alike.
+
+    Parameters
+    ----------
+    opt1, opt2 : Optimizer
+        The optimizers.
+    shape : tuple of int, or list of them
+        Shape of the weight, or shapes of `ntensors` weights.
+    dtype : str or type
+        Element type of the weights.
+    w_stype, g_stype : {'default'}
+        Storage of weights and gradients.
+    rtol, atol : float
+        The tolerances.
+    compare_states : bool
+        Compare the optimizers' states too.
+    ntensors : int
+        How many weights are changed together.
+
+    Raises
+    ------
+    AssertionError
+        When they differ.
+    """
+    assert w_stype == g_stype == "default", "weights and gradients must be of 'default' storage"
+    shapes = shape if isinstance(shape, list) else [shape] * ntensors
+    weights, grads = (
+        [np.random.uniform(-1, 1, one).astype(dtype) for one in shapes] for _ in range(2)
+    )
+    indices = list(range(len(shapes)))
+    results = []
+    for optimizer in (opt1, opt2):
+        own = [nd.array(weight, dtype=dtype) for weight in weights]
+        states = [optimizer.create_state_multi_precision(i, weight) for i, weight in enumerate(own)]
+        for i in indices:
+            gradient = nd.array(grads[i], dtype=dtype)
+            optimizer.update_multi_precision(i, own[i], gradient, states[i])
+        results.append((own, states))
+    (own1, states1), (own2, states2) = results
+    for one, other in zip(own1, own2, strict=True):
+        assert_almost_equal(one, other, rtol=rtol, atol=atol)
+    if compare_states:
+        compare_ndarray_tuple(_nested(states1), _nested(states2), rtol, atol)
+
+
+def _nested(states):
+    """Lists as tuples, all the way down."""
+    return tuple(map(_nested, states)) if isinstance(states, list | tuple) else states
+
+
+def check_gluon_hybridize_consistency(
+    net_builder, data_l, numpy_func=None, test_grad=True, rtol=1e-4, atol=1e-4
+):
+    """See that a block computes the same with and without `hybridize`.
+
+    Parameters
+    ----------
+    net_builder : callable
+        Makes the block.
+    data_l : list of NDArray
+        Its inputs.
+    numpy_func : callable, optional
+        The same function of NumPy arrays, to compare with too.
+    test_grad : bool
+        Compare gradients of inputs and parameters too.
+    rtol, atol : float
+        The tolerances.
+
+    Raises
+    ------
+    AssertionError
+        When there is a difference.
+    """
+    found, parameters = [], None
+    for hybridized in (False, True):
+        net = net_builder()
+        if hybridized:
+            net.hybridize()
+        net.initialize()
+        inputs = [array.copy() for array in data_l]
+        net(*inputs)  # shapes of parameters follow from the first call
+        own = [p for p in net.collect_params().values() if p.grad_req != "null"]
+        if parameters is None:
+            parameters = [p.data().asnumpy() for p in own]
+        for parameter, value in zip(own, parameters, strict=True):
+            parameter.set_data(nd.array(value, dtype=value.dtype))
+        if test_grad:
+            for array in inputs:
+                array.attach_grad()
+            with autograd.record():
+                output = net(*inputs)
+            output.backward()
+            gradients = [array.grad.asnumpy() for array in inputs]
+            gradients += [p.grad().asnumpy() for p in own]
+        else:
+            output, gradients = net(*inputs), []
+        found.append((output.asnumpy(), gradients))
+    (eager, eager_gradients), (hybrid, hybrid_gradients) = found
+    assert_almost_equal(eager, hybrid, rtol=rtol, atol=atol)
+    if numpy_func is not None:
+        expected = numpy_func(*[array.asnumpy() for array in data_l])
+        assert_almost_equal(expected, eager, rtol=rtol, atol=atol)
+    for one, other in zip(eager_gradients, hybrid_gradients, strict=True):
+        assert_almost_equal(one, other, rtol=rtol, atol=atol)

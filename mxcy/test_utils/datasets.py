@@ -1,0 +1,224 @@
+"""Data for examples and tests."""
+
+import bz2
+import logging
+import os
+import shutil
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from mxcy.gluon import utils
+from mxcy.io import DataIter, MNISTIter
+from mxcy.io.mnist_iter import read_idx
+
+__all__ = [
+    "DummyIter",
+    "download",
+    "get_bz2_data",
+    "get_mnist",
+    "get_mnist_iterator",
+    "get_mnist_ubyte",
+    "get_zip_data",
+]
+
+_SHIPPED = Path(__file__).resolve().parents[1] / "examples" / "data" / "mnist_5k.npz"
+#: part -> the names of MNIST's files of images and of labels
+_MNIST = {
+    "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
+    "test": ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
+}
+
+
+def download(url, fname=None, dirname=None, overwrite=False, retries=5):
+    """Fetch a file.
+
+    Parameters
+    ----------
+    url : str
+        Where it is.
+    fname : str, optional
+        The name to store it under; the last part of `url` by default.
+    dirname : str, optional
+        The folder to store it in; made when it is missing.
+    overwrite : bool
+        Fetch it even when it is there already.
+    retries : int
+        How often to try again after a failure.
+
+    Returns
+    -------
+    str
+        The path of the file.
+    """
+    fname = url.split("/")[-1] if fname is None else fname
+    if dirname is None:
+        dirname = os.path.dirname(fname)
+    else:
+        fname = os.path.join(dirname, fname)
+    if dirname:
+        os.makedirs(dirname, exist_ok=True)
+    return utils.download(url, path=fname, overwrite=overwrite, retries=retries)
+
+
+def get_zip_data(data_dir, url, data_origin_name):
+    """Fetch a zip file into a folder, and unpack it there.
+
+    Parameters
+    ----------
+    data_dir : str
+        The folder.
+    url : str
+        Where the file is.
+    data_origin_name : str
+        The name to store it under.
+    """
+    path = os.path.join(data_dir, data_origin_name)
+    if not os.path.exists(path):
+        download(url, data_origin_name, data_dir)
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(data_dir)
+
+
+def get_bz2_data(data_dir, data_name, url, data_origin_name):
+    """Fetch a file compressed by bzip2 into a folder, and unpack it there.
+
+    Parameters
+    ----------
+    data_dir : str
+        The folder.
+    data_name : str
+        The name of the unpacked file.
+    url : str
+        Where the file is.
+    data_origin_name : str
+        The name to store it under.
+    """
+    target = os.path.join(data_dir, data_name)
+    if os.path.exists(target):
+        return
+    packed = download(url, data_origin_name, data_dir)
+    with bz2.open(packed) as source, open(target, "wb") as file:
+        shutil.copyfileobj(source, file)
+    os.remove(packed)
+
+
+def _shipped_digits():
+    """The digits that come with mxcy: {part: (images (n, 28, 28) uint8, labels (n,) uint8)}."""
+    with np.load(_SHIPPED) as content:
+        images, labels = content["images"], content["digits"]
+    # Digits of all kinds all along, always in the same order.
+    order = np.random.RandomState(0).permutation(len(labels))
+    train, test = order[:4000], order[4000:]
+    return {"train": (images[train], labels[train]), "test": (images[test], labels[test])}
+
+
+def _mnist_files(path):
+    """{part: (file of images, file of labels)} when all are in a folder, plain or gzipped."""
+    found = {}
+    for part, names in _MNIST.items():
+        files = [
+            next((f for f in (Path(path, name), Path(path, name + ".gz")) if f.exists()), None)
+            for name in names
+        ]
+        if None in files:
+            return None
+        found[part] = tuple(map(str, files))
+    return found
+
+
+def get_mnist(path="data"):
+    """Handwritten digits.
+
+    Parameters
+    ----------
+    path : str
+        A folder with the four files of MNIST, plain or compressed by gzip. Without them it is the
+        5,000 digits that come with mxcy, 4,000 of them for training.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        ``train_data`` and ``test_data``: float32 (n, 1, 28, 28) in 0..1; ``train_label`` and
+        ``test_label``: int8 (n,).
+    """
+    files = _mnist_files(path)
+    if files is None:
+        logging.info("There is no MNIST in %s; taking the 5,000 digits that come with mxcy", path)
+        parts = _shipped_digits()
+    else:
+        parts = {part: (read_idx(i, 3), read_idx(n, 1)) for part, (i, n) in files.items()}
+    found = {}
+    for part, (images, labels) in parts.items():
+        found[f"{part}_data"] = images[:, None].astype(np.float32) / 255
+        found[f"{part}_label"] = labels.astype(np.int8)
+    return found
+
+
+def get_mnist_ubyte(path="data"):
+    """Put the four files of MNIST into a folder, unless they are there.
+
+    Parameters
+    ----------
+    path : str
+        The folder. The files get the digits that come with mxcy.
+    """
+    if _mnist_files(path) is not None:
+        return
+    os.makedirs(path, exist_ok=True)
+    for part, arrays in _shipped_digits().items():
+        for name, array in zip(_MNIST[part], arrays, strict=True):
+            header = struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
+            Path(path, name).write_bytes(header + array.tobytes())
+
+
+def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0, path="data"):
+    """Iterators over handwritten digits, see `get_mnist_ubyte`.
+
+    Parameters
+    ----------
+    batch_size : int
+        Digits per batch.
+    input_shape : tuple of int
+        ``(784,)`` for flat images, else ``(1, 28, 28)``.
+    num_parts, part_index : int
+        See `mx.io.MNISTIter`; for the training digits.
+    path : str
+        The folder of the files.
+
+    Returns
+    -------
+    tuple of MXDataIter
+        For training, and for validation.
+    """
+    get_mnist_ubyte(path)
+    files = _mnist_files(path)
+    options = {"batch_size": batch_size, "flat": len(input_shape) != 3}
+    images, labels = files["train"]
+    train = MNISTIter(
+        images, labels, shuffle=True, num_parts=num_parts, part_index=part_index, **options
+    )
+    images, labels = files["test"]
+    return train, MNISTIter(images, labels, shuffle=False, **options)
+
+
+class DummyIter(DataIter):
+    """Returns the first batch of another iterator for ever, to time everything but the loading.
+
+    Parameters
+    ----------
+    real_iter : DataIter
+        The other one.
+    """
+
+    def __init__(self, real_iter):
+        super().__init__(real_iter.batch_size)
+        self.real_iter = real_iter
+        self.provide_data = real_iter.provide_data
+        self.provide_label = real_iter.provide_label
+        self.the_batch = next(real_iter)
+
+    def next(self):
+        return self.the_batch

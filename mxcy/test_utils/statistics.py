@@ -1,0 +1,134 @@
+"""Checks of random generators: functions that return so many numbers."""
+
+import math
+
+import numpy as np
+
+__all__ = [
+    "chi_square_check",
+    "gen_buckets_probs_with_ppf",
+    "mean_check",
+    "var_check",
+    "verify_generator",
+]
+
+
+def gen_buckets_probs_with_ppf(ppf, nbuckets):
+    """Intervals of equal probability.
+
+    Parameters
+    ----------
+    ppf : callable
+        The inverse of the distribution function.
+    nbuckets : int
+        How many intervals.
+
+    Returns
+    -------
+    list of (float, float)
+        The intervals.
+    list of float
+        Their probabilities.
+    """
+    assert nbuckets > 0, "there must be an interval"
+    edges = [ppf(i / nbuckets) for i in range(nbuckets + 1)]
+    return list(zip(edges[:-1], edges[1:], strict=True)), [1 / nbuckets] * nbuckets
+
+
+def _numbers(generator, nsamples):
+    found = generator(nsamples)
+    return np.asarray(found.asnumpy() if hasattr(found, "asnumpy") else found)
+
+
+def mean_check(generator, mu, sigma, nsamples=1000000):
+    """Whether the mean of samples is within three standard errors of `mu`."""
+    mean = _numbers(generator, nsamples).astype(np.float64).mean()
+    return bool(abs(mean - mu) < 3 * sigma / np.sqrt(nsamples))
+
+
+def var_check(generator, sigma, nsamples=1000000):
+    """Whether the variance of normal samples is within three standard errors of `sigma` ** 2."""
+    variance = _numbers(generator, nsamples).astype(np.float64).var(ddof=1)
+    return bool(abs(variance - sigma**2) < 3 * np.sqrt(2 * sigma**4 / (nsamples - 1)))
+
+
+def _tail_of_chi_square(value, degrees):
+    """The probability that a chi-square distributed number is larger than `value`."""
+    half = value / 2
+    # The upper incomplete gamma function, from Q(1/2) or Q(1) on by Q(a+1) = Q(a) + x^a e^-x / a!
+    order = 0.5 if degrees % 2 else 1.0
+    tail = math.erfc(math.sqrt(half)) if degrees % 2 else math.exp(-half)
+    while order < degrees / 2 and half > 0:
+        tail += math.exp(order * math.log(half) - half - math.lgamma(order + 1))
+        order += 1
+    return min(tail, 1.0)
+
+
+def chi_square_check(generator, buckets, probs, nsamples=1000000):
+    """Pearson's test of a generator.
+
+    Parameters
+    ----------
+    generator : callable
+        ``generator(n)`` returns `n` numbers.
+    buckets : list of (float, float), or list of number
+        Intervals for continuous distributions, values for discrete ones.
+    probs : list of float
+        Their probabilities.
+    nsamples : int
+        How many numbers to draw.
+
+    Returns
+    -------
+    float
+        The probability of a deviation that is at least as large.
+    numpy.ndarray of int
+        How many numbers fell into each.
+    numpy.ndarray of float
+        How many should.
+    """
+    assert len(buckets) == len(probs), f"{len(buckets)} buckets, but {len(probs)} probabilities"
+    samples = _numbers(generator, nsamples).ravel()
+    if isinstance(buckets[0], list | tuple):
+        counts = [np.count_nonzero((samples >= low) & (samples < high)) for low, high in buckets]
+    else:
+        counts = [np.count_nonzero(samples == value) for value in buckets]
+    counts, expected = np.array(counts), np.asarray(probs, np.float64) * samples.size
+    deviation = float(((counts - expected) ** 2 / expected).sum())
+    return _tail_of_chi_square(deviation, len(counts) - 1), counts, expected
+
+
+def verify_generator(
+    generator, buckets, probs, nsamples=1000000, nrepeat=5, success_rate=0.2, alpha=0.05
+):
+    """See that a generator passes `chi_square_check` often enough.
+
+    Parameters
+    ----------
+    generator, buckets, probs, nsamples
+        See `chi_square_check`.
+    nrepeat : int
+        How many tests.
+    success_rate : float
+        The share that has to pass.
+    alpha : float
+        The probability from which on a test passes.
+
+    Returns
+    -------
+    list of float
+        The probabilities.
+
+    Raises
+    ------
+    AssertionError
+        When too few pass.
+    """
+    results = [chi_square_check(generator, buckets, probs, nsamples) for _ in range(nrepeat)]
+    passed = sum(result[0] > alpha for result in results)
+    if passed < nrepeat * success_rate:
+        raise AssertionError(
+            f"Generator test fails, Chi-square p={[result[0] for result in results]}.\n"
+            f"buckets={buckets}\nprobs={probs}\nfound={[result[1].tolist() for result in results]}"
+        )
+    return [result[0] for result in results]
