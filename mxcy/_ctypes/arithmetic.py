@@ -20,11 +20,11 @@ def _arithmetic(operation, lhs, rhs):
     both, number, number_first = _handles[operation]
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
-            return invoke(both.variant({}), (lhs, rhs), (), None)
+            return invoke(both.known_variant(both.absent), (lhs, rhs), (), None)
         if type(rhs) in (float, int):
-            return invoke(number.variant({}), (lhs,), (float(rhs),), None)
+            return invoke(number.known_variant(number.absent), (lhs,), (float(rhs),), None)
     elif type(lhs) in (float, int):
-        return invoke(number_first.variant({}), (rhs,), (float(lhs),), None)
+        return invoke(number_first.known_variant(number_first.absent), (rhs,), (float(lhs),), None)
     return _fallback(operation, lhs, rhs)
 
 

@@ -12,6 +12,7 @@ from mxcy.base import MXNetError, _Null
 __all__ = ["bind", "call", "execute", "plug", "record_view"]
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+_SMALL_WORK = 2048  # cheaper calls never pay for another thread
 
 _above = {}  # what `plug` gave
 
@@ -26,6 +27,30 @@ def plugged(name):
     return _above[name]
 
 
+class _Frame:
+    """The C structures of a call, to be used again and again; only the addresses change."""
+
+    __slots__ = ("tensors", "slots", "request", "address", "params", "numbers")
+
+    def __init__(self, prepared, nin):
+        call, shapes = prepared.call, prepared.extents
+        self.tensors = (native.Tensor * len(shapes))()
+        self.slots = list(self.tensors)
+        for slot, extents, spec in zip(self.slots, shapes, (*call.ins, *call.outs), strict=True):
+            slot.shape, slot.ndim, slot.dtype = extents.ctypes.data, len(extents), spec.dtype
+        self.request = request = native.Call(nin=nin, nout=len(call.outs))
+        self.address = ctypes.addressof(request)
+        request.ins = ctypes.addressof(self.tensors)
+        request.outs = request.ins + nin * ctypes.sizeof(native.Tensor)
+        request.workspace_size = call.workspace
+        self.params, self.numbers = None, []
+        if call.params is not None:
+            self.params = ctypes.create_string_buffer(call.params, len(call.params))
+            request.params = ctypes.addressof(self.params)
+            for index, offset in call.patches:
+                self.numbers.append((index, ctypes.c_double.from_buffer(self.params, offset)))
+
+
 class Prepared:
     """A call that is ready to run for one signature."""
 
@@ -33,50 +58,51 @@ class Prepared:
         specs = [_above["spec"](a.shape, a.dtype_code) for a in inputs]
         self.call = call = _above["prepare"](handle.op, attrs, specs, native, force)
         self.kernel, self.flags = None, 0
-        self.out_shapes = [tuple(spec.shape) for spec in call.outs]
+        self.outs = [(tuple(spec.shape), spec.dtype) for spec in call.outs]
+        self._mutated = handle.op.mutated(len(inputs))
         if call.kernel is None:
             return
         self.kernel, self.flags = native.find_kernel(call.kernel, call.dtype)
-        shapes = [a.shape for a in inputs] + self.out_shapes
-        codes = [a.dtype_code for a in inputs] + [spec.dtype for spec in call.outs]
-        self._extents = [np.array(shape, np.int64) for shape in shapes]
-        template = (native.Tensor * len(shapes))()
-        for tensor, extents, code in zip(template, self._extents, codes, strict=True):
-            tensor.shape, tensor.ndim, tensor.dtype = extents.ctypes.data, len(extents), code
-        self._template = template
+        shapes = [a.shape for a in inputs] + [shape for shape, _ in self.outs]
+        self.extents = [np.array(shape, np.int64) for shape in shapes]
         self._writes = (ctypes.c_int32 * max(len(call.outs), 1))(*[native.WRITE] * len(call.outs))
+        self._small = call.work < _SMALL_WORK
+        self._frames = []  # those that no thread is using
 
     def run(self, inputs, outputs, numbers, context, writes=None):
         """Compute `outputs` from `inputs`."""
-        call, op = self.call, self.call.op
-        for position in op.mutated(len(inputs)):
+        call = self.call
+        for position in self._mutated:
             inputs[position].touch()
         if self.kernel is None:
             attrs = call.attrs
             if numbers:
-                attrs = attrs.with_values(op.schema.dynamic_names, numbers)
+                attrs = attrs.with_values(call.op.schema.dynamic_names, numbers)
             _above["reference"](call, attrs, inputs, outputs)
             return
-        tensors = type(self._template).from_buffer_copy(self._template)
-        for tensor, array in zip(tensors, (*inputs, *outputs), strict=True):
-            tensor.data = array.address
-        request = native.Call(nin=len(inputs), nout=len(outputs))
-        request.ins = ctypes.addressof(tensors)
-        request.outs = request.ins + len(inputs) * ctypes.sizeof(native.Tensor)
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self, len(inputs))
+        slots, request, n = frame.slots, frame.request, len(inputs)
+        for i in range(n):
+            slots[i].data = inputs[i].address
+        for array in outputs:
+            slots[n].data = array.address
+            n += 1
+        for index, number in frame.numbers:
+            number.value = numbers[index]
         request.req = ctypes.addressof(writes or self._writes)
-        if call.params is not None:
-            params = ctypes.create_string_buffer(call.params, len(call.params))
-            for index, offset in call.patches:
-                ctypes.c_double.from_buffer(params, offset).value = numbers[index]
-            request.params = ctypes.addressof(params)
         if call.workspace:
             scratch = np.empty(call.workspace + 64, np.uint8)
             request.workspace = -(-scratch.ctypes.data // 64) * 64
-            request.workspace_size = call.workspace
-        if op.uses_rng:
+        if call.op.uses_rng:
             request.rng = _above["streams"](context)
-        request.threads = native.lib.mx_threads_for(call.work)
-        native.check(self.kernel(request), f"Error in operator {op.name}: ")
+        request.threads = 1 if self._small else native.lib.mx_threads_for(call.work)
+        status = self.kernel(frame.address)
+        self._frames.append(frame)
+        if status:
+            native.check(status, f"Error in operator {call.op.name}: ")
 
 
 class Variant:
@@ -90,7 +116,7 @@ class Variant:
         self._prepared = {}
 
     def find(self, inputs):
-        key = tuple((a.shape, a.dtype_code) for a in inputs)
+        key = tuple([(a.shape, a.dtype_code) for a in inputs])
         found = self._prepared.get(key)
         if found is None:
             if len(self._prepared) >= _MAX_CACHED:
@@ -99,14 +125,24 @@ class Variant:
         return found
 
 
+def _is_plain(value):
+    """Whether a value may be part of a key: (1, 2) and (True, 2.0) are equal and hash alike."""
+    return not isinstance(value, tuple) or all(x is None or type(x) is int for x in value)
+
+
 class OpHandle:
     """A record as this front sees it."""
 
     def __init__(self, op):
         self.op, self.schema = op, op.schema
-        self._variants = {}
+        fields = self.schema.fields
+        self._static = tuple(i for i, field in enumerate(fields) if not field.type.dynamic)
+        self._dynamic = tuple(i for i, field in enumerate(fields) if field.type.dynamic)
+        self.absent = (_Null,) * len(fields)  # the raw attributes of a call that gives none
+        self._variants, self._known = {}, {}
 
     def variant(self, given):
+        """The variant of attribute values by name."""
         mode = self.op.uses_mode and state.training
         key = (mode, self.schema.intern(self.op.name, given).key)
         found = self._variants.get(key)
@@ -115,6 +151,36 @@ class OpHandle:
                 self._variants.clear()
             found = self._variants[key] = Variant(self, given, mode)
         return found
+
+    def known_variant(self, raw):
+        """The variant of raw attributes in schema order, without reading values seen before."""
+        static = [raw[i] for i in self._static] if self._dynamic else raw
+        key = (self.op.uses_mode and state.training, *map(type, static), *static)
+        try:
+            found = self._known.get(key)
+        except TypeError:  # a list or an array among the values
+            return self.variant(self.given(raw))
+        if found is None:
+            found = self.variant(self.given(raw))
+            if all(map(_is_plain, static)):
+                if len(self._known) >= _MAX_CACHED:
+                    self._known.clear()
+                self._known[key] = found
+        return found
+
+    def given(self, raw):
+        """The attributes by name without those not given."""
+        pairs = zip(self.schema.names, raw, strict=True)
+        return {name: value for name, value in pairs if value is not _Null}
+
+    def numbers(self, raw):
+        """The dynamic attributes out of raw attributes in schema order."""
+        return tuple(
+            raw[i]
+            if type(raw[i]) is float
+            else self.schema.parse(self.op.name, self.schema.fields[i], raw[i])
+            for i in self._dynamic
+        )
 
 
 def bind(op):
@@ -197,7 +263,7 @@ def invoke(variant, inputs, numbers, out):
     if inputs:
         context = inputs[0].context
         for array in inputs:
-            if array.context != context:
+            if array.context is not context and array.context != context:
                 raise MXNetError(
                     f"Error in operator {handle.op.name}: inputs live on different contexts, "
                     f"{context} and {array.context}"
@@ -205,12 +271,12 @@ def invoke(variant, inputs, numbers, out):
     else:
         context = given[0].context if given else _above["context"](variant.attrs)
     outputs, copies = [], []
-    for i, (shape, spec) in enumerate(zip(prepared.out_shapes, call.outs, strict=True)):
+    for i, (shape, dtype) in enumerate(prepared.outs):
         target = given[i] if i < len(given) else None
         if target is not None and _clashes(prepared, target, inputs):
             copies.append((i, target))
             target = None
-        outputs.append(empty(shape, spec.dtype, context) if target is None else target)
+        outputs.append(empty(shape, dtype, context) if target is None else target)
     prepared.run(inputs, outputs, numbers, context)
     for i, target in copies:
         target.numpy_view()[...] = outputs[i].numpy_view()
@@ -262,20 +328,21 @@ def _checked_inputs(variant, inputs):
 
 def call(handle, inputs, raw, out, extra):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
-    schema = handle.schema
-    given = {name: v for name, v in zip(schema.names, raw, strict=True) if v is not _Null}
-    given.update(extra)
-    if handle.op.num_args is not None:
-        given.setdefault(handle.op.num_args, len(inputs))
-    variant = handle.variant(given)
-    numbers = schema.dynamic_values(handle.op.name, given) if schema.dynamic else ()
+    if extra or handle.op.num_args is not None:
+        given = {**handle.given(raw), **extra}
+        if handle.op.num_args is not None:
+            given.setdefault(handle.op.num_args, len(inputs))
+        variant = handle.variant(given)
+        numbers = handle.schema.dynamic_values(handle.op.name, given)
+    else:
+        variant, numbers = handle.known_variant(raw), handle.numbers(raw)
     return invoke(variant, _checked_inputs(variant, inputs), numbers, out)
 
 
 def record_view(handle, source, attrs, view):
     """Put `view`, which shares the memory of `source`, on the tape; see `_cy/invoke.pyx`."""
     prepared = handle.variant(attrs).find((source,))
-    if prepared.out_shapes != [view.shape]:
+    if prepared.outs != [(view.shape, view.dtype_code)]:
         raise MXNetError(
             f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape "
             f"{view.shape}"
@@ -292,15 +359,15 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
     numbers = op.schema.dynamic_values(op.name, attrs)
     prepared = Prepared(bind(op), values, inputs, kernel)
     context = inputs[0].context if inputs else _above["context"](values)
-    reqs = [native.WRITE] * len(prepared.out_shapes) if reqs is None else reqs
+    reqs = [native.WRITE] * len(prepared.outs) if reqs is None else reqs
     adds = prepared.kernel is not None and prepared.flags & native.TAKES_ADD
     results, targets, writes = [], [], []
-    for i, (shape, spec) in enumerate(zip(prepared.out_shapes, prepared.call.outs, strict=True)):
+    for i, (shape, dtype) in enumerate(prepared.outs):
         target = None if outputs is None else outputs[i]
         direct = target is not None and (
             reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds)
         ) and not _clashes(prepared, target, inputs)  # fmt: skip
-        results.append(target if direct else empty(shape, spec.dtype, context))
+        results.append(target if direct else empty(shape, dtype, context))
         writes.append(reqs[i] if direct else native.WRITE)
         targets.append(results[-1] if target is None else target)
     prepared.run(inputs, results, numbers, context, (ctypes.c_int32 * max(len(writes), 1))(*writes))

@@ -53,7 +53,7 @@ class Call(ctypes.Structure):
     ]
 
 
-KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))
+KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # the address of a Call
 
 
 def _open():

@@ -1,5 +1,6 @@
 """The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
 
+import ctypes
 import math
 
 import numpy as np
@@ -33,17 +34,22 @@ def _memory_type(dtype):
 class _Storage:
     """What views of one memory share: a count of writes, and whether others may write as well."""
 
-    __slots__ = ("version", "exported")
+    version, exported = 0, False
 
-    def __init__(self):
-        self.version, self.exported = 0, False
+
+def _address_of(memory):
+    """Where the elements lie; the array interface says it for all arrays, but slowly."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    except (TypeError, ValueError):  # read-only, or without elements
+        return memory.__array_interface__["data"][0]
 
 
 def wrap(memory, dtype, context, storage=None):
     """An array over NumPy memory; `storage` is what views of it share."""
     array = _array_class.__new__(_array_class)
     array._memory, array.dtype_code, array.context = memory, dtype, context
-    array.shape, array.address = memory.shape, memory.__array_interface__["data"][0]
+    array.shape, array.address = memory.shape, _address_of(memory)
     array._storage = _Storage() if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
     return array
