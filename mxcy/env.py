@@ -174,6 +174,9 @@ _ROWS = (
              "An upper bound of the team size."),
     Variable("MXNET_CPU_PARALLEL_SIZE", integer(0), 200000, "F", "mxcy._front",
              "Arrays with fewer elements are worked on by one thread."),
+    Variable("MXNET_CPU_NNPACK_NTHREADS", integer(1), None, "C", "mxcy.ops.prepare",
+             "1: fused convolutions, pooling and dense layers use one thread; otherwise, as there "
+             "is only one team, all of it."),
     # --- execution
     Variable("MXNET_ENGINE_TYPE", one_of(*_ENGINES, *(name + "Async" for name in _ENGINES)),
              "ThreadedEnginePerDevice", "I", "mxcy.env",

@@ -10,9 +10,12 @@ from mxcy.graph.node import attrs_of
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import find
 
-__all__ = ["Choice", "choose_conv", "choose_dense"]
+__all__ = ["TUNE", "Choice", "choose_conv", "choose_dense"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
+#: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
+TUNE = "__cudnn_tune__"
+
 _MOST_ROWS = 4
 _BUDGET = 2_000_000  # nanoseconds for the runs of a candidate in a round
 _ROUNDS = 3
@@ -73,12 +76,15 @@ class _Candidate:
         )
 
 
-def choose_conv(target, attrs, ins):
-    """The Choice for a `_sg_onednn_conv` with attributes `attrs` on input specs, or None."""
+def choose_conv(target, attrs, ins, tune=None):
+    """The Choice for a `_sg_onednn_conv` with attributes `attrs` on input specs, or None.
+
+    `tune` is its `cudnn_tune`: ``'off'`` means no trial.
+    """
     names = _CONV
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
         names = {name: tiles for name, tiles in _CONV.items() if "winograd" not in name}
-    return _choose(target, find("_sg_onednn_conv"), attrs, ins, names)
+    return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
 
 
 def choose_dense(target, attrs, ins):
@@ -86,14 +92,14 @@ def choose_dense(target, attrs, ins):
     return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, _DENSE)
 
 
-def _choose(target, op, attrs, ins, names):
-    key = (op.name, tuple(names), *attrs.items(), *((s.shape, s.dtype) for s in ins))
+def _choose(target, op, attrs, ins, names, tries=True):
+    key = (op.name, tries, tuple(names), *attrs.items(), *((s.shape, s.dtype) for s in ins))
     if key not in target.choices:
-        target.choices[key] = _choose_anew(target, op, attrs, ins, names)
+        target.choices[key] = _choose_anew(target, op, attrs, ins, names, tries and target.tries)
     return target.choices[key]
 
 
-def _choose_anew(target, op, attrs, ins, names):
+def _choose_anew(target, op, attrs, ins, names, tries):
     accepted = [
         candidate
         for algo, tiles in names.items()
@@ -102,15 +108,15 @@ def _choose_anew(target, op, attrs, ins, names):
     ]
     if not accepted:
         return None
-    best = accepted[0] if len(accepted) == 1 else _fastest(target, op, attrs, ins, accepted)
+    best = accepted[0]
+    if tries and len(accepted) > 1:
+        best = _fastest(target, op, attrs, ins, accepted)
     target.report(1, f"{op.name} {ins[0]}: {best.algo} tile {best.tile}")
     return Choice(best.algo, best.tile, best.packed())
 
 
 def _fastest(target, op, attrs, ins, accepted):
     """The candidate that wins the trial, from the machine's memory if it was held before."""
-    if not target.tries:
-        return accepted[0]
     few = [_few_rows(spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
     key = trials[0].params.hex()

@@ -142,6 +142,7 @@ _POOL = native(
     params=_pool_params,
     when=lambda a, ins, outs: "there is no p-norm" if a.pool_type == "lp" else None,
     work=_pool_work,
+    capped=True,
 )
 
 

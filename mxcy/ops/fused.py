@@ -102,6 +102,7 @@ def _chosen(**parts):
         when=lambda a, ins, outs: None if a.algo else "the weights are plain",
         inplace=_overwrites,
         asks=True,
+        capped=True,
         **parts,
     )
 

@@ -48,6 +48,7 @@ class FullyConnected:
                 "depth": ins[1].shape[1],
             },
             work=lambda a, ins, outs: outs[0].size * ins[1].shape[1] // 16 + ins[1].size // 4,
+            capped=True,
         ),
     )
 

@@ -166,6 +166,7 @@ _POOL = native(
     struct=POOL,
     params=lambda a, ins, outs: params(a, ins[0]),
     work=lambda a, ins, outs: _work(a, ins[0], outs[0]),
+    capped=True,
 )
 _POOL_GRAD = native(
     "pool_grad",

@@ -126,4 +126,6 @@ def _adopt(call, kernel, name, dtype, library):
         call.workspace = int(kernel.workspace(a, ins, outs))
     if kernel.work is not None:
         call.work = int(kernel.work(a, ins, outs))
+    if kernel.capped and env.get("MXNET_CPU_NNPACK_NTHREADS") == 1:
+        call.work = 0  # too little for more than one thread
     return None

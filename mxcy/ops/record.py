@@ -39,20 +39,20 @@ class Native:
 
     __slots__ = (
         "name", "struct", "params", "when", "workspace", "work", "inplace", "select", "asks",
-        "pointwise",
+        "pointwise", "capped",
     )  # fmt: skip
 
     def __init__(
-        self, name, struct, params, when, workspace, work, inplace, select, asks, pointwise
+        self, name, struct, params, when, workspace, work, inplace, select, asks, pointwise, capped
     ):  # fmt: skip
         self.name, self.struct, self.params, self.when = name, struct, params, when
         self.workspace, self.work, self.inplace, self.select = workspace, work, inplace, select
-        self.asks, self.pointwise = asks, pointwise
+        self.asks, self.pointwise, self.capped = asks, pointwise, capped
 
 
 def native(
     name, struct=None, params=None, when=None, workspace=None, work=None, inplace=False,
-    select=None, asks=False, pointwise=False,
+    select=None, asks=False, pointwise=False, capped=False,
 ):  # fmt: skip
     """Name a kernel of the kernel table for a record.
 
@@ -82,9 +82,11 @@ def native(
     pointwise : bool, str or callable
         Whether the kernel is a line of elemwise.def (``pointwise(a)`` may tell), so that fused
         programs can do the same; the name of a line stands for its use on all inputs in turn.
+    capped : bool
+        Whether MXNET_CPU_NNPACK_NTHREADS=1 keeps it to one thread.
     """
     return Native(
-        name, struct, params, when, workspace, work, inplace, select, asks, pointwise
+        name, struct, params, when, workspace, work, inplace, select, asks, pointwise, capped
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Hybridized blocks run as graphs and compute what they compute eagerly."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -201,3 +203,26 @@ def test_a_block_called_with_a_symbol_gives_a_symbol():
     net = nn.Dense(3, prefix="d_")
     out = net(mx.sym.var("x"))
     assert out.list_arguments() == ["x", "d_weight", "d_bias"]
+
+
+def test_threads_may_share_a_block():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 3, padding=1, activation="relu"), nn.BatchNorm(), nn.Dense(10))
+    net.initialize()
+    net.hybridize(static_alloc=True)
+    inputs = [mx.nd.random.uniform(shape=(batch, 3, 8, 8)) for batch in (1, 2, 3)]
+    expected = [net(x).asnumpy() for x in inputs]
+    wrong = []
+
+    def call(first):
+        for turn in range(10):
+            index = (first + turn) % len(inputs)
+            if not np.allclose(net(inputs[index]).asnumpy(), expected[index], atol=1e-5):
+                wrong.append(index)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

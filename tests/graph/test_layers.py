@@ -194,3 +194,57 @@ def test_backend_none_leaves_the_graph_alone(monkeypatch):
     monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
     net = Net((1, 16, 8, 8))
     assert "Convolution" in net.check(net.builder.values.relu(net.conv(net.data, 16)))
+
+
+def algorithms(planned):
+    return [
+        node.attrs.algo for node in planned.graph.nodes if node.op and hasattr(node.attrs, "algo")
+        and node.op.name == "_sg_onednn_conv"
+    ]  # fmt: skip
+
+
+def test_verbose_trials_mark_one_winner(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    monkeypatch.setenv("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", "2")
+    net = Net((1, 16, 9, 9))
+    first = net.planned(net.conv(net.data, 16))
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("mxcy algorithm *") for line in lines) == 1
+    assert (tmp_path / "mxcy" / "algorithms.json").exists()
+    again = net.planned(net.conv(net.data, 16))  # remembered: no trial
+    assert "us" not in capsys.readouterr().out.split()
+    assert algorithms(again) == algorithms(first)
+
+
+@pytest.mark.parametrize("way", ["variable", "attribute", "determinism"])
+def test_trials_can_be_switched_off(monkeypatch, capsys, tmp_path, way):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    monkeypatch.setenv("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", "2")
+    if way == "variable":
+        monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
+    if way == "determinism":
+        monkeypatch.setenv("MXNET_ENFORCE_DETERMINISM", "1")
+    net = Net((1, 16, 9, 9))
+    tune = {"cudnn_tune": "off"} if way == "attribute" else {}
+    net.check(net.conv(net.data, 16, **tune))
+    assert "*" not in capsys.readouterr().out
+
+
+def test_winograd_can_be_forbidden(monkeypatch):
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
+    net = Net((1, 16, 9, 9))
+    assert algorithms(net.planned(net.conv(net.data, 16))) == ["conv_winograd"]
+    monkeypatch.setenv("MXNET_CUDNN_ALLOW_WINOGRAD", "0")
+    assert "conv_winograd" not in algorithms(net.planned(net.conv(net.data, 16)))
+
+
+def test_nnpack_threads_keep_layers_to_one_thread(monkeypatch):
+    net = Net((1, 16, 9, 9))
+
+    def work():
+        steps = net.planned(net.conv(net.data, 16)).plan.steps
+        return [s.call.work for s in steps if s.call.op.name == "_sg_onednn_conv"]
+
+    assert min(work()) > 0
+    monkeypatch.setenv("MXNET_CPU_NNPACK_NTHREADS", "1")
+    assert work() == [0]

@@ -7,6 +7,7 @@ such a chain may have several users. The fused operators are `_sg_onednn_conv` a
 """
 
 from mxcy.dtypes import CODES
+from mxcy.graph.algorithm import TUNE
 from mxcy.graph.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.fused import ACTIVATIONS
@@ -159,7 +160,8 @@ def _fuse(made, graph, chain):
     if chain.act is not None:
         attrs["act"], attrs["alpha"], attrs["beta"] = _epilogue(graph, chain.act)
     name = graph.nodes[chain.last].name
-    return made.add(fused, attrs, [data, *parameters], name)
+    tune = getattr(layer.attrs, "cudnn_tune", None)
+    return made.add(fused, attrs, [data, *parameters], name, {TUNE: tune} if tune else None)
 
 
 def _fold(made, graph, chain, layer, parameters):

@@ -4,7 +4,7 @@ Convolutions take and give blocked arrays where channels allow. What lies betwee
 blocked as long as it can; conversions are put in only where one side cannot, once per array.
 """
 
-from mxcy.graph.algorithm import choose_conv, choose_dense
+from mxcy.graph.algorithm import TUNE, choose_conv, choose_dense
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
@@ -126,7 +126,8 @@ def _conv(layout, number):
     forms += [(0, block)] if wide_out else []
     forms += [(0, 0)]
     for attrs["in_block"], attrs["out_block"] in forms:
-        choice = choose_conv(layout.target, attrs, _specs(layout, node, attrs))
+        specs = _specs(layout, node, attrs)
+        choice = choose_conv(layout.target, attrs, specs, node.extra.get(TUNE))
         if choice is not None:
             break
     else:
