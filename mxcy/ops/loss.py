@@ -91,16 +91,14 @@ class SoftmaxOutput:
 
 
 def _fill_label(a, shape, label):
-    """Fill in the shape of a label, unless it is one of the other accepted ones."""
+    """Fill in the shape of a label by the first of the accepted ones that it fits."""
     indices = (shape[0], *shape[2:]) if a.multi_output else shape[:-1]
-    accepted = [shape, indices]
+    accepted = [indices, shape]
     if a.multi_output:
-        accepted += [
-            (shape[0], 1, *shape[2:]),
-            (shape[0], -1 if -1 in shape[2:] else Spec(shape[2:]).size),
-        ]
-    if label.shape is None or not any(_fits(label.shape, other) for other in accepted):
-        label.fill("label", indices)
+        flat = (shape[0], -1 if -1 in shape[2:] else Spec(shape[2:]).size)
+        accepted = [flat, indices, (shape[0], 1, *shape[2:]), shape]
+    fitting = (s for s in accepted if label.shape is None or _fits(label.shape, s))
+    label.fill("label", next(fitting, indices))
 
 
 def _fits(shape, other):
