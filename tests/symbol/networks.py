@@ -80,7 +80,7 @@ def sentences(S):
         act = S.Activation(data=conv, act_type="relu")
         window = {"kernel": (9 - size + 1, 1), "stride": (1, 1)}
         pooled.append(S.Pooling(data=act, pool_type="max", **window))
-    flat = S.Dropout(data=S.Reshape(data=S.Concat(dim=1, *pooled), shape=(-1, 21)), p=0.5)
+    flat = S.Dropout(data=S.Reshape(data=S.Concat(*pooled, dim=1), shape=(-1, 21)), p=0.5)
     weight = S.Variable("cls_weight", lr_mult=2.0, wd_mult=0)
     out = S.FullyConnected(data=flat, weight=weight, num_hidden=2)
     return S.SoftmaxOutput(data=out, label=S.Variable("softmax_label"), name="softmax"), {
