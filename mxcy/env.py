@@ -228,7 +228,8 @@ _ROWS = (
              "Let outputs of a plan take over the memory of inputs that nobody reads any more."),
     Variable("NNVM_EXEC_MATCH_RANGE", integer(0), 16, "C", "mxcy.graph.memory",
              "Free memory in a plan serves requests up to this many times smaller or larger; 1, 2, "
-             "4 and so on up to it are tried and the smallest plan is kept. 0: nothing is shared.",
+             "4 and so on up to it are tried and the smallest plan is kept, from 16 on also one "
+             "without fixed buffers. 0: nothing is shared.",
              aliases=("MXNET_EXEC_MATCH_RANGE",)),
     Variable("MXNET_EXEC_NUM_TEMP", integer(1), 1, "C", "mxcy.graph.memory",
              "Share a plan's memory only within each of this many nearly independent paths.",

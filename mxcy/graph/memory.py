@@ -3,10 +3,14 @@
 First the nodes are walked in order with counts of how often each entry is still read. That decides
 which outputs share their inputs' memory, and when each storage (the memory of one entry, or of
 several that share) begins and ends. Then an allocator hands out buffers along those begins and
-ends, once for each match range, and the smallest result is kept.
+ends, once for each match range, and the smallest result is kept; where ranges of 16 and more are
+allowed, packing without fixed buffers (`mxcy.graph.packing`) is tried as well.
 """
 
 from bisect import bisect_left, insort
+from itertools import accumulate
+
+from mxcy.graph.packing import pack
 
 __all__ = ["Memory", "plan_memory", "match_ranges"]
 
@@ -29,8 +33,8 @@ class Memory:
         The bytes of each buffer, in the order they lie in the arena.
     total : int
         The bytes of the arena.
-    match_range : int
-        The range that gave this plan.
+    match_range : int or None
+        The range that gave this plan; None when the arena is one packed buffer.
     """
 
     def __init__(self, offsets, aliases, inplace, buffers, match_range):
@@ -60,20 +64,28 @@ def plan_memory(graph, calls, external, settings):
     """
     walk = _Walk(graph, calls, external, settings.get("MXNET_EXEC_ENABLE_INPLACE", True))
     colours = _colours(graph, settings.get("MXNET_EXEC_NUM_TEMP", 1))
-    best = None
-    for match_range in match_ranges(settings.get("NNVM_EXEC_MATCH_RANGE", _MATCH_RANGE)):
-        found = _allocate(walk.events, walk.sizes, colours, match_range)
-        if best is None or sum(found[1]) < sum(best[1]):
-            best = (*found, match_range)
-    places, buffers, match_range = best
-    begins = [0]
-    for size in buffers:
-        begins.append(begins[-1] + size)
+    most = settings.get("NNVM_EXEC_MATCH_RANGE", _MATCH_RANGE)
+    begins, buffers, chosen = _sweep(walk, colours, most)
+    if most >= _MATCH_RANGE and colours is None:
+        packed, total = pack(walk.events, walk.sizes)
+        if total < sum(buffers):
+            begins, buffers, chosen = packed, [total], None
     offsets = {
-        entry: 0 if storage < 0 else begins[places[storage]]
-        for entry, storage in walk.storages.items()
+        entry: 0 if storage < 0 else begins[storage] for entry, storage in walk.storages.items()
     }
-    return Memory(offsets, walk.aliases, walk.inplace, buffers, match_range)
+    return Memory(offsets, walk.aliases, walk.inplace, buffers, chosen)
+
+
+def _sweep(walk, colours, most):
+    """Offsets of the storages, buffers and match range of the smallest plan with buffers."""
+    best = None
+    for match_range in match_ranges(most):
+        places, buffers = _allocate(walk.events, walk.sizes, colours, match_range)
+        if best is None or sum(buffers) < sum(best[1]):
+            best = places, buffers, match_range
+    places, buffers, match_range = best
+    begins = [0, *accumulate(buffers)]
+    return [begins[place] for place in places], buffers, match_range
 
 
 def match_ranges(most):

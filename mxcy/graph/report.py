@@ -74,10 +74,10 @@ def describe(graph, plan, settings, training=False):
 
 def summary(found):
     """What `describe` found, in one line."""
+    how = f"match range {found['match_range']}" if found["match_range"] else "packed"
     parts = [
         f"{found['steps']} steps",
-        f"{found['bytes']} bytes in {len(found['buffers'])} buffers "
-        f"(match range {found['match_range']})",
+        f"{found['bytes']} bytes in {len(found['buffers'])} buffers ({how})",
         f"{found['store']} bytes kept",
         f"{len(found['inplace'])} in place",
         f"{sum(map(len, found['fused']))} operators in {len(found['fused'])} fused groups",

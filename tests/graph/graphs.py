@@ -126,3 +126,54 @@ def random_graph(rng, count, outputs=2):
             made.append(mix(x))
     chosen = [made[-1], *(rng.choice(made[3:]) for _ in range(outputs - 1))]
     return b.finish([F.tanh(value).entry for value in chosen])
+
+
+class _Net:
+    """Layers with variables of their own, for networks as tests."""
+
+    def __init__(self, train):
+        self.builder, self.count = Builder(train), 0
+
+    def add(self, op, attrs, x, *shapes, names=("weight",)):
+        """Append an operator over an entry and new variables; returns its entry."""
+        self.count += 1
+        new = [
+            self.builder.variable(f"{name}{self.count}", spec(*shape))
+            for name, shape in zip(names, shapes, strict=False)
+        ]
+        return self.builder.add(op, attrs, [*x, *new], f"{op.lower()}{self.count}")
+
+    def conv(self, x, filters, kernel, stride=1, pad=0):
+        attrs = {"kernel": (kernel, kernel), "stride": (stride, stride), "pad": (pad, pad)}
+        channels = self.builder.spec(x).shape[1]
+        attrs |= {"num_filter": filters, "no_bias": True}
+        x = self.add("Convolution", attrs, [x], (filters, channels, kernel, kernel))
+        states = ("gamma", "beta", "moving_mean", "moving_var")
+        return self.add("BatchNorm", {"fix_gamma": False}, [x], *[(filters,)] * 4, names=states)
+
+    def relu(self, x):
+        return self.add("Activation", {"act_type": "relu"}, [x])
+
+
+def resnet50(batch, train):
+    """ResNet-50 for images of 224 x 224, with a softmax output."""
+    net = _Net(train)
+    x = net.builder.variable("data", spec(batch, 3, 224, 224))
+    x = net.relu(net.conv(x, 64, 7, 2, 3))
+    pool = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "max"}
+    x = net.add("Pooling", pool, [x])
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        filters = 64 << stage
+        for block in range(blocks):
+            stride = 2 if stage and not block else 1
+            y = net.relu(net.conv(x, filters, 1, stride))
+            y = net.relu(net.conv(y, filters, 3, pad=1))
+            y = net.conv(y, 4 * filters, 1)
+            if not block:
+                x = net.conv(x, 4 * filters, 1, stride)
+            x = net.relu(net.add("elemwise_add", {}, [y, x]))
+    x = net.add("Pooling", {"global_pool": True, "pool_type": "avg"}, [x])
+    x = net.add("FullyConnected", {"num_hidden": 1000}, [x], (1000, 2048), (1000,),
+                names=("weight", "bias"))  # fmt: skip
+    x = net.add("SoftmaxOutput", {}, [x], (batch,), names=("label",))
+    return net.builder.finish([x])

@@ -14,7 +14,7 @@ from mxcy.graph.verify import verify
 from mxcy.ops.record import find
 from tests.graph.graphs import spec, target
 
-SHORT, LONG = 1_250, 10_000
+SHORT, LONG = 1_000, 8_000
 
 
 def chain(count, operators):

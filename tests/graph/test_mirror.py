@@ -13,7 +13,7 @@ from mxcy.graph.memory import plan_memory
 from mxcy.graph.passes import mirror
 from mxcy.graph.stages import best_stages, borders
 from mxcy.graph.verify import verify
-from tests.graph.graphs import calls_of, random_graph, spec, target, values_for
+from tests.graph.graphs import calls_of, random_graph, resnet50, spec, target, values_for
 
 MIRROR = {"MXNET_BACKWARD_DO_MIRROR": True}
 OPT = {"MXNET_MEMORY_OPT": True}
@@ -73,6 +73,15 @@ def test_norm_and_relu_are_computed_again(residual):
 def test_stages_keep_some_of_the_sums_of_residual_nets():
     graph = conv_net(blocks=12, residual=True)
     assert size(mirror.run(graph, target(**OPT))) <= 0.8 * size(graph)
+
+
+@pytest.mark.parametrize(("settings", "share"), [(MIRROR, 0.6), (OPT, 0.5)])
+def test_resnet_50_needs_much_less(settings, share):
+    graph = resnet50(32, train=True)
+    learnt = ("weight", "bias", "gamma", "beta")
+    wanted = [n for n in graph.variables() if graph.nodes[n].name.startswith(learnt)]
+    training = gradient(graph, wanted, given=[False])
+    assert size(mirror.run(training, target(**settings))) <= share * size(training)
 
 
 def test_mirroring_is_off_by_default():

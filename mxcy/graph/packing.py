@@ -1,0 +1,114 @@
+"""Place storages with known lifetimes side by side in one block, without buffers of fixed size.
+
+Events are (storage, whether it begins, anything), in order; see `mxcy.graph.memory`.
+"""
+
+from bisect import bisect_left, insort
+
+__all__ = ["pack"]
+
+#: with more storages than this, the method whose time grows linearly is taken
+_MANY = 1000
+
+
+def pack(events, sizes):
+    """Place storages so that no two that live at the same time overlap.
+
+    Parameters
+    ----------
+    events : list of (int, bool, int)
+    sizes : list of int
+        The storages' bytes.
+
+    Returns
+    -------
+    list of int
+        The byte offset of each storage.
+    int
+        The bytes of the block.
+    """
+    return _in_order(events, sizes) if len(sizes) > _MANY else _by_size(events, sizes)
+
+
+def _by_size(events, sizes):
+    """Largest first, each into the tightest gap among those that live at the same time."""
+    first, last = [0] * len(sizes), [len(events)] * len(sizes)
+    for moment, (storage, begins, _) in enumerate(events):
+        (first if begins else last)[storage] = moment
+    offsets, placed, total = [0] * len(sizes), [], 0
+    for storage in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
+        begin, end, size = first[storage], last[storage], sizes[storage]
+        best, tightest, free = None, None, 0  # free: where the gap being looked at begins
+        for low, high, other_begin, other_end in placed:
+            if other_begin < end and begin < other_end:
+                gap = low - free
+                if gap >= size and (tightest is None or gap < tightest):
+                    best, tightest = free, gap
+                free = max(free, high)
+        offsets[storage] = free if best is None else best
+        insort(placed, (offsets[storage], offsets[storage] + size, begin, end))
+        total = max(total, offsets[storage] + size)
+    return offsets, total
+
+
+def _in_order(events, sizes):
+    """As they begin, each into the smallest free range; neighbouring free ranges are joined."""
+    free = _FreeRanges()
+    offsets, top = [0] * len(sizes), 0
+    for storage, begins, _ in events:
+        size = sizes[storage]
+        if not begins:
+            free.give(offsets[storage], size)
+            continue
+        found = free.take(size)
+        if found is None:  # grow, from the free range at the end if there is one
+            found = free.take_ending(top)
+            found = top if found is None else found
+            top = found + size
+        offsets[storage] = found
+    return offsets, top
+
+
+class _FreeRanges:
+    """Free ranges of a block, by size and by their ends."""
+
+    def __init__(self):
+        self._sorted, self._size_at, self._begin_before = [], {}, {}
+
+    def take(self, size):
+        """The offset of `size` bytes from the smallest range that has them, or None."""
+        at = bisect_left(self._sorted, (size, -1))
+        if at == len(self._sorted):
+            return None
+        found, begin = self._sorted[at]
+        self._remove(begin, found)
+        if found > size:
+            self._add(begin + size, found - size)
+        return begin
+
+    def take_ending(self, end):
+        """The offset of the range that ends there, or None."""
+        begin = self._begin_before.get(end)
+        if begin is not None:
+            self._remove(begin, end - begin)
+        return begin
+
+    def give(self, begin, size):
+        """Give a range back."""
+        before = self.take_ending(begin)
+        if before is not None:
+            begin, size = before, begin + size - before
+        after = self._size_at.get(begin + size)
+        if after is not None:
+            self._remove(begin + size, after)
+            size += after
+        self._add(begin, size)
+
+    def _add(self, begin, size):
+        insort(self._sorted, (size, begin))
+        self._size_at[begin] = size
+        self._begin_before[begin + size] = begin
+
+    def _remove(self, begin, size):
+        del self._sorted[bisect_left(self._sorted, (size, begin))]
+        del self._size_at[begin], self._begin_before[begin + size]
