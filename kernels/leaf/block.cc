@@ -39,7 +39,7 @@ void activate_row(float* row, int n, int act, float alpha, float beta) {
       });
     case kAbs:
       return apply([](VF x) MX_ALWAYS { return abs(x); });
-    case kSquare:
+    case kSquared:
       return apply([](VF x) MX_ALWAYS { return x * x; });
     case kSqrt:
       return apply([](VF x) MX_ALWAYS { return sqrt(x); });

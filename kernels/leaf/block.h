@@ -29,7 +29,7 @@ MX_INLINE VB splat_block(float x) { return x - VB{}; }
 // clang-format off
 enum Activation {
   kNoAct, kRelu, kSigmoid, kTanh, kSoftplus, kLeaky, kElu, kGeluErf, kGeluTanh, kClip, kAbs,
-  kSquare, kSqrt, kExp, kLinear, kActivations
+  kSquared, kSqrt, kExp, kLinear, kActivations
 };
 // clang-format on
 

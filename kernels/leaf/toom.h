@@ -5,12 +5,14 @@
 
 MX_LEAF_BEGIN
 
+typedef double VW __attribute__((vector_size(8 * kBlockLanes)));  // weights of a block, evaluated
+
 // No transform: an axis along which the filter has one tap.
 struct Straight {
   static constexpr int outputs = 1, taps = 1, points = 1;
   MX_INLINE static void forward(const VB (&x)[1], VB (&y)[1]) { y[0] = x[0]; }
   MX_INLINE static void inverse(const VB (&m)[1], VB (&y)[1]) { y[0] = m[0]; }
-  static void evaluate(const double* w, int step, double (&u)[1]) { u[0] = w[0]; }
+  static void evaluate(const VW (&w)[1], VW (&u)[1]) { u[0] = w[0]; }
 };
 
 // Points other than 0 and infinity come in pairs p, -p. These p are the best of a search for small
@@ -103,18 +105,24 @@ struct Toom {
     }
   }
 
-  // The filter w[0], w[step], ... at the points, divided by what `forward` leaves out.
-  static void evaluate(const double* w, int step, double (&u)[points]) {
-    u[0] = w[0] / products.of[pairs][0];
-    u[points - 1] = w[(taps - 1) * step];
+  // A filter's taps at the points, divided by what `forward` leaves out.
+  static void evaluate(const VW (&w)[taps], VW (&u)[points]) {
+    u[0] = w[0] * (1 / products.of[pairs][0]);
+    u[points - 1] = w[taps - 1];
+#pragma GCC unroll 16
     for (int i = 0; i < pairs; ++i) {
-      const double p = node[i];
-      double even = 0, odd = 0, left_out = 0;
-      for (int k = 0; k < taps; ++k) (k % 2 ? odd : even) += power(p, k) * w[k * step];
-      for (int k = 0; k < pairs; ++k) left_out += products.of[i][k] * power(p, 2 * k);
-      u[2 * i + 1] = (even + odd) / (2 * p * p * left_out);
-      u[2 * i + 2] = (even - odd) / (2 * p * p * left_out);
+      VW even = w[0], odd = VW{};
+#pragma GCC unroll 16
+      for (int k = 1; k < taps; ++k) (k % 2 ? odd : even) += power(node[i], k) * w[k];
+      const double scale = 1 / (2 * power(node[i], 2) * left_out(i));
+      u[2 * i + 1] = (even + odd) * scale;
+      u[2 * i + 2] = (even - odd) * scale;
     }
+  }
+  static constexpr double left_out(int i) {
+    double sum = 0;
+    for (int k = 0; k < pairs; ++k) sum += products.of[i][k] * power(node[i], 2 * k);
+    return sum;
   }
 };
 

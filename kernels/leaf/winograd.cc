@@ -10,20 +10,12 @@ typedef Toom<4, 3> Three;
 typedef Toom<4, 5> Five;
 typedef Toom<4, 7> Seven;
 
-// What there is for a filter of some size.
-struct Entry {
-  int64_t rows, cols;
-  int (*run)(const mx_call*, const mx_fused_conv_params&);
-  int (*pack)(const mx_call*, const mx_fused_conv_params&, bool turned);
-  int64_t (*packed)(const mx_fused_conv_params&);
-  int64_t (*workspace)(const mx_fused_conv_params&, int threads);
-};
 template <class Fy, class Fx>
-constexpr Entry entry() {
+constexpr WinogradEntry entry() {
   typedef Form<Fy, Fx> F;
   return {Fy::taps, Fx::taps, F::run, F::pack, F::packed, F::workspace};
 }
-constexpr Entry kEntries[] = {
+constexpr WinogradEntry kEntries[] = {
     entry<Three, Three>(),    entry<Five, Five>(),      entry<Straight, Three>(),
     entry<Three, Straight>(), entry<Straight, Seven>(), entry<Seven, Straight>(),
 };
@@ -32,17 +24,18 @@ const mx_fused_conv_params& params_of(const mx_call* call) {
   return *(const mx_fused_conv_params*)call->params;
 }
 
-const Entry* entry_of(const mx_fused_conv_params& p) {
-  for (const Entry& entry : kEntries) {
+}  // namespace
+
+const WinogradEntry* winograd_entry(const mx_fused_conv_params& p) {
+  for (const WinogradEntry& entry : kEntries) {
     if (p.kernel[0] == 1 && p.kernel[1] == entry.rows && p.kernel[2] == entry.cols) return &entry;
   }
   return nullptr;
 }
 
-// NULL, or why the kernel refuses.
-const char* refusal(const mx_fused_conv_params& p) {
+const char* winograd_refusal(const mx_fused_conv_params& p) {
   if (p.source[0] != 1 || p.pad[0] != 0) return "the data has three spatial dimensions";
-  if (!entry_of(p)) return "the kernel is not 3 x 3, 5 x 5, 1 x 3, 3 x 1, 1 x 7 or 7 x 1";
+  if (!winograd_entry(p)) return "the kernel is not 3 x 3, 5 x 5, 1 x 3, 3 x 1, 1 x 7 or 7 x 1";
   for (int i = 1; i < 3; ++i) {
     if (p.stride[i] != 1) return "the stride is not 1";
     if (p.dilate[i] != 1) return "the kernel is dilated";
@@ -55,13 +48,15 @@ const char* refusal(const mx_fused_conv_params& p) {
   return nullptr;
 }
 
+namespace {
+
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = refusal(p)) {
+  if (const char* reason = winograd_refusal(p)) {
     mx_fail("conv_winograd: %s", reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
-  const Entry& entry = *entry_of(p);
+  const WinogradEntry& entry = *winograd_entry(p);
   if (what == MX_QUERY_PACKED) return entry.packed(p);
   if (what != MX_QUERY_WORKSPACE) return 1;
   // The caller has not decided on the number of threads yet.
@@ -71,8 +66,8 @@ int64_t query(const mx_call* call, int32_t what) {
 
 int conv_winograd(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = refusal(p)) return mx_fail("conv_winograd: %s", reason);
-  const Entry& entry = *entry_of(p);
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
+  const WinogradEntry& entry = *winograd_entry(p);
   if ((int64_t)call->workspace_size < entry.workspace(p, call->threads))
     return mx_fail("conv_winograd: the workspace is too small");
   return entry.run(call, p);
@@ -81,8 +76,8 @@ int conv_winograd(const mx_call* call) {
 template <bool turned>
 int conv_winograd_pack(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
-  return entry_of(p)->pack(call, p, turned);
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
+  return winograd_entry(p)->pack(call, p, turned);
 }
 
 }  // namespace

@@ -57,4 +57,18 @@ Tiling tiling_of(const mx_fused_conv_params& p) {
   return t;
 }
 
+// --- kinds of filters ----------------------------------------------------------------------------
+
+// What there is for filters of one size.
+struct WinogradEntry {
+  int64_t rows, cols;
+  int (*run)(const mx_call*, const mx_fused_conv_params&);
+  int (*pack)(const mx_call*, const mx_fused_conv_params&, bool turned);
+  int64_t (*packed)(const mx_fused_conv_params&);
+  int64_t (*workspace)(const mx_fused_conv_params&, int threads);
+};
+const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if there is none
+// NULL, or why there is no such convolution here.
+const char* winograd_refusal(const mx_fused_conv_params& p);
+
 MX_LEAF_END

@@ -223,41 +223,46 @@ struct Form {
     return kPoints * p.channels * p.filters * (int64_t)sizeof(float);
   }
 
-  // One panel of U: filters [first, first + width) of OIHW weights.
-  static void pack_panel(const mx_fused_conv_params& p, const float* weight, float* u,
-                         int64_t first, int64_t width, bool turned) {
+  // Out block `block` of U, from OIHW weights; panels of two have the second beside the first.
+  static void pack_block(const mx_fused_conv_params& p, const float* weight, float* u,
+                         int64_t block, bool turned) {
     constexpr int taps = Fy::taps * Fx::taps;
-    const int64_t point_step = p.channels * p.filters;
-    for (int64_t c = 0; c < p.channels; ++c) {
-      for (int64_t f = 0; f < width; ++f) {
-        const float* from =
-            weight + (turned ? c * p.filters + first + f : (first + f) * p.channels + c) * taps;
-        double filter[Fy::taps][Fx::taps], rows[Fy::taps][Fx::points];
-        for (int i = 0; i < taps; ++i) {
-          filter[i / Fx::taps][i % Fx::taps] = from[turned ? taps - 1 - i : i];
-        }
-        for (int y = 0; y < Fy::taps; ++y) Fx::evaluate(filter[y], 1, rows[y]);
-        float* to = u + first * p.channels + c * width + f;
-        for (int x = 0; x < Fx::points; ++x) {
-          double column[Fy::points];
-          Fy::evaluate(&rows[0][x], Fx::points, column);
-          for (int y = 0; y < Fy::points; ++y) {
-            to[(y * Fx::points + x) * point_step] = (float)column[y];
-          }
+    const int64_t point_step = p.channels * p.filters, panel = block / kPanel * kPanel;
+    const int64_t width = least(kPanel, p.filters / B - panel) * B;
+    const int64_t filter_step = turned ? taps : p.channels * taps;
+    const int64_t channel_step = turned ? p.filters * taps : taps;
+    weight += block * B * filter_step;
+    u += panel * B * p.channels + (block - panel) * B;
+    for (int64_t c = 0; c < p.channels; ++c, weight += channel_step, u += width) {
+      double lanes[taps][B];
+      for (int f = 0; f < B; ++f) {
+        const float* from = weight + f * filter_step;
+        for (int i = 0; i < taps; ++i) lanes[turned ? taps - 1 - i : i][f] = from[i];
+      }
+      VW rows[Fx::points][Fy::taps];
+      for (int y = 0; y < Fy::taps; ++y) {
+        VW filter[Fx::taps], row[Fx::points];
+        __builtin_memcpy(filter, lanes[y * Fx::taps], sizeof filter);
+        Fx::evaluate(filter, row);
+        for (int x = 0; x < Fx::points; ++x) rows[x][y] = row[x];
+      }
+      for (int x = 0; x < Fx::points; ++x) {
+        VW column[Fy::points];
+        Fy::evaluate(rows[x], column);
+        for (int y = 0; y < Fy::points; ++y) {
+          store_block(u + (y * Fx::points + x) * point_step,
+                      __builtin_convertvector(column[y], VB));
         }
       }
     }
   }
 
   static int pack(const mx_call* call, const mx_fused_conv_params& p, bool turned) {
-    constexpr int64_t kWidth = kPanel * B;
-    parallel_for(
-        call->threads, (p.filters + kWidth - 1) / kWidth, 1, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin * kWidth; i < least(end * kWidth, p.filters); i += kWidth) {
-            pack_panel(p, data<float>(call->in[0]), data<float>(call->out[0]), i,
-                       least(kWidth, p.filters - i), turned);
-          }
-        });
+    const float* weight = data<float>(call->in[0]);
+    float* u = data<float>(call->out[0]);
+    parallel_for(call->threads, p.filters / B, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, turned);
+    });
     return 0;
   }
 };

@@ -9,6 +9,7 @@ kernel...).
 import itertools
 import math
 
+from mxcy import env
 from mxcy.ops.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.params import CONV
@@ -132,7 +133,27 @@ def _kernels(suffix, roles, pads=None):
             return "more weights than data"
         return None
 
+    def not_for_winograd(a, ins, outs):
+        data, weight, out = roles(ins, outs)
+        if not env.get("MXNET_CUDNN_ALLOW_WINOGRAD"):
+            return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
+        if min(weight.shape[:2]) < 16:
+            return "too few channels to fill vectors"
+        # Transforming the weights pays when many windows use them, as measured.
+        if data.shape[0] * math.prod(out.shape[2:]) < 1024:
+            return "too few windows"
+        return None
+
+    winograd = native(
+        f"conv_winograd{suffix or '_plain'}",
+        struct=CONV,
+        params=params,
+        work=work,
+        when=not_for_winograd,
+        asks=True,
+    )
     return (
+        *(() if suffix == "_weight" else (winograd,)),
         native(
             f"conv_onednn{suffix or '_plain'}",
             struct=CONV,

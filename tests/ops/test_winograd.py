@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from mxcy import nd
 from mxcy.base import MXNetError
+from mxcy.ops.infer import Spec
+from mxcy.ops.record import REGISTRY
 from tests.ops.fused_conv import ACTIVATIONS, BLOCK, Problem
+from tests.ops.kernel_call import query_kernel, run_kernel
 
 TOLERANCE = 1e-5
 KERNELS = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)]
@@ -117,3 +121,72 @@ def test_refusals(change, reason):
     problem = Problem(1, 2 * BLOCK, 2 * BLOCK, (9, 9), **change)
     with pytest.raises(MXNetError, match=f"conv_winograd: .*{reason}"):
         problem.run("conv_winograd")
+
+
+def plain_kernel(operator):
+    """The kernel of an operator on plain arrays."""
+    return next(k for k in REGISTRY[operator].kernels if "winograd" in str(k.name))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("channels", [(BLOCK, 2 * BLOCK), (20, 37)])
+def test_plain_arrays(channels, kernel, bias, threads):
+    rng = np.random.default_rng(3)
+    pad = tuple(k // 2 for k in kernel)
+    data, weight, add = (
+        rng.uniform(-1, 1, shape).astype(np.float32)
+        for shape in ((3, channels[0], 14, 9), (*channels[::-1], *kernel), channels[1:])
+    )
+    ins = [data, weight, add][: 2 + bias]
+    attrs = dict(kernel=kernel, pad=pad, num_filter=channels[1], no_bias=not bias)
+    forward = run_plain("Convolution", attrs, ins, (3, channels[1], 14, 9), threads)
+    assert forward < TOLERANCE
+    grad = rng.uniform(-1, 1, (3, channels[1], 14, 9)).astype(np.float32)
+    del attrs["no_bias"]
+    attrs["spatial"] = data.shape[2:]
+    assert run_plain("_conv_data", attrs, [grad, weight], data.shape, threads) < TOLERANCE
+
+
+def run_plain(operator, attrs, ins, shape, threads):
+    """The error of an operator's Winograd kernel on plain arrays."""
+    record = REGISTRY[operator]
+    a = record.schema.intern(operator, attrs)
+    out = np.full(shape, np.nan, np.float32)
+    kernel = plain_kernel(operator)
+    specs = [Spec(x.shape, 0) for x in ins], [Spec(shape, 0)]
+    params = kernel.struct.pack(**kernel.params(a, *specs))
+    workspace = query_kernel(kernel.name, ins, [out], params, "workspace")
+    run_kernel(kernel.name, ins, [out], params, threads=threads, workspace=workspace)
+    answer = record.ref(a, np, *(x.astype(np.float64) for x in ins))
+    return np.abs(out - answer).max() / np.abs(answer).max()
+
+
+def test_many_images_go_in_slices():
+    rng = np.random.default_rng(4)
+    data = rng.uniform(-1, 1, (40, 64, 80, 80)).astype(np.float32)
+    weight = rng.uniform(-1, 1, (16, 64, 3, 3)).astype(np.float32)
+    whole = nd.Convolution(
+        nd.array(data), nd.array(weight), kernel=(3, 3), num_filter=16, no_bias=True
+    )
+    for image in (0, 17, 39):
+        one = nd.Convolution(
+            nd.array(data[image : image + 1]), nd.array(weight), kernel=(3, 3), num_filter=16,
+            no_bias=True,
+        )  # fmt: skip
+        np.testing.assert_array_equal(whole[image].asnumpy(), one[0].asnumpy())
+
+
+def test_eager_calls_choose_it_where_it_pays(run_python):
+    told = run_python(
+        """
+import mxcy as mx
+for channels, size in ((16, 32), (16, 8), (4, 32)):
+    data, weight = mx.nd.ones((2, channels, size, size)), mx.nd.ones((16, channels, 3, 3))
+    mx.nd.Convolution(data, weight, kernel=(3, 3), num_filter=16, no_bias=True)
+""",
+        MXCY_VERBOSE="dispatch",
+    )
+    chosen = ["-> conv_winograd_plain" in line for line in told.splitlines() if "Conv" in line]
+    assert chosen == [True, False, False]
