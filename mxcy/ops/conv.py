@@ -137,6 +137,9 @@ def _kernels(suffix, roles, pads=None):
         data, weight, out = roles(ins, outs)
         if not env.get("MXNET_CUDNN_ALLOW_WINOGRAD"):
             return "MXNET_CUDNN_ALLOW_WINOGRAD=0"
+        if max(weight.shape[2:]) > 3:
+            # It would lose a digit more than the original does, and training sums that up.
+            return "the kernel is longer than 3"
         if min(weight.shape[:2]) < 16:
             return "too few channels to fill vectors"
         # Transforming the weights pays when many windows use them, as measured.
