@@ -8,7 +8,8 @@ import pytest
 from mxcy.graph import packing
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import gradient
-from mxcy.graph.memory import _allocate, _Walk, match_ranges, plan_memory
+from mxcy.graph.memory import _allocate, match_ranges, plan_memory
+from mxcy.graph.sharing import Sharing
 from tests.graph.graphs import calls_of, resnet50, spec
 
 MB = 2**20
@@ -282,7 +283,7 @@ def test_what_is_still_read_is_never_overwritten(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_the_sweep_is_never_worse_than_one_range(seed):
     graph = random_graph(random.Random(seed), 80)
-    walk = _Walk(graph, calls_of(graph), (), True)
+    walk = Sharing(graph, calls_of(graph), (), True)
     singles = [sum(_allocate(walk.events, walk.sizes, None, r)[1]) for r in match_ranges(16)]
     assert plan(graph, (), NNVM_EXEC_MATCH_RANGE=15).total >= min(singles)
     assert plan(graph, (), NNVM_EXEC_MATCH_RANGE=16).total <= min(singles)
@@ -320,7 +321,7 @@ def test_packed_storages_do_not_overlap(method, seed):
 
 def test_a_known_network_needs_no_more_than_what_lives_at_once():
     graph = resnet50(32, train=False)
-    walk = _Walk(graph, calls_of(graph), set(graph.outputs), True)
+    walk = Sharing(graph, calls_of(graph), set(graph.outputs), True)
     alive = list(
         accumulate(walk.sizes[s] if begins else -walk.sizes[s] for s, begins, _ in walk.events)
     )

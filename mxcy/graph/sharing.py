@@ -1,0 +1,137 @@
+"""Which entries of a graph share their memory, and from when to when each storage is needed.
+
+A storage is the memory of one entry, or of several that share it. The nodes are walked in order,
+with counts of how often each entry is still read.
+"""
+
+__all__ = ["Sharing"]
+
+_ALIGNMENT = 64
+
+
+class Sharing:
+    """The walk over the nodes: who shares memory with whom, and when each storage begins and ends.
+
+    Attributes
+    ----------
+    storages : dict of (int, int) to int
+        The storage of each entry in the arena; -1 for empty tensors.
+    sizes : list of int
+        The bytes of each storage.
+    events : list of (int, bool, int)
+        (storage, whether it begins, number of the node), in order.
+    """
+
+    def __init__(self, graph, calls, external, enable):
+        self._graph, self._external, self._enable = graph, external, enable
+        self._left = _count_reads(graph)
+        self._mutated = {entry for node in graph.nodes for entry in node.mutates()}
+        self._users = []  # storage -> how often its entries are still read
+        self.storages, self.sizes, self.events = {}, [], []
+        self.aliases, self.inplace = {}, []
+        for number, node in enumerate(graph.nodes):
+            if node.op is not None:
+                self._visit(number, node, calls[number])
+
+    def _visit(self, number, node, call):
+        outputs = [
+            (number, index)
+            for index in range(len(self._graph.specs[number]))
+            if (number, index) not in self._external
+        ]
+        if outputs and outputs[0][1] == 0 and self._enable and self._share(outputs[0], node, call):
+            del outputs[0]
+        sized = [(self._graph.spec(entry).nbytes, entry) for entry in outputs]
+        if len(sized) > 1:
+            sized.sort(key=lambda pair: -pair[0])
+        for size, entry in sized:
+            self.storages[entry] = self._begin(number, size, self._left.get(entry, 0))
+        done = [self.storages[entry] for entry in outputs if not self._left.get(entry)]
+        ignored = node.op.ignored
+        for position, entry in enumerate(node.inputs):
+            if position not in ignored:
+                storage = self.storages.get(entry, -1)
+                if storage >= 0:
+                    self._users[storage] -= 1
+                    if not self._users[storage]:
+                        done.append(storage)
+        for storage in done:
+            if storage >= 0:
+                self.events.append((storage, False, number))
+
+    def _begin(self, number, size, reads):
+        """A new storage; returns its number, or -1 when there is nothing to store."""
+        if not size:
+            return -1
+        self.sizes.append(_rounded(size))
+        self._users.append(reads)
+        self.events.append((len(self.sizes) - 1, True, number))
+        return len(self.sizes) - 1
+
+    def _share(self, output, node, call):
+        """Put a node's first output into an input's memory if that is possible."""
+        if not node.inputs:
+            return False
+        if node.op.identity and self._join(output, node):
+            return True
+        if call.kernel is None and (len(call.outs) > 1 or node.mutates()):
+            return False  # references may return views of what the first result overwrites
+        spec, ignored = self._graph.spec(output), node.op.ignored
+        mutated = node.op.mutated(len(node.inputs))
+        positions = range(len(node.inputs)) if call.inplace else call.overwrites
+        for position in positions:
+            entry = node.inputs[position]
+            storage = self.storages.get(entry, -1)
+            if storage < 0 or position in ignored or position in mutated:
+                continue
+            reads = sum(other == entry for other in node.inputs) if call.inplace else 1
+            source = self._graph.spec(entry)
+            if (
+                self._users[storage] == reads
+                and source.size == spec.size
+                and source.nbytes == spec.nbytes
+            ):
+                self._put(output, storage, position)
+                return True
+        return False
+
+    def _join(self, output, node):
+        """Let the output of an identity be its input: both are read, neither is written."""
+        entry = node.inputs[0]
+        if output in self._mutated or entry in self._mutated:
+            return False
+        variable = self.aliases.get(entry, entry)
+        if self._graph.nodes[variable[0]].op is None:
+            if variable in self._mutated:
+                return False
+            self.aliases[output] = variable
+            self.inplace.append((output[0], 0, 0))
+            return True
+        storage = self.storages.get(entry, -1)
+        if storage < 0:
+            return False
+        self._put(output, storage, 0)
+        return True
+
+    def _put(self, output, storage, position):
+        self.storages[output] = storage
+        self._users[storage] += self._left.get(output, 0)
+        self.inplace.append((output[0], position, output[1]))
+
+
+def _count_reads(graph):
+    """How often each entry is read; outputs of the graph count once more."""
+    found = {}
+    for node in graph.nodes:
+        if node.op is not None:
+            ignored = node.op.ignored
+            for position, entry in enumerate(node.inputs):
+                if position not in ignored:
+                    found[entry] = found.get(entry, 0) + 1
+    for entry in graph.outputs:
+        found[entry] = found.get(entry, 0) + 1
+    return found
+
+
+def _rounded(size):
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
