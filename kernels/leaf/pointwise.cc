@@ -93,9 +93,10 @@ void expand(T* dst, const T* src, int64_t i, int64_t n, int64_t extent, int64_t 
 template <class T>
 void run(const mx_call* call, const mx_program_params& p, const Resolved& found) {
   const int64_t total = count(call->out[0]);
-  // Outputs that nobody wants are computed into a tile of their own.
+  const bool streams = beyond_caches(call->out[0]);
+  // Outputs that nobody wants, or that are to be written past the caches, are computed into a tile.
   int tiles = p.registers;
-  for (int o = 0; o < call->nout; ++o) tiles += call->out[o].data == nullptr;
+  for (int o = 0; o < call->nout; ++o) tiles += streams || !call->out[o].data;
   const int64_t line = 64 / sizeof(T);
   int64_t tile = kTileBytes / (int64_t)sizeof(T) / (tiles > 0 ? tiles : 1) / line * line;
   tile = least(tile, 2048);
@@ -109,7 +110,7 @@ void run(const mx_call* call, const mx_program_params& p, const Resolved& found)
     for (int r = 0; r < p.registers; ++r) places[r] = next_tile();
     for (int o = 0; o < call->nout; ++o) {
       char* to = data<char>(call->out[o]);
-      outputs[o] = to ? Place{to, sizeof(T)} : next_tile();
+      outputs[o] = to && !streams ? Place{to, sizeof(T)} : next_tile();
     }
     const auto place = [&](int number) {
       if (number < kFirstInput) return places[number];
@@ -141,7 +142,12 @@ void run(const mx_call* call, const mx_program_params& p, const Resolved& found)
                  p.inner[input]);
         }
       }
+      for (int o = 0; streams && o < call->nout; ++o) {
+        char* to = data<char>(call->out[o]);
+        if (to) stream_bytes(to + at * sizeof(T), outputs[o].base, n * sizeof(T));
+      }
     }
+    if (streams) end_streams();
   });
 }
 

@@ -215,3 +215,13 @@ def test_threads_agree():
             whole.append(piece.asnumpy())
     for got, want in zip(many, few, strict=True):
         np.testing.assert_array_equal(got.asnumpy(), np.concatenate(want))
+
+
+def test_outputs_larger_than_the_caches():
+    n = (32 << 20) // 4 + 1001
+    values = np.arange(n, dtype="float32") % 977
+    a = mx.nd.array(values)
+    program = "_plus_scalar 0 scalar=1.0; elemwise_mul 1 0; -> 2 1"
+    outs = INTERNAL._fused_pointwise(a, program=program, num_args=1)
+    np.testing.assert_array_equal(outs[0].asnumpy(), (values + 1) * values)
+    np.testing.assert_array_equal(outs[1].asnumpy(), values + 1)
