@@ -19,10 +19,11 @@ MAY_IMPORT = {
     "ops": (*FOUNDATION, "ops"),
     "graph": (*FOUNDATION, "ops", "graph"),
     "_cy": (*FOUNDATION, "_cy"),
+    "_cy3": ("_cy",),  # another name of it
     "_ctypes": (*FOUNDATION, "_ctypes"),
     "_front": FOUNDATION,  # it imports the front it chooses by name
 }
-NEVER_BY_PUBLIC = ("_cy", "_ctypes", "examples")
+NEVER_BY_PUBLIC = ("_cy", "_cy3", "_ctypes", "examples")
 SOURCES = sorted(path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.rglob(f"*.{suffix}"))
 
 

@@ -136,15 +136,22 @@ int batch_norm_grad(const mx_call* call) {
   const Batch<S> b(call);
   const auto& p = b.p;
   const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
-  const T *gamma = data<T>(call->in[2]), *mean = data<T>(call->in[3]),
+  const T *gamma = data<T>(call->in[2]), *mean = data<T>(call->in[p.batch_stats ? 3 : 5]),
           *inverse = data<T>(call->in[4]);
   S* out = data<S>(call->out[0]);
   const bool rows = p.inner == 1;
   bool ok = true;
   // dx = scale * (g - shift - (x - mean) * slope)
-  T* own = (T*)scratch(kSharedSlot, (size_t)(3 * p.channels) * sizeof(T));
+  T* own = (T*)scratch(kSharedSlot, (size_t)(4 * p.channels) * sizeof(T));
   if (!own && p.channels) return -1;
   T *scale = own, *shift = own + p.channels, *slope = own + 2 * p.channels;
+  if (!p.batch_stats) {
+    const T* variance = data<T>(call->in[6]);
+    T* running = own + 3 * p.channels;
+    for (int64_t c = 0; c < p.channels; ++c)
+      running[c] = (T)(1 / __builtin_sqrt(variance[c] + p.eps));
+    inverse = running;
+  }
   parallel_for(call->threads, p.channels, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
     const int64_t columns = end - begin;
     double* sums = (double*)scratch(kTempSlot, (size_t)columns * (2 * sizeof(double) + sizeof(T)));

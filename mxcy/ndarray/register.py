@@ -48,6 +48,8 @@ def docstring(record):
 _FROM_OUT = {
     "shape": "    if shape is _Null and out is not None:\n        shape = out.shape\n",
     "dtype": "    if dtype is _Null and out is not None:\n        dtype = out.dtype\n",
+    # A new output holds nothing to go on from.
+    "init_output": "    if out is None:\n        init_output = True\n",
 }
 
 

@@ -54,12 +54,12 @@ def _finite(xp, arrays):
     return xp.asarray(found, "float32").reshape(1)
 
 
-@op("all_finite", aliases=("_npi_all_finite",))
+@op("all_finite", aliases=("_npi_all_finite",), like_out=("init_output",))
 class AllFinite:
     """Whether all elements are finite: 1 or 0 as float32 of shape (1,).
 
     Without `init_output` a 0 that is already in ``out`` stays, so that calls can follow one
-    another.
+    another; without ``out`` it changes nothing.
     """
 
     init_output: Bool = True
@@ -80,12 +80,13 @@ class AllFinite:
         return _finite(xp, [data])
 
 
-@op("multi_all_finite", aliases=("_npi_multi_all_finite",), inputs="", variadic="data")
+@op("multi_all_finite", aliases=("_npi_multi_all_finite",), inputs="", variadic="data",
+    like_out=("init_output",))  # fmt: skip
 class MultiAllFinite:
     """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,).
 
     Without `init_output` a 0 that is already in ``out`` stays, so that calls can follow one
-    another.
+    another; without ``out`` it changes nothing.
     """
 
     num_arrays: Int = 1

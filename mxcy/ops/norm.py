@@ -40,10 +40,19 @@ def _infer_batch_norm(a, data, vectors):
     return vector
 
 
-def _kernels(name, data, batch_stats):
+def _uses_batch(a):
+    """Whether the statistics are the batch's, not the running ones."""
+    return a.train and not a.use_global_stats
+
+
+def _refuse_running(a, ins, outs):
+    return None if _uses_batch(a) else "the statistics are the running ones"
+
+
+def _kernels(name, data, batch_stats, when=None):
     """The native kernel `name` and oneDNN's.
 
-    `data` is the index of the data; ``batch_stats(a)`` a bool.
+    `data` is the index of the data; ``batch_stats(a)`` a bool; `when` oneDNN's reason for refusing.
     """
 
     def params(a, ins, outs):
@@ -56,7 +65,7 @@ def _kernels(name, data, batch_stats):
         }  # fmt: skip
 
     kernel = native(name, struct=BATCH_NORM, params=params)
-    return kernel, by_onednn(kernel)
+    return kernel, by_onednn(kernel, when)
 
 
 _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
@@ -117,7 +126,7 @@ class BatchNorm:
             yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
         yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
 
-    kernels = _kernels("batch_norm", 0, lambda a: a.train and not a.use_global_stats)
+    kernels = _kernels("batch_norm", 0, _uses_batch)
 
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {
@@ -134,7 +143,7 @@ class BatchNorm:
     def grad(a, F, g, data, gamma, mean, var, moving_mean, moving_var):
         by_data, by_gamma, by_beta = F._batch_norm_grad(
             g[0], data, gamma, mean, var, moving_mean, moving_var, momentum=a.momentum, axis=a.axis,
-            fix_gamma=a.fix_gamma, batch_stats=a.train and not a.use_global_stats, eps=a.eps,
+            fix_gamma=a.fix_gamma, use_global_stats=a.use_global_stats, eps=a.eps,
         )  # fmt: skip
         return by_data, by_gamma, by_beta
 
@@ -143,7 +152,7 @@ class BatchNorm:
         gamma = xp.ones_like(gamma) if a.fix_gamma else gamma
         wide = data.astype(gamma.dtype)
         mean, var = moving_mean, moving_var
-        if a.train and not a.use_global_stats:
+        if _uses_batch(a):
             mean, var = wide.mean(other_axes(axis, ndim)), wide.var(other_axes(axis, ndim))
         inverse = 1 / xp.sqrt(var + a.eps)
         out = (wide - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
@@ -152,27 +161,32 @@ class BatchNorm:
 
 
 @op("_batch_norm_grad", inputs="grad data gamma mean inverse moving_mean moving_var",
-    outputs="data_grad gamma_grad beta_grad", mutates=("moving_mean", "moving_var"))  # fmt: skip
+    outputs="data_grad gamma_grad beta_grad", mutates=("moving_mean", "moving_var"),
+    uses_mode=True)  # fmt: skip
 class _BatchNormGrad:
-    """The gradients of BatchNorm, from its saved statistics; moves the running ones."""
+    """The gradients of BatchNorm; its mode is that of the backward pass.
+
+    In training mode they are those of the saved statistics, and the running ones are moved;
+    otherwise, or with `use_global_stats`, those of the running statistics.
+    """
 
     momentum: Float
     axis: Int
     fix_gamma: Bool
-    batch_stats: Bool
+    use_global_stats: Bool
     eps: Double
 
     def samples():
         shared = {"eps": 1e-3, "momentum": 0.9, "grad": False, "tol": 4}
         states = [values(-1, 1, (3,)), values(-1, 1, (3,)), *[values(0.5, 2, (3,))] * 3]
         for fix_gamma in (False, True):
-            for batch_stats in (False, True):
+            for train, use_global in ((False, False), (True, False), (True, True)):
                 yield sample((4, 3, 2, 5), (4, 3, 2, 5), *states, axis=1, fix_gamma=fix_gamma,
-                             batch_stats=batch_stats, **shared)  # fmt: skip
+                             train=train, use_global_stats=use_global, **shared)  # fmt: skip
                 yield sample((6, 3), (6, 3), *states, axis=-1, fix_gamma=fix_gamma,
-                             batch_stats=batch_stats, **shared)  # fmt: skip
+                             train=train, use_global_stats=use_global, **shared)  # fmt: skip
 
-    kernels = _kernels("batch_norm_grad", 1, lambda a: a.batch_stats)
+    kernels = _kernels("batch_norm_grad", 1, _uses_batch, _refuse_running)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse, "moving_mean": moving_mean,
@@ -184,10 +198,13 @@ class _BatchNormGrad:
     def ref(a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         axis, ndim = a.axis % data.ndim, data.ndim
         others, wide = other_axes(axis, ndim), grad.astype(gamma.dtype)
+        batch_stats = _uses_batch(a)
+        if not batch_stats:
+            mean, inverse = moving_mean, 1 / xp.sqrt(moving_var + a.eps)
         scaled = (data.astype(gamma.dtype) - along(mean, axis, ndim)) * along(inverse, axis, ndim)
         by_beta, by_gamma = wide.sum(others), (wide * scaled).sum(others)
         by_data = wide
-        if a.batch_stats:
+        if batch_stats:
             n = max(data.size // max(data.shape[axis], 1), 1)
             by_data = (
                 wide - along(by_beta / n, axis, ndim) - scaled * along(by_gamma / n, axis, ndim)

@@ -56,7 +56,7 @@ def _grads(a, F, g, data, gamma, mean, inverse, moving_mean, moving_var, axis):
             momentum=a.momentum,
             axis=axis,
             fix_gamma=a.fix_gamma,
-            batch_stats=a.train and not a.use_global_stats,
+            use_global_stats=a.use_global_stats,
             eps=a.eps,
         )
     )

@@ -188,7 +188,7 @@ class Op:
         # Inputs that symbols list as auxiliary states; those that the operator writes by default.
         self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
-        self.like_out = like_out  # of shape and dtype: attributes taken from out= when not given
+        self.like_out = like_out  # attributes that depend on whether out= is given, and on its kind
         # eager(a, F, array, *inputs): for operators whose output's shape depends on values
         self.eager = eager
         # infer_back(a, ins, outs): fills in the input Specs from the outputs', for symbols

@@ -49,6 +49,17 @@ def test_cython_is_the_default():
     assert (status, output) == (0, "mxcy._cy.ndarray 4.0")
 
 
+@needs_cython
+def test_the_documented_name_gives_the_same_modules():
+    code = (
+        "import mxcy._cy3.ndarray, mxcy._cy3.oplib.ordering, mxcy._cy, sys; "
+        "print(mxcy._cy3.ndarray is mxcy._cy.ndarray, "
+        "sys.modules['mxcy._cy3.oplib.ordering'] is mxcy._cy.oplib.ordering)"
+    )
+    status, output, _ = run(code)
+    assert (status, output) == (0, "True True")
+
+
 def test_ctypes_on_request_imports_no_extension():
     code = SHOW + "; import sys; print([m for m in sys.modules if m.startswith('mxcy._cy.')])"
     status, output, _ = run(code, MXNET_ENABLE_CYTHON="0")

@@ -34,6 +34,11 @@ def test_calls_follow_one_another():
     assert found.asscalar() == 1
 
 
+def test_a_new_output_has_no_past():
+    assert mx.nd.all_finite(FINE, init_output=False).asscalar() == 1
+    assert mx.nd.multi_all_finite(FINE, FINE, num_arrays=2, init_output=False).asscalar() == 1
+
+
 def test_sums_of_squares_of_large_arrays():
     arrays = [np.random.RandomState(i).normal(size=(100 + i, 1000)) for i in range(5)]
     found = mx.nd.multi_sum_sq(*map(mx.nd.array, arrays), num_arrays=5).asnumpy()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy.ops import params
 from tests.ops.kernel_call import run_kernel
 
@@ -117,3 +118,31 @@ def test_row_norm(dtype, shape, rows, block, count):
     atol = limit * 10 * data.size / count
     np.testing.assert_allclose(by_gamma, sums[0], rtol=limit * 4, atol=atol)
     np.testing.assert_allclose(by_beta, sums[1], rtol=limit * 4, atol=atol)
+
+
+@pytest.mark.parametrize("backward", [True, False])
+@pytest.mark.parametrize("forward", [True, False])
+def test_backward_has_a_mode_of_its_own(forward, backward):
+    """In training mode it takes the saved statistics for the batch's, else the running ones."""
+    data, grad = draw("float64", (4, 3, 2), (4, 3, 2))
+    gamma = np.array([1.0, 2.0, 3.0])
+    x, g, b, mean, var = (
+        mx.nd.array(v, dtype="float64")
+        for v in (data, gamma, [0, 1, 2], [3.1, 2.9, 3.3], [3.5, 4.5, 4.2])
+    )
+    for array in (x, g, b):
+        array.attach_grad()
+    with mx.autograd.record(train_mode=forward):
+        y = mx.nd.BatchNorm(x, g, b, mean, var, fix_gamma=False, eps=1e-3)
+    running = mean.asnumpy()[:, None], 1 / np.sqrt(var.asnumpy() + 1e-3)[:, None]
+    y.backward(mx.nd.array(grad, dtype="float64"), train_mode=backward)
+    scaled, inverse = normalised(data, (0, 2), 1e-3)
+    if not (forward and backward):
+        scaled, inverse = (data - running[0]) * running[1], running[1]
+    expected = grad * gamma[:, None] * inverse
+    if backward:
+        expected = gradients(grad, scaled, inverse, (0, 2), gamma[:, None])
+    np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-9)
+    np.testing.assert_allclose(g.grad.asnumpy(), (grad * scaled).sum((0, 2)), rtol=1e-9)
+    moved = mean.asnumpy() != running[0][:, 0]
+    assert moved.all() if forward and backward else not moved.any()
