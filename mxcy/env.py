@@ -215,6 +215,9 @@ _ROWS = (
     Variable("MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", flag, False, "C", "mxcy.graph.passes.layout",
              "1: do not fuse ReLU into batch normalisation.",
              aliases=("MXNET_DISABLE_MKLDNN_FUSE_BN_RELU",)),
+    Variable("MXNET_ONEDNN_FORCE_FC_AB_FORMAT", flag, False, "C", "mxcy.graph.algorithm",
+             "1: the weights of dense layers are not packed but used as they lie.",
+             aliases=("MXNET_MKLDNN_FORCE_FC_AB_FORMAT",)),
     Variable("MXNET_CUDNN_AUTOTUNE_DEFAULT", integer(0, 2), 1, "C", "mxcy.graph.target",
              "0: take the first fitting algorithm of a convolution; otherwise the fastest in a "
              "short trial, remembered under MXNET_HOME. On CPU as well."),

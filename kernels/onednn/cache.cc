@@ -13,7 +13,7 @@ namespace onednn {
 namespace {
 
 // What a primitive with its generated code takes, measured over convolutions; oneDNN does not tell.
-constexpr int64_t kJobBytes = 128 << 10;
+constexpr int64_t kJobBytes = 160 << 10;
 constexpr int64_t kMostBytes = 256 << 20;  // of an unlimited cache
 
 class Cache {

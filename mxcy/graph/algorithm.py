@@ -89,6 +89,8 @@ def choose_conv(target, attrs, ins, tune=None):
 
 def choose_dense(target, attrs, ins):
     """The Choice for a `_sg_onednn_fully_connected`, or None."""
+    if target.settings["MXNET_ONEDNN_FORCE_FC_AB_FORMAT"]:
+        return None
     return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, _DENSE)
 
 

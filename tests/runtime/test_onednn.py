@@ -96,10 +96,9 @@ def test_cache_limit(run_python, most):
     code = f"""
 from mxcy import onednn
 from tests.ops.test_onednn_conv import PROBLEMS, Problem
-before = onednn.cache_stats()
 for height in range(8, 20):
     PROBLEMS["grown"] = ((1, 16, height, 8), 16, (3, 3), {{}})
-    case = Problem("grown", 16, 16)
+    case = Problem("grown")
     case.pack()
     case.check(case.run())
     case.check(case.run())
@@ -112,3 +111,37 @@ else:
 assert stats["bytes"] <= 256 << 20
 """
     run_python(code, MXNET_ONEDNN_CACHE_NUM=str(most))
+
+
+@needs_onednn
+@pytest.mark.parametrize("plain", (False, True))
+def test_dense_weights_stay_plain_on_demand(run_python, plain):
+    code = """
+import mxcy as mx
+data = mx.sym.var("data")
+net = mx.sym.FullyConnected(data, num_hidden=256, name="dense")
+run = net.simple_bind(mx.cpu(), data=(8, 512), grad_req="null")
+for array in run.arg_arrays:
+    array[:] = 0.5
+print(run.forward()[0].asnumpy().mean())
+"""
+    text = run_python(
+        code, MXNET_ONEDNN_FORCE_FC_AB_FORMAT=str(int(plain)), MXCY_VERBOSE="dispatch"
+    )
+    assert text.splitlines()[-1] == str(512 * 0.25 + 0.5)
+    assert ("-> fc_onednn_pack" in text) != plain
+
+
+@needs_onednn
+def test_few_rows_of_a_dense_layer(run_python):
+    code = """
+import mxcy as mx
+for rows in (1, 3, 9):
+    out = mx.nd.FullyConnected(
+        mx.nd.ones((rows, 300)), mx.nd.ones((256, 300)), mx.nd.ones(256), num_hidden=256
+    )
+    assert (out.asnumpy() == 301).all()
+"""
+    lines = run_python(code, MXCY_VERBOSE="dispatch").splitlines()
+    chosen = [line.split("-> ")[1].split()[0] for line in lines if " FullyConnected " in line]
+    assert chosen == ["fully_connected", "fc_onednn_plain", "fully_connected"]
