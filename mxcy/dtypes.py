@@ -10,7 +10,7 @@ __all__ = ["bfloat16", "CODES", "DTYPES", "NAMES", "code_of", "dtype_of", "name_
 bfloat16 = np.dtype([("bfloat16", np.uint16)])
 
 #: code in MXNet's files -> (name, NumPy dtype)
-_TABLE = {
+_TABLE: dict[int, tuple[str, np.dtype]] = {
     0: ("float32", np.dtype(np.float32)),
     1: ("float64", np.dtype(np.float64)),
     2: ("float16", np.dtype(np.float16)),

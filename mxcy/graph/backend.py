@@ -52,7 +52,7 @@ def partition(entries, backend, target, known=None, strict=True):
 
 def to_entries(graph):
     """The linked form of a graph: entries of its outputs."""
-    made = []
+    made: list = []
     for node in graph.nodes:
         inputs = [(made[number], index) for number, index in node.inputs]
         texts = {} if node.op is None else _texts(node)

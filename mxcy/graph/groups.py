@@ -52,7 +52,9 @@ class _Grouping:
 
     def __init__(self, graph):
         self.graph = graph
-        self.group = [None] * len(graph.nodes)  # the members' numbers, one list for all of them
+        self.group: list = [None] * len(
+            graph.nodes
+        )  # the members' numbers, one list for all of them
         self.level = [0] * len(graph.nodes)
         self.uses = [0] * len(graph.nodes)
         self.written = {entry for node in graph.nodes for entry in node.mutates()}

@@ -82,6 +82,7 @@ def _sweep(walk, colours, most):
         places, buffers = _allocate(walk.events, walk.sizes, colours, match_range)
         if best is None or sum(buffers) < sum(best[1]):
             best = places, buffers, match_range
+    assert best is not None  # there is always a range to try
     places, buffers, match_range = best
     begins = [0, *accumulate(buffers)]
     return [begins[place] for place in places], buffers, match_range

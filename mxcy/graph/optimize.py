@@ -30,7 +30,7 @@ def optimize(graph, target, training=False):
     Graph
         That computes the same outputs.
     """
-    passes = TRAINING if training else INFERENCE
+    passes: tuple = TRAINING if training else INFERENCE
     if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":
         passes += BACKEND
     for run in (*passes, *LAST):

@@ -10,7 +10,7 @@ import struct
 
 from mxcy.base import MXNetError
 from mxcy.graph.builder import Builder
-from mxcy.graph.memory import plan_memory
+from mxcy.graph.memory import Memory, plan_memory
 from mxcy.ops.infer import Spec
 from mxcy.ops.prepare import prepare
 
@@ -66,10 +66,16 @@ class Plan:
     memory : mxcy.graph.memory.Memory
     """
 
-    __slots__ = (
-        "places", "steps", "once", "forward", "arena", "store", "variables", "outputs", "written",
-        "memory",
-    )  # fmt: skip
+    places: list
+    steps: list
+    once: list
+    forward: int
+    arena: int
+    store: int
+    variables: list
+    outputs: list
+    written: list
+    memory: Memory
 
 
 def own_outputs(graph):
@@ -187,7 +193,8 @@ class _Maker:
 
 def prepare_all(graph, target):
     """The prepared call of each node (None for variables); equal nodes share one."""
-    cache, calls = {}, []
+    cache: dict = {}
+    calls: list = []
     for node in graph.nodes:
         if node.op is None:
             calls.append(None)
@@ -220,7 +227,7 @@ def _fix_numbers(call):
 
 def _once_nodes(graph, slot):
     """{number of a node that runs once: the slots of the variables it depends on}."""
-    found = {}
+    found: dict = {}
     for number, node in enumerate(graph.nodes):
         if ONCE not in node.extra:
             continue

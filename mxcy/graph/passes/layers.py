@@ -76,7 +76,8 @@ def _allowed(settings):
 
 def _find_chains(graph, allowed):
     users = graph.users()
-    taken, chains = set(), []
+    taken: set = set()
+    chains = []
 
     def only_user(number):
         """The node that alone uses output 0 of a node, and no other output is used; or None."""

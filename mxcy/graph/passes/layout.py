@@ -13,7 +13,7 @@ from mxcy.ops.blocked import plain_shape
 __all__ = ["run"]
 
 #: operator name -> function(layout, number) that tells whether it could place the node
-_BLOCKED = {}
+_BLOCKED: dict = {}
 
 
 def _blocked(name):
