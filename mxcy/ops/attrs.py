@@ -68,8 +68,8 @@ def _literal(value):
         return value
     try:
         return ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError):
-        raise ValueError(f"cannot read {value!r}") from None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise ValueError("cannot read it") from None
 
 
 def _int(value):

@@ -3,7 +3,7 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Field, Int
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, back_shape, require
+from mxcy.ops.infer import Spec, back_shape, numbered, require
 from mxcy.ops.record import native, op, register, sample
 
 __all__ = []
@@ -80,7 +80,7 @@ class AmpMulticast:
     )
 
     def outputs(a):
-        return tuple(f"output{i}" for i in range(a.num_outputs))
+        return numbered(a.num_outputs, "num_outputs")
 
     def infer(a, ins):
         require(

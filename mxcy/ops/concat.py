@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from mxcy.ops.attrs import Bool, Field, Int, Shape
-from mxcy.ops.infer import Spec, back_dtype, back_dtypes, normal_axis, require, same_dtype
+from mxcy.ops.infer import Spec, back_dtype, back_dtypes, normal_axis, numbered, require, same_dtype
 from mxcy.ops.params import BLOCKS
 from mxcy.ops.record import by_onednn, native, op, register, sample
 
@@ -195,7 +195,7 @@ class SliceChannel:
     squeeze_axis: Bool = False
 
     def outputs(a):
-        return tuple(f"output{i}" for i in range(a.num_outputs))
+        return numbered(a.num_outputs, "num_outputs")
 
     infer_back = back_dtype
 
@@ -271,7 +271,7 @@ class SplitV2:
     sections: Int = 0
 
     def outputs(a):
-        return tuple(f"output{i}" for i in range(_part_count(a)))
+        return numbered(_part_count(a), "sections")
 
     infer_back = back_dtype
 

@@ -22,6 +22,7 @@ __all__ = [
     "broadcast_shapes",
     "normal_axis",
     "normal_axes",
+    "numbered",
     "same_dtype",
 ]
 
@@ -96,6 +97,12 @@ def require(condition, message):
     """Raise InferError(message) unless the condition holds."""
     if not condition:
         raise InferError(message)
+
+
+def numbered(count, name):
+    """The names of `count` outputs; `name` is that of the attribute which tells how many."""
+    require(1 <= count <= 1 << 16, f"{name}: expected 1 to {1 << 16}, got {count}")
+    return tuple(f"output{i}" for i in range(count))
 
 
 def same_dtype(specs, names):

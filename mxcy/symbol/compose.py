@@ -60,6 +60,8 @@ def apply(op, name, attrs, positional, named):
             node.inputs.append(_single(key, symbol))
     _mark_inputs(node, names)
     node.changed()
+    if not op.visible(node.parsed):
+        raise MXNetError(f"operator {op.name} has no outputs: there are no symbols of it")
     return [(node, i) for i in range(op.visible(node.parsed))]
 
 
