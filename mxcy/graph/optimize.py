@@ -1,6 +1,6 @@
 """The passes in their order."""
 
-from mxcy.graph.passes import cse, fold, fuse, layers, layout, mirror, simplify
+from mxcy.graph.passes import cse, dce, fold, fuse, layers, layout, mirror, simplify
 from mxcy.graph.report import change
 from mxcy.graph.verify import verify
 
@@ -10,7 +10,7 @@ __all__ = ["optimize"]
 INFERENCE = (simplify.run, fold.run, cse.run)
 BACKEND = (layers.run, layout.run)
 #: of graphs with a backward pass
-TRAINING = (fold.run, cse.run, mirror.run)
+TRAINING = (dce.run, fold.run, cse.run, mirror.run)
 #: of all graphs, at the end
 LAST = (fuse.run,)
 
