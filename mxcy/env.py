@@ -259,6 +259,10 @@ _ROWS = (
     Variable("MXNET_RTC_VERBOSE", flag, False, "C", "mxcy.graph.passes.fuse",
              "Print each such program to the standard error stream.",
              aliases=("MXNET_FUSION_VERBOSE",)),
+    Variable("MXNET_EXEC_VERBOSE_LOGGING", flag, False, "C", "mxcy.planned",
+             "Print the steps of each new plan to the standard error stream."),
+    Variable("MXNET_MEM_PLAN_VERBOSE_LOGGING", flag, False, "C", "mxcy.planned",
+             "Print where the results of each new plan lie to the standard error stream."),
     # --- the CPU memory pool
     Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
              "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not."),

@@ -1,5 +1,6 @@
 """Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
 
+import sys
 import threading
 
 from mxcy import _front, env, trials
@@ -8,7 +9,7 @@ from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
 from mxcy.graph.plan import make_plan, own_outputs
-from mxcy.graph.report import describe, summary
+from mxcy.graph.report import describe, list_memory, list_steps, summary
 from mxcy.graph.target import Target
 
 __all__ = ["Planned", "target", "training_graph"]
@@ -68,6 +69,10 @@ class Planned:
         self.plan = make_plan(self.graph, machine)
         if "passes" in machine.settings["MXCY_VERBOSE"]:
             print(f"mxcy {summary(self.describe())}", flush=True)
+        if env.get("MXNET_EXEC_VERBOSE_LOGGING"):
+            print(*list_steps(self.plan), sep="\n", file=sys.stderr, flush=True)
+        if env.get("MXNET_MEM_PLAN_VERBOSE_LOGGING"):
+            print(*list_memory(self.graph, self.plan), sep="\n", file=sys.stderr, flush=True)
         trials.save()
         self._native = _front.Plan(self.plan)
         self._store = _front.empty((self.plan.store,), _OCTET, context)

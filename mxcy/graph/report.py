@@ -4,7 +4,7 @@ from mxcy.graph.passes.fuse import FUSED
 from mxcy.graph.passes.mirror import MIRROR
 from mxcy.graph.segments import segments
 
-__all__ = ["change", "describe", "summary"]
+__all__ = ["change", "describe", "list_memory", "list_steps", "summary"]
 
 
 def change(name, before, after):
@@ -85,3 +85,23 @@ def summary(found):
     ]
     counts = [len(pairs) for pairs in found["segments"].values()]
     return f"plan: {', '.join(parts)}, segments {counts[0]} + {counts[1]}"
+
+
+def list_steps(plan):
+    """Lines about the steps of a plan: operator, name, kernel and results."""
+    return [
+        f"{number}: {step.call.op.name} {step.name} by {step.call.kernel or 'ref'} -> "
+        f"{', '.join(map(str, step.call.outs))}"
+        for number, step in enumerate(plan.steps)
+    ]
+
+
+def list_memory(graph, plan):
+    """Lines about the arena of a plan: for each result its bytes and where they lie."""
+    nodes, offsets = graph.nodes, plan.memory.offsets
+    shared = {(number, index) for number, _, index in plan.memory.inplace}
+    return [
+        f"{nodes[number].name}[{index}]: {graph.spec((number, index)).nbytes} bytes at "
+        f"{offsets[number, index]}{' in place' if (number, index) in shared else ''}"
+        for number, index in sorted(offsets)
+    ] + [f"total: {plan.arena} bytes"]

@@ -75,3 +75,14 @@ def test_executors_show_their_plan():
     assert "2 operators in 1 fused groups" in executor.debug_str()
     executor.arg_dict["x"][:] = 0
     np.testing.assert_allclose(executor.forward()[0].asnumpy(), np.sin(1), rtol=1e-6)
+
+
+def test_plans_are_listed_on_demand(monkeypatch, capfd):
+    monkeypatch.setenv("MXNET_EXEC_VERBOSE_LOGGING", "1")
+    monkeypatch.setenv("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1")
+    planned = Planned(pointwise(), mx.cpu())
+    lines = capfd.readouterr().err.splitlines()
+    assert any(line.startswith("1: dot dot_0 by ") and "(8, 8)" in line for line in lines)
+    assert any(line.startswith("sin_1[0]: 256 bytes at ") for line in lines)
+    assert any(line.startswith("reshape_0[0]: ") and line.endswith(" in place") for line in lines)
+    assert lines[-1] == f"total: {planned.plan.arena} bytes"
