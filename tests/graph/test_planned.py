@@ -8,10 +8,12 @@ import pytest
 
 import mxcy as mx
 from mxcy import _front
+from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
 from mxcy.planned import Planned
-from tests.graph.graphs import FLOAT, random_graph, values_for
+from tests.graph.graphs import FLOAT, random_graph, spec, values_for
+from tests.graph.test_mirror import conv_net
 
 SETTINGS = {
     "MXNET_EXEC_ENABLE_INPLACE": "10",
@@ -22,8 +24,8 @@ SETTINGS = {
 }
 
 
-def run(graph, optimized=True):
-    """The outputs of a graph by its plan."""
+def run(graph, optimized=True, states=None):
+    """The outputs of a graph by its plan; `states` takes the variables' values afterwards."""
     planned = Planned(graph, mx.cpu(), optimized)
     values = values_for(graph)
     arrays = [_front.from_numpy(values[n].copy(), FLOAT, mx.cpu()) for n in planned.variables]
@@ -31,6 +33,8 @@ def run(graph, optimized=True):
     arena = planned.new_arena()
     planned.forward(arrays, arena)
     planned.backward(arrays, arena)
+    if states is not None:
+        states.update(zip(planned.variables, (a.numpy_view() for a in arrays), strict=False))
     return [array.numpy_view() for array in arrays[len(planned.variables) :]]
 
 
@@ -47,3 +51,29 @@ def test_random_graphs(seed, monkeypatch):
         for made in (run(training), run(training, optimized=False), run(graph)):
             for got, want in zip(made, wanted, strict=False):
                 np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-4, err_msg=str(values))
+
+
+@pytest.mark.parametrize("setting", ["MXNET_BACKWARD_DO_MIRROR", "MXNET_MEMORY_OPT"])
+def test_mirrored_networks_give_the_same_bits(setting, monkeypatch):
+    """Gradients, and the running statistics, which move once."""
+    graph, plain, mirrored = conv_net(), {}, {}
+    wanted = run(graph, states=plain)
+    monkeypatch.setenv(setting, "1")
+    assert Planned(graph, mx.cpu()).describe()["recomputed"]
+    found = run(graph, states=mirrored)
+    for got, want in zip([*found, *mirrored.values()], [*wanted, *plain.values()], strict=True):
+        np.testing.assert_array_equal(got, want)
+    before = values_for(graph)
+    assert not np.array_equal(plain["moving_mean0"], before["moving_mean0"])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (), (1,)])
+def test_small_and_empty_arrays(shape):
+    b = Builder(train=True)
+    F, x = b.values, b.value(b.variable("x", spec(*shape)))
+    out = F.sin(F.exp(x * 2.0)) + F.square(x)
+    graph = gradient(b.finish([out.entry]), [x.entry[0]], given=[False])
+    wanted = evaluate(graph, values_for(graph))[0]
+    for got, want in zip(run(graph), wanted, strict=True):
+        assert got.shape == shape
+        np.testing.assert_allclose(got, want, rtol=1e-5)
