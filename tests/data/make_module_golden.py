@@ -1,6 +1,7 @@
 """Write module_golden.json with real MXNet: the answers of tests/module/scenarios.py.
 
-Run it with a Python that has mxnet 1.9.1 and NumPy.
+Run it with a Python that has mxnet 1.9.1 and NumPy, and with MXNET_ENGINE_TYPE=NaiveEngine: the
+threaded engine does not always come to the same statistics in batch normalization.
 """
 
 import json

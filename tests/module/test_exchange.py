@@ -1,0 +1,58 @@
+"""Checkpoints of modules are exchanged with real MXNet 1.9.1, the optimizer's states included."""
+
+import importlib.util
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parent / "data" / "module_state"
+PREDICTED = json.loads((FOLDER / "predicted.json").read_text())
+
+
+def load_exchange():
+    spec = importlib.util.spec_from_file_location("exchange", HERE / "exchange.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+EXCHANGE = load_exchange()
+
+
+def test_a_checkpoint_of_real_mxnet_predicts_and_goes_on_alike():
+    prefix = str(FOLDER / "net")
+    mod = mx.mod.Module.load(prefix, 1)
+    data = EXCHANGE.batches(mx)
+    mod.bind(data.provide_data, data.provide_label, for_training=False)
+    np.testing.assert_allclose(mod.predict(data).asnumpy(), PREDICTED["saved"], atol=1e-4)
+    np.testing.assert_allclose(EXCHANGE.read(mx, prefix), PREDICTED["continued"], atol=1e-4)
+
+
+def test_training_to_the_checkpoint_is_alike(tmp_path):
+    predicted = EXCHANGE.write(mx, str(tmp_path / "net"))
+    np.testing.assert_allclose(predicted, PREDICTED["saved"], atol=1e-4)
+
+
+@pytest.mark.needs_real_mxnet
+def test_real_mxnet_goes_on_from_our_checkpoint(tmp_path):
+    python = os.environ.get("MXCY_REAL_MXNET_19")
+    if not python:
+        pytest.skip("MXCY_REAL_MXNET_19 names no Python with a real MXNet")
+    prefix = str(tmp_path / "net")
+    EXCHANGE.write(mx, prefix)
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    environment["MXNET_ENGINE_TYPE"] = "NaiveEngine"  # see make_module_state.py
+    done = subprocess.run(
+        [python, "-W", "ignore", str(HERE / "exchange.py"), "read", "mxnet", prefix, "false"],
+        env=environment, text=True, capture_output=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    expected = EXCHANGE.read(mx, prefix, load_optimizer_states=False)
+    np.testing.assert_allclose(json.loads(done.stdout.splitlines()[-1]), expected, atol=1e-4)
