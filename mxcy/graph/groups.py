@@ -6,6 +6,7 @@ left a group's level cannot return to it. Operators that draw random numbers, wr
 read written ones keep their order, as if each depended on the one before.
 """
 
+from mxcy.graph.passes.mirror import MIRROR
 from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS, MAX_STEPS, fusible
 
 __all__ = ["find_groups", "used_outside"]
@@ -90,9 +91,15 @@ class _Grouping:
             self.group[member], self.level[member] = merged, level
 
     def can_be_step(self, number):
-        """Whether a node can be a step of some program."""
+        """Whether a node can be a step of some program.
+
+        What is computed again to save memory cannot: a program needs all its inputs and results at
+        the same time.
+        """
         node, specs = self.graph.nodes[number], self.graph.specs[number]
-        if not node.inputs or any(entry in self.written for entry in node.inputs):
+        if not node.inputs or MIRROR in node.extra:
+            return False
+        if any(entry in self.written for entry in node.inputs):
             return False
         ins = [self.graph.spec(entry) for entry in node.inputs]
         return len(specs) == 1 and fusible(node.op, node.attrs, ins, specs)

@@ -10,7 +10,7 @@ from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
 from mxcy.graph.memory import plan_memory
-from mxcy.graph.passes import mirror
+from mxcy.graph.passes import fuse, mirror
 from mxcy.graph.stages import best_stages, borders
 from mxcy.graph.verify import verify
 from tests.graph.graphs import calls_of, random_graph, resnet50, spec, target, values_for
@@ -81,7 +81,9 @@ def test_resnet_50_needs_much_less(settings, share):
     learnt = ("weight", "bias", "gamma", "beta")
     wanted = [n for n in graph.variables() if graph.nodes[n].name.startswith(learnt)]
     training = gradient(graph, wanted, given=[False])
-    assert size(mirror.run(training, target(**settings))) <= share * size(training)
+    made = mirror.run(training, target(**settings))
+    assert size(made) <= share * size(training)
+    assert size(fuse.run(made, target())) <= size(made)
 
 
 def test_mirroring_is_off_by_default():
