@@ -1,5 +1,5 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
-# Developers:  make dev | lint | bench | sanitize | clean    see CONTRIBUTING.md
+# Developers:  make dev | lint | bench | peers | score | sanitize | clean    see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -10,7 +10,7 @@ TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: help train test dev lint bench sanitize clean
+.PHONY: help train test dev lint bench peers score sanitize clean
 help:
 	@sed -n '1,2s/^# //p' Makefile
 
@@ -53,7 +53,17 @@ lint: $(VENV)/bin/pip
 	@$(VENV)/bin/pre-commit run --all-files
 
 bench: $(VENV)/.installed
-	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only
+	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py
+
+# Environments of the frameworks that mxcy is compared with, in .peers (about 2 GB).
+peers:
+	@$(PYTHON) tools/peers.py
+
+# The scoring table, next to the peers that are there; SCORE='--network resnet-50 --batch-size 1,32'
+score: $(VENV)/.installed
+	@$(PIP) install -e '.[bench,onednn]'
+	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \
+	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json $(SCORE)
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers.
 sanitize: $(VENV)/.installed

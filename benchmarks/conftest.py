@@ -10,16 +10,31 @@ import pytest
 from benchmarks.contenders import Local, Worker, race
 
 _rows = []
+_sections = []
 
 
 def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=15, help="rounds in which contenders alternate")
+    group = parser.getgroup("scoring table")
+    group.addoption("--network", default="all", help="networks, separated by commas")
+    group.addoption("--batch-size", default="all", help="batch sizes, separated by commas")
+    group.addoption("--contender", default="all", help="columns besides mxcy, separated by commas")
+    group.addoption("--peers", default=".peers", help="folder of the contenders' environments")
+    group.addoption("--score-seconds", type=float, default=1.0, help="for a contender in a cell")
+    group.addoption("--score-rounds", type=int, default=3, help="in a cell, at least")
+    group.addoption("--score-json", default=None, help="file to write all figures to")
 
 
 @pytest.fixture(scope="session")
 def torch_python():
     """The Python of PyTorch's environment, or None."""
     return os.environ.get("MXCY_BENCH_TORCH")
+
+
+@pytest.fixture(scope="session")
+def announce():
+    """``announce(title, lines)``: print a section at the end of the run."""
+    return lambda title, lines: _sections.append((title, list(lines)))
 
 
 @pytest.fixture
@@ -59,6 +74,10 @@ def compare(request, benchmark, torch_python):
 
 
 def pytest_terminal_summary(terminalreporter):
+    for title, lines in _sections:
+        terminalreporter.section(title)
+        for line in lines:
+            terminalreporter.write_line(line)
     if not _rows:
         return
     names = sorted({name for _, times in _rows for name in times} - {"mxcy"})

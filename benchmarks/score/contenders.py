@@ -1,0 +1,199 @@
+"""Who takes part, where their environments are, and how they race."""
+
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.score.process import ContenderError, Process
+
+__all__ = ["CONTENDERS", "Cell", "Field", "OURS", "missing"]
+
+OURS = "mxcy"
+#: column -> environment (None for this one), class of the worker
+CONTENDERS = {
+    OURS: (None, "with_mxcy:Contender"),
+    "MXNet 1.9.1": ("mxnet", "with_mxnet:Contender"),
+    "PyTorch script": ("torch", "with_torch:Scripted"),
+    "PyTorch compile": ("torch", "with_torch:Compiled"),
+    "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Contender"),
+    "OpenVINO": ("openvino", "with_openvino:Contender"),
+}
+TOLERANCE = 1e-4  # of the output's scale
+REST = 0.2  # seconds; libraries' threads go on spinning for a while after their work
+
+
+def _python(environment, peers):
+    if environment is None:
+        return Path(sys.executable)
+    return Path(peers, environment, "bin", "python")
+
+
+def missing(peers):
+    """The contenders whose environments have not been made.
+
+    Parameters
+    ----------
+    peers : str or Path
+        The folder of environments.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        name
+        for name, (environment, _) in CONTENDERS.items()
+        if not _python(environment, peers).exists()
+    ]
+
+
+@dataclass
+class Result:
+    """One contender in one cell: seconds of each run, of planning; largest error of its output."""
+
+    seconds: list = field(default_factory=list)
+    plan: float = 0.0
+    error: float = 0.0
+    peak: int = 0
+
+    def best(self):
+        """The shortest run in seconds: what others on the machine disturbed least."""
+        return min(self.seconds)
+
+
+@dataclass
+class Cell:
+    """One network at one batch size."""
+
+    network: str
+    batch: int
+    results: dict = field(default_factory=dict)
+
+    def speed(self, name):
+        """Images per second in the best run of a contender."""
+        return self.batch / self.results[name].best()
+
+    def described(self):
+        """The cell as a dict for JSON."""
+        results = {
+            name: {
+                **asdict(result),
+                "images_per_second": self.speed(name),
+                "median_images_per_second": self.batch / statistics.median(result.seconds),
+            }
+            for name, result in self.results.items()
+        }
+        return {"network": self.network, "batch_size": self.batch, "contenders": results}
+
+
+class Field:
+    """All contenders with one network loaded, each in a process of its own.
+
+    Parameters
+    ----------
+    material : Material
+        The network.
+    peers : str or Path
+        The folder of environments.
+    threads : int
+        Threads for each.
+    only : collection of str, optional
+        Names of contenders; by default all that have an environment.
+    """
+
+    def __init__(self, material, peers, threads, only=None):
+        self.material = material
+        self.about = {}
+        self.failures = []
+        self._output = material.folder / "output.npy"
+        self._processes = {}
+        absent = missing(peers)
+        # ONNX Runtime's worker writes the file that OpenVINO's reads, so order matters here.
+        for name, (environment, kind) in CONTENDERS.items():
+            if name not in absent and (only is None or name in only):
+                python = _python(environment, peers)
+                log = material.folder / f"{kind.replace(':', '_')}.log"
+                self._processes[name] = Process(str(python), kind, threads, log)
+                answer = self._ask(name, "load", folder=str(material.folder))
+                if answer:
+                    self.about[name] = answer["about"]
+
+    def _ask(self, name, do, **arguments):
+        """Ask a contender; one that fails leaves the field, unless it is ours."""
+        try:
+            return self._processes[name].ask(do, **arguments)
+        except ContenderError as error:
+            if name == OURS:
+                raise
+            self.failures.append(f"{name}, {self.material.name}: {error}")
+            self._processes.pop(name).close()
+            return None
+
+    def race(self, batch, seconds, rounds):
+        """Run one cell: contenders alternate, and each result is compared with ours.
+
+        Parameters
+        ----------
+        batch : int
+            Images at a time.
+        seconds : float
+            About how long each contender runs in all, if the rounds allow it.
+        rounds : int
+            Smallest number of rounds.
+
+        Returns
+        -------
+        Cell
+
+        Raises
+        ------
+        AssertionError
+            When outputs differ by more than 1e-4 of their scale.
+        """
+        cell = Cell(self.material.name, batch)
+        expected = None
+        for name in list(self._processes):
+            answer = self._ask(
+                name, "bind", images=str(self.material.images), batch=batch, to=str(self._output)
+            )
+            if answer is None:
+                continue
+            found = np.load(self._output)
+            expected = found if expected is None else expected
+            error = float(np.abs(found - expected).max() / np.abs(expected).max())
+            assert error <= TOLERANCE, f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
+            cell.results[name] = Result(plan=answer["seconds"], error=error)
+        for name in cell.results:
+            self._ask(name, "peak", forget=True)
+        self._alternate(cell, seconds, rounds)
+        for name, result in cell.results.items():
+            result.plan = max(0.0, result.plan - result.best())
+            result.peak = self._ask(name, "peak")["bytes"]
+        return cell
+
+    def _alternate(self, cell, seconds, rounds):
+        first = {}
+        for name, result in cell.results.items():
+            time.sleep(REST)
+            result.seconds += self._ask(name, "time", runs=1)["seconds"]
+            first[name] = result.seconds[0]
+        more = max(rounds - 1, min(12, round(seconds / statistics.median(first.values()))))
+        runs = {name: max(1, round(seconds / more / once)) for name, once in first.items()}
+        for _ in range(more):
+            for name, result in cell.results.items():
+                time.sleep(REST)
+                result.seconds += self._ask(name, "time", runs=runs[name])["seconds"]
+
+    def once(self):
+        """Run mxcy once at the batch size of the last race."""
+        self._ask(OURS, "time", runs=1)
+
+    def close(self):
+        """End all processes."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()

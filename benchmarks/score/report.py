@@ -1,0 +1,111 @@
+"""The table and what it comes to."""
+
+import statistics
+
+from benchmarks.score.contenders import CONTENDERS, OURS
+
+__all__ = ["lines", "ratios"]
+
+# What is asked of the ratios: group, network (None for all), how, at least.
+DEMANDS = (
+    ("MXNet", None, "median", 1.15),
+    ("PyTorch", None, "median", 1.15),
+    ("runtimes", "alexnet", "median", 1.0),
+    ("runtimes", "vgg-16", "median", 1.8),
+    ("runtimes", "inception-bn", "median", 1.0),
+    ("runtimes", "inception-v3", "median", 1.0),
+    ("runtimes", "resnet-50", "median", 1.25),
+    ("runtimes", "resnet-152", "median", 1.25),
+    ("runtimes", None, "geometric mean", 1.25),
+)
+#: group -> contenders, the better of which counts in each cell
+GROUPS = {
+    "MXNet": ("MXNet 1.9.1",),
+    "PyTorch": ("PyTorch script", "PyTorch compile"),
+    "runtimes": ("ONNX Runtime", "OpenVINO"),
+}
+WIDTH = 17
+
+
+def ratios(cells, group, network=None):
+    """Our speed as multiples of the best of a group, one number for each cell that has both.
+
+    Parameters
+    ----------
+    cells : list of Cell
+    group : str
+        One of `GROUPS`.
+    network : str, optional
+        Only cells of this one.
+
+    Returns
+    -------
+    list of float
+    """
+    found = []
+    for cell in cells:
+        others = [cell.speed(name) for name in GROUPS[group] if name in cell.results]
+        if others and network in (None, cell.network):
+            found.append(cell.speed(OURS) / max(others))
+    return found
+
+
+def _table(network, cells, gflop, peak):
+    """One network: a row for each batch size, a column for each contender, ratios, and more."""
+    names = [name for name in CONTENDERS if any(name in cell.results for cell in cells)]
+    yield f"{network}, images/s (in brackets: {OURS} as a multiple)"
+    yield "batch" + "".join(f"{name:>{WIDTH}}" for name in names) + f"{'of FMA peak':>13}"
+    for cell in sorted(cells, key=lambda cell: cell.batch):
+        ours = cell.speed(OURS)
+        row = f"{cell.batch:5}"
+        for name in names:
+            if name not in cell.results:
+                text = "-"
+            elif name == OURS:
+                text = f"{ours:.1f}"
+            else:
+                text = f"{cell.speed(name):.1f} [{ours / cell.speed(name):5.2f}]"
+            row += f"{text:>{WIDTH}}"
+        yield row + f"{ours * gflop / peak:>13.0%}"
+    largest = max(cells, key=lambda cell: cell.batch)
+    for title, value in (
+        ("plan, s", lambda result: f"{result.plan:.2f}"),
+        ("peak, MiB", lambda result: f"{result.peak / 2**20:.0f}"),
+    ):
+        row = f"{title:>9}".ljust(5)[:9]
+        texts = [value(largest.results[n]) if n in largest.results else "-" for n in names]
+        yield row + texts[0].rjust(WIDTH - 4) + "".join(f"{text:>{WIDTH}}" for text in texts[1:])
+    yield f"(plan and peak at batch {largest.batch})"
+    yield ""
+
+
+def lines(cells, gflop, peak):
+    """The report.
+
+    Parameters
+    ----------
+    cells : list of Cell
+    gflop : dict of str to float
+        Network -> arithmetic of one image.
+    peak : float
+        GFLOP/s that the machine's cores can do together.
+
+    Yields
+    ------
+    str
+    """
+    for network in dict.fromkeys(cell.network for cell in cells):
+        of_network = [cell for cell in cells if cell.network == network]
+        yield from _table(network, of_network, gflop[network], peak)
+    for group, network, how, least in DEMANDS:
+        found = ratios(cells, group, network)
+        if found:
+            average = statistics.median if how == "median" else statistics.geometric_mean
+            value = average(found)
+            versus = " or ".join(GROUPS[group])
+            verdict = "reached" if value >= least else "MISSED"
+            yield (
+                f"{how} of {len(found):2} ratios to {versus:34}{network or 'all':14}"
+                f"{value:6.2f}  (asked: {least:.2f}, {verdict})"
+            )
+    yield f"FMA peak of this machine: {peak:.0f} GFLOP/s"

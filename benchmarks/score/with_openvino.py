@@ -1,0 +1,39 @@
+"""OpenVINO on the CPU: float32, latency hint, batch size fixed."""
+
+from pathlib import Path
+
+import openvino
+
+
+class Contender:
+    """See `worker.py`."""
+
+    def __init__(self, folder, threads):
+        self._threads = threads
+        self._core = openvino.Core()
+        self._model = self._core.read_model(Path(folder, "network.onnx"))
+
+    def bind(self, data):
+        self._request = None
+        self._model.reshape({"data": data.shape})
+        compiled = self._core.compile_model(
+            self._model,
+            "CPU",
+            {
+                "PERFORMANCE_HINT": "LATENCY",
+                "INFERENCE_PRECISION_HINT": "f32",
+                "INFERENCE_NUM_THREADS": self._threads,
+            },
+        )
+        self._request = compiled.create_infer_request()
+        self._request.set_input_tensor(openvino.Tensor(data, shared_memory=True))
+        self._data = data
+
+    def run(self):
+        self._request.infer()
+
+    def output(self):
+        return self._request.get_output_tensor().data.copy()
+
+    def about(self):
+        return f"OpenVINO {openvino.__version__.split('-')[0]}"

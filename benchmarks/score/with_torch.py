@@ -1,0 +1,155 @@
+"""PyTorch in channels_last: as a frozen, optimized script, or compiled.
+
+The network is built of PyTorch's own modules, from the same description as everybody else's.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch._inductor.config as inductor
+from torch import fx, nn
+
+from benchmarks.score.graph import read_graph
+
+MODULES = {"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "softrelu": nn.Softplus}
+
+
+def _tensor(array):
+    return nn.Parameter(torch.from_numpy(array), requires_grad=False)
+
+
+def _convolution(node, weight, bias=None):
+    module = nn.Conv2d(
+        weight.shape[1] * node.get("num_group", 1),
+        weight.shape[0],
+        node.pair("kernel", 1),
+        node.pair("stride", 1),
+        node.pair("pad", 0),
+        node.pair("dilate", 1),
+        node.get("num_group", 1),
+        bias is not None,
+        device="meta",
+    )
+    module.weight = _tensor(weight)
+    if bias is not None:
+        module.bias = _tensor(bias)
+    return module
+
+
+def _dense(node, weight, bias=None):
+    module = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, device="meta")
+    module.weight = _tensor(weight)
+    if bias is not None:
+        module.bias = _tensor(bias)
+    return module
+
+
+def _batch_norm(node, gamma, beta, mean, variance):
+    module = nn.BatchNorm2d(len(gamma), eps=float(node.get("eps", 1e-3)))
+    with torch.no_grad():
+        module.weight.copy_(torch.from_numpy(gamma))
+        if node.get("fix_gamma", True):
+            module.weight.fill_(1)
+        module.bias.copy_(torch.from_numpy(beta))
+        module.running_mean.copy_(torch.from_numpy(mean))
+        module.running_var.copy_(torch.from_numpy(variance))
+    return module
+
+
+def _pooling(node):
+    if node.get("global_pool"):
+        return {"avg": nn.AdaptiveAvgPool2d, "max": nn.AdaptiveMaxPool2d}[node.get("pool_type")](1)
+    window = [node.pair("kernel", 1), node.pair("stride", 1), node.pair("pad", 0)]
+    ceil = node.get("pooling_convention") == "full"
+    if node.get("pool_type", "max") == "max":
+        return nn.MaxPool2d(*window, ceil_mode=ceil)
+    return nn.AvgPool2d(
+        *window, ceil_mode=ceil, count_include_pad=node.get("count_include_pad", True)
+    )
+
+
+MAKERS = {
+    "Activation": lambda node: MODULES[node.get("act_type")](),
+    "BatchNorm": _batch_norm,
+    "Convolution": _convolution,
+    "Flatten": lambda node: nn.Flatten(),
+    "FullyConnected": _dense,
+    "LRN": lambda node: nn.LocalResponseNorm(
+        node.get("nsize"), node.get("alpha", 1e-4), node.get("beta", 0.75), node.get("knorm", 2.0)
+    ),
+    "Pooling": _pooling,
+    "SoftmaxOutput": lambda node: nn.Softmax(1),
+}
+
+
+def build(folder):
+    """A module, in evaluation mode, from ``symbol.json`` and ``weights.npz`` in a folder."""
+    root, graph, values = nn.Module(), fx.Graph(), []
+    nodes = read_graph(folder)
+    with np.load(Path(folder, "weights.npz")) as weights:
+        for node in nodes:
+            inputs = [values[position] for position in node.inputs]
+            data = [value for value in inputs if isinstance(value, fx.Node)]
+            if node.op == "null":
+                known = node.name in weights.files
+                label = node.name.endswith("label")
+                value = node.name if known or label else graph.placeholder(node.name)
+            elif node.op == "Concat":
+                value = graph.call_function(torch.cat, (data, node.get("dim", 1)))
+            elif node.op == "elemwise_add":
+                value = graph.call_function(torch.add, tuple(data))
+            elif node.op in ("Dropout", "_copy"):
+                value = data[0]
+            else:
+                given = [weights[name] for name in inputs[1:] if name in weights.files]
+                root.add_module(node.name, MAKERS[node.op](node, *given))
+                value = graph.call_module(node.name, (data[0],))
+            values.append(value)
+    graph.output(values[-1])
+    return fx.GraphModule(root, graph).eval()
+
+
+class Contender:
+    """See `worker.py`; the kinds below say how the module is made fast."""
+
+    def __init__(self, folder, threads):
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(False)
+        self._module = build(folder).to(memory_format=torch.channels_last)
+        self._fast = None
+
+    def bind(self, data):
+        self._data = torch.from_numpy(data).contiguous(memory_format=torch.channels_last)
+        self.optimize()
+
+    def run(self):
+        self._out = self._fast(self._data)
+
+    def output(self):
+        return self._out.numpy()
+
+    def about(self):
+        return f"PyTorch {torch.__version__}"
+
+
+class Scripted(Contender):
+    """Traced, frozen, optimized for inference."""
+
+    def optimize(self):
+        if self._fast is None:
+            traced = torch.jit.freeze(torch.jit.trace(self._module, self._data))
+            self._fast = torch.jit.optimize_for_inference(traced)
+        self._fast(self._data)  # the executor specializes in the first runs
+
+
+class Compiled(Contender):
+    """torch.compile with frozen weights: once for any number of images, once for a single one."""
+
+    def optimize(self):
+        inductor.freezing = True
+        if len(self._data) > 1:
+            torch._dynamo.mark_dynamic(self._data, 0)
+        if self._fast is None:
+            self._fast = torch.compile(self._module)
+        self._fast(self._data)

@@ -1,0 +1,81 @@
+"""Make the environments of the frameworks that the scoring table compares mxcy with.
+
+``python tools/peers.py [NAME ...]`` makes ``.peers/NAME`` for each of onnxruntime, openvino, torch
+and mxnet. What cannot be installed is told and left out; the table then has a column less.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# The build for CPUs is small, but only some indexes have it; the plain one brings CUDA along.
+TORCH = (["torch==2.13.0+cpu", "numpy", "setuptools"], ["torch==2.13.0", "numpy", "setuptools"])
+#: name -> module to try, choices of requirements (the first that installs), newest Python
+PEERS = {
+    "onnxruntime": ("onnxruntime", (["onnxruntime==1.31.1", "onnx==1.23.2"],), None),
+    "openvino": ("openvino", (["openvino==2026.4.1"],), None),
+    "torch": ("torch", TORCH, None),
+    # The last MXNet needs a NumPy that still has numpy.bool, so a Python that has that NumPy.
+    "mxnet": ("mxnet", (["mxnet==1.9.1", "numpy==1.23.5"],), (3, 11)),
+}
+
+
+def interpreter(newest):
+    """A Python of at most some version, or None."""
+    if newest is None or sys.version_info[:2] <= newest:
+        return sys.executable
+    names = [f"python{newest[0]}.{minor}" for minor in range(newest[1], 7, -1)]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def make(folder, module, choices, newest):
+    """Make one environment; returns the version that was installed.
+
+    Raises
+    ------
+    RuntimeError
+        When that cannot be done; the environment is removed.
+    """
+    python = folder / "bin" / "python"
+    version = [str(python), "-c", f"import {module}; print({module}.__version__)"]
+    if python.exists() and not subprocess.run(version, capture_output=True).returncode:
+        return subprocess.run(version, capture_output=True, text=True).stdout.strip()
+    base = interpreter(newest)
+    if base is None:
+        raise RuntimeError(f"no Python of version {newest[0]}.{newest[1]} or older was found")
+    problem = ""
+    for requirements in choices:
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([base, "-m", "venv", str(folder)], check=True)
+        install = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+        for command in ([*install, *requirements], version):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                problem = (done.stderr.strip().splitlines() or ["it failed silently"])[-1]
+                break
+        else:
+            return done.stdout.strip()
+    shutil.rmtree(folder, ignore_errors=True)
+    raise RuntimeError(problem)
+
+
+def main():
+    """Make what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PEERS))
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parents[1] / ".peers")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(PEERS)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(PEERS)}")
+    for name in options.names or PEERS:
+        try:
+            print(f"{name:12} {make(options.folder / name, *PEERS[name])}", flush=True)
+        except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            print(f"{name:12} left out: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
