@@ -1,8 +1,10 @@
 """Trainers: let an optimizer change a set of parameters by their gradients."""
 
+from mxcy import env
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
+from mxcy.kvstore import KVStoreBase
 
 __all__ = ["Trainer"]
 
@@ -20,8 +22,9 @@ class Trainer:
         The optimizer.
     optimizer_params : dict, optional
         Its arguments, when it is given by name.
-    kvstore : str, optional
-        How gradients of several contexts are added up; all local ways do the same.
+    kvstore : str or KVStoreBase, optional
+        How gradients of several contexts are added up; all local ways do the same. Another store
+        is asked to `broadcast` the parameters and to `pushpull` the gradients.
     compression_params : dict, optional
         Accepted; gradients are only compressed between machines.
     update_on_kvstore : bool, optional
@@ -45,9 +48,14 @@ class Trainer:
     ):
         self._params = _as_list(params)
         self._compression_params = compression_params
-        if kvstore is not None and kvstore not in _LOCAL_STORES:
-            raise ValueError(f"kvstore must be None or one of {_LOCAL_STORES}, got {kvstore!r}")
         self._kvstore = kvstore
+        self._store = None  # what is not local
+        if isinstance(kvstore, KVStoreBase):
+            self._store = None if kvstore.type in _LOCAL_STORES else kvstore
+        elif kvstore is not None and kvstore not in _LOCAL_STORES:
+            raise ValueError(
+                f"kvstore must be None, a KVStoreBase or one of {_LOCAL_STORES}, got {kvstore!r}"
+            )
         self._asked_update_on_kvstore = update_on_kvstore
         optimizer_params = optimizer_params or {}
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
@@ -80,10 +88,16 @@ class Trainer:
             )
             contexts = found
         self._contexts = contexts or []
-        several = self._kvstore is not None and len(self._contexts) > 1
-        self._update_on_kvstore = several and self._asked_update_on_kvstore is not False
+        asked = self._asked_update_on_kvstore
+        asked = env.get("MXNET_UPDATE_ON_KVSTORE") if asked is None else asked
+        local = self._kvstore is not None and self._store is None
+        self._update_on_kvstore = local and len(self._contexts) > 1 and bool(asked)
         copies = 1 if self._update_on_kvstore else max(1, len(self._contexts))
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
+        if self._store is not None:
+            for i, parameter in enumerate(self._params):
+                arrays = parameter.list_data()
+                self._store.broadcast(i, arrays[0], out=arrays)
 
     def _ready(self):
         if self._updaters is None:
@@ -166,6 +180,11 @@ class Trainer:
         return [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
 
     def _allreduce(self):
+        if self._store is not None:
+            for i, parameter in self._trained():
+                # The first layers are needed first in the next step.
+                self._store.pushpull(i, parameter.list_grad(), priority=-i)
+            return
         if len(self._contexts) < 2:
             return
         for _, parameter in self._trained():

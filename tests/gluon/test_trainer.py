@@ -178,3 +178,33 @@ def test_refused_arguments():
     trainer = gluon.Trainer([x, elsewhere], "sgd")
     with pytest.raises(AssertionError, match="same set of contexts"):
         trainer.step(1)
+
+
+@pytest.mark.parametrize("contexts", [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
+@pytest.mark.parametrize("kind", ["device", "teststore"])
+def test_stores_given_as_objects(kind, contexts):
+    """The sum over contexts, whether a store of this process or another one makes it."""
+    x = gluon.Parameter("x", shape=(2,))
+    x.initialize(init="ones", ctx=contexts)
+    store, calls = mx.kv.create(kind), []
+    pushpull = store.pushpull
+    store.pushpull = lambda *a, **k: calls.append((a[0], k)) or pushpull(*a, **k)
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1}, kvstore=store)
+    with mx.autograd.record():
+        losses = [x.data(ctx) * (i + 1) for i, ctx in enumerate(contexts)]
+    mx.autograd.backward(losses)
+    trainer.step(1)
+    expected = [0, 0] if len(contexts) == 1 else [-2, -2]
+    for ctx in contexts:
+        assert x.data(ctx).asnumpy().tolist() == expected
+    assert calls == ([(0, {"priority": 0})] if kind == "teststore" else [])
+
+
+def test_the_environment_decides_where_updates_happen(monkeypatch):
+    x = gluon.Parameter("x", shape=(2,))
+    x.initialize(init="ones", ctx=[mx.cpu(0), mx.cpu(1)])
+    monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", "0")
+    for asked, found in ((None, False), (True, True)):
+        trainer = gluon.Trainer([x], "sgd", update_on_kvstore=asked)
+        trainer._ready()
+        assert trainer._update_on_kvstore == found
