@@ -19,8 +19,8 @@ def find_groups(graph):
         grouping.visit(number)
     outside = used_outside(graph, grouping.group)
     found = []
-    for members in {id(g): g for g in grouping.group if g is not None}.values():
-        found += _split(sorted(members), outside)
+    for group in {id(g): g for g in grouping.group if g is not None}.values():
+        found += _split(sorted(group.members), outside)
     return [members for members in found if len(members) > 1]
 
 
@@ -48,15 +48,23 @@ def _split(members, outside):
     return [*pieces, piece] if piece else pieces
 
 
+class _Group:
+    """Nodes that are to be one program; `inputs` may count some that are results of members."""
+
+    __slots__ = ("members", "steps", "inputs", "level")
+
+    def __init__(self, number, node, level):
+        self.members, self.level = [number], level
+        self.steps, self.inputs = max(1, len(node.inputs) - 1), set(node.inputs)
+
+
 class _Grouping:
     """Levels and groups, node by node in order."""
 
     def __init__(self, graph):
         self.graph = graph
-        self.group: list = [None] * len(
-            graph.nodes
-        )  # the members' numbers, one list for all of them
-        self.level = [0] * len(graph.nodes)
+        self.group: list[_Group | None] = [None] * len(graph.nodes)
+        self.levels = [0] * len(graph.nodes)  # of nodes without a group
         self.uses = [0] * len(graph.nodes)
         self.written = {entry for node in graph.nodes for entry in node.mutates()}
         self.ordered = 0  # the level of the last operator that keeps its order
@@ -66,29 +74,32 @@ class _Grouping:
         for source, _ in graph.outputs:
             self.uses[source] += 1
 
+    def level(self, number):
+        """The level of a node; that of its group if it has one."""
+        group = self.group[number]
+        return self.levels[number] if group is None else group.level
+
     def visit(self, number):
+        """Find the level of a node, and its group if it can be a step."""
         node = self.graph.nodes[number]
         sources = {source for source, _ in node.inputs}
         if node.op is None:
             return
         if not self.can_be_step(number):
-            self.level[number] = max(
-                (self.level[s] + (self.group[s] is not None) for s in sources), default=0
-            )
+            level = max((self.level(s) + (self.group[s] is not None) for s in sources), default=0)
             if node.op.uses_rng or any(entry in self.written for entry in node.inputs):
-                self.level[number] = self.ordered = max(self.ordered, self.level[number])
+                level = self.ordered = max(self.ordered, level)
+            self.levels[number] = level
             return
         near = [s for s in sources if self.goes_with(s, number)]
-        level = max(
-            (self.level[s] + (self.group[s] is not None and s not in near) for s in sources),
-            default=0,
-        )
-        joined = [s for s in near if self.level[s] == level or self.can_wait(s)]
-        merged = self.merge(number, joined)
-        if merged is None:
-            level, merged = max(level, *(self.level[s] + 1 for s in near)), [number]
-        for member in merged:
-            self.group[member], self.level[member] = merged, level
+        level = max(self.level(s) + (self.group[s] is not None and s not in near) for s in sources)
+        own = _Group(number, node, level)
+        joined = [s for s in near if self.level(s) == level or self.can_wait(s)]
+        if joined and not self.merge(own, joined):
+            own.level = max(level, *(self.level(s) + 1 for s in near))
+            self.group[number] = own
+        elif not joined:
+            self.group[number] = own
 
     def can_be_step(self, number):
         """Whether a node can be a step of some program.
@@ -116,20 +127,26 @@ class _Grouping:
 
     def can_wait(self, source):
         """Whether a node can be computed later: nobody else needs it."""
-        return self.uses[source] == 1 and len(self.group[source]) == 1
+        group = self.group[source]
+        return self.uses[source] == 1 and group is not None and len(group.members) == 1
 
-    def merge(self, number, joined):
-        """The group of a node and the groups of some of its inputs; None when it is too large."""
-        groups = {id(self.group[s]): self.group[s] for s in joined}.values()
-        members = [number, *(member for group in groups for member in group)]
-        if len(members) == 1:
-            return members
-        inside = set(members)
-        steps, inputs = 0, set()
-        for member in members:
-            entries = self.graph.nodes[member].inputs
-            steps += max(1, len(entries) - 1)
-            inputs.update(entry for entry in entries if entry[0] not in inside)
+    def merge(self, own, joined):
+        """Put a node with a group of its own into the groups of some of its inputs, as one.
+
+        Returns False when that would be too large, and nothing changed.
+        """
+        found = {id(group): group for group in (self.group[s] for s in joined) if group is not None}
+        groups = sorted(found.values(), key=lambda group: -len(group.members))
+        inside = {(source, 0) for source in joined}
+        inputs = set().union(own.inputs, *(group.inputs for group in groups)) - inside
+        steps = own.steps + sum(group.steps for group in groups)
         # Reading repeated inputs takes a step each, and so may writing outputs.
-        fits = steps + len(inputs) + MAX_OUTPUTS <= MAX_STEPS and len(inputs) <= MAX_INPUTS
-        return members if fits else None
+        if steps + len(inputs) + MAX_OUTPUTS > MAX_STEPS or len(inputs) > MAX_INPUTS:
+            return False
+        first = groups[0]
+        first.steps, first.inputs, first.level = steps, inputs, own.level
+        for group in (*groups[1:], own):
+            first.members += group.members
+            for number in group.members:
+                self.group[number] = first
+        return True
