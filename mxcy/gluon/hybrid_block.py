@@ -224,7 +224,8 @@ class HybridBlock(Block):
         first = x if isinstance(x, NDArray) else _first_array((x, *args))
         if isinstance(first, Symbol):
             params = {name: parameter.var() for name, parameter in self._reg_params.items()}
-            return self.hybrid_forward(symbol, x, *args, **params)
+            with self.name_scope():  # operators are named after the block
+                return self.hybrid_forward(symbol, x, *args, **params)
         if first is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. "

@@ -16,7 +16,7 @@ from mxcy.gluon.model_zoo import model_store, vision
 
 GOLDEN = Path(__file__).parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from zoo import COMPUTED, computed  # noqa: E402
+from zoo import COMPUTED, NAMED, computed, internals  # noqa: E402
 
 sys.path.remove(str(GOLDEN))
 CONTENT = json.loads(gzip.decompress((GOLDEN / "zoo.json.gz").read_bytes()))
@@ -44,6 +44,11 @@ def test_shapes_are_those_of_mxnet(name):
     for own, _, shape in CONTENT["parameters"][name]:
         assert list(shapes[net.prefix + own]) == shape, own
     assert outputs == [(1, 1000)]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_operators_are_named_as_in_mxnet(name):
+    assert internals(mx, name) == CONTENT["internals"][name]
 
 
 @pytest.mark.parametrize(("name", "thumbnail"), COMPUTED)

@@ -116,6 +116,7 @@ class Dense(HybridBlock):
             no_bias=bias is None,
             num_hidden=self._units,
             flatten=self._flatten,
+            name="fwd",
         )
         return out if self.act is None else self.act(out)
 
@@ -145,7 +146,7 @@ class Dropout(HybridBlock):
 
     def hybrid_forward(self, F, x):
         if self._rate > 0:
-            return F.Dropout(x, p=self._rate, axes=self._axes)
+            return F.Dropout(x, p=self._rate, axes=self._axes, name="fwd")
         return F.identity(x)
 
     def __repr__(self):
@@ -198,7 +199,7 @@ class Embedding(HybridBlock):
             )
 
     def hybrid_forward(self, F, x, weight):
-        return F.Embedding(x, weight, **self._kwargs)
+        return F.Embedding(x, weight, name="fwd", **self._kwargs)
 
     def __repr__(self):
         sizes = f"{self._kwargs['input_dim']} -> {self._kwargs['output_dim']}"

@@ -137,7 +137,7 @@ class _Conv(HybridBlock):
 
     def hybrid_forward(self, F, x, weight, bias=None):
         operator = getattr(F, self._op_name)
-        out = operator(x, weight, bias, **self._kwargs)
+        out = operator(x, weight, bias, name="fwd", **self._kwargs)
         return out if self.act is None else self.act(out)
 
     def __repr__(self):

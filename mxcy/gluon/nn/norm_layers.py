@@ -113,7 +113,7 @@ class BatchNorm(_ScaleAndShift):
         super().cast(dtype)
 
     def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var):
-        return F.BatchNorm(x, gamma, beta, running_mean, running_var, **self._kwargs)
+        return F.BatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
     def _description(self):
         return {**self._kwargs, "in_channels": self.gamma.shape[0] or None}
@@ -252,9 +252,9 @@ class InstanceNorm(_ScaleAndShift):
 
     def hybrid_forward(self, F, x, gamma, beta):
         if self._axis == 1:
-            return F.InstanceNorm(x, gamma, beta, eps=self._epsilon)
+            return F.InstanceNorm(x, gamma, beta, eps=self._epsilon, name="fwd")
         x = x.swapaxes(1, self._axis)
-        return F.InstanceNorm(x, gamma, beta, eps=self._epsilon).swapaxes(1, self._axis)
+        return F.InstanceNorm(x, gamma, beta, eps=self._epsilon, name="fwd").swapaxes(1, self._axis)
 
     def _description(self):
         return {**self._kwargs, "in_channels": self.gamma.shape[0]}

@@ -36,6 +36,17 @@ def computed(mx, name, thumbnail):
     return filled(mx, net)(mx.nd.array(images)).asnumpy()
 
 
+#: models whose operators' names are compared
+NAMED = ("alexnet", "vgg11_bn", "resnet50_v1", "resnet18_v2", "inceptionv3")
+
+
+def internals(mx, name):
+    """The names of all outputs in a model's graph, in a scope where nothing has been named."""
+    with mx.name.NameManager():
+        net = mx.gluon.model_zoo.vision.get_model(name)
+        return net(mx.sym.Variable("data")).get_internals().list_outputs()
+
+
 def _described(mx, name):
     net = mx.gluon.model_zoo.vision.get_model(name)
     height = 299 if name.startswith("inception") else 224
@@ -64,6 +75,7 @@ def main():
 
     content = {
         "parameters": {name: _described(mx, name) for name in _names()},
+        "internals": {name: internals(mx, name) for name in NAMED},
         "outputs": {name: computed(mx, name, small).tolist() for name, small in COMPUTED},
     }
     packed = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 9, mtime=0)
