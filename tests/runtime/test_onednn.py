@@ -145,3 +145,22 @@ for rows in (1, 3, 9):
     lines = run_python(code, MXCY_VERBOSE="dispatch").splitlines()
     chosen = [line.split("-> ")[1].split()[0] for line in lines if " FullyConnected " in line]
     assert chosen == ["fully_connected", "fc_onednn_plain", "fully_connected"]
+
+
+@needs_onednn
+def test_threads_share_a_small_cache(run_python):
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+from mxcy import onednn
+from tests.ops.test_onednn_conv import Problem
+names = ("square", "plain", "depthwise", "groups", "pointwise", "dilated") * 4
+def work(name):
+    case = Problem(name, act=1)
+    case.pack()
+    for _ in range(5):
+        case.check(case.run())
+with ThreadPoolExecutor(6) as pool:
+    list(pool.map(work, names))
+assert onednn.cache_stats()["entries"] == 2
+"""
+    run_python(code, MXNET_ONEDNN_CACHE_NUM="2")

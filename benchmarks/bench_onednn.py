@@ -1,0 +1,88 @@
+"""oneDNN's kernels against our own of the same operators, with one thread (float32)."""
+
+import pytest
+
+from mxcy import _front, onednn
+from mxcy.ops.infer import Spec
+from mxcy.ops.prepare import prepare
+from mxcy.ops.record import find
+
+if onednn.version() is None:
+    pytest.skip("oneDNN is not installed", allow_module_level=True)
+
+_CONV = dict(kernel=(3, 3), pad=(1, 1), num_filter=64)
+_BACK = {**_CONV, "stride": (1, 1), "dilate": (1, 1)}
+_POOL = dict(kernel=(3, 3), stride=(2, 2), pad=(1, 1))
+#: operator, shapes of its inputs, attributes
+CASES = [
+    ("Convolution", [(4, 64, 56, 56), (64, 64, 3, 3)], {**_CONV, "no_bias": True}),
+    ("Convolution", [(1, 3, 224, 224), (64, 3, 7, 7)],
+     dict(kernel=(7, 7), stride=(2, 2), pad=(3, 3), num_filter=64, no_bias=True)),
+    ("_conv_data", [(4, 64, 56, 56), (64, 64, 3, 3)], {**_BACK, "spatial": (56, 56)}),
+    ("_conv_weight", [(4, 64, 56, 56), (4, 64, 56, 56)], _BACK),
+    ("FullyConnected", [(3, 4096), (1000, 4096), (1000,)], dict(num_hidden=1000)),
+    ("Pooling", [(1, 64, 112, 112)], _POOL),
+    ("Pooling", [(1, 64, 112, 112)], {**_POOL, "pool_type": "avg"}),
+    ("_blocked_pooling", [(1, 12, 35, 35, 16)], dict(kernel=(3, 3), pad=(1, 1))),
+    ("BatchNorm", [(4, 64, 56, 56)] + [(64,)] * 4, dict(fix_gamma=False)),
+    ("LayerNorm", [(2048, 512), (512,), (512,)], {}),
+    ("softmax", [(2048, 512)], {}),
+    ("log_softmax", [(512, 64)], {}),
+    ("_blocked_lrn", [(1, 6, 55, 55, 16)], dict(nsize=5)),
+    ("dot", [(3136, 256), (256, 64)], {}),
+    ("batch_dot", [(96, 128, 64), (96, 128, 64)], dict(transpose_b=True)),
+    ("Activation", [(1024, 1024)], dict(act_type="tanh")),
+    ("add_n", [(1024, 1024)] * 3, dict(num_args=3)),
+    ("Concat", [(4, 64, 56, 56)] * 3, dict(num_args=3)),
+    ("_to_blocked", [(4, 64, 56, 56)], dict(block=16)),
+]  # fmt: skip
+BUDGET = 20_000_000  # nanoseconds for the runs of a kernel
+
+
+def prepared(record, shapes, attrs):
+    """The calls of each kernel that accepts, by name."""
+    values = record.schema.intern(record.name, attrs)
+    if record.uses_mode:
+        values = values.with_values(("train",), (True,))
+    ins = [Spec(shape, 0) for shape in shapes]
+    outs = record.infer(values, ins)
+    calls = {}
+    for kernel in record.kernels:
+        name = kernel.name(values, ins, outs) if callable(kernel.name) else kernel.name
+        if (kernel.when is None or kernel.when(values, ins, outs) is None) and name not in calls:
+            calls[name] = prepare(record, values, ins, _front, force=name)
+    return calls
+
+
+def time(call):
+    """Nanoseconds of a run."""
+    return _front.measure(
+        call.kernel, call.dtype, call.params, call.ins, call.outs, call.workspace, call.work, BUDGET
+    )
+
+
+@pytest.fixture(scope="module")
+def rows(announce):
+    """Lines of the table that ends the run."""
+    lines = []
+    yield lines
+    announce("kernels: the one in use, and the others", lines)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Kernels are compared by what a thread does; the library's team is set back afterwards."""
+    before = _front.set_threads(1)
+    yield
+    _front.set_threads(before)
+
+
+@pytest.mark.parametrize("name, shapes, attrs", CASES)
+def test_kernels(benchmark, rows, name, shapes, attrs):
+    calls = prepared(find(name), shapes, attrs)
+    times = {kernel: min(time(call) for _ in range(3)) for kernel, call in calls.items()}
+    best, *others = times
+    line = f"{name:18} {shapes[0]!s:20} {best} {times[best] / 1e3:.0f} us"
+    rows.append(line + "".join(f", {k} x {times[k] / times[best]:.2f}" for k in others))
+    benchmark.extra_info.update(times)
+    benchmark.pedantic(time, (calls[best],), rounds=1)
