@@ -146,7 +146,7 @@ def infer(graph, known):
     Returns
     -------
     Graph
-        The same nodes with complete `specs`.
+        With complete `specs`: the same nodes, with control flow expanded.
 
     Raises
     ------
@@ -168,4 +168,6 @@ def infer(graph, known):
         _closed(node, outs[0].shape) if _is_open(node) else node
         for node, outs in zip(graph.nodes, specs, strict=True)
     ]
-    return Graph(nodes, graph.outputs, specs, graph.forward)
+    from mxcy.graph.control import expand  # which infers the bodies of control flow
+
+    return expand(Graph(nodes, graph.outputs, specs, graph.forward))

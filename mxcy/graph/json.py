@@ -9,6 +9,7 @@ import warnings
 
 from mxcy.base import MXNetError
 from mxcy.graph import legacy
+from mxcy.graph.control import OPERATORS
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.ops.record import REGISTRY
 
@@ -39,33 +40,37 @@ def dumps(entries, remove_amp_cast=True, np_shape=False):
     -------
     str
     """
-    if remove_amp_cast:
-        entries = _without_casts(entries)
+    attrs = {"is_np_shape": ["int", 1]} if np_shape else {}
+    attrs["mxnet_version"] = ["int", VERSION]
+    content = _content(_without_casts(entries) if remove_amp_cast else entries)
+    return _text({**content, "attrs": attrs})
+
+
+def _content(entries):
+    """What a file tells of a graph, but for the version."""
     order = topological(entries)
     number = {id(node): i for i, node in enumerate(order)}
     nodes, rows = [], [0]
     for node, versions in zip(order, input_versions(order), strict=True):
-        fields = [("op", "null" if node.op is None else node.op.name), ("name", node.name)]
-        if node.attrs:
-            fields.append(("attrs", dict(sorted(node.attrs.items()))))
-        inputs = [
+        subgraphs = () if node.op is None else node.op.in_symbols.subgraphs
+        described = {"op": "null" if node.op is None else node.op.name, "name": node.name}
+        attrs = {key: text for key, text in sorted(node.attrs.items()) if key not in subgraphs}
+        if attrs:
+            described["attrs"] = attrs
+        described["inputs"] = [
             [number[id(source)], index, version]
             for (source, index), version in zip(node.inputs, versions, strict=True)
         ]
-        fields.append(("inputs", inputs))
-        nodes.append(dict(fields))
+        if subgraphs:
+            described["subgraphs"] = [_content(loads(node.attrs[key])) for key in subgraphs]
+        nodes.append(described)
         rows.append(rows[-1] + (1 if node.op is None else node.op.listed(node.parsed)))
-    attrs = {"is_np_shape": ["int", 1]} if np_shape else {}
-    attrs["mxnet_version"] = ["int", VERSION]
-    return _text(
-        {
-            "nodes": nodes,
-            "arg_nodes": [i for i, node in enumerate(order) if node.op is None],
-            "node_row_ptr": rows,
-            "heads": [[number[id(node)], index, 0] for node, index in entries],
-            "attrs": attrs,
-        }
-    )
+    return {
+        "nodes": nodes,
+        "arg_nodes": [i for i, node in enumerate(order) if node.op is None],
+        "node_row_ptr": rows,
+        "heads": [[number[id(node)], index, 0] for node, index in entries],
+    }
 
 
 def input_versions(order):
@@ -166,7 +171,7 @@ def loads(text):
     heads = _field(content, "heads", list)
     nodes = []
     for number, description in enumerate(described):
-        nodes.append(_node(number, description, nodes))
+        nodes.append(_node(number, description, nodes, version))
     entries = [_entry(head, nodes, "heads") for head in heads]
     if not entries:
         raise MXNetError("cannot read the symbol's JSON: it has no heads")
@@ -209,14 +214,14 @@ def _texts(description, name):
     return found
 
 
-def _node(number, description, nodes):
+def _node(number, description, nodes, version):
     """One node from its description and the nodes before it."""
     if not isinstance(description, dict):
         raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
     kind, name = _field(description, "op", str), _field(description, "name", str)
     op = None
     if kind != "null":
-        op = REGISTRY.get(kind)
+        op = REGISTRY.get(kind) or OPERATORS.get(kind)
         if op is None:
             raise MXNetError(
                 f"Failed loading Op {name} of type {kind}: operator {kind} is not registered"
@@ -225,7 +230,19 @@ def _node(number, description, nodes):
     attrs = {key: text for form in ("param", "attr", "attrs")
              for key, text in _texts(description, form).items()}  # fmt: skip
     inputs = _field(description, "inputs", list)
+    if op is not None and op.in_symbols.subgraphs:
+        attrs.update(_bodies(op, description, version))
     return SymbolNode(op, name, attrs, [_entry(entry, nodes, name) for entry in inputs])
+
+
+def _bodies(op, description, version):
+    """The subgraphs of an operator as attributes: complete files."""
+    bodies = _field(description, "subgraphs", list)
+    if len(bodies) != len(op.in_symbols.subgraphs) or not all(isinstance(b, dict) for b in bodies):
+        raise MXNetError(f"cannot read the symbol's JSON: subgraphs of {op.name}")
+    attrs = {"mxnet_version": ["int", version]}
+    texts = (dumps(loads(json.dumps({**body, "attrs": attrs}))) for body in bodies)
+    return dict(zip(op.in_symbols.subgraphs, texts, strict=True))
 
 
 def _entry(entry, nodes, where):

@@ -21,16 +21,19 @@ class InSymbols:
         Whether files may leave the operator out because mixed precision put it in.
     flat_axis : bool
         Whether ``axis=-1`` meant all axes in files from before 0.9.5.
+    subgraphs : tuple of str
+        Attributes that hold the JSON text of graphs; files keep them apart from the others.
     """
 
-    __slots__ = ("initial", "names", "listed", "named", "precision_cast", "flat_axis")
+    __slots__ = ("initial", "names", "listed", "named", "precision_cast", "flat_axis", "subgraphs")
 
     def __init__(
         self, initial=None, names=None, listed=None, named=False, precision_cast=False,
-        flat_axis=False,
+        flat_axis=False, subgraphs=(),
     ):  # fmt: skip
         self.initial, self.names, self.listed, self.named = initial or {}, names, listed, named
         self.precision_cast, self.flat_axis = precision_cast, flat_axis
+        self.subgraphs = subgraphs
 
 
 #: batch normalisations

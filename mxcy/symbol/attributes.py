@@ -34,12 +34,13 @@ def stored_key(key, value):
     return key
 
 
-def shown(attrs):
-    """Stored attributes together with the plain form of hidden keys."""
-    found = dict(attrs)
+def shown(node):
+    """A node's attributes together with the plain form of hidden keys, without subgraphs."""
+    inside = () if node.op is None else node.op.in_symbols.subgraphs
+    found = {key: text for key, text in node.attrs.items() if key not in inside}
     for hidden in HIDDEN:
-        if f"__{hidden}__" in attrs:
-            found[hidden] = attrs[f"__{hidden}__"]
+        if f"__{hidden}__" in node.attrs:
+            found[hidden] = node.attrs[f"__{hidden}__"]
     return found
 
 

@@ -1,14 +1,15 @@
-"""`mx.sym.contrib`: operators outside the core, over symbols."""
+"""`mx.sym.contrib`: operators outside the core and control flow, over symbols."""
 
 import math
 
 from mxcy.symbol import namespaces
+from mxcy.symbol.control import cond, foreach, while_loop
 from mxcy.symbol.creation import full
 from mxcy.symbol.random import uniform
 from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
 
-__all__ = ["adamw_update", "mp_adamw_update", "rand_zipfian"]
+__all__ = ["adamw_update", "cond", "foreach", "mp_adamw_update", "rand_zipfian", "while_loop"]
 
 __getattr__, __dir__ = namespaces.offer(__name__, "contrib")
 

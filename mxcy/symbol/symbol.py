@@ -223,7 +223,7 @@ class Symbol:
             None when it is not set, and for groups.
         """
         node = self._only_node()
-        return None if node is None else attributes.shown(node.attrs).get(key)
+        return None if node is None else attributes.shown(node).get(key)
 
     def list_attr(self, recursive=False):
         """The attributes of the operation or variable.
@@ -248,7 +248,7 @@ class Symbol:
                 "Please use attr_dict instead."
             )
         node = self._only_node()
-        return {} if node is None else attributes.shown(node.attrs)
+        return {} if node is None else attributes.shown(node)
 
     def attr_dict(self):
         """The attributes of all nodes that have some.
@@ -261,7 +261,7 @@ class Symbol:
         found = {}
         for node in topological(self._entries):
             if node.attrs:
-                found.setdefault(node.name, {}).update(attributes.shown(node.attrs))
+                found.setdefault(node.name, {}).update(attributes.shown(node))
         return found
 
     def _set_attr(self, **kwargs):

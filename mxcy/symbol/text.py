@@ -67,7 +67,8 @@ def debug(entries):
         for i, ((source, index), version) in enumerate(zip(node.inputs, versions, strict=True)):
             told = f" version={version}" if source.op is None else ""
             lines.append(f"\targ[{i}]={source.name}({index}){told}")
-        if node.attrs:
-            lines.append("Attrs:")
-            lines += [f"\t{key}={text}" for key, text in sorted(node.attrs.items())]
+        inside = node.op.in_symbols.subgraphs
+        attrs = [f"\t{key}={text}" for key, text in sorted(node.attrs.items()) if key not in inside]
+        if attrs:
+            lines += ["Attrs:", *attrs]
     return "\n".join(lines) + "\n"

@@ -53,6 +53,14 @@ def networks():
         {"data": (2, 3, 2)},
     )
 
+    def body(element, states):
+        state = S.relu(S.FullyConnected(element + states[0], num_hidden=4, name="inside"))
+        return S.max(state, axis=1), [state]
+
+    outs, states = S.contrib.foreach(body, data, [S.var("state")])
+    shapes = {"data": (3, 2, 4), "state": (2, 4), "inside_weight": (4, 4), "inside_bias": (4,)}
+    yield "foreach", S.Group([outs, *states]), shapes
+
 
 def write():
     rng = np.random.RandomState(0)

@@ -62,6 +62,23 @@ def networks():
     shared = S.var("w")
     twice = S.broadcast_sub(S.dot(S.dot(data, shared), shared) ** 2, S.norm(shared))
     yield "shared", S.broadcast_add(twice, S.arange(3)), {"data": (2, 3), "w": (3, 3)}
+    weight = S.var("weight")
+
+    def body(element, states):
+        state = S.tanh(S.FullyConnected(element + states[0], weight, no_bias=True, num_hidden=4))
+        return S.sum(state, axis=1), [state]
+
+    outs, states = S.contrib.foreach(body, data, [S.var("state")])
+    yield "foreach", S.Group([outs, *states]), {"data": (3, 2, 4), "state": (2, 4)}
+    outs, ends = S.contrib.while_loop(
+        lambda i, total: total < 20,
+        lambda i, total: ([total], [i + 1, total + i * i + 1]),
+        [S.var("i"), S.var("total")],
+        max_iterations=6,
+    )
+    yield "while", S.Group(ends), {"i": (1,), "total": (1,)}
+    result = S.contrib.cond(S.sum(data) > 0, lambda: data * 2, lambda: S.exp(data))
+    yield "cond", result, {"data": (2, 3)}
 
 
 def test_the_original_computes_with_ours(real):

@@ -1,0 +1,322 @@
+"""Control flow in symbols: operators over subgraphs, and what becomes of them.
+
+`_foreach`, `_while_loop` and `_cond` live in symbols and their files only. Once all shapes are
+known, `expand` puts the operators of their bodies in their place, step by step; executors and
+gradients never see them. A loop with a condition is expanded to its largest number of steps, and
+steps after its end change nothing.
+
+A body is kept as an attribute: the JSON text of its graph.
+"""
+
+from functools import lru_cache
+
+from mxcy.graph.builder import Builder
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer_partial
+from mxcy.ops.attrs import Field, Int, LongTuple, Str
+from mxcy.ops.in_symbols import InSymbols
+from mxcy.ops.infer import Spec, numbered, require
+from mxcy.ops.record import Op
+
+__all__ = ["COND", "FOREACH", "OPERATORS", "WHILE_LOOP", "expand"]
+
+
+@lru_cache(maxsize=256)
+def _body(text, train):
+    """The graph of a body."""
+    from mxcy.graph.json import loads
+
+    return from_entries(loads(text), train)
+
+
+def _infer_body(graph, sources, known):
+    """The output Specs of a body; what it tells of its variables is filled into their sources.
+
+    Parameters
+    ----------
+    graph : Graph
+    sources : list of Spec
+        Of what each variable stands for, in order.
+    known : list of Spec
+        What is known of the variables: the sources', or those of a source's elements.
+    """
+    variables = graph.variables()
+    names = [graph.nodes[number].name for number in variables]
+    require(len(names) == len(sources), f"the body has {len(names)} inputs, got {len(sources)}")
+    specs = infer_partial(graph, dict(zip(names, known, strict=True)))
+    for number, name, source, given in zip(variables, names, sources, known, strict=True):
+        found = specs[number][0]
+        if source is given:
+            source.fill(name, found.shape, found.dtype)
+        else:
+            whole = None if found.shape in (None, (1,)) else (-1, *found.shape)
+            source.fill(name, whole, found.dtype)
+    return [specs[number][index] for number, index in graph.outputs]
+
+
+def _repeated(spec, count):
+    return Spec(None if spec.shape is None else (count, *spec.shape), spec.dtype)
+
+
+def _no_reference(a, xp, arrays):
+    raise AssertionError("control flow is expanded before it is computed")
+
+
+def _operator(name, fields, bodies, infer):
+    """An operator of symbols; its fields after `bodies` are as the original's."""
+    return Op(
+        name,
+        fields=[*(Field(body, Str) for body in bodies), *fields],
+        inputs="",
+        variadic="data",
+        num_args="num_args",
+        outputs=lambda a: numbered(a.num_outputs, "num_outputs"),
+        uses_mode=True,
+        infer=infer,
+        ref=_no_reference,
+        in_symbols=InSymbols(subgraphs=bodies),
+        doc=f"The operator of symbols behind `mx.sym.contrib.{name[1:]}`.",
+    )
+
+
+_COUNTS = (Field("num_args", Int), Field("num_outputs", Int))
+
+
+# --- foreach -------------------------------------------------------------------------------------
+
+
+def _foreach_sources(a, ins):
+    """(the inputs in the order of the body's variables, the positions of the data in it)."""
+    order = (*a.in_data_locs, *a.in_state_locs, *a.remain_locs)
+    require(
+        len(order) == len(ins) and sorted(order) == list(range(len(ins))),
+        f"the places {order} are not those of {len(ins)} inputs",
+    )
+    sources = [None] * len(ins)
+    for position, source in zip(order, ins, strict=True):
+        sources[position] = source
+    return sources, set(a.in_data_locs)
+
+
+def _element(shape):
+    """The shape of an array's elements along its first axis; vectors have elements (1,)."""
+    return shape[1:] or (1,)
+
+
+def _infer_foreach(a, ins):
+    sources, data = _foreach_sources(a, ins)
+    length = -1
+    for position in data:
+        if sources[position].shape is not None:
+            require(sources[position].shape != (), "the data need a dimension to go along")
+            length = max(length, sources[position].shape[0])
+    known = [
+        Spec(None if source.shape is None else _element(source.shape), source.dtype)
+        if position in data
+        else source
+        for position, source in enumerate(sources)
+    ]
+    outs = _infer_body(_body(a.body, a.train), sources, known)
+    states = outs[a.num_out_data :]
+    for position, state in zip(a.in_state_locs, states, strict=True):
+        sources[position].fill("state", state.shape, state.dtype)
+    return [_repeated(out, length) for out in outs[: a.num_out_data]] + states
+
+
+def _expand_foreach(builder, a, inputs):
+    entries, data = _foreach_sources(a, inputs)
+    length = builder.spec(inputs[0]).shape[0]
+    require(length > 0, "foreach: there are no elements")
+    parts = {}
+    for position in data:
+        squeeze = len(builder.spec(entries[position]).shape) > 1
+        attrs = {"num_outputs": length, "axis": 0, "squeeze_axis": squeeze}
+        parts[position], _ = builder.add("SliceChannel", attrs, [entries[position]])
+    steps = []
+    for step in range(length):
+        for position, number in parts.items():
+            entries[position] = (number, step)
+        outs = _emit_body(builder, _body(a.body, a.train), entries)
+        steps.append(outs[: a.num_out_data])
+        for position, state in zip(a.in_state_locs, outs[a.num_out_data :], strict=True):
+            entries[position] = state
+    stacked = [builder.add("stack", {"axis": 0}, rows) for rows in zip(*steps, strict=True)]
+    return stacked + [entries[position] for position in a.in_state_locs]
+
+
+FOREACH = _operator(
+    "_foreach",
+    (
+        *_COUNTS,
+        Field("num_out_data", Int),
+        Field("in_state_locs", LongTuple),
+        Field("in_data_locs", LongTuple),
+        Field("remain_locs", LongTuple),
+    ),
+    ("body",),
+    _infer_foreach,
+)
+
+
+# --- while_loop ----------------------------------------------------------------------------------
+
+
+def _loop_places(a):
+    """The positions of the loop variables among the inputs."""
+    return [a.func_input_locs[position] for position in a.func_var_locs]
+
+
+def _infer_while(a, ins):
+    of_cond = [ins[position] for position in a.cond_input_locs]
+    _infer_body(_body(a.cond, a.train), of_cond, of_cond)
+    of_func = [ins[position] for position in a.func_input_locs]
+    outs = _infer_body(_body(a.func, a.train), of_func, of_func)
+    variables = outs[a.num_out_data :]
+    for position, variable in zip(_loop_places(a), variables, strict=True):
+        ins[position].fill("loop variable", variable.shape, variable.dtype)
+    return [_repeated(out, a.max_iterations) for out in outs[: a.num_out_data]] + variables
+
+
+def _expand_while(builder, a, inputs):
+    entries, places, F = list(inputs), _loop_places(a), builder.values
+    goes_on, steps = None, []
+    for _ in range(a.max_iterations):
+        conditions = [entries[position] for position in a.cond_input_locs]
+        (found,) = _emit_body(builder, _body(a.cond, a.train), conditions)
+        goes_on = _flag(builder, found) if goes_on is None else goes_on * _flag(builder, found)
+        func = [entries[position] for position in a.func_input_locs]
+        outs = [builder.value(e) for e in _emit_body(builder, _body(a.func, a.train), func)]
+        rows = outs[: a.num_out_data]
+        steps.append([_chosen(F, goes_on, row, F.zeros_like(row)) for row in rows])
+        for position, variable in zip(places, outs[a.num_out_data :], strict=True):
+            before = builder.value(entries[position])
+            entries[position] = _chosen(F, goes_on, variable, before)
+    stacked = [builder.add("stack", {"axis": 0}, rows) for rows in zip(*steps, strict=True)]
+    return stacked + [entries[position] for position in places]
+
+
+def _flag(builder, entry):
+    """A scalar condition as float32 0 or 1, shape (1,)."""
+    F, value = builder.values, builder.value(entry)
+    require(value.spec.size == 1, f"the condition must be a scalar, got shape {value.shape}")
+    return F.Cast(F.Reshape(value, shape=(1,)), dtype="float32") != 0
+
+
+def _chosen(F, flag, then, other):
+    """The entry of `then` where the flag is 1, else of `other`."""
+    shape = then.shape
+    spread = F.broadcast_to(F.Reshape(flag, shape=(1,) * len(shape)), shape=shape)
+    return F.where(spread, then, other).entry
+
+
+WHILE_LOOP = _operator(
+    "_while_loop",
+    (
+        *_COUNTS,
+        Field("num_out_data", Int),
+        Field("max_iterations", Int),
+        Field("cond_input_locs", LongTuple),
+        Field("func_input_locs", LongTuple),
+        Field("func_var_locs", LongTuple),
+    ),
+    ("cond", "func"),
+    _infer_while,
+)
+
+
+# --- cond ----------------------------------------------------------------------------------------
+
+
+def _infer_cond(a, ins):
+    outs = []
+    for body, places in _branches(a):
+        sources = [ins[position] for position in places]
+        outs.append(_infer_body(_body(body, a.train), sources, sources))
+    _, then, other = outs
+    for left, right in zip(then, other, strict=True):
+        left.fill("the result of else_func", right.shape, right.dtype)
+    return then
+
+
+def _branches(a):
+    return (
+        (a.cond, a.cond_input_locs),
+        (a.then_branch, a.then_input_locs),
+        (a.else_branch, a.else_input_locs),
+    )
+
+
+def _expand_cond(builder, a, inputs):
+    (found,), then, other = (
+        _emit_body(builder, _body(body, a.train), [inputs[position] for position in places])
+        for body, places in _branches(a)
+    )
+    flag, F = _flag(builder, found), builder.values
+    return [
+        _chosen(F, flag, builder.value(left), builder.value(right))
+        for left, right in zip(then, other, strict=True)
+    ]
+
+
+COND = _operator(
+    "_cond",
+    (
+        *_COUNTS,
+        Field("cond_input_locs", LongTuple),
+        Field("then_input_locs", LongTuple),
+        Field("else_input_locs", LongTuple),
+    ),
+    ("cond", "then_branch", "else_branch"),
+    _infer_cond,
+)
+
+
+# --- expansion -----------------------------------------------------------------------------------
+
+_EXPAND = {"_foreach": _expand_foreach, "_while_loop": _expand_while, "_cond": _expand_cond}
+#: by name; not among the records, as there are no arrays of subgraphs
+OPERATORS = {op.name: op for op in (FOREACH, WHILE_LOOP, COND)}
+
+
+def expand(graph):
+    """The graph with control flow replaced by what it does.
+
+    Parameters
+    ----------
+    graph : Graph
+        With complete specs.
+
+    Returns
+    -------
+    Graph
+        The same one when there is no control flow.
+    """
+    if not any(node.op is not None and node.op.name in OPERATORS for node in graph.nodes):
+        return graph
+    builder, moved = Builder(), {}
+    for number, (node, specs) in enumerate(zip(graph.nodes, graph.specs, strict=True)):
+        inputs = [moved[entry] for entry in node.inputs]
+        if node.op is None:
+            found = [builder.variable(node.name, specs[0], node.extra)]
+        else:
+            found = _emit(builder, node, inputs)
+        moved.update(((number, index), entry) for index, entry in enumerate(found))
+    return builder.finish([moved[entry] for entry in graph.outputs])
+
+
+def _emit(builder, node, inputs):
+    """Append a node over new inputs; returns the entries of its outputs."""
+    if node.op.name in OPERATORS:
+        return _EXPAND[node.op.name](builder, node.attrs, inputs)
+    number, _ = builder.add(node.op, node.attrs, inputs, node.name, node.extra)
+    return [(number, index) for index in range(node.count)]
+
+
+def _emit_body(builder, graph, entries):
+    """Append a body's nodes; returns the entries of its outputs."""
+    moved, given = {}, iter(entries)
+    for number, node in enumerate(graph.nodes):
+        inputs = [moved[entry] for entry in node.inputs]
+        found = [next(given)] if node.op is None else _emit(builder, node, inputs)
+        moved.update(((number, index), entry) for index, entry in enumerate(found))
+    return [moved[entry] for entry in graph.outputs]

@@ -1,0 +1,302 @@
+"""Control flow over symbols: Python functions become subgraphs.
+
+A function is called once, with new variables in the place of elements and states. What it makes
+carries an attribute, so that the subgraph can be cut out; whatever else it refers to becomes an
+input of the operator.
+"""
+
+from mxcy import attribute
+from mxcy import name as names
+from mxcy.graph.control import COND, FOREACH, WHILE_LOOP
+from mxcy.graph.json import dumps
+from mxcy.graph.node import SymbolNode, topological
+from mxcy.ops.record import find
+from mxcy.symbol import register, text
+from mxcy.symbol.symbol import Symbol
+
+__all__ = ["cond", "foreach", "while_loop"]
+
+_MARK = "__subgraph_name__"
+
+
+def _flatten(nested, what):
+    """The symbols of nested lists in order, and what `_regroup` needs to nest others alike."""
+    if isinstance(nested, Symbol):
+        return list(nested), len(nested) if len(nested) > 1 else None
+    if not isinstance(nested, (list, tuple)):
+        raise TypeError(f"{what} must be a Symbol or a nested list of Symbols, got {type(nested)}")
+    parts = [_flatten(part, what) for part in nested]
+    return [symbol for symbols, _ in parts for symbol in symbols], [shape for _, shape in parts]
+
+
+def _regroup(symbols, nesting):
+    """An iterator's symbols nested like those that `_flatten` took apart."""
+    if nesting is None:
+        return next(symbols)
+    if isinstance(nesting, int):
+        return [next(symbols) for _ in range(nesting)]
+    return [_regroup(symbols, part) for part in nesting]
+
+
+def _computed(entry, number):
+    """A subgraph's output; the original cannot run subgraphs that return their inputs."""
+    if entry[0].op is not None:
+        return entry
+    return SymbolNode(find("_copy"), f"identity{number}", {}, [entry]), 0
+
+
+class _Subgraph:
+    """A function's graph.
+
+    Attributes
+    ----------
+    text : str
+        Its JSON.
+    sources : list
+        What its variables stand for, in their order: the number of one of the tracer's variables,
+        or an entry outside.
+    """
+
+    def __init__(self, entries, sources):
+        self.text = dumps(entries)
+        self.sources = [sources[id(node)] for node in topological(entries) if node.op is None]
+
+    def place(self, number):
+        """The position of one of the tracer's variables."""
+        assert number in self.sources, "the data and states have to be used in the function"
+        return self.sources.index(number)
+
+
+class _Tracer:
+    """Calls functions and cuts out what they made.
+
+    Parameters
+    ----------
+    name : str
+        What new variables are named after.
+    symbols : list of Symbol
+        What the variables stand for; they are the operator's first inputs.
+    """
+
+    def __init__(self, name, symbols):
+        self.name = names.current().get(None, name)
+        self.inputs = [symbol._entries[0] for symbol in symbols]
+        nodes = [
+            SymbolNode(None, f"{self.name}_in{i}", {_MARK: self.name}) for i in range(len(symbols))
+        ]
+        self.variables = [Symbol([(node, 0)]) for node in nodes]
+        self._numbers = {id(node): i for i, node in enumerate(nodes)}
+        self._places = {}  # (id of a node outside, output) -> position among the inputs
+
+    def call(self, function, *args):
+        """Call a function; what it makes is marked."""
+        with attribute.AttrScope(**{_MARK: self.name}):
+            return function(*args)
+
+    def cut(self, symbols):
+        """The `_Subgraph` that makes symbols."""
+        heads = [symbol._entries[0] for symbol in symbols]
+        copies, outside, sources = {}, {}, {}
+
+        def inner(entry):
+            source, index = entry
+            if id(source) in copies:
+                return copies[id(source)], index
+            key = (id(source), index)
+            if key not in outside:
+                name = text.output_name(source, index)
+                while name in {node.name for node in outside.values()}:
+                    name += "_"
+                outside[key] = SymbolNode(None, name)
+                sources[id(outside[key])] = entry
+            return outside[key], 0
+
+        for node in topological(heads):
+            if node.attrs.get(_MARK) == self.name:
+                inputs = [inner(entry) for entry in node.inputs]
+                copy = copies[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
+                if node.op is None:
+                    sources[id(copy)] = self._numbers.get(id(node), (node, 0))
+        entries = [_computed(inner(entry), i) for i, entry in enumerate(heads)]
+        return _Subgraph(entries, sources)
+
+    def places(self, subgraph):
+        """The positions of a subgraph's inputs among the operator's, which grow as needed."""
+        return tuple(
+            source if isinstance(source, int) else self._place(source)
+            for source in subgraph.sources
+        )
+
+    def _place(self, entry):
+        key = (id(entry[0]), entry[1])
+        if key not in self._places:
+            self._places[key] = len(self.inputs)
+            self.inputs.append(entry)
+        return self._places[key]
+
+    def apply(self, op, **given):
+        """The outputs of the operator, an iterator."""
+        inputs = [Symbol([entry]) for entry in self.inputs]
+        found = register.apply(op, op.name, inputs, {"num_args": len(inputs), **given})
+        node = found._entries[0][0]
+        node.attrs["num_args"] = str(len(inputs) + len(op.in_symbols.subgraphs))  # counts both
+        node.changed()
+        return iter(found)
+
+
+def foreach(body, data, init_states, name="foreach"):
+    """Call a function for each element of arrays along their first axis.
+
+    Parameters
+    ----------
+    body : callable
+        ``outputs, states = body(element, states)``; it is called once, with symbols.
+    data : Symbol or nested list of Symbol
+    init_states : Symbol or nested list of Symbol
+        The states of the first step.
+    name : str
+        What variables of the subgraph are named after.
+
+    Returns
+    -------
+    outputs : Symbol or nested list of Symbol
+        The outputs of all steps, stacked along a new first axis.
+    states : Symbol or nested list of Symbol
+        The states after the last step.
+
+    Raises
+    ------
+    AssertionError
+        When the function returns states of another form, or does not use data or states.
+    TypeError
+        When something is not a Symbol.
+    """
+    data, data_form = _flatten(data, "data")
+    states, state_form = _flatten(init_states, "init_states")
+    tracer = _Tracer(name, data + states)
+    variables = iter(tracer.variables)
+    element = _regroup(variables, data_form)
+    outs, after = tracer.call(body, element, _regroup(variables, state_form))
+    outs, out_form = _flatten(outs, "the output of body")
+    after, after_form = _flatten(after, "the states of body")
+    assert after_form == state_form, "The input and output loop_vars have different format"
+    subgraph = tracer.cut(outs + after)
+    where = [subgraph.place(number) for number in range(len(tracer.variables))]
+    remain = [i for i, source in enumerate(subgraph.sources) if not isinstance(source, int)]
+    tracer.places(subgraph)
+    found = tracer.apply(
+        FOREACH,
+        body=subgraph.text,
+        num_outputs=len(outs) + len(after),
+        num_out_data=len(outs),
+        in_data_locs=tuple(where[: len(data)]),
+        in_state_locs=tuple(where[len(data) :]),
+        remain_locs=tuple(remain),
+    )
+    return _regroup(found, out_form), _regroup(found, state_form)
+
+
+def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
+    """Call a function as long as a condition holds.
+
+    Parameters
+    ----------
+    cond : callable
+        ``cond(*loop_vars)`` gives a scalar symbol.
+    func : callable
+        ``outputs, loop_vars = func(*loop_vars)``.
+    loop_vars : Symbol or list of Symbol
+        The variables of the first step.
+    max_iterations : int
+        The largest number of steps; all of them are computed, those after the end in vain.
+    name : str
+        What variables of the subgraph are named after.
+
+    Returns
+    -------
+    outputs : Symbol or nested list of Symbol
+        The outputs of all steps, stacked along a new first axis of extent `max_iterations`; zeros
+        after the end.
+    loop_vars : Symbol or list of Symbol
+        The variables after the last step.
+
+    Raises
+    ------
+    ValueError
+        When `max_iterations` is missing or `loop_vars` is empty.
+    AssertionError
+        When the function returns variables of another form, or does not use one.
+    TypeError
+        When something is not a Symbol.
+    """
+    if max_iterations is None:
+        raise ValueError("max_iterations should be specified")
+    first, form = _flatten(loop_vars, "loop_vars")
+    if not first:
+        raise ValueError("loop_vars should contain at least one element")
+    tracer = _Tracer(name, first)
+    args = tracer.variables
+    condition, _ = _flatten(tracer.call(cond, *args), "the result of cond")
+    outs, after = tracer.call(func, *args)
+    outs, out_form = _flatten([] if outs is None else outs, "the output of func")
+    after, after_form = _flatten(after, "the loop_vars of func")
+    assert len(after) == len(first) and (form is None or after_form == form), (
+        "The input and output loop_vars have different format"
+    )
+    of_cond, of_func = tracer.cut(condition), tracer.cut(outs + after)
+    found = tracer.apply(
+        WHILE_LOOP,
+        cond=of_cond.text,
+        func=of_func.text,
+        num_outputs=len(outs) + len(after),
+        num_out_data=len(outs),
+        max_iterations=max_iterations,
+        cond_input_locs=tracer.places(of_cond),
+        func_input_locs=tracer.places(of_func),
+        func_var_locs=tuple(of_func.place(number) for number in range(len(first))),
+    )
+    return _regroup(found, out_form), _regroup(found, after_form)
+
+
+def cond(pred, then_func, else_func, name="cond"):
+    """One of two results, by a condition.
+
+    Parameters
+    ----------
+    pred : Symbol
+        A scalar.
+    then_func, else_func : callable
+        Without arguments; both results are computed, and have the same shapes and dtypes.
+    name : str
+        What variables of the subgraph are named after.
+
+    Returns
+    -------
+    Symbol or nested list of Symbol
+        What `then_func` returns where the condition is not zero, else what `else_func` returns.
+
+    Raises
+    ------
+    AssertionError
+        When the functions' results have different forms.
+    TypeError
+        When something is not a Symbol.
+    """
+    condition, _ = _flatten(pred, "pred")
+    tracer = _Tracer(name, condition)
+    then, form = _flatten(tracer.call(then_func), "the result of then_func")
+    other, other_form = _flatten(tracer.call(else_func), "the result of else_func")
+    assert form == other_form, "The results of then_func and else_func have different format"
+    parts = [tracer.cut(symbols) for symbols in (tracer.variables, then, other)]
+    places = [tracer.places(part) for part in parts]
+    found = tracer.apply(
+        COND,
+        cond=parts[0].text,
+        then_branch=parts[1].text,
+        else_branch=parts[2].text,
+        num_outputs=len(then),
+        cond_input_locs=places[0],
+        then_input_locs=places[1],
+        else_input_locs=places[2],
+    )
+    return _regroup(found, form)
