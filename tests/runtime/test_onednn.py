@@ -57,7 +57,9 @@ def test_named_file_must_be_onednn(run_python, tmp_path, library):
         path.write_text("not a library")
     else:
         path.symlink_to(libinfo.find_lib_path()[0])
-    text = run_python("import mxcy", fails=True, MXCY_ONEDNN_LIBRARY=str(path))
+    text = run_python(
+        "import mxcy", fails=True, MXCY_ONEDNN_LIBRARY=str(path), MXNET_ONEDNN_ENABLED="1"
+    )
     assert "EnvError" in text and f"MXCY_ONEDNN_LIBRARY={path} cannot be used" in text
 
 
