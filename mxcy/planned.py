@@ -1,7 +1,6 @@
 """Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
 
 import sys
-import threading
 
 from mxcy import _front, env, trials
 from mxcy.dtypes import CODES
@@ -11,6 +10,7 @@ from mxcy.graph.optimize import optimize
 from mxcy.graph.plan import make_plan, own_outputs
 from mxcy.graph.report import describe, list_memory, list_steps, summary
 from mxcy.graph.target import Target
+from mxcy.kept import Kept
 
 __all__ = ["Planned", "target", "training_graph"]
 
@@ -75,9 +75,7 @@ class Planned:
             print(*list_memory(self.graph, self.plan), sep="\n", file=sys.stderr, flush=True)
         trials.save()
         self._native = _front.Plan(self.plan)
-        self._store = _front.empty((self.plan.store,), _OCTET, context)
-        self._once = [None] * len(self.plan.once)
-        self._lock = threading.Lock()
+        self._kept = Kept(self.plan, context)
 
     def describe(self):
         """Bytes, buffers, what lies in place, segments, fused and repeated operators: a dict.
@@ -119,35 +117,38 @@ class Planned:
             What `new_arena` returned; the backward pass needs it unchanged.
         """
         plan = self.plan
-        bases = [arena, self._store, *arrays]
         if plan.once:
-            self._renew(bases)
+            self._renew(arena, arrays)
+        bases = self._bases(arena, arrays)
         self._native.run(len(plan.once), plan.forward, bases, self.context)
         self._touch(arrays)
 
     def backward(self, arrays, arena):
         """Run the backward pass on the arrays and arena of the forward pass."""
-        bases = [arena, self._store, *arrays]
+        bases = self._bases(arena, arrays)
         self._native.run(self.plan.forward, len(self.plan.steps), bases, self.context)
         self._touch(arrays)
+
+    def _bases(self, arena, arrays):
+        # Whatever was not kept is read by no step that runs, but needs an address.
+        kept = [arena if array is None else array for array in self._kept.arrays]
+        return [arena, *kept, *arrays]
+
+    def _renew(self, arena, arrays):
+        """Run the steps that run once, as far as they have to."""
+
+        def run(number):
+            self._native.run(number, number + 1, self._bases(arena, arrays), self.context)
+
+        self._kept.renew(arrays, run)
 
     def _touch(self, arrays):
         for slot in self.plan.written:
             arrays[slot].touch()
 
-    def _renew(self, bases):
-        """Compute again what depends on variables that were written since."""
-        with self._lock:
-            for number, slots in enumerate(self.plan.once):
-                seen = tuple((bases[2 + s].address, bases[2 + s].version) for s in slots)
-                if seen != self._once[number]:
-                    self._once[number] = None  # in case the step fails
-                    self._native.run(number, number + 1, bases, self.context)
-                    self._once[number] = seen
-
     def step_by_step(self, arrays, arena, visit):
         """Run the forward pass and call ``visit(step, outputs)`` after each step."""
-        bases = [arena, self._store, *arrays]
+        bases = self._bases(arena, arrays)
         plan = self.plan
         for number in range(plan.forward):
             self._native.run(number, number + 1, bases, self.context)

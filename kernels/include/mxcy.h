@@ -82,7 +82,8 @@ MX_API const char* mx_kernel_name(int32_t index, uint32_t* dtypes, uint32_t* fla
 enum {
   MX_QUERY_ACCEPTS = 0,   /* 1, or 0 with the reason as error text */
   MX_QUERY_WORKSPACE = 1, /* bytes of workspace */
-  MX_QUERY_PACKED = 2     /* bytes of the weights in the kernel's own layout */
+  MX_QUERY_PACKED = 2,    /* bytes of the weights in the kernel's own layout */
+  MX_QUERY_FORMAT = 3     /* a number of that layout: calls with equal numbers may share weights */
 };
 typedef struct mx_kernel_extra {
   int (*make)(const mx_call*, void** state); /* a plan calls it once per step; may be NULL */
@@ -99,7 +100,8 @@ MX_API int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call* ca
 
 /* --- plans ---------------------------------------------------------------------------------- */
 /* A plan is a list of kernel calls on places: tensors at an offset from one of some base addresses,
- * which are given when it runs. Plans are never changed, so threads may run one at the same time. */
+ * which are given when it runs. Plans are never changed, so threads may run one at the same time.
+ */
 typedef struct mx_plan mx_plan;
 typedef struct mx_place {
   int32_t base; /* number of a base address */
@@ -158,8 +160,8 @@ MX_API void mx_set_parallel_size(int64_t elements);
 MX_API int32_t mx_threads_for(int64_t work);
 
 /* --- oneDNN -------------------------------------------------------------------------------- */
-/* Files to try in turn, separated by colons, when a kernel whose name says onednn is looked for or a
- * very large matrix product comes; kernels of oneDNN are in the table once one is open. */
+/* Files to try in turn, separated by colons, when a kernel whose name says onednn is looked for or
+ * a very large matrix product comes; kernels of oneDNN are in the table once one is open. */
 MX_API void mx_onednn_offer(const char* paths);
 MX_API int mx_onednn_open(const char* path); /* open this one now */
 /* The version in use, opening what is on offer; "" with an error text when there is none. */
@@ -170,8 +172,8 @@ MX_API void mx_onednn_cache_limit(int64_t entries);
 MX_API void mx_onednn_cache_stats(int64_t* six);
 
 /* --- BLAS ---------------------------------------------------------------------------------- */
-/* Open OpenBLAS (a CBLAS) for very large matrix products where there is no oneDNN; NULL: back to the
- * library's own. */
+/* Open OpenBLAS (a CBLAS) for very large matrix products where there is no oneDNN; NULL: back to
+ * the library's own. */
 MX_API int mx_blas_open(const char* path);
 /* The same when the first such product comes; a file that is none is then ignored. */
 MX_API void mx_blas_offer(const char* path);

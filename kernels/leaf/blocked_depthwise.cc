@@ -73,7 +73,7 @@ int64_t query(const mx_call* call, int32_t what) {
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
   if (what == MX_QUERY_PACKED) return p.groups * taps_of(p) * (int64_t)sizeof(float);
-  return what == MX_QUERY_ACCEPTS;
+  return what != MX_QUERY_WORKSPACE;  // accepted; there is one layout of weights
 }
 
 // `count` outputs of a row or, at its end, fewer.

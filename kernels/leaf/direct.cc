@@ -221,7 +221,7 @@ int64_t query(const mx_call* call, int32_t what) {
   }
   if (what == MX_QUERY_PACKED)
     return p.filters * p.channels * p.kernel[1] * p.kernel[2] * (int64_t)sizeof(float);
-  if (what != MX_QUERY_WORKSPACE) return 1;
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; one layout of weights for each in_block
   // The caller has not decided on the number of threads yet.
   const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
   return alone > team ? alone : team;

@@ -58,7 +58,7 @@ int64_t query(const mx_call* call, int32_t what) {
   }
   const WinogradEntry& entry = *winograd_entry(p);
   if (what == MX_QUERY_PACKED) return entry.packed(p);
-  if (what != MX_QUERY_WORKSPACE) return 1;
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
   // The caller has not decided on the number of threads yet.
   const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
   return alone > team ? alone : team;

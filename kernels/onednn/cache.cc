@@ -148,7 +148,7 @@ int64_t query_job(const mx_call* call, int32_t what, Builder build, size_t param
   if (!job) return -1;
   if (what == MX_QUERY_WORKSPACE) return job->workspace_bytes();
   if (job->packed_bytes() < 0) return mx_fail("oneDNN: no weights in a layout of their own");
-  return job->packed_bytes();
+  return what == MX_QUERY_PACKED ? job->packed_bytes() : job->packed_format();
 }
 
 void set_capacity_of_library() { api().set_primitive_cache_capacity(0); }

@@ -67,7 +67,7 @@ bool build_conv(const mx_call* call, Job* job) {
   Layout weights;
   if (!find_weights(p, &weights) || !describe(p, weights, &job->primitive())) return false;
   const Shapes shapes(p);
-  job->set_packed_bytes((int64_t)api().memory_desc_get_size(weights));
+  job->set_packed(weights);
   job->input(kSrc, 0, Layout::channels(shapes.source, p.in_block));
   job->input(kWeights, 1, std::move(weights));
   if (p.bias) job->input(kBias, 2, Layout::rows(shapes.bias));

@@ -35,7 +35,7 @@ bool find_weights(const P& p, Layout* weights) {
 bool build_with(const mx_call* call, Layout weights, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   if (!describe(p, weights, &job->primitive())) return false;
-  job->set_packed_bytes((int64_t)api().memory_desc_get_size(weights));
+  job->set_packed(weights);
   job->input(kSrc, 0, Layout::rows({p.rows, p.depth}));
   job->input(kWeights, 1, std::move(weights));
   if (p.bias) job->input(kBias, 2, Layout::rows({p.hidden}));

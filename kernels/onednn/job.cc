@@ -117,10 +117,30 @@ bool describe_reorder(Md from, Md to, Primitive* primitive) {
 bool describe_pack(const Extents& extents, Layout packed, Job* job) {
   Layout plain = Layout::rows(extents);
   if (!describe_reorder(plain, packed, &job->primitive())) return false;
-  job->set_packed_bytes((int64_t)api().memory_desc_get_size(packed));
+  job->set_packed(packed);
   job->input(kSrc, 0, std::move(plain));
   job->output(kDst, 0, std::move(packed));
   return true;
+}
+
+namespace {
+
+// The number of a layout among all that weights were packed in.
+int64_t number_of(Md layout) {
+  static std::mutex lock;
+  static auto* known = new std::vector<Layout>;
+  std::lock_guard<std::mutex> guard(lock);
+  for (size_t i = 0; i < known->size(); ++i)
+    if (api().memory_desc_equal((*known)[i], layout)) return (int64_t)i;
+  known->push_back(Layout::copy(layout));
+  return (int64_t)known->size() - 1;
+}
+
+}  // namespace
+
+void Job::set_packed(Md weights) {
+  packed_bytes_ = (int64_t)api().memory_desc_get_size(weights);
+  packed_format_ = number_of(weights);
 }
 
 bool Job::settle() {

@@ -68,8 +68,8 @@ class Job {
   void then(void (*function)(const mx_call*)) { then_ = function; }
   // The output starts as a copy of an input, unless it is the same memory.
   void start_from(int input, int output);
-  // Bytes of weights in a layout of the primitive's own: the answer to MX_QUERY_PACKED.
-  void set_packed_bytes(int64_t bytes) { packed_bytes_ = bytes; }
+  // The weights' layout is of the primitive's choice: MX_QUERY_PACKED and MX_QUERY_FORMAT.
+  void set_packed(Md weights);
 
   // --- for kernels
   // Settle layouts and workspace once the builder is done.
@@ -78,6 +78,7 @@ class Job {
   int run(const mx_call* call);
   int64_t workspace_bytes() const { return workspace_bytes_; }
   int64_t packed_bytes() const { return packed_bytes_; }
+  int64_t packed_format() const { return packed_format_; }
 
  private:
   struct Binding {
@@ -106,7 +107,7 @@ class Job {
   std::vector<Binding> bindings_;
   int copied_ = -1, copy_ = 0;
   void (*then_)(const mx_call*) = nullptr;
-  int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1;
+  int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1, packed_format_ = -1;
   std::mutex lock_;  // of getting ready
   bool ready_ = false;
 };

@@ -117,7 +117,7 @@ def has_kernel(name, dtype):
     return bool(lib.mx_kernel_find(name.encode(), dtype, None))
 
 
-_QUERIES = {"accepts": 0, "workspace": 1, "packed": 2}
+_QUERIES = {"accepts": 0, "workspace": 1, "packed": 2, "format": 3}
 
 
 def _question(params, ins, outs):

@@ -1,6 +1,7 @@
 """The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
 
 import ctypes
+import itertools
 import math
 
 import numpy as np
@@ -31,10 +32,19 @@ def _memory_type(dtype):
     return np.dtype(np.uint16) if dtype == _BF16 else dtypes.DTYPES[dtype]
 
 
+_writes = itertools.count(1)
+
+
 class _Storage:
-    """What views of one memory share: a count of writes, and whether others may write as well."""
+    """What views of one memory share: a number that changes with each write (no two storages have
+    the same; 0 before somebody asked), and whether others may write as well.
+    """
 
     version, exported = 0, False
+
+    def wrote(self):
+        """Tell that the memory was written."""
+        self.version = next(_writes)
 
 
 def _address_of(memory):
@@ -115,7 +125,7 @@ class NDArrayBase:
 
         Whoever keeps it beyond the next call of an operator, and writes to it, calls `export`.
         """
-        self._storage.version += 1
+        self._storage.wrote()
         if self.writable:
             return self._memory
         view = self._memory.view()
@@ -125,12 +135,13 @@ class NDArrayBase:
     @property
     def version(self):
         """A number that changes with each write to the memory."""
-        self._storage.version += self._storage.exported
+        if self._storage.exported or self._storage.version == 0:
+            self._storage.wrote()
         return self._storage.version
 
     def touch(self):
         """Tell that the memory was written."""
-        self._storage.version += 1
+        self._storage.wrote()
 
     def export(self):
         """Tell that others may write to the memory from now on."""

@@ -16,7 +16,7 @@ from mxcy._cy.native cimport (
     MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel_find, mx_last_error,
     mx_rng, mx_tensor, mx_threads_for,
 )
-from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of
+from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of, wrote
 from mxcy._cy.pool cimport pool_alloc, pool_free
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
 
@@ -307,7 +307,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     cdef int i, status, n = prepared.nin + prepared.nout
     if prepared.mutated is not None:
         for position in prepared.mutated:
-            (<NDArrayBase>inputs[position]).storage.version += 1
+            wrote((<NDArrayBase>inputs[position]).storage)
     if prepared.kernel == NULL:
         values = prepared.call.attrs
         if numbers != NULL and prepared.call.op.schema.dynamic_names:
@@ -544,7 +544,7 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
         record(handle, prepared, inputs, only, outputs, numbers, context)
     if out is not None:
         for array in outputs:
-            array.storage.version += 1
+            wrote(array.storage)
         return out
     if prepared.visible == 1:
         return outputs[0]

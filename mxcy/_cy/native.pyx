@@ -12,7 +12,7 @@ from mxcy._cy.native cimport (
 
 from mxcy.base import MXNetError
 
-cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2}
+cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2, "format": 3}
 
 
 def initialise(int isa, int threads, long parallel_size):
@@ -86,9 +86,9 @@ def query(str name, bytes params, list ins, list outs, str what):
     params : bytes or None
         The parameter struct.
     ins, outs : list of Spec
-    what : {'accepts', 'workspace', 'packed'}
+    what : {'accepts', 'workspace', 'packed', 'format'}
         Whether the kernel takes it (None, or the reason for refusing); bytes of workspace; bytes of
-        the weights in the kernel's own layout.
+        the weights in the kernel's own layout, and a number of that layout.
     """
     cdef _Question question = _Question(params, ins, outs)
     cdef int64_t answer = mx_kernel_query(name.encode(), &question.call, QUERIES[what])

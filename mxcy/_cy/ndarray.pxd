@@ -16,7 +16,7 @@ cdef class Storage:
     cdef size_t bytes
     cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
     cdef readonly object context
-    cdef int64_t version  # counts writes, so that what was derived from the memory can be renewed
+    cdef int64_t version  # changes with each write; no two storages ever have the same
     cdef bint exported  # others may write to the memory without our knowing
 
 
@@ -34,6 +34,7 @@ cdef class NDArrayBase:
 ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
 cdef void plug_arithmetic(Arithmetic run)
 cdef Shape shape_of(tuple dims)
+cdef void wrote(Storage storage) noexcept
 cdef NDArrayBase make_array(Shape layout, int dtype, object context)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)
 cdef object array_class

@@ -120,6 +120,16 @@ cdef class Storage:
             pool_free(self.data, self.bytes)
 
 
+cdef int64_t writes = 0
+
+
+cdef void wrote(Storage storage) noexcept:
+    """Tell that memory was written, or is new."""
+    global writes
+    writes += 1
+    storage.version = writes
+
+
 cdef class _Export:
     """A buffer of another object, held until the arrays over it are gone."""
 
@@ -138,6 +148,7 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     cdef Storage storage = Storage.__new__(Storage)
     storage.bytes = layout.size * itemsize[dtype]
     storage.context = context
+    wrote(storage)
     storage.data = pool_alloc(storage.bytes)
     if storage.data == NULL and storage.bytes:
         storage.bytes = 0
@@ -185,6 +196,7 @@ def from_numpy(source, int dtype, context, bint copy=True):
     storage = Storage.__new__(Storage)
     storage.data, storage.bytes, storage.owner = export.view.buf, 0, export
     storage.context, storage.exported = context, True
+    wrote(storage)
     array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     array.storage, array.data = storage, <char *>export.view.buf
     array.layout, array.dtype_code = shape_of(source.shape), dtype
@@ -237,19 +249,19 @@ cdef class NDArrayBase:
         cdef bint before = self.storage.exported
         view = np.asarray(memoryview(self))
         self.storage.exported = before
-        self.storage.version += 1
+        wrote(self.storage)
         return view
 
     @property
     def version(self):
         """A number that changes with each write to the memory."""
         if self.storage.exported:
-            self.storage.version += 1
+            wrote(self.storage)
         return self.storage.version
 
     def touch(self):
         """Tell that the memory was written."""
-        self.storage.version += 1
+        wrote(self.storage)
 
     def export(self):
         """Tell that others may write to the memory from now on."""

@@ -32,12 +32,12 @@ _DENSE = {"fc_onednn": (0,)}
 
 
 class Choice:
-    """A kernel, its parameter, and the bytes of its packed weights."""
+    """A kernel, its parameter, the bytes of its packed weights and the number of their layout."""
 
-    __slots__ = ("algo", "tile", "packed")
+    __slots__ = ("algo", "tile", "packed", "format")
 
-    def __init__(self, algo, tile, packed):
-        self.algo, self.tile, self.packed = algo, tile, packed
+    def __init__(self, algo, tile, packed, format):
+        self.algo, self.tile, self.packed, self.format = algo, tile, packed, format
 
 
 class _Candidate:
@@ -63,6 +63,10 @@ class _Candidate:
     def packed(self):
         """Bytes of its weights."""
         return self._ask("packed")
+
+    def format(self):
+        """The number of its weights' layout."""
+        return self._ask("format")
 
     def _ask(self, what):
         return self._target.query(self.algo, self.params, self.ins, self.outs, what)
@@ -114,7 +118,7 @@ def _choose_anew(target, op, attrs, ins, names, tries):
     if tries and len(accepted) > 1:
         best = _fastest(target, op, attrs, ins, accepted)
     target.report(1, f"{op.name} {ins[0]}: {best.algo} tile {best.tile}")
-    return Choice(best.algo, best.tile, best.packed())
+    return Choice(best.algo, best.tile, best.packed(), best.format())
 
 
 def _fastest(target, op, attrs, ins, accepted):

@@ -1,9 +1,9 @@
 """The plan of a graph: a flat list of prepared calls on places, which a front's `Plan` then runs.
 
 Places are tensors at an offset from a base. Base `ARENA` is one block of memory that lives for a
-run (from forward to backward when training), base `STORE` one that lives as long as the plan: it
-keeps what is computed once from parameters, such as packed weights. Further bases are the slots:
-the arrays of variables, then those of outputs.
+run (from forward to backward when training). The bases after it are the slots: the arrays of
+variables, those of outputs, and before both those that are kept between runs, because they are
+computed once from parameters: packed weights, for instance.
 """
 
 import struct
@@ -15,12 +15,12 @@ from mxcy.ops.infer import Spec
 from mxcy.ops.prepare import prepare
 
 __all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
-__all__ += ["ARENA", "STORE", "SLOTS", "ONCE"]
+__all__ += ["ARENA", "ONCE", "Once"]
 
-ARENA, STORE, SLOTS = 0, 1, 2
-#: the `extra` key of nodes that run only when a variable they depend on was written
+ARENA = 0
+#: The `extra` key of nodes that run only when a variable they depend on was written. The value, if
+#: not empty, says what the node makes of its inputs better than its attributes do.
 ONCE = "__once__"
-_LINE = 64
 _DOUBLE = struct.Struct("=d")
 
 
@@ -42,6 +42,29 @@ class Step:
         self.call, self.name, self.ins, self.outs = call, name, ins, outs
 
 
+class Once:
+    """A step that runs only when a variable it depends on was written.
+
+    Attributes
+    ----------
+    slots : tuple of int
+        Of those variables.
+    kept : tuple of int
+        Which kept arrays it makes.
+    reads : tuple of int
+        Which helping ones it reads.
+    recipe : tuple
+        What it makes of the slots' arrays, whatever their numbers: equal recipes of equal arrays
+        make the same, so that plans may share it.
+    """
+
+    __slots__ = ("slots", "kept", "reads", "recipe")
+
+    def __init__(self, slots, recipe):
+        self.slots, self.recipe = slots, recipe
+        self.kept = self.reads = ()
+
+
 class Plan:
     """What a front needs to run a graph.
 
@@ -51,12 +74,16 @@ class Plan:
         Base, byte offset, shape and dtype.
     steps : list of Step
         First those that run once, then the forward pass, then the backward pass.
-    once : list of tuple of int
-        For each of the first steps, the variables' slots on which it depends.
+    once : list of Once
+        For each of the first steps.
     forward : int
         Number of the first step of the backward pass.
-    arena, store : int
+    arena : int
         Bytes.
+    kept : list of Spec
+        Of the arrays that are kept between runs; their bases follow the arena's.
+    helping : set of int
+        Those of them that only other steps of `once` read.
     variables : list of str
         Their names, in the order of the slots.
     outputs : list of Spec
@@ -71,7 +98,8 @@ class Plan:
     once: list
     forward: int
     arena: int
-    store: int
+    kept: list
+    helping: set
     variables: list
     outputs: list
     written: list
@@ -132,12 +160,14 @@ class _Maker:
         plan.variables = [graph.nodes[number].name for number in variables]
         plan.outputs = [graph.spec(entry) for entry in graph.outputs]
         slot = {number: position for position, number in enumerate(variables)}
-        for number, position in slot.items():
-            self.place((number, 0), SLOTS + position, 0)
-        for position, entry in enumerate(graph.outputs):
-            self.place(entry, SLOTS + len(variables) + position, 0)
         once = _once_nodes(graph, slot)
-        plan.store = self.put_in_store(once)
+        plan.kept = self.place_kept(once)
+        plan.helping = self.find_helping(once)
+        first = ARENA + 1 + len(plan.kept)
+        for number, position in slot.items():
+            self.place((number, 0), first + position, 0)
+        for position, entry in enumerate(graph.outputs):
+            self.place(entry, first + len(variables) + position, 0)
         plan.memory = plan_memory(graph, self.calls, set(self.numbers), self.target.settings)
         plan.arena = plan.memory.total
         for entry, offset in plan.memory.offsets.items():
@@ -161,14 +191,30 @@ class _Maker:
             self.numbers[entry] = len(self.places)
             self.places.append((base, offset, self.graph.spec(entry)))
 
-    def put_in_store(self, once):
-        """Place what is computed once; returns the bytes."""
-        total = 0
+    def place_kept(self, once):
+        """Place what is computed once; returns the Specs."""
+        found = []
         for number in sorted(once):
-            for index, spec in enumerate(self.graph.specs[number]):
-                self.place((number, index), STORE, total)
-                total += -(-spec.nbytes // _LINE) * _LINE
-        return total
+            specs = self.graph.specs[number]
+            once[number].kept = tuple(range(len(found), len(found) + len(specs)))
+            for index, spec in enumerate(specs):
+                found.append(spec)
+                self.place((number, index), ARENA + len(found), 0)
+        return found
+
+    def find_helping(self, once):
+        """The kept arrays that only steps of `once` read; also tells those steps which."""
+        place = {(n, i): kept for n, o in once.items() for i, kept in enumerate(o.kept)}
+        read = {entry for number in once for entry in self.graph.nodes[number].inputs}
+        elsewhere = set(self.graph.outputs)
+        for number, node in enumerate(self.graph.nodes):
+            if number not in once:
+                elsewhere.update(node.inputs)
+        helping = {entry for entry in place if entry in read and entry not in elsewhere}
+        for number in once:
+            inputs = self.graph.nodes[number].inputs
+            once[number].reads = tuple({place[entry] for entry in inputs if entry in helping})
+        return {place[entry] for entry in helping}
 
     def is_idle(self, number):
         """Whether a node only hands on its input's memory."""
@@ -226,18 +272,21 @@ def _fix_numbers(call):
 
 
 def _once_nodes(graph, slot):
-    """{number of a node that runs once: the slots of the variables it depends on}."""
+    """{number of a node that runs once: its Once, still without arrays}."""
     found: dict = {}
     for number, node in enumerate(graph.nodes):
         if ONCE not in node.extra:
             continue
-        slots = set()
-        for source, _ in node.inputs:
+        slots, ingredients = [], []
+        for source, index in node.inputs:
             if source in slot:
-                slots.add(slot[source])
+                behind, recipe = (slot[source],), ()
             elif source in found:
-                slots.update(found[source])
+                behind, recipe = found[source].slots, found[source].recipe
             else:
                 raise MXNetError(f"node {node.name} is to run once, but depends on other nodes")
-        found[number] = tuple(sorted(slots))
+            slots += [s for s in behind if s not in slots]
+            ingredients.append((index, recipe, tuple(slots.index(s) for s in behind)))
+        what = (node.op.name, node.extra[ONCE]) if node.extra[ONCE] else node.signature
+        found[number] = Once(tuple(slots), (what, tuple(ingredients)))
     return found

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy import gluon
 from mxcy.graph.builder import Builder
 from mxcy.graph.verify import verify
 from mxcy.ops.infer import Spec
@@ -248,3 +249,40 @@ def test_nnpack_threads_keep_layers_to_one_thread(monkeypatch):
     assert min(work()) > 0
     monkeypatch.setenv("MXNET_CPU_NNPACK_NTHREADS", "1")
     assert work() == [0]
+
+
+def test_plans_of_several_batches_share_packed_weights():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Conv2D(16, 3, in_channels=16, padding=1), gluon.nn.BatchNorm(in_channels=16))
+    net.initialize()
+    net.hybridize(inline_limit=0)
+    inputs = [mx.nd.random.uniform(shape=(batch, 16, 9, 9)) for batch in (1, 2, 5)]
+    before = [net(x).asnumpy() for x in inputs]
+    plans = [bound.planned for bound in net._calls._traced[0][1]._cached._plans.values()]
+    held = {id(array) for planned in plans for array in planned._kept.arrays}
+    assert len(plans) == 3 and len(held) == len(plans[0].plan.kept)
+    net[0].weight.set_data(net[0].weight.data() * 2)
+    net[1].gamma.set_data(net[1].gamma.data() * 3)
+    for x, old in zip(inputs, before, strict=True):
+        np.testing.assert_allclose(net(x).asnumpy(), eagerly(net, x), rtol=1e-4, atol=1e-4)
+        assert np.abs(net(x).asnumpy() - old).max() > 0.01
+
+
+def eagerly(net, x):
+    """A hybridized net's output, computed operator by operator."""
+    for layer in net:
+        x = layer._evaluate_plainly((x,))
+    return x.asnumpy()
+
+
+def test_new_arrays_in_old_places_are_packed_anew():
+    net = Net((1, 16, 8, 8))
+    planned = net.planned(net.conv(net.data, 16))
+    name = next(name for name in planned.variables if name.startswith("w"))
+    shape = net.arrays[name].shape
+    for value in (1.0, 2.0, 3.0):
+        net.arrays[name] = None  # its memory is free for the next one
+        net.arrays[name] = mx.nd.full(shape, value)
+        found = net.run(planned)[0]
+        fresh = net.run(net.planned(net.builder.value((len(net.builder.nodes) - 1, 0))))[0]
+        np.testing.assert_allclose(found, fresh, rtol=1e-5)

@@ -173,7 +173,7 @@ def _fold(made, graph, chain, layer, parameters):
     statistics = [made.entry(entry) for entry in norm.inputs[1:]]
     sources = [*layer.inputs[1:], *norm.inputs[1:]]
     constant = all(graph.nodes[number].op is None for number, _ in sources)
-    extra = {ONCE: "1"} if constant else None
+    extra = {ONCE: ""} if constant else None
     number, _ = made.add(
         "_fold_batch_norm", attrs, [*parameters, *statistics], f"{layer.name}_folded", extra
     )

@@ -94,11 +94,17 @@ class _Layout:
             self._blocked[entry] = self.made.add("_to_blocked", attrs, [self.plain(entry)])
         return self._blocked[entry]
 
-    def once(self, sources):
-        """The `extra` of a node that depends on old entries: whether it is to run once."""
+    def once(self, sources, choice=None, *more):
+        """The `extra` of a node that depends on old entries, when it is to run once.
+
+        Nodes that pack weights for a `choice` in the same layout make the same of the same weights.
+        """
         nodes = self.graph.nodes
-        fixed = all(nodes[n].op is None or ONCE in nodes[n].extra for n, _ in sources)
-        return {ONCE: "1"} if fixed else None
+        if not all(nodes[n].op is None or ONCE in nodes[n].extra for n, _ in sources):
+            return None
+        if choice is None:
+            return {ONCE: ""}
+        return {ONCE: f"{choice.algo} {choice.format} {choice.packed} {more}"}
 
     def finish(self):
         """The new graph."""
@@ -138,7 +144,7 @@ def _conv(layout, number):
     form = {**attrs, "batch": shape[0], "source": shape[2:]}
     packed = made.add(
         "_pack_conv_weight", form, [layout.plain(weight)], f"{node.name}_packed",
-        layout.once([weight]),
+        layout.once([weight], choice, form["in_block"]),
     )  # fmt: skip
     inputs = [layout.blocked(data) if attrs["in_block"] else layout.plain(data), packed]
     if not attrs["no_bias"]:
@@ -181,7 +187,7 @@ def _dense(layout, number):
     rows = graph.spec((number, 0)).size // attrs["num_hidden"]
     inputs[1] = made.add(
         "_pack_fc_weight", {**attrs, "batch": rows}, [inputs[1]], f"{node.name}_packed",
-        layout.once([node.inputs[1]]),
+        layout.once([node.inputs[1]], choice),
     )  # fmt: skip
     layout.put(number, made.add("_sg_onednn_fully_connected", attrs, inputs, node.name), False)
     return True
