@@ -72,8 +72,23 @@ def prepare_library(names):
     )
 
 
+def choose_calmly():
+    """`choose`, with a team that does not spin for long, unless the user says how it waits.
+
+    By default the OpenMP runtime lets threads spin for milliseconds. On a busy machine that takes
+    the time of those they wait for: networks ran five times slower.
+    """
+    if env.is_set("OMP_WAIT_POLICY") or env.is_set("GOMP_SPINCOUNT"):
+        return choose()
+    env.set_raw("GOMP_SPINCOUNT", "1000")  # read by the runtime when the library is loaded
+    try:
+        return choose()
+    finally:
+        env.set_raw("GOMP_SPINCOUNT", None)
+
+
 env.read_import_time()
-package, _names = choose()
+package, _names = choose_calmly()
 prepare_library(_names)
 onednn.offer()
 blas.offer()

@@ -85,6 +85,9 @@ def _parse_team(text: str) -> int:
 team = Kind("an integer, 1 or more, or a comma list of them", _parse_team)
 
 
+spins = Kind("a number, which may end in k or M, or infinite", str)
+
+
 # --- the table --------------------------------------------------------------------------------
 
 
@@ -170,6 +173,11 @@ _ROWS = (
     Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env",
              "Threads of the parallel team; default: the physical cores this process may use, "
              "capped by its control group's CPU quota. Of a list, the first counts."),
+    Variable("OMP_WAIT_POLICY", one_of("active", "passive", "ACTIVE", "PASSIVE"), None, "I",
+             "mxcy._front", "Whether threads of the team spin or sleep between regions; default: "
+             "they spin for some microseconds, then sleep."),
+    Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy._front",
+             "How often threads of the team look for work before they sleep; default 1000."),
     Variable("MXNET_OMP_MAX_THREADS", integer(1), None, "I", "mxcy.env",
              "An upper bound of the team size."),
     Variable("MXNET_CPU_PARALLEL_SIZE", integer(0), 200000, "F", "mxcy._front",

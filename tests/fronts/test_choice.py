@@ -86,3 +86,27 @@ def test_broken_build_raises_when_enforced(broken):
 def test_bad_value_names_the_variable():
     status, _, errors = run(SHOW, MXNET_ENABLE_CYTHON="yes")
     assert status != 0 and "MXNET_ENABLE_CYTHON" in errors and "'yes'" in errors
+
+
+@pytest.mark.parametrize("variable", [None, "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
+def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
+    """The library sees a short spin, unless the user said something; nobody else does."""
+    given = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "7"}
+    code = (
+        "import os, mxcy.env as env\n"
+        "seen = []\n"
+        "keep = env.set_raw\n"
+        "env.set_raw = lambda *pair: (seen.append(pair), keep(*pair))\n"
+        "import mxcy\n"
+        "print(seen, os.environ.get('GOMP_SPINCOUNT'))\n"
+    )
+    extra = {variable: given[variable]} if variable else {}
+    environment = {k: v for k, v in os.environ.items() if k not in given}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env={**environment, **extra}, capture_output=True, text=True,
+        check=True,
+    ).stdout  # fmt: skip
+    if variable is None:
+        assert found == "[('GOMP_SPINCOUNT', '1000'), ('GOMP_SPINCOUNT', None)] None\n"
+    else:
+        assert found == f"[] {extra.get('GOMP_SPINCOUNT')}\n"
