@@ -6,10 +6,11 @@ Hybridized blocks are cached operators.
 
 from mxcy import _front, autograd
 from mxcy.base import MXNetError
+from mxcy.graph.backend import to_entries
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
-from mxcy.graph.node import topological
+from mxcy.graph.node import SymbolNode, topological
 from mxcy.graph.passes import mirror
 from mxcy.ndarray import NDArray
 from mxcy.ndarray.register import F, function
@@ -55,8 +56,9 @@ class CachedOp:
         if self.flags["mirror"] not in (None, "sqrt"):
             raise MXNetError(f"CachedOp: mirror must be None or 'sqrt', got {self.flags['mirror']}")
         operations = [node for node in topological(self._entries) if node.op is not None]
+        loops = any(node.op.in_symbols.subgraphs for node in operations)
         self._eager = (
-            len(operations) <= int(self.flags["inline_limit"])
+            (len(operations) <= int(self.flags["inline_limit"]) and not loops)
             or bool(self.flags["is_dynamic"])
             or any(node.op.eager is not None for node in operations)
         )
@@ -226,6 +228,10 @@ def run_eagerly(entries, arrays):
                 raise MXNetError(f"variable {node.name} has no value")
             results[id(node)] = [arrays[node.name]]
             continue
+        if node.op.in_symbols.subgraphs:
+            inputs = [results[id(source)][index] for source, index in node.inputs]
+            results[id(node)] = _run_expanded(node, inputs)
+            continue
         known = node.op.schema.by_name
         given = {name: text for name, text in node.attrs.items() if name in known}
         inputs = [results[id(source)][index] for source, index in node.inputs]
@@ -236,6 +242,17 @@ def run_eagerly(entries, arrays):
             found = function(node.op)(*inputs, **given)
         results[id(node)] = [found] if isinstance(found, NDArray) else found
     return [results[id(node)][index] for node, index in entries]
+
+
+def _run_expanded(node, inputs):
+    """Run control flow operator by operator; returns its outputs."""
+    arrays = {f"in{i}": array for i, array in enumerate(inputs)}
+    variables = [(SymbolNode(None, name), 0) for name in arrays]
+    alone = SymbolNode(node.op, node.name, node.attrs, variables)
+    entries = [(alone, index) for index in range(len(node.outputs()))]
+    known = {name: Spec(array.shape, array.dtype_code) for name, array in arrays.items()}
+    graph = infer(from_entries(entries, autograd.is_training()), known)
+    return run_eagerly(to_entries(graph), arrays)
 
 
 def _parsed(value):

@@ -156,3 +156,40 @@ def test_refusals():
         outs.eval(data=nd.zeros((0, 2)), state=nd.zeros((2,)))
     with pytest.raises(MXNetError):
         outs.infer_shape(data=(3, 2), state=(4,))
+
+
+class Recurrent(mx.gluon.HybridBlock):
+    """A layer that runs along the first axis."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = mx.gluon.nn.Dense(4, flatten=False, in_units=4)
+
+    def hybrid_forward(self, F, data, state):
+        def body(element, states):
+            state = F.tanh(self.dense(element + states[0]))
+            return state * 2, [state]
+
+        outs, states = F.contrib.foreach(body, data, [state])
+        return outs, states[0]
+
+
+@pytest.mark.parametrize("flags", [{}, {"is_dynamic": True}, {"static_alloc": True}])
+def test_hybridized_loops(flags, tmp_path):
+    block = Recurrent()
+    block.initialize()
+    data, state = array(3, 2, 4), array(2, 4)
+    found = []
+    for active in (False, True):
+        block.hybridize(active, **flags)
+        with autograd.record():
+            outs, last = block(data, state)
+            total = (outs * outs).sum() + last.sum()
+        total.backward()
+        found.append([outs, last, block.dense.weight.grad().copy()])
+    for ours, other in zip(*found, strict=True):
+        np.testing.assert_allclose(ours.asnumpy(), other.asnumpy(), rtol=1e-5, atol=1e-6)
+    block.export(str(tmp_path / "x"))
+    files = [str(tmp_path / name) for name in ("x-symbol.json", "x-0000.params")]
+    again = mx.gluon.SymbolBlock.imports(files[0], ["data0", "data1"], files[1])
+    np.testing.assert_allclose(again(data, state)[0].asnumpy(), outs.asnumpy(), rtol=1e-5)
