@@ -230,7 +230,9 @@ int64_t query(const mx_call* call, int32_t what) {
 int conv_blocked(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return mx_fail("conv_blocked: %s", reason);
-  const int threads = call->threads;
+  int threads = call->threads;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)call->workspace_size < workspace(p, threads)) threads = 1;
   if ((int64_t)call->workspace_size < workspace(p, threads))
     return mx_fail("conv_blocked: the workspace is too small");
   const Shape shape(p);

@@ -68,9 +68,12 @@ int conv_winograd(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
   const WinogradEntry& entry = *winograd_entry(p);
-  if ((int64_t)call->workspace_size < entry.workspace(p, call->threads))
+  mx_call own = *call;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
     return mx_fail("conv_winograd: the workspace is too small");
-  return entry.run(call, p);
+  return entry.run(&own, p);
 }
 
 template <bool turned>

@@ -102,13 +102,17 @@ void from_blocks(const float* blocked, float* plain, int64_t images, int64_t cha
 }
 
 template <bool transpose>
-int run(const mx_call* call) {
+int run(const mx_call* given) {
+  mx_call own = *given;
+  const mx_call* call = &own;
   const auto& of = *(const mx_conv_params*)call->params;
   Problem problem(of, transpose);
   mx_fused_conv_params& p = problem.p;
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
   const WinogradEntry& entry = *winograd_entry(p);
-  const Room room(problem, entry, call->threads);
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)own.workspace_size < Room(problem, entry, own.threads).all) own.threads = 1;
+  const Room room(problem, entry, own.threads);
   if ((int64_t)call->workspace_size < room.all)
     return mx_fail("conv_winograd: the workspace is too small");
   char* space = (char*)call->workspace;

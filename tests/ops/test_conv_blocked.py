@@ -4,6 +4,7 @@ import pytest
 
 from mxcy.base import MXNetError
 from tests.ops.fused_conv import ACTIVATIONS, BLOCK, Problem
+from tests.ops.kernel_call import library
 
 TOLERANCE = 3e-6
 
@@ -68,6 +69,16 @@ def test_what_follows(act):
 def test_without_bias():
     problem = Problem(1, BLOCK, BLOCK, (9, 9), bias=False, act="relu")
     assert problem.error(problem.run("conv_blocked")) < TOLERANCE
+
+
+def test_a_team_that_grew_since_the_workspace_was_made():
+    problem = Problem(2, 2 * BLOCK, 3 * BLOCK, (20, 20))
+    before = library().mx_threads()
+    library().mx_set_threads(1)
+    try:
+        assert problem.error(problem.run("conv_blocked", threads=2)) < TOLERANCE
+    finally:
+        library().mx_set_threads(before)
 
 
 def test_no_images():

@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import REGISTRY
 from tests.ops.fused_conv import ACTIVATIONS, BLOCK, Problem
-from tests.ops.kernel_call import query_kernel, run_kernel
+from tests.ops.kernel_call import library, query_kernel, run_kernel
 
 TOLERANCE = 1e-5
 KERNELS = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)]
@@ -51,6 +51,16 @@ def test_deep_sums_stay_accurate(kernel):
     # The largest acceptable error is 1e-4; more points cost some digits.
     limit = TOLERANCE if max(kernel) == 3 else 4 * TOLERANCE
     assert problem.error(problem.run("conv_winograd")) < limit
+
+
+def test_a_team_that_grew_since_the_workspace_was_made():
+    problem = Problem(2, 2 * BLOCK, 3 * BLOCK, (20, 20))
+    before = library().mx_threads()
+    library().mx_set_threads(1)
+    try:
+        assert problem.error(problem.run("conv_winograd", threads=2)) < TOLERANCE
+    finally:
+        library().mx_set_threads(before)
 
 
 def test_no_images():
