@@ -85,6 +85,26 @@ struct Cut {
   }
 };
 
+// n pixels that are `stride` apart; the stride is a constant where that lets loops be vectorized.
+template <int stride>
+void take_numbers(float* to, const float* from, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
+}
+void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64_t run) {
+  if (n <= 0) return;
+  if (stride == 1) {
+    memcpy(to, from, n * run * sizeof(float));
+  } else if (run == B) {
+    for (int64_t j = 0; j < n; ++j) store_block(to + j * B, load_block(from + j * stride * B));
+  } else if (stride == 2) {
+    take_numbers<2>(to, from, n);
+  } else if (stride == 4) {
+    take_numbers<4>(to, from, n);
+  } else {
+    for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
+  }
+}
+
 // The rows under output rows [first, first + rows) of an image, as direct.h describes.
 void fill_band(const Shape& s, const float* image, float* band, int64_t first, int64_t rows) {
   const int64_t run = s.run, phase = s.phase(), top = first * s.stride_y - s.pad_y;
@@ -98,14 +118,8 @@ void fill_band(const Shape& s, const float* image, float* band, int64_t first, i
         const Span span(i - s.pad_x, s.stride_x, inside ? s.width : 0, phase);
         const int64_t low = inside ? span.low : 0, high = inside ? span.high : 0;
         memset(band, 0, low * run * sizeof(float));
-        for (int64_t j = low; j < high; ++j) {
-          const float* pixel = from + (i - s.pad_x + j * s.stride_x) * run;
-          if (run == 1) {
-            band[j] = *pixel;
-          } else {
-            store_block(band + j * B, load_block(pixel));
-          }
-        }
+        take_columns(band + low * run, from + (i - s.pad_x + low * s.stride_x) * run, high - low,
+                     s.stride_x, run);
         memset(band + high * run, 0, (phase - high) * run * sizeof(float));
       }
     }
