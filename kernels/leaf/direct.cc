@@ -40,11 +40,16 @@ struct Shape {
     }
   }
 
-  // Input rows under n output rows.
-  int64_t rows_under(int64_t n) const { return (n - 1) * stride_y + (taps_y - 1) * dilate_y + 1; }
-  // Columns of the band that are a stride apart.
-  int64_t phase() const { return out_width + (taps_x - 1) * dilate_x / stride_x; }
-  int64_t band_row() const { return stride_x * phase() * run; }
+  // What a window covers. Rows and columns that lie between windows are not in the band.
+  int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
+  int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
+  // Rows of the band from one output row to the next, and under n output rows.
+  int64_t band_step() const { return least(stride_y, reach_y()); }
+  int64_t rows_under(int64_t n) const { return (n - 1) * band_step() + reach_y(); }
+  // Columns of the band that are a stride apart, and how many such sets there are.
+  int64_t phase() const { return out_width + (reach_x() - 1) / stride_x; }
+  int64_t phases() const { return least(stride_x, reach_x()); }
+  int64_t band_row() const { return phases() * phase() * run; }
 };
 
 // How the work is cut: an image in pieces of output rows (or columns, when it is flat), and, where
@@ -59,8 +64,8 @@ struct Cut {
     const int64_t depth = s.in_planes * s.run;
     const int64_t panels = (s.out_blocks + kPanelBlocks - 1) / kPanelBlocks;
     const int64_t size = s.flat ? s.out_width : s.out_height;
-    const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.stride_y;
-    int64_t most = room / unit - (s.flat ? 0 : (s.taps_y - 1) * s.dilate_y / s.stride_y);
+    const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.band_step();
+    int64_t most = room / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
     if (s.flat) most = most / kColumns * kColumns;
     const int64_t least_size = s.flat ? 4 * kColumns : 1;
     if (most < least_size) most = least_size;
@@ -111,9 +116,10 @@ void fill_band(const Shape& s, const float* image, float* band, int64_t first, i
   const int64_t under = s.rows_under(rows);
   for (int64_t plane = 0; plane < s.in_planes; ++plane, image += s.height * s.width * run) {
     for (int64_t y = 0; y < under; ++y) {
-      const bool inside = top + y >= 0 && top + y < s.height;
-      const float* from = image + (top + y) * s.width * run;
-      for (int64_t i = 0; i < s.stride_x; ++i, band += phase * run) {
+      const int64_t row = top + y / s.band_step() * s.stride_y + y % s.band_step();
+      const bool inside = row >= 0 && row < s.height;
+      const float* from = image + row * s.width * run;
+      for (int64_t i = 0; i < s.phases(); ++i, band += phase * run) {
         // Column j of this phase is i + j * stride - pad of the image.
         const Span span(i - s.pad_x, s.stride_x, inside ? s.width : 0, phase);
         const int64_t low = inside ? span.low : 0, high = inside ? span.high : 0;
@@ -199,7 +205,7 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   fill_band(s, in, band, first, rows);
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
     for (int64_t y = 0; y < rows; ++y) {
-      columns_of(work, reach, band + y * s.stride_y * s.band_row(), image, first + y, 0,
+      columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
                  s.out_width, o, least(o + kPanelBlocks, end));
     }
   }
