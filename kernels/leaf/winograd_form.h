@@ -169,9 +169,10 @@ struct Form {
     const int64_t all = g.tiles > 0 ? g.tiles : 1;
     const int64_t chunks = ((all + tiles - 1) / tiles + ways - 1) / ways * ways;
     cut.tiles = (all + chunks - 1) / chunks;
-    // M of all channels if it fits beside V, else of some.
+    // M of some channels if V then stays in the cache, else of all: points come one by one, and
+    // what belongs to one fits.
     const int64_t room = cache * 5 / 4 / (kPointBytes * cut.tiles) - g.in_blocks;
-    cut.outs = room >= outs ? outs : least(outs, kFewOuts);
+    cut.outs = room >= outs || room <= 0 ? outs : least(outs, kFewOuts);
     cut.v_point = spread(g.in_blocks * cut.tiles * B);
     cut.m_point = spread(cut.outs * cut.tiles * B);
     return cut;
