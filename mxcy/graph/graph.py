@@ -22,18 +22,21 @@ class Node:
         The user's attributes, such as ``__force_mirroring__``.
     """
 
-    __slots__ = ("op", "name", "attrs", "inputs", "extra")
+    __slots__ = ("op", "name", "attrs", "inputs", "extra", "_signature")
 
     def __init__(self, op, name, attrs, inputs=(), extra=None):
         self.op, self.name, self.attrs = op, name, attrs
         self.inputs, self.extra = tuple(inputs), extra or {}
+        self._signature = None
 
     @property
     def signature(self):
         """What makes two nodes the same operation: operator, attributes and numbers, mode."""
-        a = self.attrs
-        numbers = tuple(getattr(a, name) for name in self.op.schema.dynamic_names)
-        return self.op.name, a.key, numbers, self.op.uses_mode and a.train
+        if self._signature is None:
+            a, op = self.attrs, self.op
+            numbers = tuple([getattr(a, name) for name in op.schema.dynamic_names])
+            self._signature = op.name, a.key, numbers, op.uses_mode and a.train
+        return self._signature
 
     @property
     def count(self):
@@ -42,7 +45,7 @@ class Node:
 
     def mutates(self):
         """The entries among the inputs that the operator writes."""
-        if self.op is None:
+        if self.op is None or not self.op.writes:
             return ()
         return tuple(self.inputs[i] for i in self.op.mutated(len(self.inputs)))
 

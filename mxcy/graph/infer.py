@@ -106,12 +106,14 @@ def _round(graph, specs, pending, cache):
         node = graph.nodes[number]
         ins = [specs[source][index] for source, index in node.inputs]
         outs = specs[number]
+        if _finish(node, ins, outs, cache):
+            learnt = True
+            continue
         before = [(s.shape, s.dtype) for s in (*ins, *outs)]
         try:
-            found = _infer_node(node, ins, cache)
-            if found is not None:
-                for i, spec in enumerate(found):
-                    outs[i].fill(f"output {i}", spec.shape, spec.dtype)
+            found = node.op.infer(node.attrs, ins)
+            for i, spec in enumerate(found):
+                outs[i].fill(f"output {i}", spec.shape, spec.dtype)
             back = node.op.infer_back
             if back is not None and not all(s.known for s in ins):
                 back(node.attrs, ins, outs)
@@ -124,15 +126,33 @@ def _round(graph, specs, pending, cache):
     return left, learnt
 
 
-def _infer_node(node, ins, cache):
-    """What a record says; complete answers are kept for nodes that ask the same."""
-    if not all(s.known for s in ins):
-        return node.op.infer(node.attrs, ins)
-    key = (node.signature, tuple((s.shape, s.dtype) for s in ins))
+def _finish(node, ins, outs, cache):
+    """Fill in outputs of which nothing is known from inputs of which everything is.
+
+    That is what happens to most nodes. What records say is kept for nodes that ask the same.
+    Returns False, with nothing changed, where it is not so simple.
+    """
+    parts = [node.signature]
+    for spec in ins:
+        if spec.dtype is None or spec.shape is None or -1 in spec.shape:
+            return False
+        parts.append((spec.shape, spec.dtype))
+    for out in outs:
+        if out.shape is not None or out.dtype is not None:
+            return False
+    key = tuple(parts)
     found = cache.get(key)
     if found is None:
-        found = cache[key] = node.op.infer(node.attrs, ins)
-    return found
+        try:
+            found = node.op.infer(node.attrs, ins)
+        except MXNetError as error:
+            raise MXNetError(f"Error in node {node.name}: {error}") from None
+        if not all(spec.known for spec in found):
+            return False
+        cache[key] = found
+    for out, spec in zip(outs, found, strict=True):
+        out.shape, out.dtype = spec.shape, spec.dtype
+    return True
 
 
 def infer(graph, known):

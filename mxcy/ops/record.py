@@ -185,6 +185,7 @@ class Op:
         self._mutates = (
             mutates if callable(mutates) else tuple(self.inputs.index(m) for m in mutates)
         )
+        self.writes = bool(self._mutates)  # whether there may be such inputs
         # Inputs that symbols list as auxiliary states; those that the operator writes by default.
         self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
         self.uses_mode, self.uses_rng = uses_mode, uses_rng
