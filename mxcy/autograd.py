@@ -161,7 +161,7 @@ def _operator_gradients(node, arrived, keep_graph):
     call = node.call
     op, attrs = call.op, call.attrs
     if node.numbers:
-        attrs = attrs.with_values(op.schema.dynamic_names, node.numbers)
+        attrs = op.schema.filled(attrs, node.numbers)
     gradients = [arrived.get(i) for i in range(len(call.outs))]
     for i in range(call.visible):
         if gradients[i] is None:

@@ -77,7 +77,7 @@ class Prepared:
         if self.kernel is None:
             attrs = call.attrs
             if numbers:
-                attrs = attrs.with_values(call.op.schema.dynamic_names, numbers)
+                attrs = call.op.schema.filled(attrs, numbers)
             _above["reference"](call, attrs, inputs, outputs)
             return
         try:
@@ -137,7 +137,8 @@ class OpHandle:
         self.op, self.schema = op, op.schema
         fields = self.schema.fields
         self._static = tuple(i for i, field in enumerate(fields) if not field.type.dynamic)
-        self._dynamic = tuple(i for i, field in enumerate(fields) if field.type.dynamic)
+        self._dynamic = tuple(fields.index(field) for field in self.schema.dynamic)
+        self.plain = op.num_args is None and not self.schema.tuples
         self.absent = (_Null,) * len(fields)  # the raw attributes of a call that gives none
         self._variants, self._known = {}, {}
 
@@ -328,7 +329,7 @@ def _checked_inputs(variant, inputs):
 
 def call(handle, inputs, raw, out, extra):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
-    if extra or handle.op.num_args is not None:
+    if extra or not handle.plain:
         given = {**handle.given(raw), **extra}
         if handle.op.num_args is not None:
             given.setdefault(handle.op.num_args, len(inputs))

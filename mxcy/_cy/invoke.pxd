@@ -1,7 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from mxcy._cy.native cimport mx_kernel
-from mxcy._cy.tape cimport MAX_NUMBERS
 
 
 cdef class Prepared:
@@ -16,8 +15,8 @@ cdef class Prepared:
     cdef bytes params
     cdef const char *params_data
     cdef int npatches
-    cdef int patch_number[MAX_NUMBERS]
-    cdef int patch_offset[MAX_NUMBERS]
+    cdef int *patch_number
+    cdef int *patch_offset
     cdef size_t workspace
     cdef int64_t work
     cdef tuple mutated  # positions of the inputs that the operator writes, or None
@@ -45,7 +44,7 @@ cdef class OpHandle:
     cdef str variadic
     cdef object num_args
     cdef bint uses_mode, differentiable
-    cdef list is_dynamic  # per field
+    cdef list is_dynamic, is_tuple  # per field: a dynamic number, a dynamic tuple
     cdef int nfields, nnumbers, num_args_field
     cdef Variant plain0, plain1  # no attributes given; by mode
     cdef dict variants0, variants1

@@ -29,6 +29,8 @@ cdef enum:
     SMALL_PARAMS = 128
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+    MAX_TUPLES = 3  # dynamic tuples of an operator, of 60 numbers each
+    CALL_NUMBERS = 8 + MAX_TUPLES * 60  # of one call: MAX_NUMBERS and those of tuples
 
 # Cheaper calls, of a few microseconds at most, keep the Python lock: giving it up costs more.
 cdef int64_t NOGIL_WORK = 20000
@@ -66,6 +68,8 @@ cdef class Prepared:
         free(self.in_layouts)
         free(self.in_dtypes)
         free(self.out_dtypes)
+        free(self.patch_number)
+        free(self.patch_offset)
 
     cdef bint fits(self, tuple inputs):
         cdef int i
@@ -108,9 +112,13 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     if call.params is not None:
         made.params = call.params
         made.params_data = made.params
-        if len(made.params) > MAX_PARAMS or len(call.patches) > MAX_NUMBERS:
+        if len(made.params) > MAX_PARAMS:
             raise MXNetError(f"operator {handle.op.name}: the parameter struct is too large")
         made.npatches = len(call.patches)
+        made.patch_number = <int *>malloc(sizeof(int) * max(made.npatches, 1))
+        made.patch_offset = <int *>malloc(sizeof(int) * max(made.npatches, 1))
+        if made.patch_number == NULL or made.patch_offset == NULL:
+            raise MemoryError()
         for i in range(made.npatches):
             made.patch_number[i], made.patch_offset[i] = call.patches[i]
     made.mutated = handle.op.mutated(made.nin) or None
@@ -157,11 +165,14 @@ cdef class OpHandle:
         self.variadic, self.num_args = op.variadic, op.num_args
         self.uses_mode, self.differentiable = op.uses_mode, op.differentiable
         fields = op.schema.fields
-        self.is_dynamic = [f.type.dynamic for f in fields]
+        self.is_dynamic = [f in op.schema.dynamic for f in fields]
+        self.is_tuple = [f in op.schema.tuples for f in fields]
         self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
         self.num_args_field = op.schema.names.index(op.num_args) if op.num_args is not None else -1
         if self.nnumbers > MAX_NUMBERS:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
+        if len(op.schema.tuples) > MAX_TUPLES:
+            raise ValueError(f"operator {op.name} has more than {MAX_TUPLES} dynamic tuples")
         self.variants0, self.variants1 = {}, {}
         needs = op.grad_needs
         self.need_all_in = any(kind == "ins" for kind, _ in needs)
@@ -181,7 +192,7 @@ cdef class OpHandle:
 
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
         """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
-        cdef int i, n = 0
+        cdef int i, n = 0, further = self.nnumbers
         cdef bint mode = self.uses_mode and training() != 0
         cdef Variant found
         cdef list key = None
@@ -204,6 +215,17 @@ cdef class OpHandle:
                     field = self.schema.fields[i]
                     numbers[n] = self.schema.parse(self.op.name, field, value)
                 n += 1
+            elif self.is_tuple[i] and value is not _Null:
+                field = self.schema.fields[i]
+                given = self.schema.parse(self.op.name, field, value)
+                for number in given:
+                    numbers[further] = number
+                    further += 1
+                if key is None:
+                    key = []
+                key.append(i)
+                key.append(None)
+                key.append(len(given))
             elif value is not _Null:
                 if key is None:
                     key = []
@@ -238,7 +260,11 @@ cdef class OpHandle:
         except TypeError:  # a list or an array among the values
             return self.slow_variant(raw, numbers, None, nargs)
         if cached is None:
-            given = {self.schema.names[key[i]]: key[i + 2] for i in range(0, len(key), 3)}
+            given = {
+                self.schema.names[key[i]]:
+                    (0.0,) * key[i + 2] if self.is_tuple[key[i]] else key[i + 2]
+                for i in range(0, len(key), 3)
+            }
             if not all([is_plain(v) for v in key[2::3]]):
                 return self.slow_variant(raw, numbers, None, nargs)
             cached = self.make_variant(given, mode)
@@ -246,7 +272,7 @@ cdef class OpHandle:
                 variants.clear()
             variants[key] = cached
         found = <Variant>cached
-        if self.nnumbers == 0 and found.arguments >= 0:
+        if self.nnumbers == 0 and found.arguments >= 0 and not self.schema.tuples:
             found.raw, found.mode = raw, mode
             self.last = found
         return found
@@ -310,11 +336,10 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             wrote((<NDArrayBase>inputs[position]).storage)
     if prepared.kernel == NULL:
         values = prepared.call.attrs
-        if numbers != NULL and prepared.call.op.schema.dynamic_names:
-            values = values.with_values(
-                prepared.call.op.schema.dynamic_names,
-                [numbers[i] for i in range(len(prepared.call.op.schema.dynamic_names))],
-            )
+        schema = prepared.call.op.schema
+        if numbers != NULL and schema.dynamic_names:
+            given = [numbers[i] for i in range(schema.count(values))]
+            values = schema.filled(values, given)
         run_reference(prepared.call, values, inputs, outputs)
         return 0
     if n > STACK_TENSORS:
@@ -591,7 +616,7 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
 
 def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
-    cdef double numbers[MAX_NUMBERS]
+    cdef double numbers[CALL_NUMBERS]
     cdef Variant variant = handle.variant(raw, numbers, extra, len(inputs))
     cdef int n = len(inputs), i
     if variant.arguments >= 0 and variant.arguments != n:
@@ -606,7 +631,7 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
 def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs,
                 NDArrayBase view not None):
     """Put `view`, which shares the memory of `source`, on the tape as an operator's only output."""
-    cdef double numbers[MAX_NUMBERS]
+    cdef double numbers[CALL_NUMBERS]
     cdef tuple raw = tuple([attrs.get(name, _Null) for name in handle.schema.names])
     cdef Variant variant = handle.variant(raw, numbers, None, 1)
     cdef tuple inputs = (source,)
@@ -640,7 +665,7 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
     (list of NDArrayBase, str) : all outputs, and the kernel that ran
     """
     cdef OpHandle handle = bind(op)
-    cdef double numbers[MAX_NUMBERS]
+    cdef double numbers[CALL_NUMBERS]
     cdef int32_t writes[64]
     cdef Prepared prepared
     cdef int i

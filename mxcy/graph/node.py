@@ -4,7 +4,6 @@ A symbol holds entries, pairs of (node, output index). `Graph` is the flat form 
 """
 
 from mxcy.base import MXNetError
-from mxcy.ops.attrs import REQUIRED
 
 __all__ = ["SymbolNode", "attrs_of", "topological"]
 
@@ -66,12 +65,8 @@ def attrs_of(op, given):
         That names operator and attribute.
     """
     attrs = op.schema.intern(op.name, given)
-    if op.schema.dynamic:
-        numbers = [
-            op.schema.parse(op.name, field, given.get(field.name, REQUIRED))
-            for field in op.schema.dynamic
-        ]
-        attrs = attrs.with_values(op.schema.dynamic_names, numbers)
+    if op.schema.dynamic_names:
+        attrs = op.schema.filled(attrs, op.schema.dynamic_values(op.name, given))
     return attrs
 
 

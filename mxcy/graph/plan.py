@@ -264,10 +264,9 @@ def _fix_numbers(call):
     """Write the dynamic attributes, which do not change in a plan, into the parameters."""
     if call.patches:
         params = bytearray(call.params)
-        names = call.op.schema.dynamic_names
+        numbers = call.op.schema.numbers_of(call.attrs)
         for index, offset in call.patches:
-            value = getattr(call.attrs, names[index])
-            params[offset : offset + 8] = _DOUBLE.pack(value)
+            params[offset : offset + 8] = _DOUBLE.pack(numbers[index])
         call.params, call.patches = bytes(params), ()
 
 

@@ -15,8 +15,8 @@ from mxcy.base import MXNetError, _NullType
 __all__ = [
     "AttrType", "Int", "UInt", "Long", "ULong", "Float", "Double", "Bool", "Str", "Shape",
     "ShapeOrNone", "Bounds", "IntOrNone", "FloatOrNone", "DoubleOrNone", "BoolOrNone",
-    "FloatTuple", "DoubleTuple", "LongTuple", "Enum", "DType", "Dynamic", "Unstated", "Field",
-    "REQUIRED", "Attrs", "Schema",
+    "FloatTuple", "DoubleTuple", "LongTuple", "Enum", "DType", "Dynamic", "DynamicTuple",
+    "Unstated", "Field", "REQUIRED", "Attrs", "Schema",
 ]  # fmt: skip
 
 REQUIRED = object()
@@ -206,6 +206,26 @@ class Dynamic(AttrType):
         super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
 
 
+class DynamicTuple(Dynamic):
+    """Numbers that change from call to call (a learning rate for each of many weights).
+
+    How many there are is part of the signature: before a call runs, the attribute is as many zeros.
+    Kernels get the numbers through the array of the same name in their parameter struct.
+    """
+
+    most = 60  # numbers of one attribute
+
+    def __init__(self, of):
+        super().__init__(of)
+        self.parse = self._parse_few
+
+    def _parse_few(self, value):
+        found = FloatTuple.parse(value)
+        if len(found) > self.most:
+            raise ValueError(f"expected at most {self.most} numbers, got {len(found)}")
+        return found
+
+
 class Unstated(AttrType):
     """A type whose default operator listings do not state."""
 
@@ -253,8 +273,10 @@ class Schema:
         self.names = tuple(f.name for f in self.fields)
         self.by_name = {f.name: f for f in self.fields}
         self.static = tuple(f for f in self.fields if not f.type.dynamic)
-        self.dynamic = tuple(f for f in self.fields if f.type.dynamic)
-        self.dynamic_names = tuple(f.name for f in self.dynamic)
+        changing = tuple(f for f in self.fields if f.type.dynamic)
+        self.dynamic = tuple(f for f in changing if not isinstance(f.type, DynamicTuple))
+        self.tuples = tuple(f for f in changing if isinstance(f.type, DynamicTuple))
+        self.dynamic_names = tuple(f.name for f in (*self.dynamic, *self.tuples))
         self._interned = {}
 
     def parse(self, op_name, field, value):
@@ -280,7 +302,8 @@ class Schema:
         Parameters
         ----------
         given : dict
-            Attribute values by name, in any accepted form; dynamic ones are ignored.
+            Attribute values by name, in any accepted form; of dynamic tuples, only the length
+            counts, other dynamic ones are ignored.
         """
         for name in given:
             if name not in self.by_name:
@@ -290,6 +313,8 @@ class Schema:
                     f"{known}"
                 )
         values = {f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static}
+        for f in self.tuples:
+            values[f.name] = (0.0,) * len(self.parse(op_name, f, given.get(f.name, REQUIRED)))
         key = tuple((type(v), v) for v in values.values())
         found = self._interned.get(key)
         if found is None:
@@ -299,5 +324,28 @@ class Schema:
         return found
 
     def dynamic_values(self, op_name, given):
-        """The dynamic attributes' numbers, in schema order."""
-        return tuple(self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.dynamic)
+        """The dynamic attributes' numbers in a row: single ones in schema order, then tuples."""
+        numbers = [self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.dynamic]
+        for f in self.tuples:
+            numbers += self.parse(op_name, f, given.get(f.name, REQUIRED))
+        return tuple(numbers)
+
+    def count(self, attrs):
+        """How many numbers `dynamic_values` gives for a call of these attributes."""
+        return len(self.dynamic) + sum(len(getattr(attrs, f.name)) for f in self.tuples)
+
+    def numbers_of(self, attrs):
+        """What `dynamic_values` gives, from attributes that hold it."""
+        numbers = [getattr(attrs, f.name) for f in self.dynamic]
+        for f in self.tuples:
+            numbers += getattr(attrs, f.name)
+        return tuple(numbers)
+
+    def filled(self, attrs, numbers):
+        """The attributes with the dynamic ones out of a row of numbers."""
+        values, at = list(numbers[: len(self.dynamic)]), len(self.dynamic)
+        for f in self.tuples:
+            n = len(getattr(attrs, f.name))
+            values.append(tuple(numbers[at : at + n]))
+            at += n
+        return attrs.with_values(self.dynamic_names, values)

@@ -4,7 +4,7 @@ The inputs come in turns: the weight, the gradient and the states of the first w
 the second... The outputs are the new weights.
 """
 
-from mxcy.ops.attrs import Bool, Field, FloatTuple, Int, Shape
+from mxcy.ops.attrs import Bool, DynamicTuple, Field, FloatTuple, Int, Shape
 from mxcy.ops.infer import require
 from mxcy.ops.optimizer import (
     BETAS,
@@ -165,13 +165,11 @@ def _kernel(momentum, preloaded):
     """The kernel of gradient descent for many weights, as `multi` asks for it."""
 
     def params(a, ins, outs, per):
-        rates = {"lrs": (), "wds": ()} if preloaded else {"lrs": a.lrs, "wds": a.wds}
+        rates = {"lrs": (), "wds": ()} if preloaded else {}
         fixed = {"weights": len(outs), "per": per, "preloaded": preloaded, **rates}
         return fixed if momentum else {**fixed, "momentum": 0}
 
     def when(a, ins, outs):
-        if len(outs) > 60 and not preloaded:
-            return "more than 60 weights"
         if preloaded and {ins[-1].dtype, ins[-2].dtype} != {0}:
             return "the rates are not float32"
         return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
@@ -185,7 +183,7 @@ def _kernel(momentum, preloaded):
     )
 
 
-_RATES = (Field("lrs", FloatTuple), Field("wds", FloatTuple))
+_RATES = (Field("lrs", DynamicTuple(FloatTuple)), Field("wds", DynamicTuple(FloatTuple)))
 _TRIES = ({"lrs": (0.1, 0.2), "wds": (0.3, 0.4), "rescale_grad": 2.0, "clip_gradient": 0.4},)
 _PRELOADED_TRIES = ({"rescale_grad": 2.0, "clip_gradient": 0.4},)
 
@@ -227,11 +225,11 @@ for _name, _step in (("adamw", adamw_step), ("adabelief", adabelief_step)):
         f"_multi_{{}}{_name}_update",
         "mean var",
         (
-            Field("lrs", FloatTuple),
+            Field("lrs", DynamicTuple(FloatTuple)),
             *BETAS,
             number("epsilon", 9.99999994e-09),
-            Field("wds", FloatTuple),
-            Field("etas", FloatTuple),
+            Field("wds", DynamicTuple(FloatTuple)),
+            Field("etas", DynamicTuple(FloatTuple)),
             CLIP,
         ),
         _with_etas(_step),
@@ -287,16 +285,16 @@ for _name, _step, _correction, _doc in (
         f"_multi_{{}}{_name}_update",
         "mean var",
         (
-            Field("learning_rates", FloatTuple),
+            Field("learning_rates", DynamicTuple(FloatTuple)),
             *BETAS,
             number("epsilon", 9.99999997e-07),
-            Field("wds", FloatTuple),
+            Field("wds", DynamicTuple(FloatTuple)),
             RESCALE,
             number("lower_bound", -1.0),
             number("upper_bound", -1.0),
             CLIP,
             *_correction,
-            Field("step_count", Shape),
+            Field("step_count", DynamicTuple(Shape)),
         ),
         _step,
         f"{_doc}\n\nThe weight's norm is kept within the bounds that are not negative;\n"

@@ -117,7 +117,7 @@ class _Step:
         given = dict(word.split("=", 1) for word in words if "=" in word)
         schema = self.op.schema
         attrs = schema.intern(name, given)
-        attrs = attrs.with_values(schema.dynamic_names, schema.dynamic_values(name, given))
+        attrs = schema.filled(attrs, schema.dynamic_values(name, given))
         self.attrs = attrs.with_values(("train",), (False,)) if self.op.uses_mode else attrs
 
     def evaluate(self, xp, values):

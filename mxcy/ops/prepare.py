@@ -26,7 +26,7 @@ class Call:
     params : bytes or None
         The parameter struct.
     patches : tuple of (int, int)
-        (index of a dynamic attribute, byte offset in params) to write before each run.
+        (index of a dynamic number, byte offset in params) to write before each run.
     workspace, work : int
         Scratch bytes; cost in elementwise steps.
     inplace : bool
@@ -108,10 +108,14 @@ def _adopt(call, kernel, name, dtype, library):
     params, patches = None, []
     if kernel.struct is not None:
         values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
-        for i, field in enumerate(call.op.schema.dynamic_names):
-            if field in kernel.struct.offsets and field not in values:
-                values[field] = 0.0
-                patches.append((i, kernel.struct.offsets[field]))
+        schema, number = call.op.schema, 0
+        for field in (*schema.dynamic, *schema.tuples):
+            numbers = getattr(a, field.name) if field in schema.tuples else (0.0,)
+            if field.name in kernel.struct.offsets and field.name not in values:
+                values[field.name] = numbers if field in schema.tuples else 0.0
+                offset = kernel.struct.offsets[field.name]
+                patches += [(number + i, offset + 8 * i) for i in range(len(numbers))]
+            number += len(numbers)
         params = kernel.struct.pack(**values)
     if kernel.asks:
         reason = library.query(name, params, ins, outs, "accepts")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy.ops import params
 from tests.ops.kernel_call import run_kernel
 
@@ -97,3 +98,30 @@ def test_nan_survives_clipping():
     grad = np.array([np.nan, 5, -5], f)
     out = run_kernel("sgd_update", [weight, grad], [np.empty_like(weight)], params.SGD.pack(**STEP))
     assert np.isnan(out[0]) and out[1] < 1 < out[2]
+
+
+@pytest.mark.parametrize("name", ["multi_sgd_update", "_multi_lamb_update"])
+def test_rates_that_change_prepare_nothing_again(name, capsys, monkeypatch):
+    """The numbers of tuples reach the kernel, or the reference, of a call prepared before."""
+    monkeypatch.setenv("MXCY_VERBOSE", "dispatch")
+    update = getattr(mx.nd._internal if name.startswith("_") else mx.nd, name)
+    lamb = "lamb" in name
+    prepared = []
+    for step in range(4):
+        rates = (0.1 / (step + 1), 0.2)
+        states = [mx.nd.full((3,), 0.5) for _ in range(4)] if lamb else []
+        arrays = [mx.nd.ones((3,)) for _ in range(4)]
+        inputs = [*arrays[:2], *states[:2], *arrays[2:], *states[2:]]
+        given = {"learning_rates": rates, "num_tensors": 2, "step_count": (step + 1, 1)}
+        given = given if lamb else {"lrs": rates, "num_weights": 2}
+        one, _ = update(*inputs, wds=[0.0, 0.0], **given)
+        if not lamb:
+            np.testing.assert_allclose(one.asnumpy(), 1 - rates[0], rtol=1e-6)
+        prepared.append(name in capsys.readouterr().out)
+    assert not any(prepared[1:])
+
+
+def test_too_many_rates():
+    arrays = [mx.nd.ones((1,))] * 122
+    with pytest.raises(mx.base.MXNetError, match="lrs.*multi_sgd_update.*at most 60"):
+        mx.nd.multi_sgd_update(*arrays, lrs=[1.0] * 61, wds=[0.0] * 61, num_weights=61)

@@ -17,8 +17,7 @@ BINARY = ["elemwise_add", "elemwise_mul", "broadcast_maximum", "broadcast_sub", 
 def attrs_of(name, **given):
     record = find(name)
     attrs = record.schema.intern(name, given)
-    names = record.schema.dynamic_names
-    return attrs.with_values(names, record.schema.dynamic_values(name, given))
+    return record.schema.filled(attrs, record.schema.dynamic_values(name, given))
 
 
 def random_program(rng, count, length):

@@ -100,9 +100,7 @@ def full_attrs(record, sample):
     attrs = record.schema.intern(record.name, given)
     if record.uses_mode:
         attrs = attrs.with_values(("train",), (sample.train,))
-    return attrs.with_values(
-        record.schema.dynamic_names, record.schema.dynamic_values(record.name, given)
-    )
+    return record.schema.filled(attrs, record.schema.dynamic_values(record.name, given))
 
 
 def attrs_of(record, sample):
