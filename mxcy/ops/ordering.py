@@ -38,7 +38,7 @@ def _order(xp, values, axis, ascending):
     return values.shape[axis] - 1 - xp.flip(mirrored, axis)
 
 
-def _kernel(values, indices, mask=None):
+def _kernel(values, indices, mask=None, name="order"):
     """The kernel; the parameters say which outputs are values, indices and mask (None: none)."""
 
     def number(output, a):
@@ -57,7 +57,7 @@ def _kernel(values, indices, mask=None):
         axis, shape = _axis(a, ins[0].shape)
         return None if shape[axis] < 2**32 else "positions need more than 32 bits"
 
-    return native("order", struct=ORDER, params=params, when=when, work=_work)
+    return native(name, struct=ORDER, params=params, when=when, work=_work)
 
 
 def _work(a, ins, outs):
@@ -166,7 +166,7 @@ def _topk_dtypes(a, data):
 # --- sort and argsort ----------------------------------------------------------------------------
 
 
-@op("sort", aliases=("_npi_sort",), outputs="output0 output1", visible=1)
+@op("sort", aliases=("_npi_sort",), outputs="output0")
 class Sort:
     """The elements in order along `axis`; of the flattened array for ``axis=None``."""
 
@@ -175,20 +175,21 @@ class Sort:
 
     def infer(a, data):
         shape = None if data.shape is None else _axis(a, data.shape)[1]
-        return Spec(shape, data.dtype), Spec(shape, _INT64)
+        return Spec(shape, data.dtype)
 
-    def grad(a, F, g, outs, specs):
+    def grad(a, F, g, data, specs):
         axis, shape = _axis(a, specs[0].shape)
-        found = F._backward_along(g[0], outs[1], axis=axis, shape=shape)
+        chosen = F.argsort(data, axis=a.axis, is_ascend=a.is_ascend, dtype="int64")
+        found = F._backward_along(g, chosen, axis=axis, shape=shape)
         return F._backward_reshape(found, shape=specs[0].shape)
 
     def ref(a, xp, data):
         axis, _ = _axis(a, data.shape)
         values = data.reshape(-1) if a.axis is None else data
         chosen = _order(xp, values, axis, a.is_ascend)
-        return xp.take_along_axis(values, chosen, axis), chosen.astype("int64")
+        return xp.take_along_axis(values, chosen, axis)
 
-    kernels = (_kernel(values=0, indices=1),)
+    kernels = (_kernel(values=0, indices=None, name="sort"), _kernel(values=0, indices=None))
     samples = (
         sample((3, 7), dtypes=_WIDE),
         sample((5, 3), axis=0, is_ascend=False, dtypes=_WIDE),

@@ -76,3 +76,29 @@ def test_orders_rows_on_threads():
     values = rows("float32", 600, 800)
     found = nd.argsort(nd.array(values), dtype="int32").asnumpy()
     np.testing.assert_array_equal(found, order(values, True))
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize(
+    "shape, axis",
+    [((3, 5000), 1), ((2, 1030), 1), ((37, 1), 1), ((37, 300), 1), ((20, 1024), 1), ((300, 37), 0),
+     ((3, 70, 21), 1), ((3, 70, 2), 1), ((5,), 0)],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_sorts_values_alone(dtype, shape, axis, ascending):
+    """By digits or by a network, with rows in order, side by side or neither."""
+    values = rows(dtype, *shape)
+    if dtype == "int32":
+        values.flat[:2] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    array = nd.array(values, dtype=dtype)
+    expected = np.take_along_axis(values, order(values, ascending, axis), axis)
+    np.testing.assert_array_equal(nd.sort(array, axis, ascending).asnumpy(), expected)
+    array.attach_grad()
+    with mx.autograd.record():
+        out = nd.sort(array, axis, ascending)
+    if dtype == "float32":
+        weights = RNG.random(shape, "float32")
+        out.backward(nd.array(weights))
+        back = np.zeros_like(values)
+        np.put_along_axis(back, order(values, ascending, axis), weights, axis)
+        np.testing.assert_array_equal(array.grad.asnumpy(), back)
