@@ -123,7 +123,9 @@ class Field:
                     self.about[name] = answer["about"]
 
     def _ask(self, name, do, **arguments):
-        """Ask a contender; one that fails leaves the field, unless it is ours."""
+        """Ask a contender; one that fails leaves the field (and gives None), unless it is ours."""
+        if name not in self._processes:
+            return None
         try:
             return self._processes[name].ask(do, **arguments)
         except ContenderError as error:
@@ -167,26 +169,36 @@ class Field:
             error = float(np.abs(found - expected).max() / np.abs(expected).max())
             assert error <= TOLERANCE, f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
             cell.results[name] = Result(plan=answer["seconds"], error=error)
-        for name in cell.results:
+        for name in list(cell.results):
             self._ask(name, "peak", forget=True)
         self._alternate(cell, seconds, rounds)
-        for name, result in cell.results.items():
-            result.plan = max(0.0, result.plan - result.best())
-            result.peak = self._ask(name, "peak")["bytes"]
+        for name in list(cell.results):
+            answer = self._ask(name, "peak")
+            if answer is None:
+                del cell.results[name]
+            else:
+                result = cell.results[name]
+                result.plan = max(0.0, result.plan - result.best())
+                result.peak = answer["bytes"]
         return cell
 
     def _alternate(self, cell, seconds, rounds):
-        first = {}
-        for name, result in cell.results.items():
-            time.sleep(REST)
-            result.seconds += self._ask(name, "time", runs=1)["seconds"]
-            first[name] = result.seconds[0]
-        more = max(rounds - 1, min(12, round(seconds / statistics.median(first.values()))))
-        runs = {name: max(1, round(seconds / more / once)) for name, once in first.items()}
+        """Fill the cell's results, a round with one run first, which tells how many to do later."""
+        self._round(cell, dict.fromkeys(cell.results, 1))
+        once = {name: result.seconds[0] for name, result in cell.results.items()}
+        more = max(1, rounds - 1, min(12, round(seconds / statistics.median(once.values()))))
         for _ in range(more):
-            for name, result in cell.results.items():
-                time.sleep(REST)
-                result.seconds += self._ask(name, "time", runs=runs[name])["seconds"]
+            runs = {n: max(1, round(seconds / more / once[n])) for n in cell.results}
+            self._round(cell, runs)
+
+    def _round(self, cell, runs):
+        for name, number in runs.items():
+            time.sleep(REST)
+            answer = self._ask(name, "time", runs=number)
+            if answer is None:
+                del cell.results[name]
+            else:
+                cell.results[name].seconds += answer["seconds"]
 
     def once(self):
         """Run mxcy once at the batch size of the last race."""
