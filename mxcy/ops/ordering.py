@@ -7,6 +7,7 @@ from math import prod
 
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, DType, Enum, Int, IntOrNone
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, normal_axis, require
 from mxcy.ops.params import ORDER
 from mxcy.ops.record import native, op, sample, stop
@@ -166,7 +167,9 @@ def _topk_dtypes(a, data):
 # --- sort and argsort ----------------------------------------------------------------------------
 
 
-@op("sort", aliases=("_npi_sort",), outputs="output0")
+@op(
+    "sort", aliases=("_npi_sort",), in_symbols=InSymbols(listed=2)
+)  # MXNet has the positions as well
 class Sort:
     """The elements in order along `axis`; of the flattened array for ``axis=None``."""
 
