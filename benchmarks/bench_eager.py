@@ -47,7 +47,8 @@ def filled(texts, n):
 @pytest.mark.parametrize("n", [4, 64])
 @pytest.mark.parametrize("case", CASES)
 def test_call(compare, case, n):
-    compare(f"{case}, {n}x{n}", filled(SETUP, n), filled(CASES[case], n))
+    # Short turns: on a busy machine some of them run undisturbed.
+    compare(f"{case}, {n}x{n}", filled(SETUP, n), filled(CASES[case], n), seconds=0.002)
 
 
 @pytest.mark.parametrize("statement", ["v + b", "exp(v)", "v * 2"])

@@ -81,6 +81,13 @@ CASES = {
         "matrix.topk(100)",
     ),
     "argsort": ("nd.argsort(row, dtype='int64')", "np.argsort(row)", "row.argsort()"),
+    "sort": ("nd.sort(row)", "np.sort(row)", "row.sort()[0]"),
+    "sort, 1000 rows": ("nd.sort(matrix)", "np.sort(matrix)", "matrix.sort()[0]"),
+    "repeat": (
+        "nd.repeat(matrix, repeats=3, axis=1)",
+        "np.repeat(matrix, 3, 1)",
+        "matrix.repeat_interleave(3, 1)",
+    ),
     "cumsum": ("nd.cumsum(matrix, axis=1)", "matrix.cumsum(1)", "matrix.cumsum(1)"),
 }
 
