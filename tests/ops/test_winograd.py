@@ -200,3 +200,27 @@ for channels, size in ((16, 32), (16, 8), (4, 32)):
     )
     chosen = ["-> conv_winograd_plain" in line for line in told.splitlines() if "Conv" in line]
     assert chosen == [True, False, False]
+
+
+@pytest.mark.parametrize("level", ["v2", "v3", "v4"])
+def test_other_instruction_sets(run_python, level):
+    told = run_python(
+        """
+from mxcy.base import MXNetError
+try:
+    from tests.ops.fused_conv import BLOCK, Problem
+except MXNetError as error:
+    print("cannot:", error)
+else:
+    for kernel, pad in (((3, 3), (1, 1)), ((1, 7), (0, 3)), ((5, 5), (2, 2))):
+        problem = Problem(2, BLOCK, 3 * BLOCK, (13, 10), kernel, pad, other=True, act="relu")
+        print(problem.error(problem.run("conv_winograd")))
+        print(problem.error(problem.run("conv_blocked")))
+""",
+        MXCY_ISA=level,
+    )
+    if told.startswith("cannot:"):
+        pytest.skip(told.strip())
+    errors = [float(line) for line in told.split()]
+    assert len(errors) == 6
+    assert max(errors) < TOLERANCE
