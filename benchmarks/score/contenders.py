@@ -131,7 +131,7 @@ class Field:
         except ContenderError as error:
             if name == OURS:
                 raise
-            self.failures.append(f"{name}, {self.material.name}: {error}")
+            self.failures.append(f"{name}, {self.material.name}: {str(error).splitlines()[0]}")
             self._processes.pop(name).close()
             return None
 

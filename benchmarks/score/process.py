@@ -31,6 +31,7 @@ class Process:
 
     def __init__(self, python, kind, threads, log):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}
+        environment.pop("CXX", None)  # PyTorch's compiler takes it for the name of one program
         self._kind, self._log = kind, Path(log)
         with open(log, "w") as file:
             self._process = subprocess.Popen(
