@@ -460,6 +460,20 @@ typedef struct {
   double wds[60];
 } mx_multi_sgd_params;
 
+/* one step of AdamW or AdaBelief for weights whose inputs come in turns of `per`, with the
+ * rates of up to 60 of them */
+typedef struct {
+  int32_t weights;
+  int32_t per;
+  double beta1;
+  double beta2;
+  double epsilon;
+  double clip_gradient;
+  double lrs[60];
+  double wds[60];
+  double etas[60];
+} mx_multi_adamw_params;
+
 /* init starts afresh, else the output's value counts */
 typedef struct {
   int32_t init;

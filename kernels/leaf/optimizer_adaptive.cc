@@ -1,7 +1,7 @@
 // Optimizer updates that follow signs or adapt the step: "signsgd_update" (weight, grad),
 // "signum_update" (.., mom), "rmspropalex_update" (.., n, g, delta), "ftrl_update" (.., z, n),
 // "ftml_update" (.., d, v, z), "_sparse_adagrad_update" (.., history), and "_adamw_update"
-// and "_adabelief_update" (.., mean, var, rescale_grad) with their mp_ forms.
+// and "_adabelief_update" (.., mean, var, rescale_grad) with their mp_ and multi_ forms.
 #include "optimizer.h"
 
 MX_LEAF_BEGIN
@@ -175,6 +175,28 @@ int scaled(const mx_call* call) {
   return 0;
 }
 
+// The same for many weights, with rates of their own; the scale comes last.
+template <class S, bool mixed, template <class> class Step>
+int multi_scaled(const mx_call* call) {
+  const auto& p = *(const mx_multi_adamw_params*)call->params;
+  const float rescale = *data<float>(call->in[call->nin - 1]);
+  for (int i = 0; i < p.weights; ++i) {
+    const mx_tensor* in = call->in + i * p.per;
+    mx_adamw_params own = {};
+    own.lr = p.lrs[i];
+    own.beta1 = p.beta1;
+    own.beta2 = p.beta2;
+    own.epsilon = p.epsilon;
+    own.wd = p.wds[i];
+    own.eta = p.etas[i];
+    own.clip_gradient = p.clip_gradient;
+    const int threads = count(in[0]) < 65536 ? 1 : call->threads;
+    update<S, typename StateOf<S, mixed>::type, mixed>(threads, in, data<S>(call->out[i]),
+                                                       Step<Sum<S>>(own, rescale));
+  }
+  return 0;
+}
+
 template <class S>
 void add_kernels(uint32_t dtype) {
   mx_kernel_add("signsgd_update", single<S, false, SignSgd, mx_sgd_params>, dtype, 0);
@@ -186,9 +208,13 @@ void add_kernels(uint32_t dtype) {
   mx_kernel_add("_sparse_adagrad_update", single<S, false, AdaGrad, mx_adagrad_params>, dtype, 0);
   mx_kernel_add("_adamw_update", scaled<S, false, AdamW>, dtype, 0);
   mx_kernel_add("_adabelief_update", scaled<S, false, AdaBelief>, dtype, 0);
+  mx_kernel_add("_multi_adamw_update", multi_scaled<S, false, AdamW>, dtype, 0);
+  mx_kernel_add("_multi_adabelief_update", multi_scaled<S, false, AdaBelief>, dtype, 0);
   if constexpr (sizeof(S) < 8) {
     mx_kernel_add("_mp_adamw_update", scaled<S, true, AdamW>, dtype, 0);
     mx_kernel_add("_mp_adabelief_update", scaled<S, true, AdaBelief>, dtype, 0);
+    mx_kernel_add("_multi_mp_adamw_update", multi_scaled<S, true, AdamW>, dtype, 0);
+    mx_kernel_add("_multi_mp_adabelief_update", multi_scaled<S, true, AdaBelief>, dtype, 0);
   }
 }
 

@@ -361,6 +361,18 @@ cdef extern from "params.gen.h" nogil:
         double clip_gradient
         double lrs[60]
         double wds[60]
+    # one step of AdamW or AdaBelief for weights whose inputs come in turns of `per`, with the
+    # rates of up to 60 of them
+    ctypedef struct mx_multi_adamw_params:
+        int32_t weights
+        int32_t per
+        double beta1
+        double beta2
+        double epsilon
+        double clip_gradient
+        double lrs[60]
+        double wds[60]
+        double etas[60]
     # init starts afresh, else the output's value counts
     ctypedef struct mx_all_finite_params:
         int32_t init

@@ -20,7 +20,7 @@ from mxcy.ops.optimizer import (
     widened,
 )
 from mxcy.ops.optimizer_layer import adam_direction, bounded, lamb_direction
-from mxcy.ops.params import MULTI_SGD
+from mxcy.ops.params import MULTI_ADAMW, MULTI_SGD
 from mxcy.ops.record import native, register, sample, values
 
 __all__ = ["multi"]
@@ -212,6 +212,23 @@ for _momentum, _states, _step in (("", "", sgd_step), ("mom_", "mom", sgd_mom_st
     )
 
 
+def _scaled_kernel(name):
+    """The kernel of AdamW or AdaBelief for many weights, as `multi` asks for it."""
+
+    def when(a, ins, outs):
+        if ins[-1].dtype != 0:
+            return "the scale of the gradient is not float32"
+        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+
+    return lambda mixed, per: native(
+        f"_multi_{'mp_' if mixed else ''}{name}_update",
+        struct=MULTI_ADAMW,
+        params=lambda a, ins, outs: {"weights": len(outs), "per": per},
+        when=when,
+        work=lambda a, ins, outs: sum(out.size for out in outs),
+    )
+
+
 def _with_etas(step):
     def run(a, xp, i, *arrays):
         rates = (a.lrs[i], a.wds[i], a.etas[i])
@@ -237,6 +254,7 @@ for _name, _step in (("adamw", adamw_step), ("adabelief", adabelief_step)):
         tuples=("lrs", "wds", "etas"),
         extra=("rescale_grad",),
         tries=({"lrs": (0.1, 0.2), "wds": (0.3, 0.4), "etas": (0.7, 0.6), "clip_gradient": 0.4},),
+        kernel=_scaled_kernel(_name),
     )
 
 

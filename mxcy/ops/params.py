@@ -326,6 +326,14 @@ MULTI_SGD = Params(
     clip_gradient="f64", lrs="f64[60]", wds="f64[60]",
 )  # fmt: skip
 
+MULTI_ADAMW = Params(
+    "multi_adamw",
+    "one step of AdamW or AdaBelief for weights whose inputs come in turns of `per`, with the rates"
+    " of up to 60 of them",
+    weights="i32", per="i32", beta1="f64", beta2="f64", epsilon="f64", clip_gradient="f64",
+    lrs="f64[60]", wds="f64[60]", etas="f64[60]",
+)  # fmt: skip
+
 ALL_FINITE = Params("all_finite", "init starts afresh, else the output's value counts", init="i32")
 
 SOFTMAX_OUTPUT = Params(
