@@ -80,7 +80,7 @@ def choose_calmly():
     """
     if env.is_set("OMP_WAIT_POLICY") or env.is_set("GOMP_SPINCOUNT"):
         return choose()
-    env.set_raw("GOMP_SPINCOUNT", "1000")  # read by the runtime when the library is loaded
+    env.set_raw("GOMP_SPINCOUNT", "10000")  # read by the runtime when the library is loaded
     try:
         return choose()
     finally:

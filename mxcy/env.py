@@ -177,7 +177,7 @@ _ROWS = (
              "mxcy._front", "Whether threads of the team spin or sleep between regions; default: "
              "they spin for some microseconds, then sleep."),
     Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy._front",
-             "How often threads of the team look for work before they sleep; default 1000."),
+             "How often threads of the team look for work before they sleep; default 10000."),
     Variable("MXNET_OMP_MAX_THREADS", integer(1), None, "I", "mxcy.env",
              "An upper bound of the team size."),
     Variable("MXNET_CPU_PARALLEL_SIZE", integer(0), 200000, "F", "mxcy._front",

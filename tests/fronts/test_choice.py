@@ -98,7 +98,7 @@ def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
         "hook = lambda name, given: seen.append(given) if name.startswith('os.putenv') else None\n"
         "sys.addaudithook(hook)\n"
         "import mxcy\n"
-        "print((b'GOMP_SPINCOUNT', b'1000') in seen, os.environ.get('GOMP_SPINCOUNT'))\n"
+        "print((b'GOMP_SPINCOUNT', b'10000') in seen, os.environ.get('GOMP_SPINCOUNT'))\n"
     )
     extra = {variable: given[variable]} if variable else {}
     environment = {k: v for k, v in os.environ.items() if k not in given}
