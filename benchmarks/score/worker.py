@@ -25,6 +25,9 @@ from pathlib import Path
 import numpy as np
 
 
+WARM = 0.15  # seconds
+
+
 def _memory(key):
     """A line of this process's memory statistics in bytes, such as VmHWM, the peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -59,8 +62,13 @@ class Session:
         return {"seconds": seconds, "about": self._contender.about()}
 
     def time(self, runs):
-        """Seconds of each of some runs."""
+        """Seconds of each of some runs, after others that warm up: the turn before was another's."""
         seconds = []
+        start = time.perf_counter()
+        while True:
+            self._contender.run()
+            if time.perf_counter() - start > WARM:
+                break
         for _ in range(runs):
             start = time.perf_counter()
             self._contender.run()

@@ -2,7 +2,9 @@
 #include <chrono>
 #include <vector>
 
+#include "core/cache.h"
 #include "core/tensor.h"
+#include "core/threads.h"
 #include "mxcy.h"
 
 namespace {
@@ -34,6 +36,14 @@ class Blocks {
   std::vector<Block> blocks_;
 };
 
+// In a network a layer finds its weights and data outside the cores' own caches: write over enough
+// memory that they are so here.
+void push_out(char* other, int64_t bytes, int threads) {
+  mx::parallel_for(threads, bytes, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += 64) other[i] = (char)(other[i] + 1);
+  });
+}
+
 }  // namespace
 
 extern "C" int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call* call,
@@ -56,8 +66,12 @@ extern "C" int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call
   const mx_kernel_extra* extra = mx_kernel_extra_of(name);
   trial.state = nullptr;
   if (extra && extra->make && extra->make(&trial, &trial.state) != 0) return -1;
+  const int64_t swept = 2 * call->threads * mx::second_cache();
+  char* other = (char*)blocks.take(swept);
+  if (!other) return -1;
   int64_t best = -1, spent = 0;
   for (int run = 0; run < 3 || (run < 100 && spent < budget); ++run) {
+    push_out(other, swept, call->threads);
     const auto begin = Clock::now();
     const int status = kernel(&trial);
     const int64_t took =
