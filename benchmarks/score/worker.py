@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 
-
 WARM = 0.15  # seconds
 
 
@@ -62,7 +61,7 @@ class Session:
         return {"seconds": seconds, "about": self._contender.about()}
 
     def time(self, runs):
-        """Seconds of each of some runs, after others that warm up: the turn before was another's."""
+        """Seconds of each of some runs, after some that warm up: others ran before."""
         seconds = []
         start = time.perf_counter()
         while True:
