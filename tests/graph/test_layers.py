@@ -251,7 +251,8 @@ def test_nnpack_threads_keep_layers_to_one_thread(monkeypatch):
     assert work() == [0]
 
 
-def test_plans_of_several_batches_share_packed_weights():
+def test_plans_of_several_batches_share_packed_weights(monkeypatch):
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")  # the same kernel for every batch
     net = gluon.nn.HybridSequential()
     net.add(gluon.nn.Conv2D(16, 3, in_channels=16, padding=1), gluon.nn.BatchNorm(in_channels=16))
     net.initialize()

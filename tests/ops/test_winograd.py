@@ -206,10 +206,9 @@ for channels, size in ((16, 32), (16, 8), (4, 32)):
 def test_other_instruction_sets(run_python, level):
     told = run_python(
         """
-from mxcy.base import MXNetError
 try:
     from tests.ops.fused_conv import BLOCK, Problem
-except MXNetError as error:
+except Exception as error:  # MXNetError of the very import of mxcy
     print("cannot:", error)
 else:
     for kernel, pad in (((3, 3), (1, 1)), ((1, 7), (0, 3)), ((5, 5), (2, 2))):
