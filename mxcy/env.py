@@ -85,6 +85,9 @@ def _parse_team(text: str) -> int:
 team = Kind("an integer, 1 or more, or a comma list of them", _parse_team)
 
 
+waiting = Kind(
+    "active or passive", lambda text: {"active": 1, "passive": 0}[text.strip().lower()] and text
+)
 spins = Kind("a number, which may end in k or M, or infinite", str)
 
 
@@ -173,7 +176,7 @@ _ROWS = (
     Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env",
              "Threads of the parallel team; default: the physical cores this process may use, "
              "capped by its control group's CPU quota. Of a list, the first counts."),
-    Variable("OMP_WAIT_POLICY", one_of("active", "passive", "ACTIVE", "PASSIVE"), None, "I",
+    Variable("OMP_WAIT_POLICY", waiting, None, "I",
              "mxcy._front", "Whether threads of the team spin or sleep between regions; default: "
              "they spin for some microseconds, then sleep."),
     Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy._front",

@@ -6,6 +6,7 @@ from mxcy import dtypes
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import Context, current_context
+from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial
@@ -99,7 +100,7 @@ class Executor:
         if kwargs:
             self._take(kwargs)
         planned = self._planned(bool(is_train))
-        arrays = self._bases(planned, None)
+        arrays = self._bases(planned)
         if self._arena is None or self._arena[0] is not planned:
             self._arena = (planned, planned.new_arena())
         self._ran = planned, arrays
@@ -194,7 +195,7 @@ class Executor:
             found = self._plans[training] = Planned(graph, self._ctx, self._monitor is None)
         return found
 
-    def _bases(self, planned, heads):
+    def _bases(self, planned):
         """The arrays of a plan's slots."""
         arrays = {**self.arg_dict, **self.aux_dict}
         gradients = self.grad_dict
@@ -337,8 +338,6 @@ def _add_to_gradients(graph, skip, wanted, adding):
     """The graph with ``grad + gradient`` in place of the gradients that are to be added."""
     if not adding:
         return graph
-    from mxcy.graph.builder import Builder
-
     builder = Builder(True)
     builder.copy(graph)
     outputs = list(graph.outputs)

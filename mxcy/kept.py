@@ -58,25 +58,28 @@ class Kept:
         run : callable
             ``run(number)`` runs a step on `arrays` and the arrays here.
         """
+        taken = False
         for number, once in enumerate(self._plan.once):
             seen = tuple([(arrays[s].address, arrays[s].version) for s in once.slots])
             if seen != self._seen[number]:
                 with _lock:
                     self._take(number, seen, run)
+                taken = True
+        for place in self._plan.helping if taken else ():  # what no step had to read
+            self.arrays[place] = None
 
     def _take(self, number, seen, run):
         """Take over what another plan made, or make it."""
         once = self._plan.once[number]
         key = once.recipe, self._context, tuple(address for address, _ in seen)
         product = _products.get(key)
+        lasting = [place for place in once.kept if place not in self._plan.helping]
         if product is None:
-            wanted = [place for place in once.kept if place not in self._plan.helping]
-            product = _products[key] = _Product([(place, self._new(place)) for place in wanted])
+            product = _products[key] = _Product([self._new(place) for place in lasting])
         self._made[number] = product
-        places = [place for place in once.kept if place not in self._plan.helping]
-        for place, (_, array) in zip(places, product.arrays, strict=True):
+        for place, array in zip(lasting, product.arrays, strict=True):
             self.arrays[place] = array
-        if places and product.seen != seen:
+        if lasting and product.seen != seen:
             product.seen = None  # should the step fail
             self._run(number, run)
             product.seen = seen

@@ -147,10 +147,14 @@ class Planned:
             arrays[slot].touch()
 
     def step_by_step(self, arrays, arena, visit):
-        """Run the forward pass and call ``visit(step, outputs)`` after each step."""
-        bases = self._bases(arena, arrays)
+        """Run the forward pass and call ``visit(step, outputs)`` after each step.
+
+        Steps that run only when a variable was written are not visited.
+        """
         plan = self.plan
-        for number in range(plan.forward):
+        self._renew(arena, arrays)
+        bases = self._bases(arena, arrays)
+        for number in range(len(plan.once), plan.forward):
             self._native.run(number, number + 1, bases, self.context)
             step = plan.steps[number]
             visit(step, [self._native.array(place, bases) for place in step.outs])

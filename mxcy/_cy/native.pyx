@@ -1,5 +1,5 @@
 """The native library: its start, its threads, its kernel table."""
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 

@@ -116,7 +116,7 @@ cdef class Plan:
 
 cdef mx_plan *create(list places, list steps) except NULL:
     """The native plan of places and steps."""
-    cdef int i, j
+    cdef int i
     cdef int64_t extents = sum([len(spec.shape) for _, _, spec in places])
     cdef int64_t operands = sum([len(step.ins) + len(step.outs) for step in steps])
     cdef mx_place *native_places = <mx_place *>malloc(max(len(places), 1) * sizeof(mx_place))

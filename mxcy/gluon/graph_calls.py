@@ -5,7 +5,7 @@ from mxcy.gluon.tracing import TraceError, regroup, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.symbol.inference import partial_specs
 
-__all__ = ["GraphCalls"]
+__all__ = ["GraphCalls", "Traced"]
 
 #: flags of `HybridBlock.hybridize` that are a cached operator's
 _FLAGS = (
@@ -27,7 +27,7 @@ class GraphCalls:
     def __init__(self, block, flags):
         self._block = block
         self._flags = {name: flags[name] for name in _FLAGS if name in flags}
-        self._traced = []  # (format, _Traced or None where tracing failed)
+        self._traced = []  # (format, Traced or None where tracing failed)
 
     def only_trace(self):
         """The Trace when there is one, else None."""
@@ -47,14 +47,14 @@ class GraphCalls:
             if known is form or known == form:
                 return traced
         try:
-            made = _Traced(trace(self._block, form, len(flat)), self._flags)
+            made = Traced(trace(self._block, form, len(flat)), self._flags)
         except TraceError:
             made = None
         self._traced.append((form, made))
         return made
 
 
-class _Traced:
+class Traced:
     """A trace as a cached operator over inputs and parameters."""
 
     def __init__(self, found, flags):

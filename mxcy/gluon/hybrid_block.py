@@ -7,7 +7,7 @@ from mxcy.gluon.graph_calls import GraphCalls
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.plain_block import Block
-from mxcy.gluon.tracing import flatten
+from mxcy.gluon.tracing import flatten, holds_values
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
@@ -46,6 +46,15 @@ class HybridBlock(Block):
                 f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
             )
         super().register_child(block, name)
+        self._calls = None
+
+    def _register_parameter(self, parameter, name):
+        super()._register_parameter(parameter, name)
+        self._calls = None
+
+    def cast(self, dtype):
+        """Change the element type of the block and all its children, see `Block.cast`."""
+        super().cast(dtype)
         self._calls = None
 
     def hybridize(
@@ -197,7 +206,9 @@ class HybridBlock(Block):
     def _evaluate(self, args):
         if self._active:
             flat, form = flatten(args)
-            if flat and all(isinstance(array, NDArray) for array in flat):
+            # A graph for each number that is ever given would be no help.
+            arrays = flat and all(isinstance(array, NDArray) for array in flat)
+            if arrays and not holds_values(form):
                 if self._calls is None:
                     self._calls = GraphCalls(self, self._flags)
                 if self._calls.can_run(flat, form):

@@ -452,7 +452,7 @@ class Parameter:
         dtype : str or numpy.dtype
             The new type.
         """
-        self._dtype = dtype
+        self._dtype, self._var = dtype, None
         if self._data is None:
             return
         with autograd.pause():

@@ -2,7 +2,7 @@
 
 from mxcy import dtypes
 from mxcy import symbol as sym
-from mxcy.gluon.graph_calls import _Traced
+from mxcy.gluon.graph_calls import Traced
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.tracing import Trace, flatten, regroup
 from mxcy.ndarray import NDArray
@@ -107,13 +107,11 @@ class SymbolBlock(HybridBlock):
             )
         if isinstance(flat[0], NDArray):
             if self._traced is None:
-                self._traced = _Traced(self._trace, {"inline_limit": 0, **self._cached_flags()})
+                static = self._flags.get("static_alloc", False)
+                self._traced = Traced(self._trace, {"inline_limit": 0, "static_alloc": static})
             return self._traced.run(flat)
         found = self._symbol(**dict(zip(self._names, flat, strict=True)))
         return found if self._form is None else regroup(list(found), self._form)
-
-    def _cached_flags(self):
-        return {"static_alloc": self._flags.get("static_alloc", False)}
 
     def hybridize(self, active=True, **kwargs):
         """Set the options of the graph; it runs as one in any case."""

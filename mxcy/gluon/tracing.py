@@ -6,7 +6,7 @@ from mxcy.graph.node import topological
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
-__all__ = ["Trace", "TraceError", "flatten", "regroup", "trace"]
+__all__ = ["Trace", "TraceError", "flatten", "holds_values", "regroup", "trace"]
 
 
 class TraceError(Exception):
@@ -29,6 +29,15 @@ def flatten(value):
             formats.append(form)
         return flat, tuple(formats)
     return [], ("=", value)
+
+
+def holds_values(form):
+    """Whether a format has something that is neither an array nor None: a number, for instance."""
+    if form is None:
+        return False
+    if form and form[0] == "=":
+        return form[1] is not None
+    return any(holds_values(item) for item in form)
 
 
 def regroup(flat, form):

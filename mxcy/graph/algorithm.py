@@ -125,7 +125,7 @@ def _fastest(target, op, attrs, ins, accepted):
     """The candidate that wins the trial, from the machine's memory if it was held before."""
     few = [_few_rows(spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
-    key = trials[0].params.hex()
+    key = _memory_key(op, attrs, few)
     won = target.memory.get(key)
     if won is None:
         times = _times(trials)
@@ -135,6 +135,19 @@ def _fastest(target, op, attrs, ins, accepted):
             target.report(2, f"{mark} {trial.algo} tile {trial.tile}: {time / 1e3:.0f} us")
         won = target.memory[key] = [winner.algo, winner.tile]
     return next((c for c in accepted if [c.algo, c.tile] == list(won)), accepted[0])
+
+
+def _memory_key(op, attrs, ins):
+    """Under what a trial is remembered: images of about the same size have the same winner."""
+    shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
+    given = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
+    return f"{op.name} {given} {shapes}"
+
+
+def _about(extent):
+    """An extent to three binary digits: 1 ... 8, 10, 12, 14, 16, 20 ..."""
+    rest = max(extent.bit_length() - 3, 0)
+    return extent >> rest << rest
 
 
 def _times(trials):

@@ -116,7 +116,6 @@ def _differentiate(builder, sums, reached, number):
         if found[index] is None:
             found[index] = F.zeros_like(outs[index])
     needs = [reached[source] for source, _ in node.inputs]
-    before = len(builder.nodes)
     try:
         gradients = op.grad(
             node.attrs,
@@ -129,8 +128,6 @@ def _differentiate(builder, sums, reached, number):
         )
     except MXNetError as error:
         raise MXNetError(f"gradient of node {node.name}: {error}") from None
-    for made in builder.nodes[before:]:
-        made.extra.setdefault("__backward_of__", node.name)
     for entry, need, value in zip(node.inputs, needs, gradients, strict=True):
         if need and value is not None:
             sums.add(entry, value)

@@ -1,7 +1,6 @@
 """The flat graph that passes read and make: nodes in topological order that refer by number."""
 
 from mxcy.graph.node import topological
-from mxcy.ops.infer import Spec
 
 __all__ = ["Node", "Graph", "from_entries"]
 
@@ -121,8 +120,3 @@ def from_entries(entries, train=False):
         inputs = [(number[id(source)], index) for source, index in node.inputs]
         nodes.append(Node(node.op, node.name, attrs, inputs, node.extra))
     return Graph(nodes, [(number[id(node)], index) for node, index in entries])
-
-
-def unknown(count):
-    """Specs of `count` outputs about which nothing is known."""
-    return [Spec() for _ in range(count)]

@@ -18,8 +18,8 @@ __all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
 __all__ += ["ARENA", "ONCE", "Once"]
 
 ARENA = 0
-#: The `extra` key of nodes that run only when a variable they depend on was written. The value, if
-#: not empty, says what the node makes of its inputs better than its attributes do.
+#: The `extra` key of nodes that run only when a variable was written, where they depend on nothing
+#: else. The value, if not empty, says better than the attributes what the node makes of its inputs.
 ONCE = "__once__"
 _DOUBLE = struct.Struct("=d")
 
@@ -274,16 +274,14 @@ def _once_nodes(graph, slot):
     """{number of a node that runs once: its Once, still without arrays}."""
     found: dict = {}
     for number, node in enumerate(graph.nodes):
-        if ONCE not in node.extra:
+        if ONCE not in node.extra or not all(s in slot or s in found for s, _ in node.inputs):
             continue
         slots, ingredients = [], []
         for source, index in node.inputs:
             if source in slot:
                 behind, recipe = (slot[source],), ()
-            elif source in found:
-                behind, recipe = found[source].slots, found[source].recipe
             else:
-                raise MXNetError(f"node {node.name} is to run once, but depends on other nodes")
+                behind, recipe = found[source].slots, found[source].recipe
             slots += [s for s in behind if s not in slots]
             ingredients.append((index, recipe, tuple(slots.index(s) for s in behind)))
         what = (node.op.name, node.extra[ONCE]) if node.extra[ONCE] else node.signature

@@ -1,6 +1,7 @@
 """Copy a graph with changes: what most passes are made of."""
 
 from mxcy.graph.builder import Builder
+from mxcy.graph.passes import dce
 
 __all__ = ["Rewrite"]
 
@@ -60,27 +61,4 @@ class Rewrite:
         """The new graph without dead nodes, or the old one when nothing was changed."""
         if not self.changed:
             return self.graph
-        outputs = [self._moved[entry] for entry in self.graph.outputs]
-        return _alive(self.builder, outputs)
-
-
-def _alive(builder, outputs):
-    """The graph of the nodes that the outputs depend on, and of those that write variables."""
-    needed = [False] * len(builder.nodes)
-    for number, _ in outputs:
-        needed[number] = True
-    for number in range(len(builder.nodes) - 1, -1, -1):
-        if needed[number]:
-            for source, _ in builder.nodes[number].inputs:
-                needed[source] = True
-    kept = Builder()
-    numbers = {}
-    for number, node in enumerate(builder.nodes):
-        if not needed[number]:
-            continue
-        if node.op is None:
-            numbers[number] = kept.variable(node.name, builder.specs[number][0], node.extra)[0]
-        else:
-            inputs = [(numbers[source], index) for source, index in node.inputs]
-            numbers[number] = kept.append(node, inputs, builder.specs[number])[0]
-    return kept.finish([(numbers[number], index) for number, index in outputs])
+        return dce.run(self.builder.finish([self._moved[entry] for entry in self.graph.outputs]))

@@ -118,6 +118,9 @@ class FoldBatchNorm:
         vector = _fill_vectors(vectors, names[1:], shape)
         return Spec(weight.shape, vector.dtype), vector
 
+    def infer_back(a, ins, outs):
+        ins[0].fill("weight", outs[0].shape, outs[0].dtype)
+
     def ref(a, xp, weight, *vectors):
         scale, shift = _scale_shift(a, xp, *vectors[-4:])
         folded = weight * along(scale, a.axis % weight.ndim, weight.ndim)

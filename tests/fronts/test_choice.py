@@ -91,7 +91,7 @@ def test_bad_value_names_the_variable():
 @pytest.mark.parametrize("variable", [None, "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"])
 def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
     """The library sees a short spin, unless the user said something; nobody else does."""
-    given = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "7"}
+    given = {"OMP_WAIT_POLICY": "Passive", "GOMP_SPINCOUNT": "7"}
     code = (
         "import os, sys\n"
         "seen = []\n"

@@ -226,3 +226,34 @@ def test_threads_may_share_a_block():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+class Shifted(gluon.HybridBlock):
+    def hybrid_forward(self, F, x, by):
+        return F.relu(x * 2) + by
+
+
+def test_numbers_among_the_inputs_make_no_graphs():
+    net = Shifted()
+    net.hybridize(inline_limit=0)
+    for by in (1, True, 1.5, 2):
+        np.testing.assert_array_equal(net(mx.nd.ones((2,)), by).asnumpy(), 2 + float(by))
+    with pytest.raises(RuntimeError, match="call block.hybridize"):
+        net.export("nothing")
+
+
+def test_cast_and_new_parameters_after_a_call():
+    net = nn.Dense(3, in_units=4)
+    net.initialize()
+    net.hybridize(inline_limit=0)
+    x = mx.nd.random.uniform(shape=(2, 4))
+    expected = net(x).asnumpy()
+    net.cast("float64")
+    found = net(x.astype("float64"))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+    other = nn.Dense(3, in_units=4)
+    other.initialize(mx.init.One())
+    net.cast("float32")
+    net.share_parameters(other.collect_params())
+    np.testing.assert_allclose(net(x).asnumpy(), other(x).asnumpy(), rtol=1e-6)

@@ -287,3 +287,14 @@ def test_new_arrays_in_old_places_are_packed_anew():
         found = net.run(planned)[0]
         fresh = net.run(net.planned(net.builder.value((len(net.builder.nodes) - 1, 0))))[0]
         np.testing.assert_allclose(found, fresh, rtol=1e-5)
+
+
+def test_images_of_about_the_same_size_share_a_trial(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    monkeypatch.setenv("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", "2")
+    tried = []
+    for width in (40, 45, 49):
+        net = Net((1, 16, 40, width))
+        net.planned(net.conv(net.data, 16))
+        tried.append("mxcy algorithm *" in capsys.readouterr().out)
+    assert tried == [True, False, True]

@@ -46,3 +46,35 @@ def test_unknown_backends():
         assert symbol.optimize_for("nothing").tojson() == symbol.tojson()
     with pytest.raises(MXNetError, match="choose one of ONEDNN"):
         network().get_backend_symbol("nothing")
+
+
+def bound(symbol, **shapes):
+    executor = symbol.simple_bind(mx.cpu(), grad_req="null", **shapes)
+    for array in (*executor.arg_arrays, *executor.aux_arrays):
+        array[:] = mx.nd.random.uniform(0.1, 1, shape=array.shape)
+    return executor
+
+
+def test_a_watched_executor_of_a_rewritten_symbol_computes_the_same():
+    executor = bound(network().optimize_for("ONEDNN"), data=(2, 3, 8, 8))
+    expected = executor.forward()[0].asnumpy()
+    seen = []
+    executor.set_monitor_callback(lambda name, array: seen.append(name))
+    np.testing.assert_allclose(executor.forward()[0].asnumpy(), expected, rtol=1e-4, atol=1e-5)
+    assert any(name.startswith("out") for name in seen)
+
+
+def test_parameters_of_a_rewritten_symbol_may_be_computed():
+    """Folding runs once for variables only: here it has to run each time."""
+    rewritten = network().optimize_for("ONEDNN")
+    plain = bound(network(), data=(2, 3, 8, 8))
+    composed = rewritten(conv_weight=mx.sym.var("half") * 2)
+    values = {n: a for n, a in plain.arg_dict.items() if n != "conv_weight"}
+    values["half"] = plain.arg_dict["conv_weight"] / 2
+    executor = composed.bind(mx.cpu(), values, aux_states=plain.aux_dict)
+    for _ in range(2):
+        expected = plain.forward()[0].asnumpy()
+        found = executor.forward()[0].asnumpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        values["half"][:] = values["half"] * 3
+        plain.arg_dict["conv_weight"][:] = values["half"] * 2
