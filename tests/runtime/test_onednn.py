@@ -40,7 +40,7 @@ def test_search_order(variables, monkeypatch, tmp_path):
     assert onednn.find_libraries() == [expected[1]]
     variables(MXNET_ONEDNN_ENABLED="0")
     assert onednn.find_libraries() == []
-    variables(MXNET_MKLDNN_ENABLED="0")
+    variables(MXNET_ONEDNN_ENABLED="0")
     assert onednn.find_libraries() == []
 
 

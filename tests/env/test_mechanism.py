@@ -108,14 +108,18 @@ def test_aliases(row):
     if row.name == "MXNET_CPU_MEM_POOL_PAGE_SIZE":
         text, other = "64", "128"
     expected = row.parse(text)
-    assert env.Environment({alias: text}).get(row.name) == expected
+    with pytest.warns(UserWarning, match=f"{alias} is an old name of {row.name}") as caught:
+        old = env.Environment({alias: text})
+        assert old.get(row.name) == old.get(row.name) == expected
+    assert len(caught) == 1
     assert env.Environment({alias: text, row.name: text}).get(row.name) == expected
     with pytest.warns(UserWarning, match=f"{row.name}={text} wins over {alias}={other}"):
         assert env.Environment({alias: other, row.name: text}).get(row.name) == expected
 
 
 def test_an_alias_is_named_in_its_error():
-    with pytest.raises(env.EnvError, match="MXNET_MKLDNN_ENABLED='maybe'"):
+    wrong = pytest.raises(env.EnvError, match="MXNET_MKLDNN_ENABLED='maybe'")
+    with wrong, pytest.warns(UserWarning, match="old name"):
         env.Environment({"MXNET_MKLDNN_ENABLED": "maybe"}).get("MXNET_ONEDNN_ENABLED")
 
 
@@ -186,3 +190,36 @@ def test_the_process_table_prints(tmp_path):
     command = [sys.executable, "-W", "ignore", "-m", "mxcy.env"]
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "MXNET_CPU_PARALLEL_SIZE = 77  (active" in printed.stdout
+
+
+def test_unknown_names_warn_once_with_the_nearest_name():
+    variables = env.Environment({"MXNET_ENGINE_TYP": "NaiveEngine", "MXCY_NONSENSE_XYZ": "1"})
+    with pytest.warns(UserWarning) as caught:
+        variables.read_import_time()
+        variables.notice("MXNET_ENGINE_TYP")
+    texts = sorted(str(warning.message) for warning in caught)
+    assert texts[0].startswith("mxcy knows no environment variable MXCY_NONSENSE_XYZ")
+    assert texts[1].endswith("MXNET_ENGINE_TYP; did you mean MXNET_ENGINE_TYPE?")
+    assert len(texts) == 2
+
+
+@pytest.mark.parametrize("name", ["MXNET_ENGINE_TYP", "MXNET_SAFE_ACCUMULATIO"])
+def test_strict_turns_warnings_into_errors(name):
+    variables = env.Environment({name: "1", "MXNET_ENV_STRICT": "1"})
+    with pytest.raises(env.EnvError, match=f"no environment variable {name}; did you mean"):
+        variables.read_import_time()
+
+
+def test_problems_are_all_named():
+    variables = env.Environment({"MXNET_NOT_THERE": "1", "MXCY_ISA": "v9", "MXNET_HOME": "/a"})
+    unknown, bad = variables.problems()
+    assert "MXNET_NOT_THERE" in unknown and "MXCY_ISA='v9'" in bad
+    assert env.Environment({"MXNET_HOME": "/a"}).problems() == []
+
+
+def test_superseded_variables_are_reported():
+    source = {"MXNET_CPU_MEM_POOL_TYPE": "Round", "MXNET_USE_NAIVE_STORAGE_MANAGERS": "1"}
+    entries = {entry["name"]: entry for entry in env.Environment(source).report()}
+    entry = entries["MXNET_CPU_MEM_POOL_TYPE"]
+    assert entry["status"] == "superseded"
+    assert entry["why"] == "MXNET_USE_NAIVE_STORAGE_MANAGERS decides"

@@ -1,0 +1,50 @@
+"""Every environment variable that mxcy reads, once: name, type, default, meaning, reader, test.
+
+No other module looks at the environment: it calls ``env.get(name)``. ``python -m mxcy.env``
+prints the table with the values in force. The rows are in `mxcy/env/table`, by topic.
+
+A variable is read at import ("I"), at first use ("F"; both are then fixed for the process) or at
+each use ("C"). Unset and empty mean the default; a bad value raises `EnvError` when it is read.
+"""
+
+import os
+import sys
+from collections.abc import MutableMapping
+
+from mxcy.env.environment import Environment
+from mxcy.env.table import PLANNING, TOPICS, VARIABLES
+from mxcy.env.variable import EnvError, Variable
+
+__all__ = [
+    "EnvError", "Environment", "PLANNING", "TOPICS", "VARIABLES", "Variable", "get", "is_set",
+    "notice", "omp_threads", "problems", "raw", "read_import_time", "report", "set_raw",
+]  # fmt: skip
+
+
+def _reports() -> bool:
+    """Whether this process is ``python -m mxcy.env``, which must start to tell of bad values."""
+    given = getattr(sys, "argv", [])  # programs that embed Python may have none
+    return sys.orig_argv[-len(given) - 1 :][:2] == ["-m", __name__]
+
+
+_process = Environment(os.environ, lenient=_reports())
+get = _process.get
+is_set = _process.is_set
+notice = _process.notice
+omp_threads = _process.omp_threads
+problems = _process.problems
+read_import_time = _process.read_import_time
+report = _process.report
+
+
+def raw(name: str) -> str | None:
+    """The text of any environment variable, for ``mx.util.getenv``."""
+    return os.environ.get(name)
+
+
+def set_raw(name: str, text: str | None, target: MutableMapping[str, str] = os.environ) -> None:
+    """Set the text of any environment variable, or remove it with None, for ``mx.util.setenv``."""
+    if text is None:
+        target.pop(name, None)
+    else:
+        target[name] = text

@@ -1,0 +1,212 @@
+"""Reading variables: when, under which names, and what is said about names and values."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mxcy.env.table import ROWS
+from mxcy.env.variable import EnvError, Variable
+
+__all__ = ["Environment"]
+
+_OURS = ("MXNET_", "MXCY_")
+
+
+class Environment:
+    """The variables of one mapping of texts, normally ``os.environ``.
+
+    Parameters
+    ----------
+    source : mapping of str to str
+        Names and texts.
+    table : iterable of Variable, optional
+        The variables there are.
+    lenient : bool
+        A bad value counts as not set, instead of raising; for those who report bad values.
+    """
+
+    def __init__(
+        self, source: Mapping[str, str], table: Iterable[Variable] = ROWS, lenient: bool = False
+    ):
+        self._source = source
+        self._table = {row.name: row for row in table}
+        self._lenient = lenient
+        self._fixed: dict[str, Any] = {}
+        self._warned: set[str] = set()
+
+    def get(self, name: str) -> Any:
+        """The value of a variable, fixed at the first call unless it is read at each use.
+
+        Raises
+        ------
+        KeyError
+            When no row of the table has that name.
+        EnvError
+            When its text is not accepted.
+        """
+        if name in self._fixed:
+            return self._fixed[name]
+        row = self._table[name]
+        value = self._value(row)
+        if row.when != "C":
+            self._fixed[name] = value
+        return value
+
+    def is_set(self, name: str) -> bool:
+        """Whether a variable has a text now, under any of its names."""
+        return bool(self._find(self._table[name])[1])
+
+    def read_import_time(self) -> None:
+        """Read all variables that are fixed at import, and look at the names and values of others.
+
+        Warns
+        -----
+        UserWarning
+            Once for each variable that is unknown, or is set but does nothing here.
+
+        Raises
+        ------
+        EnvError
+            For a bad value; with MXNET_ENV_STRICT=1 also instead of those warnings.
+        """
+        for row in self._table.values():
+            if row.when == "I":
+                self.get(row.name)
+        for name, text in tuple(self._source.items()):
+            if text:
+                self.notice(name)
+
+    def notice(self, name: str) -> None:
+        """Warn of a name that is unknown or whose value does nothing; see `read_import_time`."""
+        row = self._known.get(name)
+        if row is None:
+            if name.startswith(_OURS):
+                self._object(name, self._unknown(name))
+            return
+        if row.always_inert or row.inert:
+            try:
+                differs = self._value(row) != row.default
+            except EnvError:
+                return  # raised when the variable is read; what is never read need not be right
+            if differs:
+                self._object(row.name, f"{name} has no effect: {row.inert}")
+
+    def problems(self) -> list[str]:
+        """What is wrong with the environment: unknown names, bad values."""
+        found = []
+        for name in self._source:
+            if name.startswith(_OURS) and name not in self._known:
+                found.append(self._unknown(name))
+        for entry in self.report():
+            if entry["status"] == "bad":
+                found.append(entry["why"])
+        return found
+
+    def omp_threads(self) -> int:
+        """The size of the parallel team: OMP_NUM_THREADS, at most MXNET_OMP_MAX_THREADS."""
+        threads: int = self.get("OMP_NUM_THREADS")
+        most: int | None = self.get("MXNET_OMP_MAX_THREADS")
+        return threads if most is None else min(threads, most)
+
+    def report(self) -> list[dict[str, Any]]:
+        """One dict per variable: name, raw, value, default, when, read_already, status, why, test.
+
+        `status` is ``active`` (set and obeyed), ``default``, ``inert`` (set, but nothing acts on
+        it here), ``superseded`` (another variable takes its effect away), ``late`` (changed after
+        it was read) or ``bad`` (not accepted); `why` explains. `test` proves the effect.
+        """
+        return [self._describe(row) for row in self._table.values()]
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _known(self) -> dict[str, Variable]:
+        """The rows by all their names."""
+        return {name: row for row in self._table.values() for name in (row.name, *row.aliases)}
+
+    def _value(self, row: Variable) -> Any:
+        """The value of a row's text now."""
+        spelled, text = self._find(row)
+        if not text:
+            return row.default
+        try:
+            return row.parse(text, spelled)
+        except EnvError:
+            if self._lenient:
+                return row.default
+            raise
+
+    def _describe(self, row: Variable) -> dict[str, Any]:
+        spelled, text = self._find(row, warn=False)
+        why = "" if spelled == row.name or not text else f"set as {spelled}"
+        status = "active" if text else "default"
+        try:
+            now = row.parse(text, spelled) if text else row.default
+        except EnvError as error:
+            now, status, why = None, "bad", str(error)
+        if status == "active" and now != row.default:
+            winners = [name for name in row.under if self._decides(name)]
+            if winners:
+                status, why = "superseded", f"{winners[0]} decides"
+            if row.inert:
+                status, why = "inert", row.inert
+        value = self._fixed.get(row.name, now)
+        if status != "bad" and row.name in self._fixed and value != now:
+            status, why = "late", "changed after it was read; the change has no effect"
+        return {
+            "name": row.name,
+            "raw": text,
+            "value": value,
+            "default": row.default,
+            "when": row.when,
+            "read_already": row.name in self._fixed,
+            "status": status,
+            "why": why,
+            "test": row.test,
+        }
+
+    def _decides(self, name: str) -> bool:
+        row = self._table[name]
+        try:
+            return bool(self.get(name) != row.default)
+        except EnvError:
+            return False
+
+    def _find(self, row: Variable, warn: bool = True) -> tuple[str, str | None]:
+        """The spelling that counts and its text; the documented name wins over aliases."""
+        given = list(self._given(row))
+        if not given:
+            return row.name, None
+        name, text = given[0]
+        if warn and row.name not in self._warned:
+            if len({other for _, other in given}) > 1:
+                self._warned.add(row.name)
+                losers = ", ".join(f"{other}={value}" for other, value in given[1:])
+                warnings.warn(f"{name}={text} wins over {losers}", stacklevel=4)
+            elif name != row.name:
+                self._warned.add(row.name)
+                warnings.warn(f"{name} is an old name of {row.name}", stacklevel=4)
+        return given[0]
+
+    def _given(self, row: Variable) -> Iterator[tuple[str, str]]:
+        for name in (row.name, *row.aliases):
+            text = self._source.get(name)
+            if text:
+                yield name, text
+
+    def _unknown(self, name: str) -> str:
+        from difflib import get_close_matches  # which takes time to import, and is seldom needed
+
+        near = get_close_matches(name, self._known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"mxcy knows no environment variable {name}{hint}"
+
+    def _object(self, name: str, message: str) -> None:
+        """Warn once, or raise where MXNET_ENV_STRICT says so."""
+        if self._lenient:
+            return
+        if self.get("MXNET_ENV_STRICT"):
+            raise EnvError(message)
+        if name not in self._warned:
+            self._warned.add(name)
+            warnings.warn(message, stacklevel=4)

@@ -1,0 +1,36 @@
+"""Execution of graphs."""
+
+from mxcy.env.kinds import flag, integer
+from mxcy.env.variable import Variable
+
+ROWS = (
+    Variable("MXNET_EXEC_ENABLE_INPLACE", flag, True, "C", "mxcy.graph.memory",
+             "Let outputs of a plan take over the memory of inputs that nobody reads any more."),
+    Variable("NNVM_EXEC_MATCH_RANGE", integer(0), 16, "C", "mxcy.graph.memory",
+             "Free memory in a plan serves requests up to this many times smaller or larger; 1, 2, "
+             "4 and so on up to it are tried and the smallest plan is kept, from 16 on also one "
+             "without fixed buffers. 0: nothing is shared.",
+             aliases=("MXNET_EXEC_MATCH_RANGE",)),
+    Variable("MXNET_EXEC_NUM_TEMP", integer(1), 1, "C", "mxcy.graph.memory",
+             "Share a plan's memory only within each of this many nearly independent paths.",
+             aliases=("NNVM_EXEC_NUM_TEMP",)),
+    Variable("MXNET_EXEC_BULK_EXEC_INFERENCE", flag, True, "C", "mxcy.graph.segments",
+             "Prediction: the whole plan is one segment of work; 0: each operator is one."),
+    Variable("MXNET_EXEC_BULK_EXEC_TRAIN", flag, True, "C", "mxcy.graph.segments",
+             "Training: consecutive operators form segments; 0: each operator is one."),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", integer(0), 15, "C", "mxcy.graph.segments",
+             "Training: the most operators of a segment.", under=("MXNET_EXEC_BULK_EXEC_TRAIN",)),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", integer(0), None, "C",
+             "mxcy.graph.segments", "The same for forward passes only.",
+             under=("MXNET_EXEC_BULK_EXEC_TRAIN",)),
+    Variable("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", integer(0), None, "C",
+             "mxcy.graph.segments", "The same for backward passes only.",
+             under=("MXNET_EXEC_BULK_EXEC_TRAIN",)),
+    Variable("MXNET_BACKWARD_DO_MIRROR", flag, False, "C", "mxcy.graph.passes.mirror",
+             "Training: compute cheap values again in the backward pass instead of keeping them, "
+             "where the plan then needs less memory.", under=("MXNET_MEMORY_OPT",)),
+    Variable("MXNET_MEMORY_OPT", flag, False, "C", "mxcy.graph.passes.mirror",
+             "Training: the same, and try further ways to need less memory."),
+    Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy.planned",
+             "Gradients with fewer summands are added by one operator, else one after the other."),
+)  # fmt: skip

@@ -1,0 +1,24 @@
+"""Loading and language binding."""
+
+from mxcy.env.kinds import flag, one_of, path
+from mxcy.env.variable import Variable
+
+ROWS = (
+    Variable("MXNET_ENABLE_CYTHON", flag, True, "I", "mxcy._front",
+             "Use the Cython front; 0 chooses the ctypes front without importing the other."),
+    Variable("MXNET_ENFORCE_CYTHON", flag, False, "I", "mxcy._front",
+             "With the Cython front enabled: fail instead of falling back when it cannot load.",
+             under=("MXNET_ENABLE_CYTHON",)),
+    Variable("MXNET_LIBRARY_PATH", path, None, "I", "mxcy.libinfo",
+             "The native library libmxcy.so, or the folder that holds it."),
+    Variable("MXNET_INCLUDE_PATH", path, None, "C", "mxcy.libinfo",
+             "The folder of the C header that find_include_path() returns."),
+    Variable("MXNET_CONF_PATH", path, None, "C", "mxcy.libinfo",
+             "The configuration file that find_conf_path() returns."),
+    Variable("MXNET_ENV_STRICT", flag, None, "I", "mxcy.env.environment",
+             "1: names of variables that mxcy does not know, and values that do nothing here, are "
+             "errors instead of warnings. 0: also a MXNET_LIBRARY_PATH that cannot be used is only "
+             "a warning."),
+    Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._front",
+             "The x86-64 level whose build of the kernels runs; default: the best of this CPU."),
+)  # fmt: skip

@@ -1,0 +1,5 @@
+"""Profiler."""
+
+from mxcy.env.variable import Variable
+
+ROWS: tuple[Variable, ...] = ()

@@ -1,0 +1,5 @@
+"""Worker processes."""
+
+from mxcy.env.variable import Variable
+
+ROWS: tuple[Variable, ...] = ()

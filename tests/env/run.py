@@ -1,0 +1,65 @@
+"""Programs in fresh interpreters, with environments of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["Done", "python"]
+
+ROOT = Path(__file__).resolve().parents[2]
+#: what the surroundings must not decide; the front under test stays
+_OURS = ("MXNET_", "MXCY_", "NNVM_", "DMLC_", "OMP_", "KMP_", "GOMP_", "ONEDNN_", "DNNL_")
+_KEPT = ("MXNET_ENABLE_CYTHON", "MXNET_HOME", "MXCY_ISA", "MXCY_ONEDNN_LIBRARY")
+
+
+class Done:
+    """What a program printed.
+
+    Attributes
+    ----------
+    out, err : str
+        Standard output and standard error.
+    """
+
+    def __init__(self, out, err):
+        self.out, self.err = out, err
+
+    @property
+    def value(self):
+        """The last line of the output, as JSON."""
+        return json.loads(self.out.splitlines()[-1])
+
+
+def python(code, *arguments, fails=False, cwd=None, timeout=60, **variables):
+    """Run a program, with mxcy on its path and none of its variables set but those given.
+
+    Parameters
+    ----------
+    code : str
+        The program; or ``"-m"``, with the module's name as the first argument.
+    *arguments : str
+        What follows on the command line.
+    fails : bool
+        Whether the program is expected to fail.
+    cwd : path, optional
+        The folder to run in.
+    timeout : float
+        Seconds after which the program is ended, and the test fails.
+    **variables : str or None
+        Environment variables.
+
+    Returns
+    -------
+    Done
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_OURS) or k in _KEPT}
+    environment = {**kept, "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, *([] if code == "-m" else ["-c"]), code, *arguments]
+    done = subprocess.run(
+        command, env={k: v for k, v in environment.items() if v is not None}, cwd=cwd, text=True,
+        capture_output=True, timeout=timeout,
+    )  # fmt: skip
+    assert (done.returncode != 0) == fails, f"status {done.returncode}\n{done.stdout}{done.stderr}"
+    return Done(done.stdout, done.stderr)
