@@ -208,7 +208,8 @@ typedef struct {
 
 /* a convolution with packed weights and what follows it: act(conv + bias + sum), see
  * ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
- * channels are innermost; `tile` is an algorithm's own parameter */
+ * channels are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes
+ * through a ReLU; `tile` is an algorithm's own parameter */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -222,6 +223,7 @@ typedef struct {
   int64_t pad[3];
   int32_t in_block;
   int32_t out_block;
+  int32_t before;
   int32_t bias;
   int32_t sum;
   int32_t act;

@@ -23,7 +23,7 @@ def _path():
 
 
 def _signature():
-    return f"3/{_front.block()}/{env.omp_threads()}"
+    return f"4/{_front.block()}/{env.omp_threads()}"
 
 
 def memory():

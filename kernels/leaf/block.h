@@ -73,6 +73,9 @@ inline void with_activation(int act, const Body& body) {
   }
 }
 
+// What FUSED_CONV says happens to the data before the convolution.
+enum Beforehand { kNothing, kScale, kScaleRelu };
+
 // act(sum + bias + other), written to `out`; `other` is NULL or shaped like the output.
 struct Finish {
   const float *bias, *other;

@@ -1,5 +1,6 @@
 // "conv_blocked": direct convolution with packed weights, of blocked activations or of a plain
-// image with few channels, into blocked activations. "conv_blocked_pack" packs the weights as
+// image with few channels, into blocked activations. Blocked data can be scaled and shifted, and
+// go through a ReLU, on its way into the band. "conv_blocked_pack" packs the weights as
 // [panel][in block][tap][channel of the block][out channel of the panel].
 #include "direct.h"
 
@@ -15,7 +16,8 @@ struct Shape {
   int64_t run;                    // channels of a plane
   int64_t height, width, out_height, out_width;
   int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
-  bool flat;  // the input serves as it is, and rows need not be told apart
+  bool flat;    // rows need not be told apart
+  bool direct;  // the input serves as it is
 
   explicit Shape(const mx_fused_conv_params& p)
       : in_planes(p.in_block ? p.channels / B : p.channels),
@@ -33,7 +35,8 @@ struct Shape {
         dilate_x(p.dilate[2]),
         pad_y(p.pad[1]),
         pad_x(p.pad[2]),
-        flat(taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0) {
+        flat(taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0),
+        direct(flat && p.before == kNothing) {
     if (flat) {
       width = out_width = height * width;
       height = out_height = 1;
@@ -85,8 +88,11 @@ struct Cut {
     (s.flat ? columns : rows) = each > 0 ? each : 1;
     pieces = each > 0 ? (size + each - 1) / each : 0;
   }
+  // Floats of a piece's band, a number of cache lines.
   int64_t band(const Shape& s) const {
-    return s.flat ? 0 : (s.in_planes * s.rows_under(rows) * s.band_row() + 15) / 16 * 16;
+    if (s.direct) return 0;
+    const int64_t plane = s.flat ? columns * s.run : s.rows_under(rows) * s.band_row();
+    return (s.in_planes * plane + 15) / 16 * 16;
   }
 };
 
@@ -110,8 +116,35 @@ void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64
   }
 }
 
+// What happens to the data on its way into the band: x * scale + shift for each channel.
+struct Before {
+  const float *scale, *shift;  // or NULL
+  bool relu;
+
+  // n pixels of a plane.
+  void apply(float* pixels, int64_t n, int64_t plane) const {
+    if (!scale) return;
+    const VB factor = load_block(scale + plane * B), offset = load_block(shift + plane * B);
+    const VB low = splat_block(relu ? 0 : -__builtin_inff());
+    for (int64_t i = 0; i < n; ++i, pixels += B) {
+      const VB x = fma(load_block(pixels), factor, offset);
+      store_block(pixels, low > x ? low : x);  // NaN passes
+    }
+  }
+};
+
+// Columns [first, first + count) of a flat image.
+void fill_flat(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
+               int64_t count) {
+  for (int64_t plane = 0; plane < s.in_planes; ++plane, band += count * s.run) {
+    take_columns(band, image + (plane * s.width + first) * s.run, count, 1, s.run);
+    before.apply(band, count, plane);
+  }
+}
+
 // The rows under output rows [first, first + rows) of an image, as direct.h describes.
-void fill_band(const Shape& s, const float* image, float* band, int64_t first, int64_t rows) {
+void fill_band(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
+               int64_t rows) {
   const int64_t run = s.run, phase = s.phase(), top = first * s.stride_y - s.pad_y;
   const int64_t under = s.rows_under(rows);
   for (int64_t plane = 0; plane < s.in_planes; ++plane, image += s.height * s.width * run) {
@@ -126,16 +159,20 @@ void fill_band(const Shape& s, const float* image, float* band, int64_t first, i
         memset(band, 0, low * run * sizeof(float));
         take_columns(band + low * run, from + (i - s.pad_x + low * s.stride_x) * run, high - low,
                      s.stride_x, run);
+        before.apply(band + low * run, high - low, plane);
         memset(band + high * run, 0, (phase - high) * run * sizeof(float));
       }
     }
   }
 }
 
+// Over the band of some output rows, or of as many columns of a flat image.
 Reach reach_of(const Shape& s, int64_t rows) {
   Reach reach;
   reach.blocks = s.in_planes;
-  reach.plane = s.flat ? s.width * s.run : s.rows_under(rows) * s.band_row();
+  reach.plane = s.direct ? s.width * s.run
+                : s.flat ? rows * s.run
+                         : s.rows_under(rows) * s.band_row();
   reach.taps = 0;
   for (int64_t y = 0; y < s.taps_y; ++y) {
     for (int64_t x = 0; x < s.taps_x; ++x) {
@@ -150,9 +187,16 @@ Reach reach_of(const Shape& s, int64_t rows) {
 // Activations other than bounds are applied to what was stored.
 bool is_bound(int act) { return act == kNoAct || act == kRelu || act == kClip; }
 
+Before before_of(const mx_call* call, const mx_fused_conv_params& p) {
+  if (p.before == kNothing) return {nullptr, nullptr, false};
+  const int at = p.bias ? 3 : 2;
+  return {data<float>(call->in[at]), data<float>(call->in[at + 1]), p.before == kScaleRelu};
+}
+
 struct Work {
   Shape shape;
   Cut cut;
+  Before before;
   Finish finish;
   const float *in, *weights;
   float low, high;
@@ -193,16 +237,17 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   if (s.flat) {
     const int64_t first = piece * work.cut.columns;
     const int64_t count = least(work.cut.columns, s.out_width - first);
-    const Reach reach = reach_of(s, 1);
+    const Reach reach = reach_of(s, count);
+    if (!s.direct) fill_flat(s, work.before, in, band, first, count);
+    const float* columns = s.direct ? in + first * s.run : band;
     for (int64_t o = begin; o < end; o += kPanelBlocks) {
-      columns_of(work, reach, in + first * s.run, image, 0, first, count, o,
-                 least(o + kPanelBlocks, end));
+      columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end));
     }
     return;
   }
   const int64_t first = piece * work.cut.rows, rows = least(work.cut.rows, s.out_height - first);
   const Reach reach = reach_of(s, rows);
-  fill_band(s, in, band, first, rows);
+  fill_band(s, work.before, in, band, first, rows);
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
     for (int64_t y = 0; y < rows; ++y) {
       columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
@@ -224,6 +269,7 @@ const char* refusal(const mx_fused_conv_params& p) {
   if (p.in_block != B && p.in_block != 0) return "the data is not blocked as this CPU is";
   if (p.filters < 1 || p.filters % B || p.channels < 1 || (p.in_block && p.channels % B))
     return "the channels do not fill their blocks";
+  if (p.before != kNothing && !p.in_block) return "plain data is to be scaled";
   if (p.kernel[1] * p.kernel[2] > kMostTaps) return "the kernel is too large";
   return nullptr;
 }
@@ -259,6 +305,7 @@ int conv_blocked(const mx_call* call) {
   const float infinity = __builtin_inff();
   const Work work = {shape,
                      Cut(shape, p.batch, threads),
+                     before_of(call, p),
                      finish_of(call, p),
                      data<float>(call->in[0]),
                      data<float>(call->in[1]),

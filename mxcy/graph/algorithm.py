@@ -28,6 +28,8 @@ _CONV = {
     "conv_blocked": (0,),
     "conv_depthwise_blocked": (0,),
 }
+#: those that can scale, shift and rectify the data they read
+_SCALING = {"conv_blocked": (0,)}
 _DENSE = {"fc_onednn": (0,)}
 
 
@@ -85,9 +87,9 @@ def choose_conv(target, attrs, ins, tune=None):
 
     `tune` is its `cudnn_tune`: ``'off'`` means no trial.
     """
-    names = _CONV
+    names = _CONV if attrs.get("before", "none") == "none" else _SCALING
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
-        names = {name: tiles for name, tiles in _CONV.items() if "winograd" not in name}
+        names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
 
 

@@ -57,6 +57,10 @@ class Rewrite:
         """The Spec of a new entry."""
         return self.builder.spec(new)
 
+    def node(self, new):
+        """The new node of a new entry."""
+        return self.builder.nodes[new[0]]
+
     def finish(self):
         """The new graph without dead nodes, or the old one when nothing was changed."""
         if not self.changed:

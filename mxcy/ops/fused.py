@@ -1,6 +1,7 @@
 """Convolution and dense layers with everything that follows them, as graph passes make them.
 
-``out = act(layer(data, weight) + bias + other)``. The names are those of the original's oneDNN
+``out = act(layer(data, weight) + bias + other)``, and a convolution may first scale, shift and
+rectify its data. The names are those of the original's oneDNN
 subgraphs. An attribute `algo` names the kernel that will run; its weights are then an opaque
 array of bytes that the matching `_pack_*` operator made, so that such a call has no reference:
 graphs are compared before their weights are packed. Without `algo` the weights are plain.
@@ -56,6 +57,11 @@ _NUMBERS = {name: number for number, name in enumerate(ACTIVATIONS)}
 _Activation = Enum(*ACTIVATIONS)
 
 
+#: What may come before a convolution; a kernel gets the position here.
+_BEFORE = ("none", "scale", "scale_relu")
+_Before = Enum(*_BEFORE)
+
+
 def activate(a, xp, x):
     """The activation of attributes `a`, in the element type of `x`."""
     return ACTIVATIONS[a.act](xp, x, a.alpha, a.beta).astype(x.dtype, copy=False)
@@ -75,6 +81,23 @@ def _extras(a, rest):
     """(bias, other) of what follows data and weight; None where absent."""
     given = dict(zip(_names(a)[2:], rest, strict=True))
     return given.get("bias"), given.get("other")
+
+
+def _conv_names(a):
+    """The inputs that a call of a convolution has."""
+    names = _names(a)
+    if a.before == "none":
+        return names
+    place = len(names) - a.with_sum
+    return (*names[:place], "scale", "shift", *names[place:])
+
+
+def _split(a, rest):
+    """Scale and shift of a convolution's data (or two None), and the rest without them."""
+    if a.before == "none":
+        return None, None, rest
+    place = len(rest) - a.with_sum - 2
+    return rest[place], rest[place + 1], (*rest[:place], *rest[place + 2 :])
 
 
 def _require_plain(a):
@@ -115,6 +138,8 @@ def _unfused(kernel):
             return "packed weights"
         if a.act != "none" or a.with_sum:
             return "a sum or an activation follows"
+        if "before" in a.__dict__ and a.before != "none":
+            return "the data is scaled first"
         if "in_block" in a.__dict__ and (a.in_block or a.out_block):
             return "blocked data"
         return kernel.when(a, ins, outs) if kernel.when else None
@@ -151,8 +176,8 @@ def _conv_struct(a, batch, channels, source):
         "filters": a.num_filter // a.num_group, "source": (*ones, *source),
         "target": (*ones, *target), "kernel": (*ones, *kernel), "stride": (*ones, *stride),
         "dilate": (*ones, *dilate), "pad": (*(0 for _ in ones), *pad), "in_block": a.in_block,
-        "out_block": a.out_block, "bias": not a.no_bias, "sum": a.with_sum,
-        "act": _NUMBERS[a.act], "tile": a.tile, "alpha": a.alpha, "beta": a.beta,
+        "out_block": a.out_block, "before": _BEFORE.index(a.before), "bias": not a.no_bias,
+        "sum": a.with_sum, "act": _NUMBERS[a.act], "tile": a.tile, "alpha": a.alpha, "beta": a.beta,
     }  # fmt: skip
 
 
@@ -191,17 +216,32 @@ _CONV_SAMPLES = (
         (1, 1, 3, 4, 3, 8), (8, 4, 2, 2, 1), (8,), kernel=(2, 2, 1), num_filter=8, num_group=2,
         in_block=8, out_block=8, act="gelu_erf",
     ),
+    sample(
+        (2, 2, 4, 5, 8), (8, 16, 1, 1), (8,), (16,), (16,), (2, 1, 4, 5, 8), kernel=(1, 1),
+        num_filter=8, in_block=8, out_block=8, before="scale_relu", with_sum=True,
+    ),
+    sample(
+        (1, 1, 3, 4, 8), (8, 8, 3, 3), (8,), (8,), kernel=(3, 3), num_filter=8, pad=(1, 1),
+        no_bias=True, in_block=8, out_block=8, before="scale",
+    ),
 )  # fmt: skip
 
 
-@op("_sg_onednn_conv", aliases=("_sg_mkldnn_conv",), inputs="data weight bias? other?")
+@op(
+    "_sg_onednn_conv",
+    aliases=("_sg_mkldnn_conv",),
+    inputs="data weight bias? scale? shift? other?",
+)
 class FusedConvolution:
     """Convolution, bias, sum with another array and activation in one.
 
+    With `before`, ``data * scale + shift`` (and its positive part) takes the place of the data.
+
     Shapes: data (batch, channel, spatial...) or blocked by `in_block`; weight (num_filter,
     channel / num_group, kernel...), or with `algo` the `packed` bytes that `_pack_conv_weight`
-    made; bias (num_filter,) unless `no_bias`; other, if `with_sum`, like the output, which is
-    plain or blocked by `out_block`. See `Convolution` for the rest.
+    made; bias (num_filter,) unless `no_bias`; scale and shift (channel,), unless `before` is
+    ``none``; other, if `with_sum`, like the output, which is plain or blocked by `out_block`. See
+    `Convolution` for the rest.
 
     `act` may use `alpha` and `beta`: ``leaky`` and ``elu`` (slope alpha), ``clip`` (to [alpha,
     beta]), ``linear`` (alpha * x + beta). `tile` is the chosen algorithm's own parameter.
@@ -217,6 +257,7 @@ class FusedConvolution:
     in_block: Int = 0
     out_block: Int = 0
     channels: UInt = 0
+    before: _Before = "none"
     act: _Activation = "none"
     alpha: Float = 0.0
     beta: Float = 0.0
@@ -225,10 +266,11 @@ class FusedConvolution:
     tile: Int = 0
     packed: Long = 0
 
-    arguments = _names
+    arguments = _conv_names
     samples = _CONV_SAMPLES
 
     def infer(a, data, weight, *rest):
+        scale, shift, rest = _split(a, rest)
         bias, other = _extras(a, rest)
         shadow = Spec() if a.algo else weight
         shape, dtype = conv_shapes(a, _plain_spec(data, a.in_block), shadow)
@@ -246,14 +288,24 @@ class FusedConvolution:
         shape = blocked_shape(shape, a.out_block, "output") if a.out_block else shape
         if bias is not None:
             bias.fill("bias", (a.num_filter,), dtype)
+        if scale is not None:
+            source = _plain_spec(data, a.in_block).shape
+            for vector, name in ((scale, "scale"), (shift, "shift")):
+                vector.fill(name, (-1 if source is None else source[1],), dtype)
         if other is not None:
             other.fill("other", shape, dtype)
         return Spec(shape, dtype)
 
     def ref(a, xp, data, weight, *rest):
         _require_plain(a)
+        scale, shift, rest = _split(a, rest)
         bias, other = _extras(a, rest)
-        out = forward_ref(a, xp, plain(xp, data) if a.in_block else data, weight)
+        data = plain(xp, data) if a.in_block else data
+        if scale is not None:
+            shape = (-1, *[1] * len(a.kernel))
+            data = data * scale.reshape(shape) + shift.reshape(shape)
+            data = xp.maximum(data, 0) if a.before == "scale_relu" else data
+        out = forward_ref(a, xp, data, weight)
         if bias is not None:
             out = out + bias.reshape(-1, *[1] * len(a.kernel))
         if a.out_block:

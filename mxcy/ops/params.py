@@ -223,9 +223,10 @@ FUSED_CONV = Params(
     "fused_conv",
     "a convolution with packed weights and what follows it: act(conv + bias + sum), see"
     " ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many channels"
-    " are innermost; `tile` is an algorithm's own parameter",
-    **_CONV, in_block="i32", out_block="i32", bias="i32", sum="i32", act="i32", tile="i32",
-    alpha="f64", beta="f64",
+    " are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes through a ReLU;"
+    " `tile` is an algorithm's own parameter",
+    **_CONV, in_block="i32", out_block="i32", before="i32", bias="i32", sum="i32", act="i32",
+    tile="i32", alpha="f64", beta="f64",
 )  # fmt: skip
 FUSED_DENSE = Params(
     "fused_dense",

@@ -97,6 +97,26 @@ def test_a_branch_in_the_middle_ends_the_chain():
     assert ops["_sg_onednn_conv"] == 1 and ops["relu"] == 1 and ops["tanh"] == 1
 
 
+@pytest.mark.parametrize("relu", [False, True])
+def test_convolutions_of_pixels_normalise_what_they_read(relu):
+    net = Net((2, 32, 9, 9))
+    F = net.builder.values
+    x = net.conv(net.data, 64)
+    seen = net.norm(x)
+    seen = F.relu(seen) if relu else seen
+    wide = net.conv(seen, 32, 1, bias=True, stride=(2, 2))
+    ops = net.check(net.conv(seen, 64, 1) + x, wide)
+    assert ops["_sg_onednn_conv"] == 3 and not {"_blocked_scale_shift", "BatchNorm"} & ops.keys()
+
+
+def test_a_normalisation_that_others_read_is_computed():
+    net = Net((1, 32, 9, 9))
+    F = net.builder.values
+    seen = F.relu(net.norm(F.tanh(net.conv(net.data, 32))))
+    ops = net.check(net.conv(seen, 32, 1), net.conv(seen, 32, 3))
+    assert ops["_blocked_scale_shift"] == 1
+
+
 @pytest.mark.parametrize(
     "act", ["relu", "sigmoid", "tanh", "softrelu", "leaky", "elu", "gelu", "clip"]
 )

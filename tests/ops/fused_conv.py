@@ -64,11 +64,13 @@ class Problem:
     in_block, out_block : int, optional
         `BLOCK` unless told.
     groups : int
+    before : int
+        1: the data is scaled and shifted first; 2: and goes through a ReLU.
     """
 
     def __init__(self, images, channels, filters, source, kernel=(3, 3), pad=(1, 1), stride=(1, 1),
                  bias=True, other=False, act="none", tile=0, in_block=BLOCK,
-                 out_block=BLOCK, groups=1, dilate=(1, 1)):  # fmt: skip
+                 out_block=BLOCK, groups=1, dilate=(1, 1), before=0):  # fmt: skip
         rng = np.random.default_rng(5)
         target = [
             (n + 2 * p - (k - 1) * d - 1) // s + 1
@@ -84,11 +86,14 @@ class Problem:
         shape = (images, filters, *target)
         self.other = rng.uniform(-1, 1, shape).astype(np.float32) if other else None
         self.out_shape = shape
+        self.before, self.vectors = before, []
+        if before:
+            self.vectors = [rng.uniform(-1, 1, channels).astype(np.float32) for _ in range(2)]
         self.values = {
             "batch": images, "groups": groups, "channels": channels // groups,
             "filters": filters // groups, "source": (1, *source), "target": (1, *target),
             "kernel": (1, *kernel), "stride": (1, *stride), "dilate": (1, *dilate),
-            "pad": (0, *pad), "in_block": in_block, "out_block": out_block,
+            "pad": (0, *pad), "in_block": in_block, "out_block": out_block, "before": before,
             "bias": int(bias), "sum": int(other), "act": ACTIVATIONS[act][0], "tile": tile,
             "alpha": 0.25, "beta": 0.5,
         }  # fmt: skip
@@ -102,10 +107,17 @@ class Problem:
         out = place(np.full(self.out_shape, np.nan, np.float32))
         return data, self.bias, other, out
 
+    def _inputs(self, blob):
+        """What the kernel reads."""
+        data, bias, other, _ = self.arrays()
+        return [
+            data, blob, *([] if bias is None else [bias]), *self.vectors,
+            *([] if other is None else [other]),
+        ]  # fmt: skip
+
     def ask(self, kernel, what):
         """A question to the kernel, as plans put it."""
-        data, bias, other, out = self.arrays()
-        ins = [data, np.zeros(0, np.uint8), *(x for x in (bias, other) if x is not None)]
+        ins, out = self._inputs(np.zeros(0, np.uint8)), self.arrays()[-1]
         specs = [[Spec(x.shape, code_of(x.dtype)) for x in side] for side in (ins, [out])]
         return _front.query(kernel, self.params, *specs, what)
 
@@ -116,8 +128,7 @@ class Problem:
             raise MXNetError(reason)
         blob = np.empty(self.ask(kernel, "packed"), np.uint8)
         run_kernel(pack or f"{kernel}_pack", [self.weight], [blob], self.params, threads=threads)
-        data, bias, other, out = self.arrays()
-        ins = [data, blob, *(x for x in (bias, other) if x is not None)]
+        ins, out = self._inputs(blob), self.arrays()[-1]
         if in_place:
             out = ins[-1]
         workspace = self.ask(kernel, "workspace")
@@ -127,7 +138,13 @@ class Problem:
     def answer(self):
         """The output in float64."""
         margins = [(0, 0), (0, 0), *((p, p) for p in self.pad)]
-        data = np.pad(self.data.astype(np.float64), margins)
+        data = self.data.astype(np.float64)
+        if self.before:
+            scale, shift = (vector[:, None, None] for vector in self.vectors)
+            data = data * scale + shift
+        if self.before == 2:
+            data = np.maximum(data, 0)
+        data = np.pad(data, margins)
         weight = self.weight.astype(np.float64)
         (high, wide), (down, right) = self.out_shape[2:], self.stride
         out, groups = np.zeros(self.out_shape), self.values["groups"]

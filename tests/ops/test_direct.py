@@ -66,6 +66,21 @@ def test_what_follows(act):
     assert problem.error(problem.run("conv_blocked", in_place=True)) < TOLERANCE
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bias, other", [(False, False), (True, True)])
+@pytest.mark.parametrize("before", [1, 2])
+@pytest.mark.parametrize(
+    ("source", "kernel", "stride"),
+    [((9, 7), 1, 1), ((90, 90), 1, 1), ((9, 8), 1, 2), ((9, 8), 3, 1)],
+)
+def test_what_comes_before(source, kernel, stride, before, bias, other, threads):
+    problem = Problem(
+        2, 3 * BLOCK, 5 * BLOCK, source, kernel=(kernel, kernel), stride=(stride, stride),
+        pad=(kernel // 2, kernel // 2), bias=bias, other=other, before=before,
+    )  # fmt: skip
+    assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
+
+
 def test_without_bias():
     problem = Problem(1, BLOCK, BLOCK, (9, 9), bias=False, act="relu")
     assert problem.error(problem.run("conv_blocked")) < TOLERANCE
@@ -90,6 +105,7 @@ def test_no_images():
     [
         (dict(groups=2), "groups"),
         (dict(out_block=0), "output"),
+        (dict(in_block=0, before=1), "plain data"),
         (dict(kernel=(17, 17), pad=(8, 8)), "too large"),
     ],
 )

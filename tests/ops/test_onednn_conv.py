@@ -85,8 +85,8 @@ class Problem:
             batch=shape[0], groups=a["groups"], channels=channels, filters=filters // a["groups"],
             source=ones + shape[2:], target=ones + wide.shape[2:], kernel=ones + kernel,
             stride=ones + a["stride"], dilate=ones + a["dilate"],
-            pad=(0,) * len(ones) + a["pad"], in_block=in_block, out_block=out_block, bias=bias,
-            sum=other, act=act, tile=0, alpha=ab[0], beta=ab[1],
+            pad=(0,) * len(ones) + a["pad"], in_block=in_block, out_block=out_block, before=0,
+            bias=bias, sum=other, act=act, tile=0, alpha=ab[0], beta=ab[1],
         )  # fmt: skip
         self.expected = blocked(ACTIVATIONS[act](wide, *ab), out_block)
         rest = [self.bias] * bias + [blocked(self.other, out_block)] * other

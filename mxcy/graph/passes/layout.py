@@ -4,6 +4,8 @@ Convolutions take and give blocked arrays where channels allow. What lies betwee
 blocked as long as it can; conversions are put in only where one side cannot, once per array.
 """
 
+import math
+
 from mxcy.graph.algorithm import TUNE, choose_conv, choose_dense
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.plan import ONCE
@@ -128,10 +130,13 @@ def _conv(layout, number):
     attrs["channels"] = shape[1]
     block = layout.block
     wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
-    forms = [(block, block)] if wide_in and wide_out else []
-    forms += [(0, block)] if wide_out else []
-    forms += [(0, 0)]
-    for attrs["in_block"], attrs["out_block"] in forms:
+    forms = [(block, block, "none")] if wide_in and wide_out else []
+    forms += [(0, block, "none")] if wide_out else []
+    forms += [(0, 0, "none")]
+    norm = _norm_before(layout, data) if wide_in and wide_out else None
+    if norm is not None:
+        forms.insert(0, (block, block, "scale_relu" if norm.attrs.relu else "scale"))
+    for attrs["in_block"], attrs["out_block"], attrs["before"] in forms:
         specs = _specs(layout, node, attrs)
         choice = choose_conv(layout.target, attrs, specs, node.extra.get(TUNE))
         if choice is not None:
@@ -146,9 +151,14 @@ def _conv(layout, number):
         "_pack_conv_weight", form, [layout.plain(weight)], f"{node.name}_packed",
         layout.once([weight], choice, form["in_block"]),
     )  # fmt: skip
-    inputs = [layout.blocked(data) if attrs["in_block"] else layout.plain(data), packed]
+    if attrs["before"] != "none":
+        source, *vectors = norm.inputs
+    else:
+        source, vectors = layout.blocked(data) if attrs["in_block"] else layout.plain(data), []
+    inputs = [source, packed]
     if not attrs["no_bias"]:
         inputs.append(layout.plain(rest[0]))
+    inputs += vectors
     if attrs["with_sum"]:
         other = rest[-1]
         inputs.append(layout.blocked(other) if attrs["out_block"] else layout.plain(other))
@@ -164,7 +174,31 @@ def _specs(layout, node, attrs):
         specs[0] = _blocked_spec(specs[0], attrs["in_block"])
     if attrs["with_sum"] and attrs["out_block"]:
         specs[-1] = _blocked_spec(specs[-1], attrs["out_block"])
+    if attrs["before"] != "none":
+        vector = type(specs[0])((attrs["channels"],), specs[0].dtype)
+        place = len(specs) - attrs["with_sum"]
+        specs[place:place] = [vector, vector]
     return specs
+
+
+def _norm_before(layout, entry):
+    """The new `_blocked_scale_shift` behind an old entry, where all that read it can do its work.
+
+    These are convolutions of single pixels: others gain more from algorithms that cannot.
+    """
+    if not layout.is_blocked(entry):
+        return None
+    node = layout.made.node(layout.blocked(entry))
+    if node.op.name != "_blocked_scale_shift":
+        return None
+    nodes = layout.graph.nodes
+    for user, position, _ in layout.users[entry[0]]:
+        if user < 0 or position != 0 or nodes[user].op.name != "_sg_onednn_conv":
+            return None
+        a = nodes[user].attrs
+        if math.prod(a.kernel) != 1 or a.num_group != 1 or not layout.can_block((user, 0)):
+            return None
+    return node
 
 
 def _blocked_spec(spec, block):
