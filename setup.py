@@ -43,7 +43,7 @@ def cython_extensions():
             extra_compile_args=["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
             extra_link_args=["-l:libmxcy.so", f"-Wl,-rpath,$ORIGIN/{up}", "-fopenmp"],
             depends=[str(p) for p in (ROOT / "mxcy" / "_cy").glob("*.pxd")]
-            + ["kernels/include/mxcy.h"],
+            + [str(p) for p in (ROOT / "kernels" / "include").glob("*.h")],
         )
 
 

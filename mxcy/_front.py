@@ -5,10 +5,13 @@ falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. Th
 the whole interface; nothing else in mxcy imports either front.
 """
 
+import atexit
+import os
+import sys
 import warnings
 from importlib import import_module
 
-from mxcy import blas, env, libinfo, onednn
+from mxcy import blas, cpus, env, libinfo, onednn
 
 #: module of a front -> names it offers
 NAMES = {
@@ -20,7 +23,11 @@ NAMES = {
     "plan": ("Plan",),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
     "streams": ("Streams",),
-}
+    "engine": (
+        "Var", "allow_bulk", "configure_engine", "engine_stats", "push", "set_bulk_size",
+        "start_engine", "stop_engine", "wait_all",
+    ),
+}  # fmt: skip
 
 
 def load(package):
@@ -72,6 +79,35 @@ def prepare_library(names):
     )
 
 
+def prepare_engine(names):
+    """Give the engine the settings of the environment; have it stop for fork and at exit."""
+    text = env.get("MXNET_ENGINE_TYPE")
+    kind = text.removesuffix("Async")
+    shared = min(16, cpus.usable_cores())  # how many threads ThreadedEngine's only queue has
+    settings = (
+        shared if kind == "ThreadedEngine" else env.get("MXNET_CPU_WORKER_NTHREADS"),
+        env.get("MXNET_CPU_PRIORITY_NTHREADS"),
+        env.get("MXNET_GPU_WORKER_NTHREADS"),
+        env.get("MXNET_GPU_COPY_NTHREADS"),
+        env.get("MXNET_ENGINE_INFO"),
+    )
+    if text != env.VARIABLES["MXNET_ENGINE_TYPE"].default:
+        print("MXNet start using engine:", text, file=sys.stderr)
+    names["configure_engine"](kind, *settings)
+    stop, start = names["stop_engine"], names["start_engine"]
+    os.register_at_fork(
+        before=stop,
+        after_in_parent=lambda: start(False),
+        after_in_child=lambda: start(True),
+    )
+
+    def end():
+        stop()
+        names["configure_engine"]("NaiveEngine", *settings)  # for what objects do that go now
+
+    atexit.register(end)
+
+
 def choose_calmly():
     """`choose`, with a team that does not spin for long, unless the user says how it waits.
 
@@ -90,6 +126,7 @@ def choose_calmly():
 env.read_import_time()
 package, _names = choose_calmly()
 prepare_library(_names)
+prepare_engine(_names)
 onednn.offer()
 blas.offer()
 
@@ -109,3 +146,6 @@ Node, Plan = _names["Node"], _names["Plan"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 empty_cache, round_size, stats = _names["empty_cache"], _names["round_size"], _names["stats"]
+Var, push, wait_all = _names["Var"], _names["push"], _names["wait_all"]
+engine_stats, configure_engine = _names["engine_stats"], _names["configure_engine"]
+set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]

@@ -1,25 +1,34 @@
-"""`mx.engine`: bulk execution of small operations.
+"""`mx.engine`: the dependency engine as programs see it.
 
-Operations of a program run in order as they are called, so a bulk changes no result; the size is
-kept for programs that set it and ask for it again.
+Operations run on worker threads, those that use the same arrays in the order of their calls. What
+fails there is raised by the waits for what should have been computed.
 """
 
-import threading
+import os
+import sys
 
-__all__ = ["bulk", "set_bulk_size"]
+from mxcy import _front
+from mxcy.context import current_context
 
+__all__ = ["Var", "bulk", "push", "set_bulk_size", "stats", "waitall"]
 
-class _State(threading.local):
-    size = 0
-
-
-_state = _State()
+Var = _front.Var
 
 
 def set_bulk_size(size):
-    """Set how many operations may run as one bulk on this thread; returns the previous size."""
-    before, _state.size = _state.size, int(size)
-    return before
+    """Set how many operations of this thread may be queued as one.
+
+    Parameters
+    ----------
+    size : int
+        0 queues each for itself. Operations wait for their bulk to be full, or for any wait.
+
+    Returns
+    -------
+    int
+        The size before.
+    """
+    return _front.set_bulk_size(int(size))
 
 
 class _BulkScope:
@@ -36,5 +45,69 @@ class _BulkScope:
 
 
 def bulk(size):
-    """A scope in which up to `size` operations may run as one bulk."""
+    """A scope in which up to `size` operations may be queued as one."""
     return _BulkScope(size)
+
+
+def waitall():
+    """Wait until everything that was called is computed.
+
+    Raises
+    ------
+    MXNetError
+        The first error that no wait has raised yet; all others are forgotten, but arrays that were
+        not computed keep theirs until they are written again.
+    """
+    _front.wait_all()
+
+
+def push(function, reads=(), writes=(), name=None, priority=0, property="normal", context=None):
+    """Have a function called as soon as those before it that use the same variables are done.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments on a worker thread, or with property ``'async'`` with a function
+        to call when its work is done; that takes the text of an error, or nothing. An exception is
+        raised by waits for what is written. It may use what it reads and writes, not wait for more.
+    reads, writes : sequence of NDArray and Var
+    name : str, optional
+        What the operation is called in errors; default: the function's name.
+    priority : int
+        Prioritized operations with larger numbers run first.
+    property : {'normal', 'prioritized', 'copy_from', 'copy_to', 'async', 'noskip'}
+        The kind of queue; ``'async'``: starts in this thread if nothing has to be waited for;
+        ``'noskip'``: also called when something it reads could not be computed.
+    context : Context, optional
+        The device whose queues it goes to; default: the current one.
+
+    Raises
+    ------
+    MXNetError
+        With NaiveEngine, when the function fails.
+    """
+    caller = sys._getframe(1)
+    place = f"{os.path.basename(caller.f_code.co_filename)}:{caller.f_lineno}"
+    context = context or current_context()
+    if name is None:
+        name = getattr(function, "__name__", type(function).__name__)
+    _front.push(
+        function, list(reads), list(writes), name, place, int(priority), property,
+        context.device_typeid, context.device_id,
+    )  # fmt: skip
+
+
+def stats():
+    """Settings and figures of the engine.
+
+    Returns
+    -------
+    dict
+        `type`; the threads of queues: `workers` of each CPU's (`cpu0_workers` is another name of
+        it), `cpu_priority`, `gpu_workers`, `gpu_copy`, and `threads`, those alive; operations
+        `pushed`, `run` (of those `inline`, in their callers), `skipped`, `failed`, `pending`;
+        `bulks` and the operations `bulked` in them; `errors` that nobody was told of; and `queues`:
+        for each in use its `threads` and the operations it has `run`.
+    """
+    figures = _front.engine_stats()
+    return {**figures, "cpu0_workers": figures["workers"]}

@@ -1,13 +1,29 @@
 // The thread policy: a process uses two team sizes, 1 and N; thresholds are branches.
+#include "core/threads.h"
+
+#include <atomic>
+
 #include "mxcy.h"
 
-static int32_t g_threads = 1;
-static int64_t g_parallel_size = 200000;
+static std::atomic<int32_t> g_threads{1};  // workers read it while others set it
+static std::atomic<int64_t> g_parallel_size{200000};
 
-extern "C" int32_t mx_threads(void) { return g_threads; }
+// Among how many threads that run operations at the same time the team is divided.
+static thread_local int32_t t_share __attribute__((tls_model("initial-exec"))) = 1;
+
+void mx::divide_team(int32_t share) { t_share = share < 1 ? 1 : share; }
+
+extern "C" int32_t mx_threads(void) {
+  const int32_t threads = g_threads.load(std::memory_order_relaxed) / t_share;
+  return threads < 1 ? 1 : threads;
+}
 extern "C" void mx_set_threads(int32_t threads) { g_threads = threads < 1 ? 1 : threads; }
-extern "C" int64_t mx_parallel_size(void) { return g_parallel_size; }
+extern "C" int64_t mx_parallel_size(void) {
+  return g_parallel_size.load(std::memory_order_relaxed);
+}
 extern "C" void mx_set_parallel_size(int64_t elements) {
   g_parallel_size = elements < 1 ? 1 : elements;
 }
-extern "C" int32_t mx_threads_for(int64_t work) { return work < g_parallel_size ? 1 : g_threads; }
+extern "C" int32_t mx_threads_for(int64_t work) {
+  return work < mx_parallel_size() ? 1 : mx_threads();
+}

@@ -4,6 +4,10 @@
 
 namespace mx {
 
+// From now on the calling thread's team is max(1, N / share): that many threads run operations at
+// the same time.
+void divide_team(int32_t share);
+
 // Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
 // multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
 template <class Body>

@@ -1,0 +1,178 @@
+// Worker threads and the queues that they work off.
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/engine.h"
+#include "core/threads.h"
+
+namespace mx {
+
+// How often a thread without work gives way to others before it sleeps: waking it costs more than
+// most operations, and busy programs push the next one soon.
+constexpr int kSpins = 50;
+
+// How the queues and their threads are called.
+static const char* const kQueueNames[] = {"cpu%d",      "cpu_priority", "gpu%d",   "gpu%d_priority",
+                                          "gpu%d_copy", "all",          "all_copy"};
+static const char* const kThreadNames[] = {"mx-cpu%d-w%d", "mx-cpu%d-p%d", "mx-gpu%d-w%d",
+                                           "mx-gpu%d-p%d", "mx-gpu%d-c%d", "mx-all%d-w%d",
+                                           "mx-all%d-c%d"};
+
+Workers::Workers(Family family, int32_t device, int32_t size, int32_t share)
+    : family(family), device(device), size(size), share(share) {
+  snprintf(name, sizeof name, kQueueNames[(int)family], device);
+}
+
+bool Workers::start() {
+  if (alive == size) return true;
+  ending_ = false;
+  sigset_t all, before;  // signals are for the program's own threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (alive < size) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, main, this) != 0) break;
+    threads_.push_back(thread);
+    ++alive;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return alive > 0 || mx_fail("engine: cannot start a thread for %s", name) == 0;
+}
+
+// Whether `a` is to run after `b`.
+static bool is_later(const Operation* a, const Operation* b) {
+  if (a->given.priority != b->given.priority) return a->given.priority < b->given.priority;
+  return a->number > b->number;
+}
+
+void Workers::put(Operation* operation) {
+  if (family == Family::kCpuPriority || family == Family::kGpuPriority) {
+    heap_.push_back(operation);
+    std::push_heap(heap_.begin(), heap_.end(), is_later);
+  } else {
+    fifo_.append(operation);
+  }
+  const int64_t length = length_.fetch_add(1, std::memory_order_relaxed) + 1;
+  start();
+  if (sleeping_ > 0 && length > spinning_ + called_) {
+    --sleeping_;
+    ++called_;
+    awake_.notify_one();
+  }
+}
+
+Operation* Workers::take() {
+  Operation* operation;
+  if (heap_.empty()) {
+    operation = fifo_.pop();
+  } else {
+    std::pop_heap(heap_.begin(), heap_.end(), is_later);
+    operation = heap_.back();
+    heap_.pop_back();
+  }
+  if (operation) length_.fetch_sub(1, std::memory_order_relaxed);
+  return operation;
+}
+
+void Workers::sleep(Lock& lock) {
+  ++sleeping_;
+  awake_.wait(lock, [this] { return called_ > 0 || ending_; });
+  if (called_ > 0)
+    --called_;
+  else
+    --sleeping_;
+}
+
+// The next operation, or NULL when there is none and the threads are to end.
+Operation* Workers::next(Lock& lock) {
+  for (int spins = 0;; spins += kSpins) {
+    if (Operation* operation = take()) return operation;
+    if (ending_) return nullptr;
+    if (spins) {
+      sleep(lock);
+      continue;
+    }
+    ++spinning_;
+    lock.unlock();
+    for (int i = 0; i < kSpins && length_.load(std::memory_order_relaxed) == 0; ++i) sched_yield();
+    lock.lock();
+    --spinning_;
+  }
+}
+
+void Workers::serve(int32_t number) {
+  char title[64];
+  snprintf(title, sizeof title, kThreadNames[(int)family], device, number);
+  title[15] = 0;  // the system takes no more
+  pthread_setname_np(pthread_self(), title);
+  divide_team(share);
+  Lock lock(engine().lock);
+  while (Operation* operation = next(lock)) {
+    ++run;
+    execute(operation, lock);
+  }
+}
+
+void* Workers::main(void* self) {
+  Workers* workers = (Workers*)self;
+  int32_t number;
+  {
+    Lock lock(engine().lock);
+    number = workers->named_++;
+  }
+  workers->serve(number);
+  return nullptr;
+}
+
+void Workers::call_to_end() {
+  ending_ = true;
+  awake_.notify_all();
+}
+
+std::vector<pthread_t> Workers::take_threads() {
+  std::vector<pthread_t> threads;
+  threads.swap(threads_);
+  alive = named_ = 0;
+  return threads;
+}
+
+void Workers::forget() {
+  take_threads();
+  spinning_ = sleeping_ = called_ = 0;
+  ending_ = false;
+  new (&awake_) std::condition_variable;  // the old one may count threads that are not there
+}
+
+static Workers* find_workers(Family family, int32_t device, int32_t size, int32_t share) {
+  Engine& e = engine();
+  for (const std::unique_ptr<Workers>& workers : e.workers)
+    if (workers->family == family && workers->device == device) return workers.get();
+  e.workers.push_back(std::make_unique<Workers>(family, device, size, share));
+  return e.workers.back().get();
+}
+
+Workers* workers_for(const mx_operation& operation) {
+  constexpr int32_t kAlone = INT32_MAX;  // each such thread's team is one thread
+  const mx_engine_settings& settings = engine().settings;
+  const bool copies = operation.property == MX_OP_COPY_FROM || operation.property == MX_OP_COPY_TO;
+  if (settings.type != MX_THREADED_PER_DEVICE)
+    return copies ? find_workers(Family::kAllCopy, 0, 1, kAlone)
+                  : find_workers(Family::kAll, 0, settings.workers, settings.workers);
+  const bool first = operation.property == MX_OP_PRIORITIZED;
+  const int32_t device = operation.device_id;
+  if (operation.device_type == 2) {
+    if (copies) return find_workers(Family::kGpuCopy, device, settings.gpu_copy_workers, kAlone);
+    return find_workers(first ? Family::kGpuPriority : Family::kGpu, device, settings.gpu_workers,
+                        kAlone);
+  }
+  if (first)
+    return find_workers(Family::kCpuPriority, 0, settings.priority_workers,
+                        settings.priority_workers);
+  return find_workers(Family::kCpu, device, settings.workers, settings.workers);
+}
+
+}  // namespace mx
