@@ -14,7 +14,8 @@ def _cpu_streams():
     """The streams that all CPU contexts share."""
     global _cpu
     if _cpu is None:
-        _cpu = _front.Streams(env.get("MXNET_CPU_PARALLEL_RAND_COPY"))
+        one = env.get("MXNET_ENFORCE_DETERMINISM")  # whatever the order of drawing operators
+        _cpu = _front.Streams(1 if one else env.get("MXNET_CPU_PARALLEL_RAND_COPY"))
     return _cpu
 
 

@@ -1,10 +1,13 @@
 """Trainers: let an optimizer change a set of parameters by their gradients."""
 
+import math
+
 from mxcy import env
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.kvstore import KVStoreBase
+from mxcy.kvstore.base import LARGEST_UPDATE
 
 __all__ = ["Trainer"]
 
@@ -29,7 +32,8 @@ class Trainer:
         Accepted; gradients are only compressed between machines.
     update_on_kvstore : bool, optional
         Update once and copy the weights to all contexts, instead of updating on each. Without
-        meaning, and false, unless there are several contexts and a `kvstore`; then true by default.
+        meaning, and false, unless there are several contexts and a `kvstore`; then by default as
+        MXNET_UPDATE_ON_KVSTORE says, but not for weights of more than 2**24 elements in 'local'.
 
     Raises
     ------
@@ -91,6 +95,8 @@ class Trainer:
         asked = self._asked_update_on_kvstore
         asked = env.get("MXNET_UPDATE_ON_KVSTORE") if asked is None else asked
         local = self._kvstore is not None and self._store is None
+        if self._asked_update_on_kvstore is None and self._kvstore == "local":
+            asked = asked and all(math.prod(p.shape) <= LARGEST_UPDATE for p in self._params)
         self._update_on_kvstore = local and len(self._contexts) > 1 and bool(asked)
         copies = 1 if self._update_on_kvstore else max(1, len(self._contexts))
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]

@@ -2,7 +2,10 @@
 
 from mxcy.ndarray import NDArray
 
-__all__ = ["KVStoreBase", "TestStore", "create"]
+__all__ = ["KVStoreBase", "LARGEST_UPDATE", "TestStore", "create"]
+
+#: A 'local' store does not update weights with more elements: they would travel twice per step.
+LARGEST_UPDATE = 16 * 1024 * 1024
 
 
 class KVStoreBase:

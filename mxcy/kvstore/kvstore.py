@@ -157,6 +157,18 @@ class KVStore(KVStoreBase):
         with open(fname, "rb") as file:
             self._updater.set_states(file.read())
 
+    def stats(self):
+        """How values of several devices are added up.
+
+        Returns
+        -------
+        dict
+            ``reduce_threads`` (MXNET_KVSTORE_REDUCTION_NTHREADS: 1, or the team works on arrays of
+            at least ``bigarray_bound`` elements) and ``sums``, the numbers of ``serial`` and
+            ``parallel`` ones so far.
+        """
+        return self.handle.stats()
+
     # -- workers ----------------------------------------------------------------------------------
 
     @property

@@ -1,5 +1,7 @@
 """Values of one process: sums over its devices."""
 
+from mxcy import env
+from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 
 __all__ = ["LocalStore"]
@@ -38,6 +40,9 @@ class LocalStore:
         self.type = kind
         self.updater = None
         self._values = {}
+        self._threads = env.get("MXNET_KVSTORE_REDUCTION_NTHREADS")
+        self._bound = env.get("MXNET_KVSTORE_BIGARRAY_BOUND")
+        self._sums = {"serial": 0, "parallel": 0}
 
     @property
     def compresses(self):
@@ -63,20 +68,25 @@ class LocalStore:
                 raise MXNetError(
                     f"key {key} has a value of shape {stored.shape}, got {array.shape}"
                 )
-        total = self._sum(arrays, stored.context)
+        total = self._sum([array.as_in_context(stored.context) for array in arrays])
         if self.updater is None:
             self._values[key] = total.copy() if total is arrays[0] else total
         else:
             self.updater(key, total, stored)
 
-    @staticmethod
-    def _sum(arrays, ctx):
-        total = arrays[0].as_in_context(ctx)
-        if len(arrays) > 1:
-            total = total + arrays[1].as_in_context(ctx)
-        for array in arrays[2:]:
-            total += array.as_in_context(ctx)
-        return total
+    def _sum(self, arrays):
+        """The sum, in the order of the devices; of big arrays by several threads."""
+        if len(arrays) == 1:
+            return arrays[0]
+        threads = self._threads if arrays[0].size >= self._bound else 1
+        self._sums["parallel" if threads > 1 else "serial"] += 1
+        return nd._internal._kvstore_sum(*arrays, threads=threads)
+
+    def stats(self):
+        """How values of several devices are added up; see `KVStore.stats`."""
+        return {
+            "reduce_threads": self._threads, "bigarray_bound": self._bound, "sums": dict(self._sums)
+        }  # fmt: skip
 
     def pull(self, key, arrays):
         """Copy a value to arrays."""

@@ -4,11 +4,9 @@ import math
 
 from mxcy import env, kvstore
 from mxcy import optimizer as optimizers
+from mxcy.kvstore.base import LARGEST_UPDATE
 
 __all__ = ["Updates", "choose_store"]
-
-# A larger weight would travel through a 'local' store twice per step.
-_LARGEST_ON_STORE = 16 * 1024 * 1024
 
 
 def choose_store(store, num_device, arg_params):
@@ -46,7 +44,7 @@ def choose_store(store, num_device, arg_params):
         return None, False
     if store == "local" and arg_params:
         largest = max(math.prod(array.shape) for array in arg_params.values())
-        on_store = on_store and largest <= _LARGEST_ON_STORE
+        on_store = on_store and largest <= LARGEST_UPDATE
     made = kvstore.create(store)
     return made, on_store and made.is_capable(kvstore.KVStoreBase.OPTIMIZER)
 

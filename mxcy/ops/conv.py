@@ -131,6 +131,8 @@ def _kernels(suffix, roles, pads=None):
             return "too few channels for oneDNN's layouts"
         if suffix == "_weight" and weight.size > 2 * data.size:
             return "more weights than data"
+        if suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
+            return "its sums depend on the number of threads"
         return None
 
     def not_for_winograd(a, ins, outs):

@@ -13,6 +13,7 @@ from mxcy import dtypes
 from mxcy.base import MXNetError
 from mxcy.ops.attrs import Double, DType, Enum, Int, Shape
 from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
+from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import ONE_HOT, TAKE
 from mxcy.ops.record import native, op, sample, stop, values
 
@@ -223,13 +224,13 @@ class TakeGradient:
         xp.add.at(out, rows, xp.moveaxis(blocks, 1, 0))
         return xp.moveaxis(out, 0, 1).reshape(a.shape)
 
-    kernels = (
+    kernels = narrow_first(
         native(
             "take_grad",
             struct=TAKE,
             params=lambda a, ins, outs: take_params(a.shape, a.axis, a.mode),
             workspace=lambda a, ins, outs: take_grad_bytes(a, ins, outs, a.axis),
-        ),
+        )
     )
     samples = (
         sample(

@@ -14,6 +14,23 @@ def _names(ins):
     return [f"args{i}" for i in range(len(ins))]
 
 
+def _infer_sum(a, ins):
+    """The spec that all arrays have."""
+    check_count(a, ins, "args")
+    names = _names(ins)
+    dtype = same_dtype(ins, names)
+    common = Spec()
+    for spec, name in zip(ins, names, strict=True):
+        common.fill(name, spec.shape)
+    for spec in ins:
+        spec.shape = common.shape
+    return Spec(common.shape, dtype)
+
+
+def _sum(xp, arrays):
+    return reduce(xp.add, arrays) if len(arrays) > 1 else xp.array(arrays[0])
+
+
 @op(
     "add_n",
     aliases=("ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum", "_npx_add_n"),
@@ -26,24 +43,14 @@ class AddN:
 
     num_args: Int
 
-    def infer(a, ins):
-        check_count(a, ins, "args")
-        names = _names(ins)
-        dtype = same_dtype(ins, names)
-        common = Spec()
-        for spec, name in zip(ins, names, strict=True):
-            common.fill(name, spec.shape)
-        for spec in ins:
-            spec.shape = common.shape
-        return Spec(common.shape, dtype)
-
+    infer = _infer_sum
     infer_back = back_inputs
 
     def grad(a, F, g, specs):
         return (g,) * len(specs)
 
     def ref(a, xp, arrays):
-        return reduce(xp.add, arrays) if len(arrays) > 1 else xp.array(arrays[0])
+        return _sum(xp, arrays)
 
     kernels = (native("add_n", inplace=True, pointwise="add"), by_onednn(native("add_n")))
     samples = (
@@ -51,6 +58,34 @@ class AddN:
         sample((2, 3), (2, 3), (2, 3), (2, 3), (2, 3)),
         sample((40, 50), (40, 50), (40, 50)),
         sample((2, 3)),
+    )
+
+
+@op("_kvstore_sum", inputs="", variadic="args", num_args="num_args")
+class KVStoreSum:
+    """The sum of arrays of several devices, as add_n; `threads` 1 keeps it to one thread."""
+
+    num_args: Int
+    threads: Int = 1
+
+    infer = _infer_sum
+
+    def grad(a, F, g, specs):
+        return (g,) * len(specs)
+
+    def ref(a, xp, arrays):
+        return _sum(xp, arrays)
+
+    kernels = (
+        native(
+            "add_n",
+            inplace=True,
+            work=lambda a, ins, outs: outs[0].size if a.threads > 1 else 0,
+        ),
+    )
+    samples = (
+        sample((2, 3), (2, 3), threads=1, dtypes=("float32", "float64", "float16", "int32")),
+        sample((2, 3), (2, 3), (2, 3), threads=4),
     )
 
 

@@ -5,6 +5,7 @@ from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
 from mxcy.ops.infer import Spec, back_batch, back_data, normal_axes, require, same_dtype
+from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, FUSED_DENSE, TAKE
 from mxcy.ops.random import generator
 from mxcy.ops.record import by_onednn, native, op, sample, values
@@ -352,13 +353,13 @@ class _EmbeddingGrad:
         sample((5, 3), values(0, 6, (5,), "int64"), input_dim=6),
     )
 
-    kernels = (
+    kernels = narrow_first(
         native(
             "take_grad",
             struct=TAKE,
             params=lambda a, ins, outs: take_params(outs[0].shape, 0, "clip"),
             workspace=take_grad_bytes,
-        ),
+        )
     )
 
     def infer(a, grad, data):

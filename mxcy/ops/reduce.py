@@ -8,6 +8,7 @@ from mxcy.dtypes import code_of, name_of
 from mxcy.ops.attrs import Bool, Enum, Field, Int, IntOrNone, ShapeOrNone
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_dtype, normal_axes, normal_axis, require
+from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import ARG, REDUCE
 from mxcy.ops.record import native, op, register, sample
 
@@ -201,7 +202,7 @@ class Norm:
 
     dtypes = _FLOATS
     domain = (0.2, 1)
-    kernels = (
+    kernels = narrow_first(
         native(
             lambda a, ins, outs: "sum_abs" if a.ord == 1 else "norm2",
             REDUCE,
@@ -212,7 +213,7 @@ class Norm:
                     None if ins[0].dtype == outs[0].dtype else "the result has another element type"
                 )
             ),
-        ),
+        )
     )
     samples = (
         sample((3, 4)),

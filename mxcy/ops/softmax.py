@@ -5,6 +5,7 @@ import math
 from mxcy import dtypes
 from mxcy.ops.attrs import BoolOrNone, Double, DoubleOrNone, DType, Field, Int
 from mxcy.ops.infer import Spec, normal_axis, require
+from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import SOFTMAX
 from mxcy.ops.record import by_onednn, native, register, sample, values
 
@@ -119,7 +120,8 @@ def _forward(name, sign=1.0):
         return {**_line(a, ins[0]), "scale": sign / temperature if temperature else math.inf}
 
     kernel = native(name, SOFTMAX, params, when=_refuse, inplace=True)
-    return kernel, by_onednn(kernel)
+    first, *others = narrow_first(kernel)
+    return first, *others, by_onednn(kernel)
 
 
 def _backward(name):

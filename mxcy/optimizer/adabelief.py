@@ -1,7 +1,7 @@
 """AdaBelief: Adam that measures how far gradients are from what was expected."""
 
-from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.scaled import update_scaled
 
 __all__ = ["AdaBelief"]
 
@@ -24,6 +24,8 @@ class AdaBelief(Optimizer):
         See `Optimizer`.
     """
 
+    _most_together = 60
+
     def __init__(
         self,
         learning_rate=0.001,
@@ -42,13 +44,5 @@ class AdaBelief(Optimizer):
     def create_state(self, index, weight):
         return (zeros_like(weight), zeros_like(weight))
 
-    def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._rescaled(grad) + wd * weight
-        mean, surprise = state
-        mean *= self.beta1
-        mean += (1.0 - self.beta1) * grad
-        surprise *= self.beta2
-        surprise += (1.0 - self.beta2) * nd.square(grad - mean) + self.epsilon
-        if self.correct_bias:
-            lr *= (1.0 - self.beta2**count) ** 0.5 / (1.0 - self.beta1**count)
-        weight -= lr * mean / (nd.sqrt(surprise) + self.epsilon)
+    def _apply_many(self, weights, grads, states, lrs, wds, counts):
+        update_scaled("adabelief", self, weights, grads, states, lrs, wds, counts)

@@ -1,7 +1,7 @@
 """AdamW: Adam with the weight decay outside the adaptive step."""
 
-from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.scaled import update_scaled
 
 __all__ = ["AdamW"]
 
@@ -24,6 +24,8 @@ class AdamW(Optimizer):
         See `Optimizer`.
     """
 
+    _most_together = 60
+
     def __init__(
         self,
         learning_rate=0.001,
@@ -42,14 +44,5 @@ class AdamW(Optimizer):
     def create_state(self, index, weight):
         return (zeros_like(weight), zeros_like(weight))
 
-    def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._rescaled(grad)
-        mean, var = state
-        mean *= self.beta1
-        mean += (1.0 - self.beta1) * grad
-        var *= self.beta2
-        var += (1.0 - self.beta2) * nd.square(grad)
-        rate = lr
-        if self.correct_bias:
-            rate *= (1.0 - self.beta2**count) ** 0.5 / (1.0 - self.beta1**count)
-        weight -= rate * (mean / (nd.sqrt(var) + self.epsilon) + wd * weight)
+    def _apply_many(self, weights, grads, states, lrs, wds, counts):
+        update_scaled("adamw", self, weights, grads, states, lrs, wds, counts)

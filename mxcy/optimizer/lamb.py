@@ -1,7 +1,9 @@
 """LAMB: Adam with one trust ratio per layer, for large batches."""
 
+import numpy as np
+
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
 
 __all__ = ["LAMB"]
 
@@ -26,6 +28,9 @@ class LAMB(Optimizer):
         See `Optimizer`.
     """
 
+    _most_together = 45
+    _operator = "lamb"
+
     def __init__(
         self,
         learning_rate=0.001,
@@ -47,6 +52,24 @@ class LAMB(Optimizer):
 
     def create_state(self, index, weight):
         return (zeros_like(weight, "float32"), zeros_like(weight, "float32"))
+
+    def _apply_many(self, weights, grads, states, lrs, wds, counts):
+        if any(array.dtype != np.float32 for array in (*weights, *grads)):
+            super()._apply_many(weights, grads, states, lrs, wds, counts)
+            return
+        means, variances = zip(*states, strict=True)
+        bounds = {"lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        arguments = {name: value for name, value in bounds.items() if value is not None}
+        arguments.update(self._operator_arguments(), **self._own_arguments())
+        getattr(nd._internal, f"_multi_{self._operator}_update")(
+            *in_turns(weights, grads, means, variances), out=weights, num_tensors=len(weights),
+            learning_rates=lrs, wds=wds, step_count=counts, beta1=self.beta1, beta2=self.beta2,
+            epsilon=self.epsilon, **arguments,
+        )  # fmt: skip
+
+    def _own_arguments(self):
+        """The arguments of the operator that others of the family have not."""
+        return {"bias_correction": self.bias_correction}
 
     def _apply(self, weight, grad, state, lr, wd, count):
         grad = self._rescaled(grad).astype("float32")

@@ -25,6 +25,8 @@ class LANS(LAMB):
         See `Optimizer`.
     """
 
+    _operator = "lans"
+
     def __init__(
         self,
         learning_rate=0.001,
@@ -36,6 +38,9 @@ class LANS(LAMB):
         **kwargs,
     ):
         super().__init__(learning_rate, beta1, beta2, epsilon, lower_bound, upper_bound, **kwargs)
+
+    def _own_arguments(self):
+        return {}
 
     def _apply(self, weight, grad, state, lr, wd, count):
         grad = grad.astype("float32") * self.rescale_grad

@@ -1,7 +1,7 @@
 """LARS: one trust ratio per layer, for large batches."""
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
 
 __all__ = ["LARS"]
 
@@ -30,6 +30,7 @@ class LARS(Optimizer):
         See `Optimizer`.
     """
 
+    _most_together = 60
     _names_of_mxnet_2 = {"epsilon": "eps"}
 
     def __init__(
@@ -60,23 +61,35 @@ class LARS(Optimizer):
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     def update(self, index, weight, grad, state):
-        if isinstance(index, (list, tuple)):
-            super().update(index, weight, grad, state)
-            return
+        """Change one weight or several; see `Optimizer.update`."""
+        if not isinstance(index, (list, tuple)):
+            index, weight, grad, state = [index], [weight], [grad], [state]
         self._update_count(index)
         self._follow_rate()
-        lr, wd = self._get_lr(index), self._get_wd(index)
-        if not self.idx2name.get(index, "").endswith(("gamma", "beta", "bias")):
-            lr *= self._trust_ratio(weight, grad, wd)
-        arguments = self._operator_arguments()
-        arguments.update(lr=lr, wd=wd, out=weight)
-        if state is None:
-            nd.sgd_update(weight, grad, **arguments)
-        else:
-            momentum = self.momentum
+        rates, decays = self._rates(index, weight, grad)
+        lists, momentum = [weight, grad], {}
+        if state[0] is not None:
+            lists.append(state)
+            momentum = {"momentum": self.momentum}
             if self.momentum_correction and self.last_lr:
-                momentum *= self.cur_lr / self.last_lr
-            nd.sgd_mom_update(weight, grad, state, momentum=momentum, **arguments)
+                momentum["momentum"] *= self.cur_lr / self.last_lr
+        update = nd.preloaded_multi_sgd_mom_update if momentum else nd.preloaded_multi_sgd_update
+        update(
+            *in_turns(*lists), rates, decays, out=weight, num_weights=len(weight), **momentum,
+            **self._operator_arguments(),
+        )  # fmt: skip
+
+    def _rates(self, index, weights, grads):
+        """The rates and decays of weights, as arrays."""
+        ctx, n = weights[0].context, len(weights)
+        rates = nd.array(self._get_lrs(index), ctx=ctx, dtype="float32")
+        decays = nd.array(self._get_wds(index), ctx=ctx, dtype="float32")
+        scaled = nd.multi_lars(
+            rates, nd.multi_sum_sq(*weights, num_arrays=n), nd.multi_sum_sq(*grads, num_arrays=n),
+            decays, eta=self.eta, eps=self.eps, rescale_grad=self.rescale_grad,
+        )  # fmt: skip
+        plain = [self.idx2name.get(i, "").endswith(("gamma", "beta", "bias")) for i in index]
+        return nd.where(nd.array(plain, ctx=ctx, dtype="float32"), rates, scaled), decays
 
     def _follow_rate(self):
         if self._update_of_cur_lr != self.num_update:
@@ -84,10 +97,3 @@ class LARS(Optimizer):
             lr = self.learning_rate
             self.last_lr = lr if self.cur_lr is None else self.cur_lr
             self.cur_lr = lr
-
-    def _trust_ratio(self, weight, grad, wd):
-        weight_norm = weight.norm().asscalar()
-        grad_norm = (grad * self.rescale_grad).norm().asscalar()
-        if not weight_norm or not grad_norm:
-            return 1.0
-        return self.eta * weight_norm / (grad_norm + wd * weight_norm + self.eps)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from mxcy import env
 from mxcy import ndarray as nd
 
 __all__ = ["Optimizer", "Test", "create", "register"]
@@ -18,7 +19,8 @@ class Optimizer:
     * `update(index, weight, grad, state)` for one weight (MXNet 1.x),
     * `step(indices, weights, grads, states)` for several (MXNet 2.x),
     * `_apply(weight, grad, state, lr, wd, count)`, the bare arithmetic; counting and the look-up of
-      rate and decay are then done here.
+      rate and decay are then done here. Where an operator changes many weights in one call,
+      `_apply_many` takes lists of the same; `_most_together` says of how many.
 
     Parameters
     ----------
@@ -43,12 +45,15 @@ class Optimizer:
     param_dict : dict of int to Parameter, optional
         Parameters whose `lr_mult` and `wd_mult` are used.
     aggregate_num : int, optional
-        Largest number of weights that one call may update together.
+        Largest number of weights that one call may update together; by default as many as
+        MXNET_OPTIMIZER_AGGREGATION_SIZE says, for optimizers that have an operator for several.
     use_fused_step : bool, optional
         Accepted for MXNet 2.x programs; the fastest available way is always taken.
     """
 
     opt_registry = {}
+    #: the most weights that one call of its operator can change; 0: there is none for several
+    _most_together = 0
     #: attributes that are called otherwise in MXNet 2.x: name there -> name here
     _names_of_mxnet_2 = {}
 
@@ -84,7 +89,7 @@ class Optimizer:
         self.wd = wd
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
-        self.aggregate_num = aggregate_num or 0
+        self.aggregate_num = self._aggregation(aggregate_num)
         self.use_fused_step = True if use_fused_step is None else use_fused_step
 
         self.begin_num_update = begin_num_update
@@ -99,6 +104,20 @@ class Optimizer:
         self.wd_mult = {}
         self.set_lr_mult({})
         self.set_wd_mult({})
+
+    def _aggregation(self, asked):
+        """How many weights are updated together: what was asked for, else what the variable says."""
+        most = self._most_together
+        if asked is not None or not most:
+            return min(asked or 0, most or 60)
+        size = env.get("MXNET_OPTIMIZER_AGGREGATION_SIZE")
+        if size > most:
+            warnings.warn(
+                f"MXNET_OPTIMIZER_AGGREGATION_SIZE={size}: {type(self).__name__} updates at most "
+                f"{most} weights together",
+                stacklevel=4,
+            )
+        return min(size, most)
 
     # -- registry ---------------------------------------------------------------------------------
 
@@ -315,6 +334,12 @@ class Optimizer:
         if type(self).step is not Optimizer.step:
             self.step(*_as_lists(index, weight, grad, state))
             return
+        if self._most_together:
+            index, *arrays = _as_lists(index, weight, grad, state)
+            self._update_count(index)
+            counts = [self._index_update_count[i] for i in index]
+            self._apply_many(*arrays, self._get_lrs(index), self._get_wds(index), counts)
+            return
         if isinstance(index, (list, tuple)):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)
@@ -352,6 +377,11 @@ class Optimizer:
         """Change one weight; `count` is the number of its updates including this one."""
         raise NotImplementedError(f"{type(self).__name__} does not say how weights change")
 
+    def _apply_many(self, weights, grads, states, lrs, wds, counts):
+        """Change several weights; as `_apply`, with lists."""
+        for one in zip(weights, grads, states, lrs, wds, counts, strict=True):
+            self._apply(*one)
+
     def update_multi_precision(self, index, weight, grad, state):
         """Change one weight or several, through their float32 copies where they have one.
 
@@ -361,8 +391,10 @@ class Optimizer:
             See `update`; the state comes from `create_state_multi_precision`.
         """
         if isinstance(index, (list, tuple)) and self._has_master(weight[0]):
-            for one in zip(index, weight, grad, state, strict=True):
-                self.update_multi_precision(*one)
+            masters, inner = map(list, zip(*state, strict=True))
+            self.update(index, masters, [g.astype(np.float32) for g in grad], inner)
+            for array, master in zip(weight, masters, strict=True):
+                array[:] = master.astype(array.dtype)
         elif not isinstance(index, (list, tuple)) and self._has_master(weight):
             master, inner = state
             self.update(index, master, grad.astype(np.float32), inner)
@@ -408,6 +440,11 @@ def _as_lists(index, weight, grad, state):
     if isinstance(index, (list, tuple)):
         return index, weight, grad, state
     return [index], [weight], [grad], [state]
+
+
+def in_turns(*lists):
+    """The first elements of all lists, then the second ones...: the inputs of a multi-operator."""
+    return [array for turn in zip(*lists, strict=True) for array in turn]
 
 
 def zeros_like(weight, dtype=None):

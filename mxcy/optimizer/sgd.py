@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
 
 __all__ = ["SGD", "ccSGD"]
 
@@ -24,11 +24,12 @@ class SGD(Optimizer):
     multi_precision : bool
         Keep a float32 copy of float16 weights and update that.
     **kwargs
-        See `Optimizer`; `aggregate_num` is 4 unless given.
+        See `Optimizer`.
     """
 
+    _most_together = 60
+
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
-        kwargs.setdefault("aggregate_num", 4)
         super().__init__(**kwargs)
         self.momentum = momentum
         self.lazy_update = lazy_update
@@ -61,6 +62,9 @@ class SGD(Optimizer):
         if not isinstance(index, (list, tuple)):
             index, weight, grad, state = [index], [weight], [grad], [state]
         rates, decays = self._get_lrs(index), self._get_wds(index)
+        if len(weight) > 1 and all(array.stype == "default" for array in (*weight, *grad)):
+            self._update_many(weight, grad, state, rates, decays, multi_precision)
+            return
         for w, g, s, lr, wd in zip(weight, grad, state, rates, decays, strict=True):
             arguments = self._operator_arguments()
             arguments.update(lr=lr, wd=wd, out=w)
@@ -75,6 +79,25 @@ class SGD(Optimizer):
                 inputs.insert(2, momentum)
                 arguments["momentum"] = self.momentum
             update(*inputs, **arguments)
+
+    def _update_many(self, weights, grads, states, rates, decays, multi_precision):
+        """Change weights by operators that take many of them at once."""
+        momenta, masters = states, None
+        if multi_precision:
+            momenta, masters = map(list, zip(*states, strict=True))
+        lists = [weights, grads]
+        arguments = self._operator_arguments()
+        name = "multi_mp_sgd" if multi_precision else "multi_sgd"
+        if momenta[0] is not None:
+            lists.append(momenta)
+            name += "_mom"
+            arguments["momentum"] = self.momentum
+        if multi_precision:
+            lists.append(masters)
+        getattr(nd, f"{name}_update")(
+            *in_turns(*lists), out=weights, lrs=rates, wds=decays, num_weights=len(weights),
+            **arguments,
+        )  # fmt: skip
 
 
 @register

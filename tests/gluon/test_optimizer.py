@@ -175,4 +175,5 @@ def test_optimizers_of_mxnet_2(kind, arguments, expected):
     weight = mx.nd.array([2, 1])
     for step in range(3):
         updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
-    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)  # of MXNet 2.0.0b1
+    # Values of MXNet 2.0.0b1, whose two ways, in one operator or step by step, differ by 5e-5.
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=2e-5)

@@ -4,14 +4,26 @@ from mxcy.env.kinds import flag, integer
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "I", "mxcy.env.table.numerics",
-             "Accumulate in a wider type in softmax, norms and the like.",
-             inert="kernels always accumulate in a wider type"),
+    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "C", "mxcy.ops.narrow",
+             "0: 2-norms, softmax, layer normalisation and the gradients of Embedding and take add "
+             "float16 numbers up in float16, as MXNet 1.x does; a signature that was called before "
+             "keeps its kernel. Otherwise, and always for other types, sums are made in a wider "
+             "type.", test="env/test_numerics.py::test_safe_accumulation"),
     Variable("MXNET_ENFORCE_DETERMINISM", flag, False, "C", "mxcy.graph.target",
-             "1: algorithms are not chosen by trials."),
+             "1: algorithms are not chosen by trials, and random operators use one set of streams, "
+             "so that the same program gives the same bits again.",
+             test="env/test_numerics.py::test_enforce_determinism"),
     Variable("MXNET_CUDNN_AUTOTUNE_DEFAULT", integer(0, 2), 1, "C", "mxcy.graph.target",
              "0: take the first fitting algorithm of a convolution; otherwise the fastest in a "
-             "short trial, remembered under MXNET_HOME. On CPU as well."),
+             "short trial, remembered under MXNET_HOME. On CPU as well.",
+             test="env/test_numerics.py::test_choice_of_algorithms",
+             under=("MXNET_ENFORCE_DETERMINISM",)),
     Variable("MXNET_CUDNN_ALLOW_WINOGRAD", flag, True, "C", "mxcy.graph.algorithm",
-             "0: no convolution is computed by Winograd's algorithm. On CPU as well."),
+             "0: no convolution is computed by Winograd's algorithm. On CPU as well.",
+             test="env/test_numerics.py::test_choice_of_algorithms"),
+    Variable("MXNET_OPTIMIZER_AGGREGATION_SIZE", integer(1), 4, "C", "mxcy.optimizer.optimizer",
+             "How many weights optimizers change in one call of an operator, where one exists: "
+             "SGD, LARS, AdamW and AdaBelief at most 60, LAMB and LANS at most 45. Read when an "
+             "optimizer is made; its argument aggregate_num wins.",
+             test="env/test_training.py::test_optimizer_aggregation_size"),
 )  # fmt: skip

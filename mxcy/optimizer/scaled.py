@@ -1,0 +1,33 @@
+"""The update that AdamW and AdaBelief share: one operator for many weights."""
+
+from mxcy import ndarray as nd
+from mxcy.optimizer.optimizer import in_turns
+
+__all__ = ["update_scaled"]
+
+
+def update_scaled(kind, optimizer, weights, grads, states, lrs, wds, counts):
+    """Change weights by the operator ``_multi_<kind>_update``.
+
+    Parameters
+    ----------
+    kind : {'adamw', 'adabelief'}
+    optimizer : Optimizer
+        With beta1, beta2, epsilon and correct_bias.
+    weights, grads, states, lrs, wds, counts : list
+        See `Optimizer._apply_many`; a state is the pair of moments.
+    """
+    beta1, beta2 = optimizer.beta1, optimizer.beta2
+    if optimizer.correct_bias:
+        lrs = [
+            lr * (1.0 - beta2**count) ** 0.5 / (1.0 - beta1**count)
+            for lr, count in zip(lrs, counts, strict=True)
+        ]
+    means, moments = zip(*states, strict=True)
+    scale = nd.full((1,), optimizer.rescale_grad, ctx=weights[0].context)
+    clip = {"clip_gradient": optimizer.clip_gradient} if optimizer.clip_gradient else {}
+    getattr(nd._internal, f"_multi_{kind}_update")(
+        *in_turns(weights, grads, means, moments), scale, out=weights, num_weights=len(weights),
+        lrs=[1.0] * len(weights), wds=wds, etas=lrs, beta1=beta1, beta2=beta2,
+        epsilon=optimizer.epsilon, **clip,
+    )  # fmt: skip
