@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mxcy.env.table import ROWS
+from mxcy.env.table import FOREIGN, ROWS
 from mxcy.env.variable import EnvError, Variable
 
 __all__ = ["Environment"]
@@ -80,10 +80,10 @@ class Environment:
         """Warn of a name that is unknown or whose value does nothing; see `read_import_time`."""
         row = self._known.get(name)
         if row is None:
-            if name.startswith(_OURS):
+            if self._is_unknown(name):
                 self._object(name, self._unknown(name))
             return
-        if row.always_inert or row.inert:
+        if row.inert and not row.silent:
             try:
                 differs = self._value(row) != row.default
             except EnvError:
@@ -95,7 +95,7 @@ class Environment:
         """What is wrong with the environment: unknown names, bad values."""
         found = []
         for name in self._source:
-            if name.startswith(_OURS) and name not in self._known:
+            if self._is_unknown(name):
                 found.append(self._unknown(name))
         for entry in self.report():
             if entry["status"] == "bad":
@@ -193,6 +193,9 @@ class Environment:
             text = self._source.get(name)
             if text:
                 yield name, text
+
+    def _is_unknown(self, name: str) -> bool:
+        return name.startswith(_OURS) and name not in self._known and name not in FOREIGN
 
     def _unknown(self, name: str) -> str:
         from difflib import get_close_matches  # which takes time to import, and is seldom needed

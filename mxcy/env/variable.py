@@ -38,6 +38,8 @@ class Variable:
     inert : str or callable
         Why setting it to something else than the default does nothing, where that is so; a
         function is called to find out, and returns "" where the variable works.
+    silent : bool
+        Whether nothing is said when an inert variable is set: it is no more than an offer.
     under : tuple of str
         Variables that take this one's effect away when they are not at their defaults.
     """
@@ -54,10 +56,11 @@ class Variable:
         test: str = "",
         inert: str | Callable[[], str] = "",
         under: tuple[str, ...] = (),
+        silent: bool = False,
     ):
         self.name, self.kind, self.when, self.doc = name, kind, when, doc
         self.reader, self.aliases, self.test, self.under = reader, aliases, test, under
-        self._default, self._inert = default, inert
+        self._default, self._inert, self.silent = default, inert, silent
 
     @property
     def default(self) -> Any:

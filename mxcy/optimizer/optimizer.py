@@ -106,7 +106,7 @@ class Optimizer:
         self.set_wd_mult({})
 
     def _aggregation(self, asked):
-        """How many weights are updated together: what was asked for, else what the variable says."""
+        """How many weights are updated together: as asked for, else as the variable says."""
         most = self._most_together
         if asked is not None or not most:
             return min(asked or 0, most or 60)

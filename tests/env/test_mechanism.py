@@ -137,15 +137,16 @@ def test_team_size_has_an_upper_bound():
 
 
 def test_a_value_that_does_nothing_warns_once_and_is_reported():
-    variables = env.Environment({"MXNET_SAFE_ACCUMULATION": "0"})
-    with pytest.warns(UserWarning, match="MXNET_SAFE_ACCUMULATION has no effect") as caught:
+    variables = env.Environment({"MXNET_FC_TRUE_FP16": "1"})
+    with pytest.warns(UserWarning, match="MXNET_FC_TRUE_FP16 has no effect") as caught:
         variables.read_import_time()
     assert len(caught) == 1
-    (entry,) = (e for e in variables.report() if e["name"] == "MXNET_SAFE_ACCUMULATION")
-    assert entry["status"] == "inert" and "always" in entry["why"]
+    (entry,) = (e for e in variables.report() if e["name"] == "MXNET_FC_TRUE_FP16")
+    assert entry["status"] == "inert" and "CPUs only" in entry["why"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env.Environment({"MXNET_SAFE_ACCUMULATION": "1"}).read_import_time()
+        env.Environment({"MXNET_FC_TRUE_FP16": "0"}).read_import_time()
+        env.Environment({"CUDA_VISIBLE_DEVICES": "1"}).read_import_time()  # no more than an offer
 
 
 @pytest.mark.parametrize("name", [row.name for row in env.VARIABLES.values() if not row.inert])

@@ -4,6 +4,7 @@ from mxcy.env.table import (
     engine,
     execution,
     files,
+    gpu,
     graphs,
     kvstore,
     loading,
@@ -17,7 +18,7 @@ from mxcy.env.table import (
     workers,
 )
 
-__all__ = ["PLANNING", "ROWS", "TOPICS", "VARIABLES"]
+__all__ = ["FOREIGN", "PLANNING", "ROWS", "TOPICS", "VARIABLES"]
 
 #: title -> rows, in the order of the documentation
 TOPICS = {
@@ -35,12 +36,16 @@ TOPICS = {
     "Profiler": profiler.ROWS,
     "Messages": messages.ROWS,
     "Files and downloads": files.ROWS,
+    "GPUs": gpu.ROWS,
 }
 
 ROWS = tuple(row for rows in TOPICS.values() for row in rows)
 
 #: name -> row, aliases not included
 VARIABLES = {row.name: row for row in ROWS}
+
+#: names of the project's tests and benchmarks, which mxcy itself does not read
+FOREIGN = ("MXCY_REAL_MXNET_19", "MXCY_REAL_MXNET_20", "MXCY_BENCH_TORCH")
 
 #: the variables that passes over graphs and the memory planner obey
 PLANNING = ("MXCY_VERBOSE", *(r.name for r in ROWS if r.reader.startswith("mxcy.graph.")))

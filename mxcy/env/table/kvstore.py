@@ -8,8 +8,8 @@ _ALONE = "there is no store over several processes yet"
 
 ROWS = (
     Variable("MXNET_UPDATE_ON_KVSTORE", flag, True, "C", "mxcy.module.updates",
-             "Let the key-value store of a module or a trainer run the optimizer where it can: with "
-             "several devices, and for weights of at most 2**24 elements if it is a 'local' one. "
+             "Let the key-value store of a module or a trainer run the optimizer where it can: "
+             "with several devices, and for weights of at most 2**24 elements in a 'local' one. "
              "What a program asks for wins.",
              test="env/test_training.py::test_update_on_kvstore"),
     Variable("MXNET_KVSTORE_REDUCTION_NTHREADS", integer(1), 4, "C", "mxcy.kvstore.local",
@@ -21,15 +21,16 @@ ROWS = (
              "when a store is made.", test="env/test_training.py::test_kvstore_sums"),
     Variable("MXNET_KVSTORE_USETREE", flag, False, "F", "mxcy.kvstore",
              "Add up and spread values of a 'device' store along trees of fast links.",
-             inert=_TREE),
+             inert=_TREE, silent=True),
     Variable("MXNET_KVSTORE_LOGTREE", flag, False, "F", "mxcy.kvstore",
-             "Print the links and trees.", inert=_TREE),
+             "Print the links and trees.", inert=_TREE, silent=True),
     Variable("MXNET_KVSTORE_TREE_ARRAY_BOUND", count(1), 10000000, "F", "mxcy.kvstore",
-             "Larger arrays are cut into one slice for each tree.", inert=_TREE),
+             "Larger arrays are cut into one slice for each tree.", inert=_TREE, silent=True),
     Variable("MXNET_KVSTORE_TREE_BACKTRACK", flag, False, "F", "mxcy.kvstore",
-             "Find trees by trying all.", inert=_TREE),
+             "Find trees by trying all.", inert=_TREE, silent=True),
     Variable("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", number(0, 1, open_low=True), 0.7, "F",
-             "mxcy.kvstore", "What a link counts for after each tree that uses it.", inert=_TREE),
+             "mxcy.kvstore", "What a link counts for after each tree that uses it.",
+             inert=_TREE, silent=True),
     Variable("MXNET_KVSTORE_SLICE_THRESHOLD", count(1), 40000, "F", "mxcy.kvstore",
              "The P3 store sends arrays in slices of at most so many elements.", inert=_ALONE),
     Variable("MXNET_KVSTORE_SERIAL_PUSH", flag, False, "F", "mxcy.kvstore",
