@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from mxcy import autograd, ndarray, random, util
+from mxcy import autograd, env, ndarray, random, util
 from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy.attribute import AttrScope
@@ -74,6 +74,7 @@ _LATER = {
     "name": "mxcy.name",
     "opt": "mxcy.optimizer",
     "optimizer": "mxcy.optimizer",
+    "profiler": "mxcy.profiler",
     "registry": "mxcy.registry",
     "sym": "mxcy.symbol",
     "symbol": "mxcy.symbol",
@@ -93,3 +94,7 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_LATER})
+
+
+if env.get("MXNET_PROFILER_AUTOSTART"):
+    import_module("mxcy.profiler.autostart")

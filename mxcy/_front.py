@@ -22,6 +22,7 @@ NAMES = {
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "plan": ("Plan",),
     "pool": ("configure", "empty_cache", "round_size", "stats"),
+    "profiler": ("recorder",),
     "streams": ("Streams",),
     "engine": (
         "Var", "allow_bulk", "configure_engine", "engine_stats", "push", "set_bulk_size",
@@ -143,6 +144,7 @@ set_threads, query, measure = _names["set_threads"], _names["query"], _names["me
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
 Node, Plan = _names["Node"], _names["Plan"]
+recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 empty_cache, round_size, stats = _names["empty_cache"], _names["round_size"], _names["stats"]

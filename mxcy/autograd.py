@@ -6,6 +6,7 @@ so with `create_graph` the walk itself is recorded and can be differentiated aga
 """
 
 from mxcy import _front, dtypes
+from mxcy.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.ndarray.register import F
 
@@ -254,6 +255,7 @@ def _deliver(variable, gradient):
     variable.fresh = True
 
 
+@api_call("MXAutogradBackwardEx")
 def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     """Compute the gradients of heads with respect to the marked variables.
 

@@ -5,6 +5,7 @@ Hybridized blocks are cached operators.
 """
 
 from mxcy import _front, autograd
+from mxcy.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.graph.backend import to_entries
 from mxcy.graph.gradient import HEAD
@@ -64,6 +65,7 @@ class CachedOp:
         )
         self._plans = {}
 
+    @api_call("MXInvokeCachedOpEx")
     def __call__(self, *args, out=None, default_ctx=None):
         """Compute the outputs.
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from mxcy import dtypes
 from mxcy import ndarray as nd
+from mxcy.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.context import Context, current_context
 from mxcy.graph.builder import Builder
@@ -76,6 +77,7 @@ class Executor:
         return _by_name(self._output_names, self.outputs, "outputs")
 
     # --- running ---
+    @api_call("MXExecutorForward")
     def forward(self, is_train=False, **kwargs):
         """Compute the outputs.
 
@@ -112,6 +114,7 @@ class Executor:
             output.touch()
         return self.outputs
 
+    @api_call("MXExecutorBackwardEx")
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the arguments, after ``forward(is_train=True)``.
 

@@ -1,10 +1,16 @@
 // Plans: flat lists of kernel calls, run without the Python lock and without allocating.
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "mxcy.h"
+#include "mxcy_profiler.h"
 
 namespace {
 
@@ -37,7 +43,13 @@ struct mx_plan {
   std::vector<Step> steps;
   size_t workspace = 0;
 
+  // What the profiler calls the steps, and runs of several steps; NULL until it asks.
+  std::atomic<const int32_t*> sources{nullptr};
+  mutable std::map<std::pair<int32_t, int32_t>, int32_t> segments;
+  mutable std::mutex segments_lock;
+
   ~mx_plan() {
+    delete[] sources.load();
     for (Step& step : steps)
       if (step.call.state && step.extra->drop) step.extra->drop(step.call.state);
   }
@@ -130,9 +142,30 @@ extern "C" size_t mx_plan_scratch(const mx_plan* plan) {
   return round_up(plan->workspace) + round_up(plan->tensors.size() * sizeof(mx_tensor));
 }
 
+extern "C" void mx_plan_sources(mx_plan* plan, const int32_t* sources) {
+  std::lock_guard<std::mutex> guard(plan->segments_lock);
+  if (plan->sources) return;
+  int32_t* kept = new int32_t[plan->steps.size()];
+  std::copy(sources, sources + plan->steps.size(), kept);
+  plan->sources.store(kept, std::memory_order_release);
+}
+
+// Tells the profiler of a run of steps that began at `begin`; sources: NULL if it did not listen.
+static void tell_segment(const mx_plan* plan, const int32_t* sources, int32_t first, int32_t last,
+                         int64_t begin) {
+  if (!sources || last - first < 2) return;
+  const int64_t end = mx_profile_now();
+  std::lock_guard<std::mutex> guard(plan->segments_lock);
+  int32_t& source = plan->segments[{first, last}];
+  if (!source) source = mx_profile_segment(sources + first, last - first);
+  mx_profile_add(source, begin, end);
+}
+
 extern "C" int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, void* const* bases,
                            void* scratch, mx_rng* rng, int32_t* failed) {
   mx_tensor* tensors = (mx_tensor*)((char*)scratch + round_up(plan->workspace));
+  const int64_t began = mx_profile_begin(MX_PROFILE_SYMBOLIC);
+  const int32_t* sources = began ? plan->sources.load(std::memory_order_acquire) : nullptr;
   for (int32_t i = first; i < last; ++i) {
     const Step& step = plan->steps[i];
     const int32_t end = step.operand + step.call.nin + step.call.nout;
@@ -146,10 +179,12 @@ extern "C" int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, voi
     call.workspace = scratch;
     call.rng = rng;
     call.threads = mx_threads_for(step.work);
-    if (step.kernel(&call) != 0) {
+    const int32_t source = sources ? sources[i] : 0;
+    if (mx_run_kernel(step.kernel, &call, source, MX_PROFILE_SYMBOLIC) != 0) {
       *failed = i;
       return -1;
     }
   }
+  tell_segment(plan, sources, first, last, began);
   return 0;
 }

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from mxcy._ctypes import native
+from mxcy._ctypes import native, profiler
 from mxcy._ctypes.ndarray import NDArrayBase, empty
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
@@ -60,6 +60,7 @@ class Prepared:
         self.kernel, self.flags = None, 0
         self.outs = [(tuple(spec.shape), spec.dtype) for spec in call.outs]
         self._mutated = handle.op.mutated(len(inputs))
+        self._source = 0  # what the profiler calls it
         if call.kernel is None:
             return
         self.kernel, self.flags = native.find_kernel(call.kernel, call.dtype)
@@ -78,7 +79,10 @@ class Prepared:
             attrs = call.attrs
             if numbers:
                 attrs = call.op.schema.filled(attrs, numbers)
+            began = profiler.api_begin()
             _above["reference"](call, attrs, inputs, outputs)
+            if began and profiler.profiled.value & profiler.IMPERATIVE:
+                profiler.add(self.named_source(), began, profiler.now())
             return
         try:
             frame = self._frames.pop()
@@ -99,10 +103,18 @@ class Prepared:
         if call.op.uses_rng:
             request.rng = _above["streams"](context)
         request.threads = 1 if self._small else native.lib.mx_threads_for(call.work)
-        status = self.kernel(frame.address)
+        if profiler.profiled.value & profiler.IMPERATIVE:
+            status = profiler.run_kernel(self.kernel, frame.address, self.named_source())
+        else:
+            status = self.kernel(frame.address)
         self._frames.append(frame)
         if status:
             native.check(status, f"Error in operator {call.op.name}: ")
+
+    def named_source(self):
+        """What the profiler calls it."""
+        self._source = self._source or profiler.operator_source(self.call)
+        return self._source
 
 
 class Variant:
@@ -257,6 +269,15 @@ def _given_outputs(prepared, out):
 
 def invoke(variant, inputs, numbers, out):
     """Run an operator on arrays; returns the visible outputs, one array or a list."""
+    if not profiler.profiled.value & profiler.API:
+        return _perform(variant, inputs, numbers, out)
+    began = profiler.now()
+    found = _perform(variant, inputs, numbers, out)
+    profiler.api_end("MXImperativeInvokeEx", began)
+    return found
+
+
+def _perform(variant, inputs, numbers, out):
     handle, prepared = variant.handle, variant.find(inputs)
     call, given = prepared.call, []
     if out is not None:

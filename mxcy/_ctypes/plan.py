@@ -2,6 +2,7 @@
 
 import ctypes
 
+from mxcy._ctypes import profiler
 from mxcy._ctypes.invoke import plugged
 from mxcy._ctypes.native import WRITE, lib
 from mxcy.base import MXNetError, kernel_error
@@ -58,6 +59,7 @@ class Plan:
         self._uses_rng = any(step.call.op.uses_rng for step in plan.steps)
         self._destroy = lib.mx_plan_destroy
         self._native = _create(plan.places, plan.steps)
+        self._sources = None  # what the profiler calls the steps
         self._scratch_at = plan.arena
         self.arena = plan.arena + lib.mx_plan_scratch(self._native)
 
@@ -67,6 +69,10 @@ class Plan:
 
     def run(self, first, last, bases, context):
         """Run steps first <= i < last on the memory of each base, the arena first."""
+        if profiler.profiled.value & profiler.SYMBOLIC and self._sources is None:
+            sources = [profiler.operator_source(step.call, step.name) for step in self._steps]
+            lib.mx_plan_sources(self._native, (ctypes.c_int32 * max(len(sources), 1))(*sources))
+            self._sources = sources
         for number in self._own:
             if number < first:
                 continue
@@ -97,8 +103,10 @@ class Plan:
     def _run_own(self, number, bases):
         step = self._steps[number]
         arrays = [self.array(place, bases) for place in step.ins + step.outs]
-        count = len(step.ins)
+        count, began = len(step.ins), profiler.now()
         plugged("reference")(step.call, step.call.attrs, arrays[:count], arrays[count:])
+        if profiler.profiled.value & profiler.SYMBOLIC and self._sources:
+            profiler.add(self._sources[number], began, profiler.now())
 
     def array(self, place, bases):
         """The tensor of a place, as a view."""

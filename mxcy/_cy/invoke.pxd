@@ -21,6 +21,7 @@ cdef class Prepared:
     cdef int64_t work
     cdef tuple mutated  # positions of the inputs that the operator writes, or None
     cdef bint inplace, uses_rng
+    cdef int32_t source  # what the profiler calls it; 0 until it asks
     cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 
     cdef bint fits(self, tuple inputs)

@@ -18,6 +18,11 @@ from mxcy._cy.native cimport (
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of, wrote
 from mxcy._cy.pool cimport pool_alloc, pool_free
+from mxcy._cy.profiler cimport (
+    MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin,
+    mx_profile_end, mx_profile_owner, mx_profile_source, mx_profiled, mx_run_kernel,
+    operator_source,
+)
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
 
 from mxcy._cy import native as library
@@ -322,6 +327,15 @@ cdef inline void fill_tensor(mx_tensor *tensor, NDArrayBase array) noexcept:
     tensor.dtype = array.dtype_code
 
 
+cdef inline int name_for_profiler(Prepared prepared) except -1:
+    """Give a call its source while the profiler listens; outputs are then listed under it."""
+    if mx_profiled(MX_PROFILE_IMPERATIVE | MX_PROFILE_MEMORY):
+        if prepared.source == 0:
+            prepared.source = operator_source(prepared.call)
+        mx_profile_owner(prepared.source)
+    return 0
+
+
 cdef int run(Prepared prepared, tuple inputs, list outputs, const double *numbers, object context,
              const int32_t *reqs) except -1:
     """Run a prepared call on arrays; an output may be None when `reqs` says MX_NULL for it."""
@@ -332,6 +346,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     cdef int32_t *req = writes
     cdef mx_call call
     cdef int i, status, n = prepared.nin + prepared.nout
+    cdef int64_t began
     if prepared.mutated is not None:
         for position in prepared.mutated:
             wrote((<NDArrayBase>inputs[position]).storage)
@@ -341,7 +356,9 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
         if numbers != NULL and schema.dynamic_names:
             given = [numbers[i] for i in range(schema.count(values))]
             values = schema.filled(values, given)
+        began = mx_profile_begin(MX_PROFILE_IMPERATIVE)
         run_reference(prepared.call, values, inputs, outputs)
+        mx_profile_end(prepared.source, began)
         return 0
     if n > STACK_TENSORS:
         ins = <mx_tensor *>malloc(n * sizeof(mx_tensor))
@@ -376,11 +393,13 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
         call.rng = <mx_rng *><size_t>streams_of(context) if prepared.uses_rng else NULL
         if prepared.work < NOGIL_WORK:
             call.threads = 1
-            status = prepared.kernel(&call)
+            status = mx_run_kernel(prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE)
         else:
             call.threads = mx_threads_for(prepared.work)
             with nogil:
-                status = prepared.kernel(&call)
+                status = mx_run_kernel(
+                    prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE
+                )
         if status != 0:
             name = prepared.call.op.name
             raise kernel_error(f"Error in operator {name}: ", mx_last_error().decode())
@@ -414,7 +433,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
         for i in range(prepared.npatches):
             memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
         call.params = params
-    if prepared.kernel(&call) != 0:
+    if mx_run_kernel(prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE) != 0:
         raise kernel_error(f"Error in operator {prepared.call.op.name}: ", mx_last_error().decode())
     return out
 
@@ -518,8 +537,24 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
     return outputs
 
 
+cdef int32_t api_source = mx_profile_source(
+    MX_EVENT_API, b"MXNET_C_API", b"MXImperativeInvokeEx", NULL
+)
+
+
 cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out):
     """Run an operator on arrays; returns the visible outputs, one array or a list."""
+    cdef int64_t began = mx_profile_begin(MX_PROFILE_API | MX_PROFILE_MEMORY)
+    found = perform(variant, inputs, numbers, out)
+    if began:
+        mx_profile_owner(0)
+        if mx_profiled(MX_PROFILE_API):
+            mx_profile_end(api_source, began)
+    return found
+
+
+cdef object perform(Variant variant, tuple inputs, const double *numbers, object out):
+    """`invoke`, not counted as an API call."""
     cdef OpHandle handle = variant.handle
     cdef Prepared prepared = variant.find(inputs)
     cdef list outputs, copies = None
@@ -528,6 +563,7 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
     cdef size_t octets
     cdef object context
     cdef int i
+    name_for_profiler(prepared)
     if prepared.nin:
         context = (<NDArrayBase>inputs[0]).storage.context
         for i in range(1, prepared.nin):

@@ -9,6 +9,10 @@ from mxcy._cy.native cimport (
     mx_plan_scratch, mx_rng, mx_step,
 )
 from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.profiler cimport (
+    MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_end, mx_profiled,
+    operator_source,
+)
 
 from mxcy._cy.invoke import plugged
 from mxcy.base import MXNetError, kernel_error
@@ -34,6 +38,7 @@ cdef class Plan:
     cdef mx_plan *native
     cdef list places, steps
     cdef list own  # the numbers of the steps that the reference runs
+    cdef list sources  # what the profiler calls the steps; None until it asks
     cdef bint uses_rng
     cdef readonly size_t arena
     cdef size_t scratch_at
@@ -62,6 +67,8 @@ cdef class Plan:
             Whose random streams are drawn from.
         """
         cdef int i = first
+        if mx_profiled(MX_PROFILE_SYMBOLIC) and self.sources is None:
+            self.name_for_profiler()
         for number in self.own:
             if number < i:
                 continue
@@ -102,11 +109,27 @@ cdef class Plan:
             )
 
     cdef run_own(self, int number, list bases):
+        cdef int64_t began = mx_profile_begin(MX_PROFILE_SYMBOLIC)
         step = self.steps[number]
         arrays = [self.array(place, bases) for place in step.ins + step.outs]
         plugged("reference")(
             step.call, step.call.attrs, arrays[:len(step.ins)], arrays[len(step.ins):]
         )
+        if began and self.sources is not None:
+            mx_profile_end(self.sources[number], began)
+
+    cdef name_for_profiler(self):
+        """Tell the profiler the names of the steps."""
+        cdef int i
+        sources = [operator_source(step.call, step.name) for step in self.steps]
+        cdef int32_t *numbers = <int32_t *>malloc(max(len(sources), 1) * sizeof(int32_t))
+        if numbers == NULL:
+            raise MemoryError()
+        for i in range(len(sources)):
+            numbers[i] = sources[i]
+        mx_plan_sources(self.native, numbers)
+        free(numbers)
+        self.sources = sources
 
     def array(self, int place, list bases):
         """The tensor of a place, as a view."""

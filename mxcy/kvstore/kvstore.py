@@ -3,6 +3,7 @@
 import pickle
 
 from mxcy import optimizer as optimizers
+from mxcy.api_calls import api_call
 from mxcy.files import replacing
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.compression import GradientCompression
@@ -47,6 +48,7 @@ class KVStore(KVStoreBase):
         for one, arrays in _pairs(key, value):
             self.handle.init(one, arrays[0])
 
+    @api_call("MXKVStorePushEx")
     def push(self, key, value, priority=0):
         """Add up the values of each key, and put the sum into the store or through the updater.
 
@@ -69,6 +71,7 @@ class KVStore(KVStoreBase):
                 arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
             self.handle.push(one, arrays)
 
+    @api_call("MXKVStorePullEx")
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
         """Copy the values of keys to arrays.
 
@@ -92,6 +95,7 @@ class KVStore(KVStoreBase):
         for one, arrays in _pairs(key, out):
             self.handle.pull(one, arrays)
 
+    @api_call("MXKVStorePushPullEx")
     def pushpull(self, key, value, out=None, priority=0):
         """`push`, then `pull` into `out`, by default into the arrays that were pushed."""
         self.push(key, value, priority)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import _front
+from mxcy.api_calls import api_call
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray import creation
 from mxcy.ndarray.register import F
@@ -12,6 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@api_call("MXNDArrayWaitAll")
 def waitall():
     """Wait until everything that was called is computed."""
 

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from mxcy import _front, context, dtypes
+from mxcy._front import recorder
 from mxcy.base import MXNetError
 from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, state
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
@@ -170,7 +171,13 @@ class NDArray(_front.NDArrayBase):
         -------
         numpy.ndarray
         """
-        values = np.array(self.numpy_view())
+        began = recorder.api_begin()
+        view = self.numpy_view()
+        if began:
+            recorder.wait_end("WaitForVar", began)
+        values = np.array(view)
+        if began:
+            recorder.api_end("MXNDArraySyncCopyToCPU", began)
         return values.view(dtypes.bfloat16) if self.dtype_code == _BFLOAT16 else values
 
     def asscalar(self):
@@ -187,6 +194,10 @@ class NDArray(_front.NDArrayBase):
 
     def wait_to_read(self):
         """Wait until the elements are computed."""
+        began = recorder.api_begin()
+        if began:
+            recorder.wait_end("WaitForVar", began)
+            recorder.api_end("MXNDArrayWaitToRead", began)
 
     def wait_to_write(self):
         """Wait until nothing reads the elements any more."""

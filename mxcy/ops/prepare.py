@@ -3,11 +3,15 @@
 The result is cached by the fronts under the call's signature, so this file is about clarity.
 """
 
-from mxcy import env
+import json
+
+from mxcy import dtypes, env
 from mxcy.base import MXNetError
 from mxcy.ops.infer import Spec
 
 __all__ = ["Call", "prepare"]
+
+_TRACED = 8  # inputs and outputs of which traces tell; some operators take hundreds
 
 
 class Call:
@@ -47,6 +51,17 @@ class Call:
         self.dtype = (ins or outs)[0].dtype if ins or outs else 0
         self.workspace, self.inplace, self.overwrites = 0, True, ()
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
+
+    def traced(self, node: str = "") -> str:
+        """Node, shapes and element types as members of a JSON object, for the profiler."""
+        about: dict[str, object] = {"node": node} if node else {}
+        about["inputs"] = [_shown(spec) for spec in self.ins[:_TRACED]]
+        about["outputs"] = [_shown(spec) for spec in self.outs[:_TRACED]]
+        return json.dumps(about)[1:-1]
+
+
+def _shown(spec: Spec) -> str:
+    return f"{dtypes.name_of(spec.dtype)}{spec.shape}"
 
 
 def prepare(op, attrs, ins, library, force=None):

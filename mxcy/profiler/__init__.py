@@ -1,0 +1,36 @@
+"""`mx.profiler`: what ran when and for how long, as a trace for Perfetto and as tables.
+
+>>> mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="profile.json")
+>>> mx.profiler.set_state("run")
+>>> ...
+>>> mx.profiler.set_state("stop")
+>>> print(mx.profiler.dumps())
+>>> mx.profiler.dump()
+
+`session` keeps configuration and state, `trace` writes the file, `tables` the statistics, `memory`
+the list of allocations, and `objects` are what programs mark their own work with. The native
+library records the events (``kernels/core/profiler.cc``).
+"""
+
+from mxcy.profiler.control import (
+    dump,
+    dump_profile,
+    dumps,
+    pause,
+    profiler_set_config,
+    profiler_set_state,
+    resume,
+    set_config,
+    set_kvstore_handle,
+    set_state,
+    start,
+    stop,
+)
+from mxcy.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
+from mxcy.profiler.scopes import scope
+
+__all__ = [
+    "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps",
+    "pause", "profiler_set_config", "profiler_set_state", "resume", "scope", "set_config",
+    "set_kvstore_handle", "set_state", "start", "stop",
+]  # fmt: skip

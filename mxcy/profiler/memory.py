@@ -1,0 +1,39 @@
+"""The list of allocations that live, as a table that spreadsheets read."""
+
+import csv
+import os
+
+from mxcy import _front
+from mxcy.context import Context
+
+__all__ = ["write_allocations"]
+
+_COLUMNS = ("Attribute Name", "Requested Size", "Device", "Actual Size", "Reuse?")
+
+
+def write_allocations(prefix):
+    """Write all allocations since profiling began that still live, and totals by device.
+
+    Parameters
+    ----------
+    prefix : str
+        The file is ``<prefix>-pid_<number of the process>.csv``.
+
+    Returns
+    -------
+    str : the name of the file
+    """
+    path = f"{prefix}-pid_{os.getpid()}.csv"
+    totals = {}
+    with open(path, "w", newline="") as file:
+        table = csv.writer(file, quoting=csv.QUOTE_ALL)
+        table.writerow(_COLUMNS)
+        for name, asked, device_type, device_id, taken, reused in _front.recorder.allocations():
+            device = str(Context(Context.devtype2str[device_type], device_id))
+            table.writerow((name, asked, device, taken, reused))
+            total = totals.setdefault(device, [0, 0])
+            total[0] += asked
+            total[1] += taken
+        for device, (asked, taken) in totals.items():
+            table.writerow((f"Total on {device}", asked, device, taken, ""))
+    return path

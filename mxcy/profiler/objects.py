@@ -1,0 +1,219 @@
+"""What programs mark their own work with: domains, tasks, frames, events, counters, markers."""
+
+import threading
+
+from mxcy import _front
+from mxcy.base import MXNetError
+
+__all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
+
+# Kinds of sources in mxcy_profiler.h.
+_TASK, _FRAME, _SPAN, _ASYNC, _COUNTER, _MARKER = 3, 4, 5, 6, 7, 8
+
+
+class Domain:
+    """A category of a program's own.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+    def new_task(self, name):
+        """A `Task` of this domain."""
+        return Task(self, name)
+
+    def new_frame(self, name):
+        """A `Frame` of this domain."""
+        return Frame(self, name)
+
+    def new_counter(self, name, value=None):
+        """A `Counter` of this domain, which starts with `value`."""
+        return Counter(self, name, value)
+
+    def new_marker(self, name):
+        """A `Marker` of this domain."""
+        return Marker(self, name)
+
+
+class _Duration:
+    """Work between `start` and `stop`; recorded if the profiler runs at its end."""
+
+    def __init__(self, kind, category, name):
+        self.name = name
+        self._source = _front.recorder.source(kind, category, name)
+        self._began = None
+
+    def start(self):
+        """The work begins."""
+        self._began = _front.recorder.now()
+
+    def stop(self):
+        """The work ends; without `start` nothing happens."""
+        if self._began is not None:
+            _front.recorder.add(self._source, self._began, _front.recorder.now())
+            self._began = None
+
+    def __str__(self):
+        return self.name
+
+
+class Task(_Duration):
+    """A piece of work; tasks of one name are counted together.
+
+    Parameters
+    ----------
+    domain : Domain
+    name : str
+    """
+
+    def __init__(self, domain, name):
+        super().__init__(_TASK, domain.name, name)
+
+
+class Frame(_Duration):
+    """A pass of a loop, such as a batch.
+
+    Parameters
+    ----------
+    domain : Domain
+    name : str
+    """
+
+    def __init__(self, domain, name):
+        super().__init__(_FRAME, f"{domain.name},frame", name)
+
+
+class _OpenEvents(threading.local):
+    def __init__(self):
+        self.stack = []
+
+
+_open_events = _OpenEvents()
+
+
+class Event(_Duration):
+    """Work of one thread, in the thread's row of the trace.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    def __init__(self, name):
+        super().__init__(_SPAN, "event", name)
+        self._crossing = None  # the source of events that end inside others
+
+    def start(self):
+        """The work begins."""
+        if self._began is None:
+            _open_events.stack.append(self)
+        super().start()
+
+    def stop(self):
+        """The work ends; without `start` nothing happens."""
+        stack = _open_events.stack
+        if self._began is not None and stack and stack[-1] is self:
+            stack.pop()
+            super().stop()
+        elif self._began is not None:
+            if self in stack:
+                stack.remove(self)
+            if self._crossing is None:
+                self._crossing = _front.recorder.source(_ASYNC, "event", self.name)
+            _front.recorder.add(self._crossing, self._began, _front.recorder.now())
+            self._began = None
+
+
+class Counter:
+    """A number that changes over time.
+
+    Parameters
+    ----------
+    domain : Domain
+    name : str
+    value : int, optional
+        What it starts with.
+    """
+
+    def __init__(self, domain, name, value=None):
+        self.name = name
+        self._source = _front.recorder.source(_COUNTER, domain.name, name)
+        self._lock, self._value = threading.Lock(), 0
+        if value is not None:
+            self.set_value(value)
+
+    def set_value(self, value):
+        """Set the number."""
+        with self._lock:
+            self._store(int(value))
+
+    def increment(self, delta=1):
+        """Add to the number."""
+        with self._lock:
+            self._store(self._value + int(delta))
+
+    def decrement(self, delta=1):
+        """Subtract from the number."""
+        self.increment(-int(delta))
+
+    def _store(self, value):
+        self._value = value
+        _front.recorder.add(self._source, _front.recorder.now(), value)
+
+    def __iadd__(self, delta):
+        self.increment(delta)
+        return self
+
+    def __isub__(self, delta):
+        self.decrement(delta)
+        return self
+
+    def __str__(self):
+        return self.name
+
+
+class Marker:
+    """An instant.
+
+    Parameters
+    ----------
+    domain : Domain
+    name : str
+    """
+
+    _LETTERS = {"process": "p", "thread": "t", "global": "g", "task": "p", "marker": "p"}
+
+    def __init__(self, domain, name):
+        self.name, self.domain = name, domain
+
+    def mark(self, scope="process"):
+        """It is now.
+
+        Parameters
+        ----------
+        scope : {'process', 'thread', 'global', 'task', 'marker'}
+            How far the line that viewers draw reaches.
+
+        Raises
+        ------
+        MXNetError
+            For any other scope.
+        """
+        if scope not in self._LETTERS:
+            raise MXNetError(
+                f"Marker.mark: scope must be one of {', '.join(self._LETTERS)}, got {scope!r}"
+            )
+        category = f"{self.domain.name},instant_marker"
+        source = _front.recorder.source(_MARKER, category, self.name, self._LETTERS[scope])
+        now = _front.recorder.now()
+        _front.recorder.add(source, now, now)
+
+    def __str__(self):
+        return self.name

@@ -1,0 +1,38 @@
+"""Names of parts of a program, under which memory is listed."""
+
+import contextlib
+import contextvars
+
+from mxcy import _front
+
+__all__ = ["scope"]
+
+_current = contextvars.ContextVar("profiler_scope", default="<unk>:")
+
+
+@contextlib.contextmanager
+def scope(name="<unk>:", append_mode=True):
+    """A scope whose allocations are listed with `name` before their own.
+
+    Parameters
+    ----------
+    name : str
+        A colon is added where there is none at its end.
+    append_mode : bool
+        Whether the names of the scopes around come first.
+
+    Yields
+    ------
+    str : the whole name
+    """
+    name = name if name.endswith(":") else f"{name}:"
+    outside = _current.get()
+    if append_mode and outside != "<unk>:":
+        name = outside + name
+    token = _current.set(name)
+    _front.recorder.set_scope(name)
+    try:
+        yield name
+    finally:
+        _current.reset(token)
+        _front.recorder.set_scope(outside)

@@ -1,0 +1,216 @@
+"""The profiler of this process: its configuration, its state, and when files are written."""
+
+import atexit
+import os
+import threading
+import time
+import warnings
+
+from mxcy import _front, env
+from mxcy.base import MXNetError
+from mxcy.profiler import tables
+from mxcy.profiler.memory import write_allocations
+from mxcy.profiler.trace import TraceFile
+
+__all__ = ["Session", "session"]
+
+# Bits of mxcy_profiler.h, by the option that asks for them.
+BITS = {
+    "profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": 8,
+}  # fmt: skip
+_MEMORY, _RUNNING = 8, 16
+_PUBLISHING = 0.1  # the most of the time that may go into files while the program runs
+
+
+def _boolean(value):
+    return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+
+
+#: option of `set_config` -> (its type in words, how a value is read, default)
+OPTIONS = {
+    "profile_all": ("boolean", _boolean, False),
+    "profile_symbolic": ("boolean", _boolean, True),
+    "profile_imperative": ("boolean", _boolean, True),
+    "profile_memory": ("boolean", _boolean, True),
+    "profile_api": ("boolean", _boolean, True),
+    "filename": ("string", str, "profile.json"),
+    "gpu_memory_profile_filename_prefix": ("string", str, ""),
+    "continuous_dump": ("boolean", _boolean, True),
+    "dump_period": ("float", float, 1.0),
+    "aggregate_stats": ("boolean", _boolean, False),
+    "profile_process": ("'worker' or 'server'", str, "worker"),
+    "max_events": ("int", int, 8_000_000),
+}
+
+
+class Session:
+    """Configuration and state; all methods may be called from any thread."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self._options = {name: default for name, (_, _, default) in OPTIONS.items()}
+        self._bits = env.get("MXNET_PROFILER_MODE")
+        self._running = self._paused = False
+        self._unsaved = False  # it ran since the last file
+        self._trace = self._thread = None
+        self._wake = threading.Event()
+
+    def configure(self, given):
+        """Take options, the others go back to their defaults.
+
+        Raises
+        ------
+        MXNetError
+            For an unknown option or a value of the wrong type.
+        """
+        options = {name: default for name, (_, _, default) in OPTIONS.items()}
+        for name, value in given.items():
+            if name not in OPTIONS:
+                known = ", ".join(OPTIONS)
+                raise MXNetError(f"profiler: there is no option {name!r}; there are {known}")
+            kind, read, _ = OPTIONS[name]
+            try:
+                options[name] = read(value)
+            except (KeyError, ValueError):
+                raise MXNetError(f"profiler: {name}: expected {kind}, got {value!r}") from None
+        everything = options["profile_all"]
+        bits = sum(bit for name, bit in BITS.items() if everything or options[name])
+        with self._lock:
+            if options["aggregate_stats"] and not self._options["aggregate_stats"]:
+                _front.recorder.count(False)  # what was not asked for before stays out
+            self._drop_trace()
+            if os.path.isfile(options["filename"]):
+                os.unlink(options["filename"])
+            self._options, self._bits = options, bits
+            _front.recorder.set_limit(options["max_events"])
+            self._apply()
+
+    def record_everything(self):
+        """Record all kinds of events, whatever was configured."""
+        self._bits = sum(BITS.values())
+
+    def set_running(self, running):
+        """Start or stop."""
+        with self._lock:
+            self._running = running
+            self._apply()
+            if running:
+                self._unsaved = True
+                if self._options["continuous_dump"]:
+                    self._start_thread()
+
+    def set_paused(self, paused):
+        """Leave out what happens from now on, or not any longer."""
+        with self._lock:
+            self._paused = paused
+            self._apply()
+
+    def _apply(self):
+        bits = 0
+        if self._running:
+            # Memory is followed in pauses too, so that what lives is known afterwards.
+            bits = self._bits & _MEMORY if self._paused else self._bits | _RUNNING
+        _front.recorder.set_bits(bits)
+
+    # --- files ---
+    def dump(self, finished=True):
+        """Write the trace, and the list of allocations if it has a name.
+
+        Raises
+        ------
+        MXNetError
+            When the profiler has not run since the last time, or a file cannot be written.
+        """
+        with self._lock:
+            if not self._unsaved:
+                raise MXNetError(
+                    "profiler: nothing to dump, it has not run since the last dump: "
+                    "set_state('run') starts it"
+                )
+            if finished:
+                self._running = self._unsaved = False
+                self._apply()
+            self._append()
+            trace = self._trace
+            if finished:
+                self._trace = None
+                trace.finish()
+            else:
+                trace.publish()
+            prefix = self._options["gpu_memory_profile_filename_prefix"]
+            if prefix:
+                write_allocations(prefix)
+            if _front.recorder.dropped():
+                warnings.warn(
+                    f"the profiler dropped {_front.recorder.dropped()} events: more than "
+                    f"max_events={self._options['max_events']} waited to be written",
+                    stacklevel=3,
+                )
+
+    def finish(self):
+        """Write what was not written yet, when the process ends."""
+        self._wake.set()
+        if self._unsaved:
+            self.dump()
+
+    def _append(self):
+        """Take what was recorded into the statistics and the trace."""
+        _front.recorder.count(self._options["aggregate_stats"])
+        if self._trace is None:
+            self._trace = TraceFile(self._options["filename"])
+        self._trace.append()
+
+    def _drop_trace(self):
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.abandon()
+
+    def _start_thread(self):
+        if self._thread is None or not self._thread.is_alive():
+            self._wake.clear()
+            self._thread = threading.Thread(target=self._publish, name="mx-profiler", daemon=True)
+            self._thread.start()
+
+    def _publish(self):
+        """Keep the visible file up to date while the profiler runs."""
+        pause = self._options["dump_period"]
+        while not self._wake.wait(pause):
+            began = time.perf_counter()
+            with self._lock:
+                if not self._unsaved or not self._options["continuous_dump"]:
+                    return
+                try:
+                    self._append()
+                    self._trace.publish()
+                except (MXNetError, OSError) as error:
+                    warnings.warn(f"the profiler stops writing: {error}", stacklevel=1)
+                    return
+                period = self._options["dump_period"]
+            pause = max(period, (time.perf_counter() - began) / _PUBLISHING)
+
+    # --- statistics ---
+    def statistics(self, reset, text, sort_by, ascending):
+        """The statistics as `text` makes them; "" when they are not kept."""
+        with self._lock:
+            if not self._options["aggregate_stats"]:
+                return ""
+            _front.recorder.count(True)
+            found = text(tables.grouped(_front.recorder.stats(), sort_by, ascending))
+            if reset:
+                _front.recorder.reset()
+            # Events that nobody writes would be dropped some day.
+            if self._unsaved and _front.recorder.waiting() > self._options["max_events"] // 2:
+                self._append()
+            return found
+
+    def forget(self):
+        """In a forked child: nothing runs, and the files are the parent's."""
+        trace = self._trace
+        self.__init__()
+        if trace is not None:
+            trace.abandon()
+
+
+session = Session()
+atexit.register(session.finish)
+os.register_at_fork(after_in_child=session.forget)
