@@ -76,6 +76,7 @@ _LATER = {
     "optimizer": "mxcy.optimizer",
     "profiler": "mxcy.profiler",
     "registry": "mxcy.registry",
+    "runtime": "mxcy.runtime",
     "sym": "mxcy.symbol",
     "symbol": "mxcy.symbol",
     "test_utils": "mxcy.test_utils",

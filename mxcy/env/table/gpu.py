@@ -1,12 +1,14 @@
 """GPUs."""
 
-from mxcy.env.kinds import anything, flag, integer, integers
+from typing import Any
+
+from mxcy.env.kinds import Kind, anything, flag, integer, integers
 from mxcy.env.variable import Variable
 
 _NO_GPU = "mxcy computes on CPUs only yet"
 
 
-def _rows(*facts: tuple, silent: bool = False) -> tuple[Variable, ...]:
+def _rows(*facts: tuple[str, Kind, Any, str], silent: bool = False) -> tuple[Variable, ...]:
     """Rows of (name, kind, default, doc) that do nothing without a GPU."""
     return tuple(
         Variable(name, kind, default, "F", "mxcy.gpu", doc, inert=_NO_GPU, silent=silent)

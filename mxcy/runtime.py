@@ -1,0 +1,154 @@
+"""`mx.runtime`: what this build and this machine offer, and the environment that is in force."""
+
+from collections import OrderedDict
+from importlib.util import find_spec
+
+from mxcy import _front, blas, env, libinfo, onednn
+
+__all__ = ["Feature", "Features", "env", "feature_list", "get_branch", "get_commit_hash"]
+__all__ += ["libinfo_features", "omp_threads"]
+
+#: feature -> the x86-64 level (2, 3, 4) whose kernels use it
+_LEVELS = {
+    "CPU_SSE": 2, "CPU_SSE2": 2, "CPU_SSE3": 2, "CPU_SSE4_1": 2, "CPU_SSE4_2": 2, "CPU_AVX": 3,
+    "CPU_AVX2": 3, "SSE": 2, "F16C": 3, "CPU_AVX512": 4,
+}  # fmt: skip
+#: features that MXNet knows and mxcy has not
+_ABSENT = (
+    "CUDA", "CUDNN", "NCCL", "CUDA_RTC", "TENSORRT", "CUTENSOR", "CPU_SSE4A", "JEMALLOC",
+    "BLAS_ATLAS", "BLAS_MKL", "BLAS_APPLE", "CAFFE", "DIST_KVSTORE", "DEBUG", "TVM_OP",
+)  # fmt: skip
+#: features that are part of every build
+_PRESENT = ("OPENMP", "LAPACK", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER")
+#: the order of MXNet's list, then what only mxcy has
+_ORDER = (
+    "CUDA", "CUDNN", "NCCL", "CUDA_RTC", "TENSORRT", "CUTENSOR", "CPU_SSE", "CPU_SSE2", "CPU_SSE3",
+    "CPU_SSE4_1", "CPU_SSE4_2", "CPU_SSE4A", "CPU_AVX", "CPU_AVX2", "OPENMP", "SSE", "F16C",
+    "JEMALLOC", "BLAS_OPEN", "BLAS_ATLAS", "BLAS_MKL", "BLAS_APPLE", "LAPACK", "ONEDNN", "MKLDNN",
+    "OPENCV", "CAFFE", "PROFILER", "DIST_KVSTORE", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER",
+    "DEBUG", "TVM_OP", "CPU_AVX512", "CYTHON",
+)  # fmt: skip
+
+
+class Feature:
+    """Something that a build may offer.
+
+    Attributes
+    ----------
+    name : str
+    enabled : bool
+    """
+
+    __slots__ = ("_name", "_enabled")
+
+    def __init__(self, name, enabled):
+        self._name, self._enabled = name, enabled
+
+    @property
+    def name(self):
+        """str: its name, in capitals."""
+        return self._name
+
+    @property
+    def enabled(self):
+        """bool: whether it can be used here."""
+        return self._enabled
+
+    def __repr__(self):
+        return f"{'✔' if self.enabled else '✖'} {self.name}"
+
+
+def feature_list():
+    """All features, enabled or not.
+
+    Returns
+    -------
+    list of Feature
+    """
+    level = libinfo.open_library().mx_isa()
+    has_onednn = onednn.version() is not None
+    enabled = {
+        **{name: level >= least for name, least in _LEVELS.items()},
+        **dict.fromkeys(_ABSENT, False),
+        **dict.fromkeys(_PRESENT, True),
+        "BLAS_OPEN": blas.find_library() is not None,
+        "ONEDNN": has_onednn,
+        "MKLDNN": has_onednn,
+        "OPENCV": find_spec("cv2") is not None,
+        "PROFILER": find_spec("mxcy.profiler") is not None,
+        "CYTHON": _front.package == "_cy",
+    }
+    return [Feature(name, enabled[name]) for name in _ORDER]
+
+
+def libinfo_features():
+    """The names of all features and whether they are enabled.
+
+    Returns
+    -------
+    list of (str, bool)
+    """
+    return [(feature.name, feature.enabled) for feature in feature_list()]
+
+
+class Features(OrderedDict):
+    """A dict from names to features; there is one in a process."""
+
+    instance = None
+
+    def __new__(cls):
+        if cls.instance is None:
+            cls.instance = super().__new__(cls)
+            super().__init__(cls.instance, [(feature.name, feature) for feature in feature_list()])
+        return cls.instance
+
+    def __init__(self):
+        """Leave the one instance as it is."""
+
+    def __repr__(self):
+        return str(list(self.values()))
+
+    def is_enabled(self, feature_name):
+        """Whether a feature can be used.
+
+        Parameters
+        ----------
+        feature_name : str
+            Its name, in any case of letters.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        RuntimeError
+            When there is no such feature.
+        """
+        feature_name = feature_name.upper()
+        if feature_name not in self:
+            raise RuntimeError(
+                f"Feature '{feature_name}' is unknown, known features are: {list(self)}"
+            )
+        return self[feature_name].enabled
+
+
+def get_branch():
+    """The name of what was built: the version."""
+    return f"v{libinfo.__version__}"
+
+
+def get_commit_hash():
+    """The revision that was built, which installed packages do not know: empty."""
+    return ""
+
+
+def omp_threads():
+    """The size of the team of threads that an operator may use.
+
+    Returns
+    -------
+    int
+        OMP_NUM_THREADS or the number of usable physical cores, at most MXNET_OMP_MAX_THREADS.
+    """
+    return env.omp_threads()
