@@ -11,12 +11,23 @@ import sys
 import warnings
 from importlib import import_module
 
-from mxcy import blas, cpus, env, libinfo, onednn
+from mxcy import blas, cpus, env, libinfo, onednn, threads, tuning
 
 #: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
-    "native": ("block", "has_kernel", "initialise", "measure", "query", "set_threads"),
+    "native": (
+        "block",
+        "has_kernel",
+        "initialise",
+        "measure",
+        "query",
+        "race",
+        "region_time",
+        "second_cache",
+        "set_threads",
+        "threads",
+    ),
     "invoke": ("bind", "call", "execute", "plug", "record_view"),
     "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
@@ -109,27 +120,27 @@ def prepare_engine(names):
     atexit.register(end)
 
 
-def choose_calmly():
-    """`choose`, with a team that does not spin for long, unless the user says how it waits.
-
-    By default the OpenMP runtime lets threads spin for milliseconds. On a busy machine that takes
-    the time of those they wait for: networks ran five times slower.
-    """
-    if env.is_set("OMP_WAIT_POLICY") or env.is_set("GOMP_SPINCOUNT"):
-        return choose()
-    env.set_raw("GOMP_SPINCOUNT", "10000")  # read by the runtime when the library is loaded
+def choose_with(settings):
+    """`choose`, with variables set for the OpenMP runtime, which reads them when it is loaded."""
+    for name, text in settings.items():
+        env.set_raw(name, text)
     try:
         return choose()
     finally:
-        env.set_raw("GOMP_SPINCOUNT", None)
+        for name in settings:
+            env.set_raw(name, None)
 
 
 env.read_import_time()
-package, _names = choose_calmly()
+package, _names = choose_with(threads.runtime_settings(env.omp_threads()))
 prepare_library(_names)
 prepare_engine(_names)
+threads.check_runtimes()
+if env.is_set("OMP_NUM_THREADS") or env.is_set("MXNET_OMP_MAX_THREADS"):
+    threads.limit_pools(env.omp_threads())
 onednn.offer()
 blas.offer()
+tuning.plug(tuning.Library(*(_names[name] for name in tuning.Library._fields)))
 
 Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
@@ -141,6 +152,7 @@ empty, from_numpy, set_array_class = (
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
+get_threads = _names["threads"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
 Node, Plan = _names["Node"], _names["Plan"]

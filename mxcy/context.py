@@ -9,6 +9,7 @@ import re
 import threading
 
 from mxcy.base import MXNetError
+from mxcy.cpus import logical_processors
 
 __all__ = [
     "Context",
@@ -20,6 +21,7 @@ __all__ = [
     "current_context",
     "gpu",
     "gpu_memory_info",
+    "num_cpus",
     "num_gpus",
     "serve_device",
 ]
@@ -205,6 +207,11 @@ def serve_device(device_type, backend):
         ``empty_cache(device_id)``.
     """
     _backends[device_type] = backend
+
+
+def num_cpus():
+    """The number of logical processors that this process may run on."""
+    return logical_processors()
 
 
 def num_gpus():

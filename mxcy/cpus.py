@@ -3,10 +3,16 @@
 Everything is read below `root`, so that tests can describe other machines.
 """
 
+import functools
 import os
+import re
 from collections.abc import Collection
+from typing import NamedTuple
 
-__all__ = ["physical_cores", "cpu_quota", "usable_cores"]
+__all__ = [
+    "Cpu", "cpu_quota", "keep_mask", "logical_processors", "mask", "model", "physical_cores",
+    "topology", "usable_cores", "waited",
+]  # fmt: skip
 
 
 def _text(*parts: str) -> str | None:
@@ -33,11 +39,11 @@ def physical_cores(affinity: Collection[int] | None = None, root: str = "/") -> 
     Parameters
     ----------
     affinity : collection of int, optional
-        Logical CPU numbers; by default those the calling thread may run on.
+        Logical CPU numbers; by default those of `mask`.
     root : str, optional
         Where ``/sys`` hangs. CPUs without topology files count as cores of their own.
     """
-    left = set(os.sched_getaffinity(0) if affinity is None else affinity)
+    left = set(mask() if affinity is None else affinity)
     cores = 0
     while left:
         cpu = left.pop()
@@ -57,6 +63,49 @@ def _group_paths(line_of: str, root: str) -> list[str]:
             names = [name for name in path.split("/") if name]
             return ["/".join(names[:n]) for n in range(len(names), -1, -1)]
     return [""]  # a container may hide its path; the mount point is then its own group
+
+
+_whole: set[int] | None = None
+
+
+def mask() -> set[int]:
+    """The CPUs this process may use: those of the calling thread, unless `keep_mask` came first."""
+    return os.sched_getaffinity(0) if _whole is None else _whole
+
+
+def keep_mask() -> set[int]:
+    """Remember the mask, because the calling thread is about to be bound to a part of it."""
+    global _whole
+    _whole = os.sched_getaffinity(0)
+    return _whole
+
+
+class Cpu(NamedTuple):
+    """A logical processor: its package, its core in the package, its hardware thread in the core.
+
+    All but `number` count from 0 in the order of the system's numbers.
+    """
+
+    number: int
+    package: int
+    core: int
+    thread: int
+
+
+def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[Cpu]:
+    """The CPUs of an affinity mask and where they are; see `physical_cores` for the parameters."""
+    found: list[Cpu] = []
+    packages: dict[str, int] = {}
+    cores: dict[tuple[int, int], int] = {}  # package and first sibling -> number in the package
+    for cpu in sorted(mask() if affinity is None else affinity):
+        folder = f"sys/devices/system/cpu/cpu{cpu}/topology"
+        siblings = sorted(_cpu_list(_text(root, folder, "thread_siblings_list") or str(cpu)))
+        name = (_text(root, folder, "physical_package_id") or "0").strip()
+        package = packages.setdefault(name, len(packages))
+        known = sum(1 for place in cores if place[0] == package)
+        core = cores.setdefault((package, siblings[0]), known)
+        found.append(Cpu(cpu, package, core, siblings.index(cpu)))
+    return found
 
 
 def cpu_quota(root: str = "/") -> float | None:
@@ -84,3 +133,33 @@ def usable_cores(affinity: Collection[int] | None = None, root: str = "/") -> in
     cores = physical_cores(affinity, root)
     quota = cpu_quota(root)
     return cores if quota is None else max(1, min(cores, int(quota)))
+
+
+@functools.cache
+def model(root: str = "/") -> str:
+    """The name of the CPU with its family, model and stepping, as ``/proc/cpuinfo`` has them.
+
+    Virtual machines name several generations alike; the numbers tell them apart.
+    """
+    found = dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
+    parts = [found.get(key) for key in ("model name", "cpu family", "model", "stepping")]
+    return " ".join(part for part in parts if part) or "unknown"
+
+
+def logical_processors(affinity: Collection[int] | None = None) -> int:
+    """The number of CPUs in an affinity mask, hardware threads counted one by one."""
+    return len(mask() if affinity is None else affinity)
+
+
+def waited(root: str = "/") -> int:
+    """Nanoseconds that this process's threads were ready to run, but others had the CPUs.
+
+    0 on kernels that do not count it. Threads that have ended are not included.
+    """
+    folder = os.path.join(root, "proc/self/task")
+    try:
+        threads = os.listdir(folder)
+    except OSError:
+        return 0
+    counts = (_text(folder, thread, "schedstat") for thread in threads)
+    return sum(int(count.split()[1]) for count in counts if count)

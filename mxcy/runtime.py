@@ -3,10 +3,12 @@
 from collections import OrderedDict
 from importlib.util import find_spec
 
-from mxcy import _front, blas, env, libinfo, onednn
+from mxcy import _front, blas, cpus, env, libinfo, onednn
+from mxcy import threads as process_threads
+from mxcy.tuning import op_tuning, tuning
 
 __all__ = ["Feature", "Features", "env", "feature_list", "get_branch", "get_commit_hash"]
-__all__ += ["libinfo_features", "omp_threads"]
+__all__ += ["libinfo_features", "omp_threads", "op_tuning", "threads", "tuning"]
 
 #: feature -> the x86-64 level (2, 3, 4) whose kernels use it
 _LEVELS = {
@@ -149,6 +151,29 @@ def omp_threads():
     Returns
     -------
     int
-        OMP_NUM_THREADS or the number of usable physical cores, at most MXNET_OMP_MAX_THREADS.
+        What `mx.util.set_num_threads` set last; at first OMP_NUM_THREADS or the number of usable
+        physical cores, at most MXNET_OMP_MAX_THREADS.
     """
-    return env.omp_threads()
+    return _front.get_threads()
+
+
+def threads():
+    """The processors of this process, and who runs threads on them.
+
+    Returns
+    -------
+    dict
+        `cpu` (its name), `physical` and `logical` processors in the affinity mask, the CPU `quota`
+        of the control group (None: not limited), `team` (see `omp_threads`), `runtimes` (the files
+        of the OpenMP runtimes, one if all is well) and `pools` (other libraries' pools, as
+        threadpoolctl tells them).
+    """
+    return {
+        "cpu": cpus.model(),
+        "physical": cpus.physical_cores(),
+        "logical": cpus.logical_processors(),
+        "quota": cpus.cpu_quota(),
+        "team": omp_threads(),
+        "runtimes": process_threads.openmp_runtimes(),
+        "pools": process_threads.pools(),
+    }

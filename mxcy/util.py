@@ -12,10 +12,11 @@ import threading
 import numpy as np
 
 from mxcy import _front, context, env
+from mxcy import threads as process_threads
 
 __all__ = [
-    "dtype_from_number", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array",
-    "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
+    "dtype_from_number", "get_gpu_count", "get_gpu_memory", "get_num_threads", "getenv",
+    "is_np_array", "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
     "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
     "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype",
     "use_np_shape", "wrap_np_binary_func", "wrap_np_unary_func",
@@ -274,8 +275,15 @@ def setenv(name, value):
     env.set_raw(name, None if value is None else str(value))
 
 
+def get_num_threads():
+    """How many threads an operator uses when it is worth more than one."""
+    return _front.get_threads()
+
+
 def set_num_threads(threads):
     """Set how many threads an operator uses when it is worth more than one.
+
+    The pools of other BLAS and OpenMP libraries in the process get at most as many.
 
     Parameters
     ----------
@@ -287,4 +295,6 @@ def set_num_threads(threads):
     int
         The number before.
     """
-    return _front.set_threads(threads)
+    before = _front.set_threads(threads)
+    process_threads.limit_pools(threads)
+    return before

@@ -12,7 +12,8 @@ KERNELS = ROOT / "kernels"
 if not KERNELS.is_dir():
     pytest.skip("the sources are not beside the tests", allow_module_level=True)
 
-FOUNDATION = ("base", "blas", "cpus", "dtypes", "env", "libinfo", "onednn")
+FOUNDATION = ("affinity", "base", "blas", "cpus", "dtypes", "env", "files", "libinfo", "onednn")
+FOUNDATION += ("threads", "tuning")
 #: layer -> the parts of mxcy that it may import; layers not named here are public packages
 MAY_IMPORT = {
     **{name: FOUNDATION for name in FOUNDATION},

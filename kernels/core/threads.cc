@@ -25,5 +25,7 @@ extern "C" void mx_set_parallel_size(int64_t elements) {
   g_parallel_size = elements < 1 ? 1 : elements;
 }
 extern "C" int32_t mx_threads_for(int64_t work) {
-  return work < mx_parallel_size() ? 1 : mx_threads();
+  const int32_t threads = mx_threads();
+  if (work < 0) return -work < threads ? (int32_t)-work : threads;
+  return work < mx_parallel_size() ? 1 : threads;
 }

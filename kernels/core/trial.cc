@@ -1,6 +1,7 @@
 // Trials: how long a kernel takes for a signature, on memory made for the purpose.
 #include <emmintrin.h>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -8,10 +9,15 @@
 #include "core/tensor.h"
 #include "core/threads.h"
 #include "mxcy.h"
+#include "mxcy_tuning.h"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+int64_t nanoseconds_since(Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+}
 
 // Blocks of memory that live as long as the trial; filled with zeros, on which no kernel is slower.
 class Blocks {
@@ -38,6 +44,56 @@ class Blocks {
   std::vector<Block> blocks_;
 };
 
+// A call of a kernel on blocks of its own.
+class Trial {
+ public:
+  Trial() = default;
+  Trial(const Trial&) = delete;
+  ~Trial() {
+    if (extra_ && extra_->drop && call_.state) extra_->drop(call_.state);
+  }
+
+  // 0, or -1 with an error text.
+  int prepare(const char* name, int32_t dtype, const mx_call* call) {
+    kernel_ = mx_kernel_find(name, dtype, nullptr);
+    if (!kernel_) return mx_fail("trial: there is no kernel %s", name);
+    tensors_.assign(call->in, call->in + call->nin);
+    tensors_.insert(tensors_.end(), call->out, call->out + call->nout);
+    for (mx_tensor& tensor : tensors_) {
+      tensor.data = blocks_.take(mx::count(tensor) * mx::item_size(tensor.dtype));
+      if (!tensor.data) return -1;
+    }
+    writes_.assign(call->nout, MX_WRITE);
+    call_ = *call;
+    call_.in = tensors_.data();
+    call_.out = tensors_.data() + call->nin;
+    call_.req = writes_.data();
+    call_.state = nullptr;
+    if (call_.workspace_size && !(call_.workspace = blocks_.take(call_.workspace_size))) return -1;
+    extra_ = mx_kernel_extra_of(name);
+    return extra_ && extra_->make ? extra_->make(&call_, &call_.state) : 0;
+  }
+
+  void* take(size_t bytes) { return blocks_.take(bytes); }
+  const mx_tensor& input(int32_t i) const { return tensors_[i]; }
+
+  // Nanoseconds of a run, or -1 with an error text.
+  int64_t run(int32_t threads) {
+    call_.threads = threads;
+    const auto begin = Clock::now();
+    if (kernel_(&call_) != 0) return -1;
+    return nanoseconds_since(begin);
+  }
+
+ private:
+  Blocks blocks_;
+  std::vector<mx_tensor> tensors_;
+  std::vector<int32_t> writes_;
+  mx_kernel kernel_ = nullptr;
+  const mx_kernel_extra* extra_ = nullptr;
+  mx_call call_{};
+};
+
 // In a network a layer finds its data outside the cores' own caches: write over enough memory that
 // it is so here.
 void push_out(char* other, int64_t bytes, int threads) {
@@ -54,46 +110,64 @@ void flush(const mx_tensor& tensor, int threads) {
   });
 }
 
+// Threads that have just met find each other's flags in the caches as they do in later regions.
+constexpr int kWarmUp = 8;
+
 }  // namespace
 
 extern "C" int64_t mx_kernel_time(const char* name, int32_t dtype, const mx_call* call,
                                   int64_t budget) {
-  const mx_kernel kernel = mx_kernel_find(name, dtype, nullptr);
-  if (!kernel) return mx_fail("mx_kernel_time: there is no kernel %s", name);
-  Blocks blocks;
-  std::vector<mx_tensor> tensors(call->in, call->in + call->nin);
-  tensors.insert(tensors.end(), call->out, call->out + call->nout);
-  for (mx_tensor& tensor : tensors) {
-    tensor.data = blocks.take(mx::count(tensor) * mx::item_size(tensor.dtype));
-    if (!tensor.data) return -1;
-  }
-  std::vector<int32_t> writes(call->nout, MX_WRITE);
-  mx_call trial = *call;
-  trial.in = tensors.data();
-  trial.out = tensors.data() + call->nin;
-  trial.req = writes.data();
-  if (trial.workspace_size && !(trial.workspace = blocks.take(trial.workspace_size))) return -1;
-  const mx_kernel_extra* extra = mx_kernel_extra_of(name);
-  trial.state = nullptr;
-  if (extra && extra->make && extra->make(&trial, &trial.state) != 0) return -1;
+  Trial trial;
+  if (trial.prepare(name, dtype, call) != 0) return -1;
   const int64_t swept = 2 * call->threads * mx::second_cache();
-  char* other = (char*)blocks.take(swept);
+  char* other = (char*)trial.take(swept);
   if (!other) return -1;
   int64_t best = -1, spent = 0;
   for (int run = 0; run < 3 || (run < 100 && spent < budget); ++run) {
     push_out(other, swept, call->threads);
-    for (int32_t i = 1; i < call->nin; ++i) flush(trial.in[i], call->threads);
-    const auto begin = Clock::now();
-    const int status = kernel(&trial);
-    const int64_t took =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
-    if (status != 0) {
-      best = -1;
-      break;
-    }
+    for (int32_t i = 1; i < call->nin; ++i) flush(trial.input(i), call->threads);
+    const int64_t took = trial.run(call->threads);
+    if (took < 0) return -1;
     spent += took;
     if (run > 0 && (best < 0 || took < best)) best = took;  // the first run warms up
   }
-  if (extra && extra->drop && trial.state) extra->drop(trial.state);
   return best;
 }
+
+extern "C" int mx_kernel_race(const char* name, int32_t dtype, const mx_call* call, int32_t team,
+                              int64_t budget, double* times) {
+  Trial trial;
+  if (trial.prepare(name, dtype, call) != 0) return -1;
+  for (int side = 0; side < 2; ++side) {
+    int64_t best = -1, spent = 0;
+    for (int run = 0; run < 2 || (run < 100 && spent < budget / 2); ++run) {
+      const int64_t took = trial.run(side == 0 ? 1 : team);
+      if (took < 0) return -1;
+      spent += took;
+      if (best < 0 || took < best) best = took;
+      if (took >= budget) break;
+    }
+    times[side] = (double)best;
+    if (best >= budget) {
+      times[1] = times[0] / team;
+      break;
+    }
+  }
+  return 0;
+}
+
+extern "C" double mx_region_time(int32_t threads, int64_t budget) {
+  std::vector<int64_t> found;
+  int64_t spent = 0;
+  for (int run = 0; run < kWarmUp + 8 || (run < 300 && spent < budget); ++run) {
+    const auto begin = Clock::now();
+    mx::parallel_for(threads, threads, 1, [](int64_t, int64_t) { asm volatile("" ::: "memory"); });
+    const int64_t took = nanoseconds_since(begin);
+    spent += took;
+    if (run >= kWarmUp) found.push_back(took);
+  }
+  std::sort(found.begin(), found.end());
+  return (double)found[found.size() / 4];
+}
+
+extern "C" int64_t mx_second_cache(void) { return mx::second_cache(); }

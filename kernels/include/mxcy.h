@@ -117,7 +117,7 @@ typedef struct mx_step {
   const int32_t* req;    /* one per output */
   const void* params;
   size_t params_size, workspace;
-  int64_t work; /* decides on threads */
+  int64_t work; /* see mx_threads_for */
 } mx_step;
 /* Copies everything and makes the kernels' states; NULL with an error text. */
 MX_API mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int32_t nsteps,
@@ -156,7 +156,7 @@ MX_API int32_t mx_threads(void); /* N, the team size */
 MX_API void mx_set_threads(int32_t threads);
 MX_API int64_t mx_parallel_size(void);
 MX_API void mx_set_parallel_size(int64_t elements);
-/* 1 or N for an operator that touches `work` elements; a plain branch. */
+/* Of an operator that touches `work` elements: 1 or N; of -k: at most k. A plain branch. */
 MX_API int32_t mx_threads_for(int64_t work);
 
 /* --- oneDNN -------------------------------------------------------------------------------- */

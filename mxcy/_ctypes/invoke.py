@@ -12,7 +12,6 @@ from mxcy.base import MXNetError, _Null
 __all__ = ["bind", "call", "execute", "plug", "record_view"]
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
-_SMALL_WORK = 2048  # cheaper calls never pay for another thread
 
 _above = {}  # what `plug` gave
 
@@ -67,7 +66,6 @@ class Prepared:
         shapes = [a.shape for a in inputs] + [shape for shape, _ in self.outs]
         self.extents = [np.array(shape, np.int64) for shape in shapes]
         self._writes = (ctypes.c_int32 * max(len(call.outs), 1))(*[native.WRITE] * len(call.outs))
-        self._small = call.work < _SMALL_WORK
         self._frames = []  # those that no thread is using
 
     def run(self, inputs, outputs, numbers, context, writes=None):
@@ -102,7 +100,7 @@ class Prepared:
             request.workspace = -(-scratch.ctypes.data // 64) * 64
         if call.op.uses_rng:
             request.rng = _above["streams"](context)
-        request.threads = 1 if self._small else native.lib.mx_threads_for(call.work)
+        request.threads = 1 if call.threads == 1 else native.lib.mx_threads_for(-call.threads)
         if profiler.profiled.value & profiler.IMPERATIVE:
             status = profiler.run_kernel(self.kernel, frame.address, self.named_source())
         else:

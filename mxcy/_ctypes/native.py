@@ -18,6 +18,10 @@ __all__ = [
     "find_kernel",
     "query",
     "measure",
+    "threads",
+    "region_time",
+    "race",
+    "second_cache",
 ]
 
 WRITE, ADD, TAKES_ADD = 1, 3, 1
@@ -73,6 +77,13 @@ def _open():
     library.mx_kernel_time.argtypes = [
         ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64,
     ]  # fmt: skip
+    library.mx_region_time.restype = ctypes.c_double
+    library.mx_region_time.argtypes = [ctypes.c_int32, ctypes.c_int64]
+    library.mx_kernel_race.argtypes = [
+        ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64,
+        ctypes.c_void_p,
+    ]  # fmt: skip
+    library.mx_second_cache.restype = ctypes.c_int64
     library.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
     return library
 
@@ -98,6 +109,11 @@ def set_threads(threads):
     before = lib.mx_threads()
     lib.mx_set_threads(threads)
     return before
+
+
+def threads():
+    """The size of the parallel team."""
+    return lib.mx_threads()
 
 
 def block():
@@ -153,3 +169,25 @@ def measure(name, dtype, params, ins, outs, workspace, work, budget):
     best = lib.mx_kernel_time(name.encode(), dtype, ctypes.byref(call), budget)
     check(0 if best >= 0 else -1, f"kernel {name}: ")
     return best
+
+
+def region_time(threads, budget):
+    """Nanoseconds of a parallel region of some threads."""
+    return lib.mx_region_time(threads, budget)
+
+
+def race(name, dtype, params, ins, outs, workspace, team, budget):
+    """Nanoseconds of a kernel with one thread and with a team; see `_cy/native.pyx`."""
+    call, _kept = _question(params, ins, outs)
+    call.workspace_size, call.threads = workspace, team
+    times = (ctypes.c_double * 2)()
+    address = ctypes.byref(call)
+    check(
+        lib.mx_kernel_race(name.encode(), dtype, address, team, budget, times), f"kernel {name}: "
+    )
+    return times[0], times[1]
+
+
+def second_cache():
+    """Bytes of a core's own second-level cache."""
+    return lib.mx_second_cache()

@@ -128,7 +128,7 @@ def _create(places, steps):
         numbers = (ctypes.c_int32 * (len(step.ins) + len(step.outs)))(*step.ins, *step.outs)
         reqs = (ctypes.c_int32 * max(len(step.outs), 1))(*[WRITE] * len(step.outs))
         made.kernel = None if call.kernel is None else call.kernel.encode()
-        made.dtype, made.work, made.workspace = call.dtype, call.work, call.workspace
+        made.dtype, made.work, made.workspace = call.dtype, -call.threads, call.workspace
         made.nin, made.nout = len(step.ins), len(step.outs)
         made.places, made.req = ctypes.addressof(numbers), ctypes.addressof(reqs)
         if call.params is not None:

@@ -19,6 +19,7 @@ cdef class Prepared:
     cdef int *patch_offset
     cdef size_t workspace
     cdef int64_t work
+    cdef int32_t threads  # the most it may use
     cdef tuple mutated  # positions of the inputs that the operator writes, or None
     cdef bint inplace, uses_rng
     cdef int32_t source  # what the profiler calls it; 0 until it asks

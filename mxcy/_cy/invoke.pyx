@@ -127,11 +127,11 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
         for i in range(made.npatches):
             made.patch_number[i], made.patch_offset[i] = call.patches[i]
     made.mutated = handle.op.mutated(made.nin) or None
-    made.workspace, made.work = call.workspace, call.work
+    made.workspace, made.work, made.threads = call.workspace, call.work, call.threads
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
-        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK
+        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK and made.threads == 1
         and len(call.params or b"") <= SMALL_PARAMS
     )
     return made
@@ -391,11 +391,11 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
                     f"{mx_last_error().decode()}"
                 )
         call.rng = <mx_rng *><size_t>streams_of(context) if prepared.uses_rng else NULL
-        if prepared.work < NOGIL_WORK:
+        if prepared.work < NOGIL_WORK and prepared.threads == 1:
             call.threads = 1
             status = mx_run_kernel(prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE)
         else:
-            call.threads = mx_threads_for(prepared.work)
+            call.threads = mx_threads_for(-prepared.threads)
             with nogil:
                 status = mx_run_kernel(
                     prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE

@@ -98,3 +98,9 @@ cdef extern from "mxcy.h" nogil:
     void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed)
     int64_t mx_rng_save(mx_rng *rng, void *data, int64_t size)
     int mx_rng_restore(mx_rng *rng, const void *data, int64_t size)
+
+cdef extern from "mxcy_tuning.h" nogil:
+    double mx_region_time(int32_t threads, int64_t budget)
+    int mx_kernel_race(const char *name, int32_t dtype, const mx_call *call, int32_t team,
+                       int64_t budget, double *times)
+    int64_t mx_second_cache()

@@ -6,8 +6,9 @@ from libc.string cimport memset
 cimport cython
 
 from mxcy._cy.native cimport (
-    mx_call, mx_init, mx_isa, mx_kernel_find, mx_kernel_query, mx_kernel_time, mx_last_error,
-    mx_set_threads, mx_tensor, mx_threads, mx_threads_for,
+    mx_call, mx_init, mx_isa, mx_kernel_find, mx_kernel_query, mx_kernel_race, mx_kernel_time,
+    mx_last_error, mx_region_time, mx_second_cache, mx_set_threads, mx_tensor, mx_threads,
+    mx_threads_for,
 )
 
 from mxcy.base import MXNetError
@@ -28,6 +29,11 @@ def set_threads(int threads):
         raise ValueError(f"the number of threads must be positive, got {threads}")
     mx_set_threads(threads)
     return before
+
+
+def threads():
+    """The size of the parallel team."""
+    return mx_threads()
 
 
 def block():
@@ -116,3 +122,35 @@ def measure(str name, int dtype, bytes params, list ins, list outs, size_t works
     if best < 0:
         raise MXNetError(f"kernel {name}: {mx_last_error().decode()}")
     return best
+
+
+# --- operator tuning: see mxcy_tuning.h ----------------------------------------------------------
+
+def region_time(int threads, int64_t budget):
+    """Nanoseconds of a parallel region of some threads."""
+    cdef double cost
+    with nogil:
+        cost = mx_region_time(threads, budget)
+    return cost
+
+
+def race(str name, int dtype, bytes params, list ins, list outs, size_t workspace, int team,
+         int64_t budget):
+    """Nanoseconds of a kernel with one thread and with a team, on memory of its own."""
+    cdef _Question question = _Question(params, ins, outs)
+    cdef bytes text = name.encode()
+    cdef const char *kernel = text
+    cdef double times[2]
+    cdef int status
+    question.call.workspace_size = workspace
+    question.call.threads = team
+    with nogil:
+        status = mx_kernel_race(kernel, dtype, &question.call, team, budget, times)
+    if status != 0:
+        raise MXNetError(f"kernel {name}: {mx_last_error().decode()}")
+    return times[0], times[1]
+
+
+def second_cache():
+    """Bytes of a core's own second-level cache."""
+    return mx_second_cache()

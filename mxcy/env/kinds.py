@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = [
     "Kind", "address", "anything", "count", "flag", "integer", "integers", "number", "one_of",
-    "path", "spins", "team", "waiting", "words",
+    "path", "spins", "team", "tuned", "waiting", "words",
 ]  # fmt: skip
 
 
@@ -119,3 +119,13 @@ waiting = Kind(
     "active or passive", lambda text: {"active": 1, "passive": 0}[text.strip().lower()] and text
 )
 spins = Kind("a number, which may end in k or M, or infinite", str)
+
+
+def _parse_tuned(text: str) -> bool | frozenset[str]:
+    try:
+        return _parse_flag(text)
+    except KeyError:
+        return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+
+tuned = Kind("0, 1 or a comma list of element types", _parse_tuned)

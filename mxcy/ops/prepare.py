@@ -5,7 +5,7 @@ The result is cached by the fronts under the call's signature, so this file is a
 
 import json
 
-from mxcy import dtypes, env
+from mxcy import dtypes, env, tuning
 from mxcy.base import MXNetError
 from mxcy.ops.infer import Spec
 
@@ -33,6 +33,8 @@ class Call:
         (index of a dynamic number, byte offset in params) to write before each run.
     workspace, work : int
         Scratch bytes; cost in elementwise steps.
+    threads : int
+        The most threads it may use: 1, or `mxcy.tuning.ALL`, or a cap.
     inplace : bool
         Whether outputs may share memory with any input of their size.
     overwrites : tuple of int
@@ -41,7 +43,7 @@ class Call:
 
     __slots__ = (
         "op", "attrs", "ins", "outs", "visible", "kernel", "dtype", "params", "patches",
-        "workspace", "work", "inplace", "overwrites",
+        "workspace", "work", "threads", "inplace", "overwrites",
     )  # fmt: skip
 
     def __init__(self, op, attrs, ins, outs):
@@ -50,6 +52,7 @@ class Call:
         self.kernel, self.params, self.patches = None, None, ()
         self.dtype = (ins or outs)[0].dtype if ins or outs else 0
         self.workspace, self.inplace, self.overwrites = 0, True, ()
+        self.threads = 1
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
     def traced(self, node: str = "") -> str:
@@ -120,7 +123,7 @@ def prepare(op, attrs, ins, library, force=None):
 def _adopt(call, kernel, name, dtype, library):
     """Fill `call` with what running `kernel` needs; returns the library's reason for refusing."""
     a, ins, outs = call.attrs, call.ins, call.outs
-    params, patches = None, []
+    params, patches, values = None, [], {}
     if kernel.struct is not None:
         values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
         schema, number = call.op.schema, 0
@@ -145,6 +148,5 @@ def _adopt(call, kernel, name, dtype, library):
         call.workspace = int(kernel.workspace(a, ins, outs))
     if kernel.work is not None:
         call.work = int(kernel.work(a, ins, outs))
-    if kernel.capped and env.get("MXNET_CPU_NNPACK_NTHREADS") == 1:
-        call.work = 0  # too little for more than one thread
+    call.threads = tuning.threads_for(call, kernel, values)
     return None

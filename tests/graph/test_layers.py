@@ -9,6 +9,7 @@ from mxcy.graph.builder import Builder
 from mxcy.graph.verify import verify
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned
+from mxcy.tuning import ALL
 
 FLOAT = 0
 
@@ -259,16 +260,18 @@ def test_winograd_can_be_forbidden(monkeypatch):
     assert "conv_winograd" not in algorithms(net.planned(net.conv(net.data, 16)))
 
 
-def test_nnpack_threads_keep_layers_to_one_thread(monkeypatch):
-    net = Net((1, 16, 9, 9))
+def test_nnpack_threads_cap_the_team_of_layers(monkeypatch):
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
+    net = Net((4, 64, 56, 56))
 
-    def work():
-        steps = net.planned(net.conv(net.data, 16)).plan.steps
-        return [s.call.work for s in steps if s.call.op.name == "_sg_onednn_conv"]
+    def threads():
+        steps = net.planned(net.conv(net.data, 64)).plan.steps
+        return [s.call.threads for s in steps if s.call.op.name == "_sg_onednn_conv"]
 
-    assert min(work()) > 0
-    monkeypatch.setenv("MXNET_CPU_NNPACK_NTHREADS", "1")
-    assert work() == [0]
+    assert threads() == [ALL]
+    for most in (3, 1):
+        monkeypatch.setenv("MXNET_CPU_NNPACK_NTHREADS", str(most))
+        assert threads() == [most]
 
 
 def test_plans_of_several_batches_share_packed_weights(monkeypatch):

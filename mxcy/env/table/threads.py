@@ -1,21 +1,40 @@
 """Threads."""
 
 from mxcy import cpus
-from mxcy.env.kinds import integer, spins, team, waiting
+from mxcy.env.kinds import anything, integer, spins, team, waiting
 from mxcy.env.variable import Variable
 
 ROWS = (
     Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env.environment",
-             "Threads of the parallel team; default: the physical cores this process may use, "
-             "capped by its control group's CPU quota. Of a list, the first counts."),
-    Variable("OMP_WAIT_POLICY", waiting, None, "I",
-             "mxcy._front", "Whether threads of the team spin or sleep between regions; default: "
-             "they spin for some microseconds, then sleep."),
-    Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy._front",
-             "How often threads of the team look for work before they sleep; default 10000."),
+             "Threads of the parallel team; when it is set, no pool of a BLAS or OpenMP library in "
+             "the process keeps more. Default: the physical cores this process may use, capped by "
+             "its control group's CPU quota. Of a list, the first counts.",
+             test="env/test_threads.py::test_no_pool_is_larger_than_the_team"),
     Variable("MXNET_OMP_MAX_THREADS", integer(1), None, "I", "mxcy.env.environment",
-             "An upper bound of the team size."),
-    Variable("MXNET_CPU_NNPACK_NTHREADS", integer(1), None, "C", "mxcy.ops.prepare",
-             "1: fused convolutions, pooling and dense layers use one thread; otherwise, as there "
-             "is only one team, all of it."),
+             "An upper bound of the team size, and of other libraries' pools.",
+             test="env/test_threads.py::test_upper_bound"),
+    Variable("OMP_WAIT_POLICY", waiting, None, "I",
+             "mxcy.threads", "Whether threads of the team spin or sleep between regions; default: "
+             "they spin for some microseconds, then sleep."),
+    Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy.threads",
+             "How often threads of the team look for work before they sleep; default 10000."),
+    Variable("KMP_AFFINITY", anything, None, "I", "mxcy.threads",
+             "Bind the threads of the team to CPUs, as Intel's OpenMP runtime does: none, compact, "
+             "scatter, balanced, or explicit with proclist=[...], besides granularity=fine or "
+             "core, permute, offset and verbose. Words that are not understood: a warning, and "
+             "nothing is bound.", under=("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"),
+             test="env/test_threads.py::test_kmp_affinity_binds_the_team"),
+    Variable("OMP_PLACES", anything, None, "I", "mxcy.threads",
+             "Where the threads of the team may run; read by the OpenMP runtime itself.",
+             test="env/test_threads.py::test_omp_places_win"),
+    Variable("OMP_PROC_BIND", anything, None, "I", "mxcy.threads",
+             "Whether and how threads are bound to places; read by the OpenMP runtime itself.",
+             test="env/test_threads.py::test_omp_proc_bind_wins"),
+    Variable("GOMP_CPU_AFFINITY", anything, None, "I", "mxcy.threads",
+             "The CPUs of the team's threads, in turn; read by the OpenMP runtime itself.",
+             test="env/test_threads.py::test_gomp_cpu_affinity_wins"),
+    Variable("MXNET_CPU_NNPACK_NTHREADS", integer(1), None, "C", "mxcy.tuning.tuner",
+             "The most threads of fused convolutions, pooling and dense layers in prediction; "
+             "default: all of the team.",
+             test="graph/test_layers.py::test_nnpack_threads_cap_the_team_of_layers"),
 )  # fmt: skip

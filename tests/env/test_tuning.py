@@ -1,0 +1,174 @@
+"""The variables of operator tuning, in processes of their own."""
+
+import json
+
+import pytest
+
+from tests.env.run import python
+
+#: operators of several types and sizes on either side of any threshold; prints the figures
+RUN = """
+import json
+import mxcy as mx
+
+for dtype in ("float32", "float64", "int32"):
+    for n in (100, 5000, 50000):
+        x = mx.nd.ones((n,), dtype=dtype)
+        (x + x).wait_to_read()
+mx.nd.exp(mx.nd.ones((300, 300))).wait_to_read()
+rows = mx.runtime.op_tuning()
+found = {**mx.runtime.tuning(), "types_measured": sorted({row["dtype"] for row in rows})}
+found["region"] = str(found["region"])
+print(json.dumps(found))
+"""
+#: how many threads two calls get
+THREADS = """
+import json
+from mxcy import dtypes
+from mxcy.ops.infer import Spec
+from mxcy.ops.prepare import prepare
+from mxcy.ops.record import find
+from mxcy import _front
+
+def threads(n, name="exp"):
+    specs = [Spec((n,), 0)]
+    return prepare(find(name), find(name).schema.intern(name, {}), specs, Library).threads
+
+class Library:
+    has_kernel, query = staticmethod(_front.has_kernel), staticmethod(_front.query)
+"""
+PARALLEL = 1 << 20
+
+
+@pytest.fixture
+def home(tmp_path):
+    return {"MXNET_HOME": str(tmp_path), "OMP_NUM_THREADS": "2"}
+
+
+def test_importing_measures_nothing(home, tmp_path):
+    done = python(
+        "import mxcy as mx; mx.nd.ones((3, 4)).exp().asnumpy()\n"
+        "assert mx.runtime.op_tuning() == [] and mx.runtime.tuning()['measured_threads'] == []",
+        MXNET_VERBOSE_TUNING_INFO="1", MXNET_OUTPUT_TUNING_DATA="1", **home,
+    )  # fmt: skip
+    assert (done.out, done.err) == ("", "") and not (tmp_path / "op_tuning").exists()
+
+
+def test_figures(home):
+    found = python(RUN, **home).value
+    assert found["threads"] == 2 and found["measured_threads"] == [2]
+    assert 0 < float(found["region"]) < float("inf")
+    assert found["types_measured"] == ["float32", "float64", "int32"]
+    rows = {(row["operator"], row["dtype"]): row for row in found["operators"]}
+    row = rows["exp", "float32"]["in_cache"]
+    assert 0 < row["team"] and 0 < row["alone"] < 1000
+
+
+@pytest.mark.parametrize("name", ["MXNET_USE_OPERATOR_TUNING", "MXNET_ENABLE_OPERATOR_TUNING"])
+def test_switched_off(home, name):
+    found = python(RUN, **{name: "0"}, **home).value
+    assert found["operators"] == [] and found["measured_threads"] == [] and found["types"] == []
+
+
+def test_a_list_of_types(home):
+    found = python(RUN, MXNET_USE_OPERATOR_TUNING="float64, int32", **home).value
+    assert found["types"] == found["types_measured"] == ["float64", "int32"]
+
+
+def test_unknown_types_are_ignored_with_a_warning(home):
+    done = python(RUN, MXNET_USE_OPERATOR_TUNING="float64,complex128", **home)
+    assert "MXNET_USE_OPERATOR_TUNING: complex128 is ignored" in done.err
+    assert done.value["types"] == ["float64"]
+
+
+def test_parallel_size_is_a_threshold(home):
+    sizes = "print(json.dumps([threads(n) for n in (999, 1000, 199999, 200000)]))"
+    tuned_off = python(THREADS + sizes, MXNET_USE_OPERATOR_TUNING="0", **home).value
+    assert tuned_off == [1, 1, 1, PARALLEL]
+    moved = python(THREADS + sizes, MXNET_CPU_PARALLEL_SIZE="1000", **home).value
+    assert moved == [1, PARALLEL, PARALLEL, PARALLEL]
+    found = python(RUN, MXNET_CPU_PARALLEL_SIZE="1000", **home).value
+    assert found["operators"] == [] and found["parallel_size"] == 1000
+
+
+def test_one_core_never_pays(home):
+    code = THREADS + "print(json.dumps([threads(n) for n in (100, 100000, 10000000)]))"
+    assert python(code, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value == [1, 1, 1]
+    found = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value
+    assert found["region"] == "inf" and found["operators"] == []
+
+
+def test_regions_are_measured_up_to_a_number_of_cores(home):
+    found = python(RUN, MXNET_USE_NUM_CORES_OPERATOR_TUNING="4", **home).value
+    assert found["measured_threads"] == [2, 3, 4]
+
+
+def test_weight_scale_moves_the_threshold(home, tmp_path):
+    """With figures from the file, so that nothing depends on the machine."""
+    python(RUN, **home)
+    (path,) = (tmp_path / "op_tuning").iterdir()
+    contents = json.loads(path.read_text())
+    contents["regions"] = {"2": 1000.0}
+    contents["rates"] = {"exp float32": {"in": [0.2, 0.1]}}
+    path.write_text(json.dumps(contents))
+    code = THREADS + "print(json.dumps([threads(n) for n in (5000, 13000, 90000)]))"
+    assert python(code, **home).value == [1, PARALLEL, PARALLEL]
+    assert python(code, MXNET_TUNING_WEIGHT_SCALE="8.5", **home).value == [1, 1, PARALLEL]
+    assert python(code, MXNET_TUNING_WEIGHT_SCALE="0.001", **home).value == [1, PARALLEL, PARALLEL]
+
+
+def test_cache(home, tmp_path):
+    python(RUN, MXNET_OPERATOR_TUNING_CACHE="0", **home)
+    assert not (tmp_path / "op_tuning").exists()
+    found = python(RUN, **home).value
+    (path,) = (tmp_path / "op_tuning").iterdir()
+    assert found["file"] == str(path) and path.name.endswith("-2.json")
+    assert json.loads(path.read_text())["threads"] == 2
+
+
+def test_output_is_a_file_for_the_next_process(home, tmp_path):
+    done = python(RUN, MXNET_OUTPUT_TUNING_DATA="1", MXNET_OPERATOR_TUNING_CACHE="0", **home)
+    contents = done.value
+    assert contents["threads"] == 2
+    contents["regions"] = {"2": 777.0}
+    known = ("add float32", "add float64", "add int32", "exp float32")
+    contents["rates"] = {key: {"in": [0.2, 0.1]} for key in known}
+    path = python(RUN, **home).value["file"]
+    with open(path, "w") as file:
+        file.write(json.dumps(contents))
+    done = python(RUN, MXNET_VERBOSE_TUNING_INFO="1", **home)
+    assert done.value["region"] == "777.0"
+    assert not any(f"tuning {key}," in done.err for key in known)
+
+
+def test_files_of_others_are_not_believed(home, tmp_path):
+    path = python(RUN, **home).value["file"]
+    for text in ("{", "[]", '{"rates": 3}', '{"regions": {"2": "long"}, "rates": {}}'):
+        with open(path, "w") as file:
+            file.write(text)
+        assert python(RUN, **home).value["types_measured"] == ["float32", "float64", "int32"]
+
+
+def test_verbose(home):
+    lines = python(RUN, MXNET_VERBOSE_TUNING_INFO="1", **home).err.splitlines()
+    assert any(line.startswith("mxcy tuning a region of 2 threads: ") for line in lines)
+    assert any(line.startswith("mxcy tuning exp float32, in cache: ") for line in lines)
+    assert all(" ms" in line or " ns" in line for line in lines)
+
+
+def test_determinism_is_not_decided_by_time(home):
+    found = python(RUN, MXNET_ENFORCE_DETERMINISM="1", **home).value
+    assert found["operators"] == [] and found["measured_threads"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("MXNET_USE_NUM_CORES_OPERATOR_TUNING", "many"),
+        ("MXNET_TUNING_WEIGHT_SCALE", "-1"),
+        ("MXNET_OUTPUT_TUNING_DATA", "yes"),
+    ],
+)
+def test_bad_values(home, name, text):
+    done = python(RUN, fails=True, **{name: text}, **home)
+    assert "EnvError" in done.err and f"{name}='{text}'" in done.err
