@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from mxcy import autograd, env, ndarray, random, util
+from mxcy import autograd, env, ndarray, random, storage, util
 from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy.attribute import AttrScope
@@ -45,6 +45,7 @@ __all__ = [
     "random",
     "rnd",
     "set_np_shape",
+    "storage",
     "use_np",
     "use_np_array",
     "use_np_default_dtype",
@@ -76,6 +77,7 @@ _LATER = {
     "optimizer": "mxcy.optimizer",
     "profiler": "mxcy.profiler",
     "registry": "mxcy.registry",
+    "resource": "mxcy.resource",
     "runtime": "mxcy.runtime",
     "sym": "mxcy.symbol",
     "symbol": "mxcy.symbol",

@@ -32,7 +32,7 @@ NAMES = {
     "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "plan": ("Plan",),
-    "pool": ("configure", "empty_cache", "round_size", "stats"),
+    "pool": ("Pool", "host_memory", "set_finder"),
     "profiler": ("recorder",),
     "streams": ("Streams",),
     "engine": (
@@ -76,15 +76,7 @@ def choose():
 
 
 def prepare_library(names):
-    """Give a front's pool and native library the settings of the environment."""
-    naive = env.get("MXNET_USE_NAIVE_STORAGE_MANAGERS")
-    names["configure"](
-        "Unpooled" if naive else env.get("MXNET_CPU_MEM_POOL_TYPE"),
-        env.get("MXNET_CPU_MEM_POOL_PAGE_SIZE"),
-        env.get("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE"),
-        env.get("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF"),
-        env.get("MXNET_CPU_MEM_POOL_RESERVE"),
-    )
+    """Give a front's native library the settings of the environment."""
     isa = env.get("MXCY_ISA")
     names["initialise"](
         int(isa[1]) if isa else 0, env.omp_threads(), env.get("MXNET_CPU_PARALLEL_SIZE")
@@ -159,7 +151,7 @@ Node, Plan = _names["Node"], _names["Plan"]
 recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
-empty_cache, round_size, stats = _names["empty_cache"], _names["round_size"], _names["stats"]
+Pool, host_memory, set_finder = _names["Pool"], _names["host_memory"], _names["set_finder"]
 Var, push, wait_all = _names["Var"], _names["push"], _names["wait_all"]
 engine_stats, configure_engine = _names["engine_stats"], _names["configure_engine"]
 set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]

@@ -23,6 +23,7 @@ __all__ = [
     "gpu_memory_info",
     "num_cpus",
     "num_gpus",
+    "serve_cache",
     "serve_device",
 ]
 
@@ -33,6 +34,8 @@ _TEXT = re.compile(r"\s*(\w+)\s*(?:\(\s*(-?\d+)\s*\))?\s*")
 
 #: device name -> the object that serves it
 _backends = {}
+#: empties the memory pool of a context
+_empty_cache = None
 
 
 class _ContextStack(threading.local):
@@ -135,6 +138,8 @@ class Context(metaclass=_ContextType):
     def empty_cache(self):
         """Give the memory that is kept for reuse on this device back to the system."""
         check_usable(self)
+        if _empty_cache is not None:
+            _empty_cache(self)
         backend = _backends.get(self.device_type)
         if backend is not None:
             backend.empty_cache(self.device_id)
@@ -212,6 +217,12 @@ def serve_device(device_type, backend):
 def num_cpus():
     """The number of logical processors that this process may run on."""
     return logical_processors()
+
+
+def serve_cache(empty):
+    """Set the function that `Context.empty_cache` calls with the context."""
+    global _empty_cache
+    _empty_cache = empty
 
 
 def num_gpus():

@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.ndarray import NDArrayBase, empty
+from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
 
@@ -96,8 +97,8 @@ class Prepared:
             number.value = numbers[index]
         request.req = ctypes.addressof(writes or self._writes)
         if call.workspace:
-            scratch = np.empty(call.workspace + 64, np.uint8)
-            request.workspace = -(-scratch.ctypes.data // 64) * 64
+            pool = pool_of(context)
+            request.workspace = pool.take_temp(call.workspace)
         if call.op.uses_rng:
             request.rng = _above["streams"](context)
         request.threads = 1 if call.threads == 1 else native.lib.mx_threads_for(-call.threads)
@@ -105,6 +106,8 @@ class Prepared:
             status = profiler.run_kernel(self.kernel, frame.address, self.named_source())
         else:
             status = self.kernel(frame.address)
+        if call.workspace:
+            pool.give_temp(request.workspace, call.workspace)
         self._frames.append(frame)
         if status:
             native.check(status, f"Error in operator {call.op.name}: ")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mxcy import dtypes
+from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy.base import MXNetError
 
 __all__ = ["NDArrayBase", "empty", "from_numpy", "set_array_class", "plug_arithmetic"]
@@ -55,11 +56,12 @@ def _address_of(memory):
         return memory.__array_interface__["data"][0]
 
 
-def wrap(memory, dtype, context, storage=None):
+def wrap(memory, dtype, context, storage=None, address=None):
     """An array over NumPy memory; `storage` is what views of it share."""
     array = _array_class.__new__(_array_class)
     array._memory, array.dtype_code, array.context = memory, dtype, context
-    array.shape, array.address = memory.shape, _address_of(memory)
+    array.shape = memory.shape
+    array.address = _address_of(memory) if address is None else address
     array._storage = _Storage() if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
     return array
@@ -67,10 +69,16 @@ def wrap(memory, dtype, context, storage=None):
 
 def empty(shape, dtype, context):
     """An array with uninitialised elements."""
+    kind = _memory_type(dtype)
+    size = math.prod(shape) * kind.itemsize
     try:
-        return wrap(np.empty(shape, _memory_type(dtype)), dtype, context)
-    except (ValueError, MemoryError) as error:
-        raise MXNetError(f"cpu: cannot allocate shape {shape}: {error}") from None
+        if size <= 0 or min(shape, default=0) < 0:
+            return wrap(np.empty(shape, kind), dtype, context)
+        pool = pool_of(context)
+        memory, address = memory_of(pool, size, shape, kind)
+        return wrap(memory, dtype, pool.context, None, address)
+    except (ValueError, MXNetError) as error:
+        raise MXNetError(f"{error}, for shape {shape}") from None
 
 
 def from_numpy(source, dtype, context, copy=True):
@@ -79,10 +87,14 @@ def from_numpy(source, dtype, context, copy=True):
     With ``copy=False`` it shares the memory, which has to be writable.
     """
     memory = source.view(np.uint16) if dtype == _BF16 else source
-    if not copy and not memory.flags.writeable:
+    if copy:
+        array = empty(memory.shape, dtype, context)
+        array._memory[...] = memory
+        return array
+    if not memory.flags.writeable:
         raise ValueError("the source array is read-only")
-    array = wrap(memory.copy() if copy else memory, dtype, context)
-    array._storage.exported = not copy
+    array = wrap(memory, dtype, context)
+    array._storage.exported = True
     return array
 
 

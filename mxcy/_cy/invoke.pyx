@@ -17,7 +17,7 @@ from mxcy._cy.native cimport (
     mx_rng, mx_tensor, mx_threads_for,
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of, wrote
-from mxcy._cy.pool cimport pool_alloc, pool_free
+from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin,
     mx_profile_end, mx_profile_owner, mx_profile_source, mx_profiled, mx_run_kernel,
@@ -345,6 +345,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     cdef mx_tensor *ins = tensors
     cdef int32_t *req = writes
     cdef mx_call call
+    cdef Pool pool = None
     cdef int i, status, n = prepared.nin + prepared.nout
     cdef int64_t began
     if prepared.mutated is not None:
@@ -384,7 +385,8 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             call.params = params
         call.workspace_size = prepared.workspace
         if prepared.workspace:
-            call.workspace = pool_alloc(prepared.workspace)
+            pool = pool_of(context)
+            call.workspace = mx_temp_take(pool.native, prepared.workspace, 0)
             if call.workspace == NULL:
                 raise MXNetError(
                     f"Error in operator {prepared.call.op.name}: workspace: "
@@ -405,7 +407,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             raise kernel_error(f"Error in operator {name}: ", mx_last_error().decode())
     finally:
         if call.workspace != NULL:
-            pool_free(call.workspace, prepared.workspace)
+            mx_temp_give(pool.native, call.workspace, prepared.workspace)
         if n > STACK_TENSORS:
             free(ins)
             free(req)

@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
+from mxcy._cy.pool cimport mx_pool
+
 
 cdef class Shape:
     cdef readonly tuple dims
@@ -14,6 +16,7 @@ cdef class Shape:
 cdef class Storage:
     cdef void *data
     cdef size_t bytes
+    cdef mx_pool *pool  # where the memory is from, unless it has an owner
     cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
     cdef readonly object context
     cdef int64_t version  # changes with each write; no two storages ever have the same

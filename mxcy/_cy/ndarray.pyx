@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 cimport cython
 
 from mxcy._cy.native cimport mx_last_error
-from mxcy._cy.pool cimport pool_alloc, pool_free
+from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
 
 import numpy as np
 
@@ -117,7 +117,7 @@ cdef class Storage:
 
     def __dealloc__(self):
         if self.owner is None:
-            pool_free(self.data, self.bytes)
+            mx_pool_give(self.pool, self.data, self.bytes)
 
 
 cdef int64_t writes = 0
@@ -146,13 +146,14 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
     cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
+    cdef Pool pool = pool_of(context)
     storage.bytes = layout.size * itemsize[dtype]
-    storage.context = context
+    storage.context, storage.pool = pool.context, pool.native
     wrote(storage)
-    storage.data = pool_alloc(storage.bytes)
+    storage.data = mx_pool_take(pool.native, storage.bytes)
     if storage.data == NULL and storage.bytes:
         storage.bytes = 0
-        raise MXNetError(f"cpu: {mx_last_error().decode()} for shape {layout.dims}")
+        raise MXNetError(f"{mx_last_error().decode()}, for shape {layout.dims}")
     array.storage = storage
     array.data = <char *>storage.data
     array.layout = layout

@@ -1,207 +1,152 @@
-# distutils: language = c++
-"""CPU memory pools: freed chunks are kept by rounded size and handed out again.
+"""Memory pools: what Python sees of kernels/core/pool.h, and which pool serves which context."""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 
-Naive rounds to pages (large sizes to a coarser step) and reuses chunks of exactly that size; Round
-rounds to powers of two up to a cut-off; Unpooled keeps nothing. Free chunks form linked lists
-threaded through the chunks themselves, so the pool allocates nothing of its own for small sizes.
-"""
-from libc.stdio cimport FILE, fclose, fgets, fopen, sscanf
-from libcpp.unordered_map cimport unordered_map
+cimport cython
 
-from mxcy._cy.native cimport mx_alloc_hook, mx_set_alloc_hook, mx_system_alloc, mx_system_free
+from mxcy._cy.native cimport mx_last_error
 
 from mxcy.base import MXNetError
 
-cdef extern from "<unistd.h>" nogil:
-    int _SC_PAGESIZE
-    int _SC_PHYS_PAGES
-    long sysconf(int name)
-
-cdef extern from "<mutex>" namespace "std" nogil:
-    cdef cppclass mutex:
-        void lock()
-        void unlock()
-
-cdef enum:
-    NAIVE = 0
-    ROUND = 1
-    UNPOOLED = 2
-    SMALL_LISTS = 512  # sizes up to this many pages have a list found by index
-
-cdef size_t LARGE_MISS = 1 << 20  # only misses this big ask how much memory is free
-
-cdef mutex guard
-cdef void *small_lists[SMALL_LISTS + 1]
-cdef unordered_map[size_t, void *] big_lists
-cdef int strategy = NAIVE
-cdef size_t page = 4096
-cdef size_t large_step = 2 << 20
-cdef int cutoff = 24
-cdef size_t reserve_bytes = 0
-cdef size_t live_bytes, pooled_bytes, peak_bytes, hits, misses, flushes
+cdef tuple STRATEGIES = ("Naive", "Round", "Unpooled")
 
 
-cdef size_t rounded(size_t size) noexcept nogil:
-    cdef size_t bucket
-    if strategy == ROUND:
-        if size <= (<size_t>1 << cutoff):
-            bucket = page
-            while bucket < size:
-                bucket <<= 1
-            return bucket
-        bucket = <size_t>1 << cutoff
-        return (size + bucket - 1) // bucket * bucket
-    size = (size + page - 1) // page * page
-    if strategy == NAIVE and size > large_step:
-        size = (size + large_step - 1) // large_step * large_step
-    return size
-
-
-cdef void **list_of(size_t size) noexcept nogil:
-    cdef size_t slot = size // page
-    if slot <= SMALL_LISTS and slot * page == size:
-        return &small_lists[slot]
-    return &big_lists[size]
-
-
-cdef void drop_list(void **head) noexcept nogil:
-    cdef void *chunk = head[0]
-    cdef void *following
-    while chunk != NULL:
-        following = (<void **>chunk)[0]
-        mx_system_free(chunk)
-        chunk = following
-    head[0] = NULL
-
-
-cdef void drop_cache() noexcept nogil:
-    """Give every pooled chunk back to the system; the lock is held."""
-    global pooled_bytes, flushes
-    cdef int i
-    for i in range(SMALL_LISTS + 1):
-        drop_list(&small_lists[i])
-    for entry in big_lists:
-        drop_list(&big_lists[entry.first])
-    big_lists.clear()
-    pooled_bytes = 0
-    flushes += 1
-
-
-cdef size_t available_memory() noexcept nogil:
-    """MemAvailable of /proc/meminfo in bytes, or 0 when it cannot be read."""
-    cdef char line[128]
-    cdef unsigned long kilobytes = 0
-    cdef FILE *file = fopen("/proc/meminfo", "r")
-    if file == NULL:
-        return 0
-    while fgets(line, sizeof(line), file) != NULL:
-        if sscanf(line, "MemAvailable: %lu", &kilobytes) == 1:
-            break
-    fclose(file)
-    return <size_t>kilobytes * 1024
-
-
-cdef void *pool_alloc(size_t size) noexcept nogil:
-    """A 64-byte aligned chunk of at least `size` bytes; NULL for no bytes or no memory."""
-    global live_bytes, pooled_bytes, peak_bytes, hits, misses
-    cdef void **head
-    cdef void *chunk
-    cdef size_t free_bytes
-    if size == 0:
-        return NULL
-    size = rounded(size)
-    guard.lock()
-    chunk = NULL
-    if strategy != UNPOOLED:
-        head = list_of(size)
-        chunk = head[0]
-        if chunk != NULL:
-            head[0] = (<void **>chunk)[0]
-            pooled_bytes -= size
-            hits += 1
-    if chunk == NULL:
-        misses += 1
-        if size >= LARGE_MISS and pooled_bytes > 0:
-            free_bytes = available_memory()
-            if free_bytes != 0 and (free_bytes <= size or free_bytes - size < reserve_bytes):
-                drop_cache()
-        chunk = mx_system_alloc(size)
-        if chunk == NULL and pooled_bytes > 0:
-            drop_cache()
-            chunk = mx_system_alloc(size)
-    if chunk != NULL:
-        live_bytes += size
-        if live_bytes > peak_bytes:
-            peak_bytes = live_bytes
-    guard.unlock()
-    return chunk
-
-
-cdef void pool_free(void *data, size_t size) noexcept nogil:
-    """Take back a chunk that pool_alloc gave for `size` bytes."""
-    global live_bytes, pooled_bytes
-    cdef void **head
-    if data == NULL:
-        return
-    size = rounded(size)
-    guard.lock()
-    live_bytes -= size
-    if strategy == UNPOOLED:
-        mx_system_free(data)
-    else:
-        head = list_of(size)
-        (<void **>data)[0] = head[0]
-        head[0] = data
-        pooled_bytes += size
-    guard.unlock()
-
-
-def configure(str kind, size_t page_size, size_t large_round, int linear_cutoff, int reserve):
-    """Set the policy once, before the first allocation.
+@cython.final
+cdef class Pool:
+    """The memory of one device.
 
     Parameters
     ----------
-    kind : str
-        ``'Naive'``, ``'Round'`` or ``'Unpooled'``.
-    page_size, large_round : int
-        Bytes; sizes are rounded up to the first, beyond the second to multiples of it.
-    linear_cutoff : int
+    strategy : {'Naive', 'Round', 'Unpooled'}
+        How sizes are rounded and freed memory is kept; see mxcy_storage.h.
+    page, large : int
+        Sizes are rounded up to multiples of `page`, and with Naive, beyond `large`, of that.
+    cutoff : int
         log2 of the size up to which Round uses powers of two.
     reserve : int
-        Percentage of the physical memory that stays free: the cache is dropped before a large
-        allocation would go below it.
+        Percentage of the device's memory that should stay free.
+    temp : int, default 1
+        How many operators may borrow temporary space at the same time.
+    context : Context, optional
+        The device; ``cpu(0)`` when not given.
     """
-    global strategy, page, large_step, cutoff, reserve_bytes
-    cdef mx_alloc_hook hook
-    if live_bytes or misses:
-        raise MXNetError("the memory pool is in use already, its policy is fixed")
-    strategy = {"Naive": NAIVE, "Round": ROUND, "Unpooled": UNPOOLED}[kind]
-    page, large_step, cutoff = page_size, large_round, linear_cutoff
-    reserve_bytes = <size_t>sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) // 100 * reserve
-    hook.alloc, hook.free = pool_alloc, pool_free
-    mx_set_alloc_hook(&hook)
+
+    def __cinit__(self, str strategy, size_t page, size_t large, int cutoff, int reserve,
+                  int temp=1, context=None):
+        cdef int device = 1, number = 0
+        if context is not None:
+            device, number = context.device_typeid, context.device_id
+        self.context = context
+        self.policy.strategy = STRATEGIES.index(strategy)
+        self.policy.page, self.policy.large_step = page, large
+        self.policy.cutoff, self.policy.reserve = cutoff, reserve
+        self.native = mx_pool_create(device, number, &self.policy, NULL, temp)
+        if self.native == NULL:
+            raise MXNetError(mx_last_error().decode())
+
+    def __dealloc__(self):
+        if self.native != NULL:
+            mx_pool_destroy(self.native)
+
+    def round_size(self, size_t size):
+        """The bytes that a request of `size` takes."""
+        return mx_pool_round(&self.policy, size)
+
+    def bucket(self, size_t size):
+        """The number under which freed memory of a request of `size` is kept."""
+        return mx_pool_bucket(&self.policy, size)
+
+    def must_drop(self, size_t size, size_t free, size_t total):
+        """Whether everything kept has to go before `size` bytes more are taken from the device."""
+        return mx_pool_must_drop(&self.policy, mx_pool_round(&self.policy, size), free, total) != 0
+
+    def take(self, size_t size):
+        """The address of `size` bytes."""
+        cdef void *data = mx_pool_take(self.native, size)
+        if data == NULL and size:
+            raise MXNetError(mx_last_error().decode())
+        return <size_t>data
+
+    def give(self, size_t address, size_t size):
+        """Take back what `take` gave for `size` bytes."""
+        mx_pool_give(self.native, <void *>address, size)
+
+    def take_temp(self, size_t size):
+        """The address of `size` bytes of temporary space, which `give_temp` takes back."""
+        cdef void *data
+        with nogil:  # until somebody gives a buffer back
+            data = mx_temp_take(self.native, size, 1)
+        if data == NULL:
+            raise MXNetError(mx_last_error().decode())
+        return <size_t>data
+
+    def give_temp(self, size_t address, size_t size):
+        """Take back what `take_temp` gave."""
+        mx_temp_give(self.native, <void *>address, size)
+
+    def drop(self):
+        """Give all memory that is kept back to the system."""
+        with nogil:
+            mx_pool_drop(self.native)
+
+    def stats(self):
+        """The policy and the counters, as a dict."""
+        cdef mx_pool_stats now
+        mx_pool_read_stats(self.native, &now)
+        return {
+            "strategy": STRATEGIES[self.policy.strategy],
+            "page": self.policy.page,
+            "large": self.policy.large_step,
+            "cutoff": self.policy.cutoff,
+            "limit": now.limit,
+            "live_bytes": now.live_bytes,
+            "pooled_bytes": now.pooled_bytes,
+            "peak_bytes": now.peak_bytes,
+            "hits": now.hits,
+            "misses": now.misses,
+            "flushes": now.flushes,
+        }
+
+    def temp_stats(self):
+        """Of the temporary space: how many buffers it may have, how many it has, their bytes."""
+        cdef mx_pool_stats now
+        mx_pool_read_stats(self.native, &now)
+        return now.temp_copies, now.temp_used, now.temp_bytes
+
+    def script(self, size_t total, list figures):
+        """For tests: tell free memory out of a list, the last figure for ever; [] ends that."""
+        cdef int32_t count = len(figures), i
+        cdef size_t *copies = <size_t *>malloc(max(count, 1) * sizeof(size_t))
+        if copies == NULL:
+            raise MemoryError()
+        for i in range(count):
+            copies[i] = figures[i]
+        mx_pool_script(self.native, total, copies, count)
+        free(copies)
 
 
-def round_size(size_t size):
-    """The bytes a request of `size` takes in the pool."""
-    return rounded(size)
+cdef Pool recent = None
+cdef object recent_context = None
+cdef object find_pool = None
 
 
-def empty_cache():
-    """Give all pooled chunks back to the system."""
-    guard.lock()
-    drop_cache()
-    guard.unlock()
+def set_finder(find):
+    """Set the function ``find(context)`` that returns a context's Pool."""
+    global find_pool, recent, recent_context
+    find_pool, recent, recent_context = find, None, None
 
 
-def stats():
-    """Counters of the pool: strategy, bytes live, pooled and at peak, hits, misses, flushes."""
-    return {
-        "strategy": ("Naive", "Round", "Unpooled")[strategy],
-        "live_bytes": live_bytes,
-        "pooled_bytes": pooled_bytes,
-        "peak_bytes": peak_bytes,
-        "hits": hits,
-        "misses": misses,
-        "flushes": flushes,
-    }
+cdef Pool pool_of(object context):
+    """The pool that serves a context; most programs ask for the same one again and again."""
+    global recent, recent_context
+    if recent is None or (context is not recent.context and context is not recent_context):
+        recent = find_pool(context)
+        recent_context = context
+    return recent
+
+
+def host_memory(str root=""):
+    """(free, total) bytes of this machine for this process; /proc and /sys hang below `root`."""
+    cdef size_t available, total
+    mx_host_memory(root.encode(), &available, &total)
+    return available, total

@@ -21,6 +21,8 @@ def other_front():
     _front.prepare_library(names)
     cls = type("OtherArray", (names["NDArrayBase"],), {"__slots__": ()})
     names["set_array_class"](cls, mx.cpu())
+    pool = names["Pool"]("Naive", 4096, 2 << 20, 24, 5, 4, mx.cpu())
+    names["set_finder"](lambda context: pool)
     names["plug"](
         prepare.prepare, infer.Spec, reference.run, streams.address_for, lambda attrs: mx.cpu()
     )

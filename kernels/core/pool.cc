@@ -1,0 +1,360 @@
+// Memory pools of devices; see pool.h.
+#include "core/pool.h"
+
+#include <malloc.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/host_memory.h"
+
+namespace mx {
+namespace {
+
+constexpr size_t kLeastPatience = (size_t)64 << 20;
+constexpr size_t kManyLists = 4096;
+constexpr size_t kMuch = (size_t)1 << 20;  // freed at once: worth returning it to the system
+
+std::atomic<mx_memory_watch> g_watch{nullptr};
+
+void* host_alloc(void*, size_t bytes) { return mx_system_alloc(bytes); }
+void host_free(void*, void* data, size_t) { mx_system_free(data); }
+void host_figures(void*, size_t coming, size_t* free, size_t* total) {
+  HostMemory::instance().figures(coming, free, total);
+}
+constexpr mx_pool_source kHost = {host_alloc, host_free, host_figures, nullptr};
+
+const char* device_name(int32_t type) {
+  switch (type) {
+    case 2:
+      return "gpu";
+    case 3:
+      return "cpu_pinned";
+    case 5:
+      return "cpu_shared";
+    default:
+      return "cpu";
+  }
+}
+
+// All pools, so that none of their locks is held by a thread that a child process does not have.
+std::mutex g_pools_lock;
+std::vector<Pool*>& pools() {
+  static auto* all = new std::vector<Pool*>;
+  return *all;
+}
+
+void before_fork() {
+  g_pools_lock.lock();
+  for (Pool* pool : pools()) pool->before_fork();
+  HostMemory::instance().lock().lock();
+}
+void after_fork(bool in_child) {
+  HostMemory::instance().lock().unlock();
+  for (Pool* pool : pools()) pool->after_fork(in_child);
+  g_pools_lock.unlock();
+}
+void after_fork_in_parent() { after_fork(false); }
+void after_fork_in_child() { after_fork(true); }
+
+}  // namespace
+
+Pool::Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
+           const mx_pool_source& source, int32_t temp_copies)
+    : policy_(policy),
+      source_(source),
+      device_type_(device_type),
+      device_id_(device_id),
+      patience_(kLeastPatience),
+      temp_(*this, temp_copies) {
+  size_t free, total;
+  source_.figures(source_.context, 0, &free, &total);
+  most_patience_ = std::max(total / 8, kLeastPatience);
+}
+
+Pool::List& Pool::list_of(size_t size) {
+  if (policy_.strategy == MX_POOL_ROUND) {
+    const size_t bucket = mx_pool_bucket(&policy_, size);
+    return bucket < kDirect ? direct_[bucket] : others_[size];
+  }
+  // Pages are powers of two, or this finds no index; large steps need not be whole pages.
+  const int shift = __builtin_ctzl(policy_.page);
+  const size_t slot = size >> shift;
+  return slot < kDirect && slot << shift == size ? direct_[slot] : others_[size];
+}
+
+void Pool::count_live(size_t size) {
+  live_ += size;
+  if (live_ > busiest_) busiest_ = live_;
+}
+
+void* Pool::take(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  const size_t size = rounded(bytes);
+  void* data = nullptr;
+  size_t live = 0, pooled = 0;
+  if (policy_.strategy != MX_POOL_UNPOOLED) {
+    std::lock_guard<SpinLock> guard(lock_);
+    List& list = list_of(size);
+    if (!list.chunks.empty()) {
+      data = list.chunks.back();
+      list.chunks.pop_back();
+      if (list.chunks.size() < list.unused) list.unused = list.chunks.size();
+      pooled_ -= size;
+      ++hits_;
+      count_live(size);
+    }
+    live = live_;
+    pooled = pooled_;
+  }
+  if (!data) {
+    data = miss(bytes, size);
+    if (!data) return nullptr;
+    std::lock_guard<SpinLock> guard(lock_);
+    count_live(size);
+    live = live_;
+    pooled = pooled_;
+  }
+  tell(false, data, bytes, size, live, pooled);
+  return data;
+}
+
+void Pool::give(void* data, size_t bytes) {
+  if (!data) return;
+  const size_t size = rounded(bytes);
+  const bool keep = policy_.strategy != MX_POOL_UNPOOLED;
+  size_t live = 0, pooled = 0;
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    live_ -= size;
+    if (keep) {
+      List& list = list_of(size);
+      list.size = size;
+      list.chunks.push_back(data);
+      pooled_ += size;
+    }
+    live = live_;
+    pooled = pooled_;
+  }
+  tell(true, data, bytes, size, live, pooled);
+  if (!keep) to_source(data, size);
+}
+
+void* Pool::miss(size_t bytes, size_t size) {
+  std::vector<Chunk> spare;
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    ++misses_;
+    if (policy_.strategy != MX_POOL_UNPOOLED) count_new(list_of(size), size, &spare);
+  }
+  for (const Chunk& chunk : spare) to_source(chunk.data, chunk.size);
+  if (!spare.empty()) malloc_trim(0);  // else the heap keeps what fits nobody
+  if (policy_.strategy != MX_POOL_UNPOOLED) {
+    size_t free, total;
+    read_figures(size, &free, &total);
+    if (mx_pool_must_drop(&policy_, size, free, total)) drop();
+  }
+  return from_source(bytes, size);
+}
+
+// --- what is given back to the device --------------------------------------------------------
+
+void Pool::count_new(List& list, size_t size, std::vector<Chunk>* spare) {
+  new_bytes_ += size;
+  if (list.gone) {
+    --list.gone;
+    regretted_ += size;
+  }
+  if (new_bytes_ >= patience_) end_period(spare);
+}
+
+void Pool::end_period(std::vector<Chunk>* spare) {
+  const auto release = [&](List& list) {
+    const auto first = list.chunks.begin(), last = first + list.unused;  // the coldest ones
+    for (auto chunk = first; chunk != last; ++chunk) spare->push_back({*chunk, list.size});
+    pooled_ -= list.unused * list.size;
+    list.gone += list.unused;
+    list.chunks.erase(first, last);
+    list.unused = list.chunks.size();
+  };
+  for (List& list : direct_) release(list);
+  const bool forget = others_.size() > kManyLists;
+  for (auto entry = others_.begin(); entry != others_.end();) {
+    release(entry->second);
+    entry = forget && entry->second.chunks.empty() ? others_.erase(entry) : std::next(entry);
+  }
+  if (regretted_ > new_bytes_ / 2)
+    patience_ *= 2;
+  else if (regretted_ < new_bytes_ / 8)
+    patience_ /= 2;
+  patience_ = std::min(std::max({patience_, kLeastPatience, busiest_}), most_patience_);
+  peak_ = std::max(peak_, busiest_);
+  busiest_ = live_;
+  new_bytes_ = regretted_ = 0;
+}
+
+void Pool::drop() {
+  std::vector<Chunk> all;
+  size_t bytes;
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    const auto empty = [&](List& list) {
+      for (void* chunk : list.chunks) all.push_back({chunk, list.size});
+      list = List();
+    };
+    for (List& list : direct_) empty(list);
+    for (auto& entry : others_) empty(entry.second);
+    others_.clear();
+    bytes = pooled_;
+    pooled_ = 0;
+    ++flushes_;
+  }
+  for (const Chunk& chunk : all) to_source(chunk.data, chunk.size);
+  temp_.drop_idle();
+  if (bytes >= kMuch) malloc_trim(0);
+  HostMemory::instance().forget();
+}
+
+// --- the device --------------------------------------------------------------------------------
+
+void* Pool::from_source(size_t bytes, size_t size) {
+  void* data = source_.alloc(source_.context, size);
+  if (data) return data;
+  mx_pool_stats before;
+  read_stats(&before);
+  drop();
+  data = source_.alloc(source_.context, size);
+  if (data) return data;
+  size_t free, total;
+  read_figures(0, &free, &total);
+  mx_fail(
+      "%s(%d) is out of memory: requested %zu bytes, rounded %zu; live %zu, cached %zu (given back "
+      "first), free %zu, limit %zu",
+      device_name(device_type_), device_id_, bytes, size, before.live_bytes, before.pooled_bytes,
+      free, mx_pool_limit(&policy_, total));
+  return nullptr;
+}
+
+void Pool::to_source(void* data, size_t size) {
+  if (data) source_.free(source_.context, data, size);
+}
+
+void Pool::read_figures(size_t coming, size_t* free, size_t* total) {
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    if (!script_.empty()) {
+      *free = script_.back();
+      *total = scripted_total_;
+      if (script_.size() > 1) script_.pop_back();
+      return;
+    }
+  }
+  source_.figures(source_.context, coming, free, total);
+}
+
+void Pool::script(size_t total, const size_t* free, int32_t count) {
+  std::lock_guard<SpinLock> guard(lock_);
+  script_.assign(free, free + count);
+  std::reverse(script_.begin(), script_.end());
+  scripted_total_ = total;
+}
+
+// --- what is told ------------------------------------------------------------------------------
+
+void Pool::tell(bool given, const void* data, size_t bytes, size_t size, size_t live,
+                size_t pooled) {
+  const mx_memory_watch watch = g_watch.load(std::memory_order_relaxed);
+  if (!watch) return;
+  const mx_memory_event event = {device_type_, device_id_, given, data, bytes, size, live, pooled};
+  watch(&event);
+}
+
+bool Pool::in_use() {
+  std::lock_guard<SpinLock> guard(lock_);
+  return live_ != 0;
+}
+
+void Pool::read_stats(mx_pool_stats* stats) {
+  size_t free, total;
+  source_.figures(source_.context, 0, &free, &total);
+  temp_.stats(&stats->temp_copies, &stats->temp_used, &stats->temp_bytes);
+  std::lock_guard<SpinLock> guard(lock_);
+  stats->limit = mx_pool_limit(&policy_, script_.empty() ? total : scripted_total_);
+  stats->live_bytes = live_;
+  stats->pooled_bytes = pooled_;
+  stats->peak_bytes = std::max(peak_, busiest_);
+  stats->hits = hits_;
+  stats->misses = misses_;
+  stats->flushes = flushes_;
+}
+
+void Pool::before_fork() {
+  temp_.before_fork();
+  lock_.lock();
+}
+
+void Pool::after_fork(bool in_child) {
+  lock_.unlock();
+  temp_.after_fork(in_child);
+}
+
+}  // namespace mx
+
+using mx::Pool;
+
+extern "C" mx_pool* mx_pool_create(int32_t device_type, int32_t device_id,
+                                   const mx_pool_policy* policy, const mx_pool_source* source,
+                                   int32_t temp_copies) {
+  static const int once = pthread_atfork(mx::before_fork, mx::after_fork_in_parent,
+                                         mx::after_fork_in_child);
+  if (once != 0 || policy->page == 0 || policy->large_step == 0 || temp_copies < 1) {
+    mx_fail("mx_pool_create: pages, large steps and temporary buffers must be positive");
+    return nullptr;
+  }
+  auto* pool = new Pool(device_type, device_id, *policy, source ? *source : mx::kHost, temp_copies);
+  std::lock_guard<std::mutex> guard(mx::g_pools_lock);
+  mx::pools().push_back(pool);
+  return reinterpret_cast<mx_pool*>(pool);
+}
+
+static Pool* of(mx_pool* pool) { return reinterpret_cast<Pool*>(pool); }
+
+extern "C" void mx_pool_destroy(mx_pool* pool) {
+  of(pool)->drop();
+  if (of(pool)->in_use()) return;  // it has to take back what is still in use
+  {
+    std::lock_guard<std::mutex> guard(mx::g_pools_lock);
+    auto& all = mx::pools();
+    all.erase(std::find(all.begin(), all.end(), of(pool)));
+  }
+  delete of(pool);
+}
+
+extern "C" void* mx_pool_take(mx_pool* pool, size_t bytes) { return of(pool)->take(bytes); }
+
+extern "C" void mx_pool_give(mx_pool* pool, void* data, size_t bytes) {
+  if (data) of(pool)->give(data, bytes);
+}
+
+extern "C" void mx_pool_drop(mx_pool* pool) { of(pool)->drop(); }
+
+extern "C" void mx_pool_read_stats(mx_pool* pool, mx_pool_stats* stats) {
+  of(pool)->read_stats(stats);
+}
+
+extern "C" void mx_pool_script(mx_pool* pool, size_t total, const size_t* free, int32_t count) {
+  of(pool)->script(total, free, count);
+}
+
+extern "C" void* mx_temp_take(mx_pool* pool, size_t bytes, int32_t wait) {
+  return of(pool)->temp().take(bytes, wait);
+}
+
+extern "C" void mx_temp_give(mx_pool* pool, void* data, size_t bytes) {
+  of(pool)->temp().give(data, bytes);
+}
+
+extern "C" void mx_storage_watch(mx_memory_watch watch) {
+  mx::g_watch.store(watch, std::memory_order_relaxed);
+}

@@ -1,0 +1,79 @@
+// The memory pool of one device.
+//
+// Freed chunks wait in lists by rounded size. Programs whose sizes recur take all their memory from
+// there. Those with ever new sizes must not pile up chunks that nobody asks for again: whenever so
+// many bytes as the pool has patience for were newly taken from the device (a period), each list
+// gives back the chunks that stayed unused through the whole period. When much of what is newly
+// taken had been given back before, the pool was too impatient, and its patience doubles.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/spin_lock.h"
+#include "core/temp_space.h"
+#include "mxcy_storage.h"
+
+namespace mx {
+
+class Pool {
+ public:
+  Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
+       const mx_pool_source& source, int32_t temp_copies);
+
+  void* take(size_t bytes);
+  void give(void* data, size_t bytes);
+  void drop();  // everything kept, and idle temporary space
+  bool in_use();
+  void read_stats(mx_pool_stats* stats);
+  void script(size_t total, const size_t* free, int32_t count);
+
+  // Past the pool's lists. When the device is out of memory the pool is dropped first; then NULL
+  // with an error text.
+  void* from_source(size_t bytes, size_t size);
+  void to_source(void* data, size_t size);
+  size_t rounded(size_t bytes) const { return mx_pool_round(&policy_, bytes); }
+
+  TempSpace& temp() { return temp_; }
+  void before_fork();
+  void after_fork(bool in_child);
+
+ private:
+  struct List {
+    std::vector<void*> chunks;
+    size_t size = 0;    // of each
+    size_t unused = 0;  // the fewest chunks since the period began
+    size_t gone = 0;    // chunks given back to the device, and not asked for since
+  };
+  struct Chunk {
+    void* data;
+    size_t size;
+  };
+
+  List& list_of(size_t size);
+  void count_live(size_t size);
+  void* miss(size_t bytes, size_t size);
+  void count_new(List& list, size_t size, std::vector<Chunk>* spare);
+  void end_period(std::vector<Chunk>* spare);
+  void read_figures(size_t coming, size_t* free, size_t* total);
+  void tell(bool given, const void* data, size_t bytes, size_t size, size_t live, size_t pooled);
+
+  static constexpr size_t kDirect = 640;  // lists that are found by index
+
+  const mx_pool_policy policy_;
+  const mx_pool_source source_;
+  const int32_t device_type_, device_id_;
+  SpinLock lock_;  // of all that follows, but temp_
+  List direct_[kDirect];
+  std::unordered_map<size_t, List> others_;  // by size
+  size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;
+  size_t new_bytes_ = 0, regretted_ = 0, busiest_ = 0;  // of this period
+  size_t patience_, most_patience_;
+  std::vector<size_t> script_;  // free memory from now on, backwards
+  size_t scripted_total_ = 0;
+  TempSpace temp_;
+};
+
+}  // namespace mx

@@ -1,0 +1,25 @@
+// A lock for a few instructions: cheaper than a mutex, with a memory of one byte.
+#pragma once
+#include <sched.h>
+
+#include <atomic>
+
+namespace mx {
+
+class SpinLock {
+ public:
+  void lock() {
+    for (int tries = 0; busy_.exchange(true, std::memory_order_acquire); ++tries) {
+      if (tries < 64)
+        __builtin_ia32_pause();
+      else
+        sched_yield();  // the owner may be waiting for this very core
+    }
+  }
+  void unlock() { busy_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> busy_{false};
+};
+
+}  // namespace mx

@@ -1,0 +1,41 @@
+// Temporary space of a device: a few buffers that operators borrow while they run.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace mx {
+
+class Pool;
+
+class TempSpace {
+ public:
+  TempSpace(Pool& pool, int32_t copies) : pool_(pool), buffers_(copies) {}
+
+  // Programs that run one operator after the other use the first buffer only, which stays warm.
+  void* take(size_t bytes, bool wait);
+  void give(void* data, size_t bytes);
+  void drop_idle();
+  void stats(int32_t* copies, int32_t* used, size_t* bytes);
+
+  // Around a fork: the child has none of the threads that borrowed buffers here.
+  void before_fork() { lock_.lock(); }
+  void after_fork(bool in_child);
+
+ private:
+  struct Buffer {
+    void* data = nullptr;
+    size_t bytes = 0;
+    bool busy = false;
+  };
+  Buffer* idle_buffer(bool wait);
+
+  Pool& pool_;
+  std::mutex lock_;
+  std::condition_variable returned_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace mx
