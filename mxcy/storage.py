@@ -3,7 +3,6 @@
 Freed memory is kept and serves later requests of its size; see `stats` for how well that goes.
 """
 
-import math
 import sys
 import threading
 
@@ -12,43 +11,49 @@ from mxcy.context import Context, as_context, check_usable, serve_cache
 
 __all__ = ["empty_cache", "memory_info", "pool_of", "round_size", "stats"]
 
-#: device type -> the family of variables that its pools obey
-_FAMILIES = {"cpu": "CPU", "gpu": "GPU", "cpu_pinned": "CPU_PINNED"}
+#: device type -> the variables that govern its pools
+_VARIABLES = {
+    "cpu": (
+        "MXNET_CPU_MEM_POOL_TYPE",
+        "MXNET_CPU_MEM_POOL_PAGE_SIZE",
+        "MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE",
+        "MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF",
+        "MXNET_CPU_MEM_POOL_RESERVE",
+    ),
+    "cpu_pinned": (
+        "MXNET_CPU_PINNED_MEM_POOL_TYPE",
+        "MXNET_CPU_PINNED_MEM_POOL_PAGE_SIZE",
+        "MXNET_CPU_PINNED_MEM_LARGE_ALLOC_ROUND_SIZE",
+        "MXNET_CPU_PINNED_MEM_POOL_ROUND_LINEAR_CUTOFF",
+        "MXNET_CPU_PINNED_MEM_POOL_RESERVE",
+    ),
+    "gpu": (
+        "MXNET_GPU_MEM_POOL_TYPE",
+        "MXNET_GPU_MEM_POOL_PAGE_SIZE",
+        "MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE",
+        "MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF",
+        "MXNET_GPU_MEM_POOL_RESERVE",
+    ),
+}
 
 _pools = {}
 _opening = threading.Lock()
 
 
-def settings(family):
-    """The policy of a family of devices, as arguments of a front's ``Pool``.
-
-    Parameters
-    ----------
-    family : {'CPU', 'GPU', 'CPU_PINNED'}
-
-    Raises
-    ------
-    EnvError
-        When a variable has a bad value, or its value does not go with another one's.
-    """
-    prefix = f"MXNET_{family}_MEM"
-    strategy, page = env.get(f"{prefix}_POOL_TYPE"), env.get(f"{prefix}_POOL_PAGE_SIZE")
-    cutoff = env.get(f"{prefix}_POOL_ROUND_LINEAR_CUTOFF")
+def _policy(device_type):
+    """Strategy, page, large step, cutoff and reserve, as a front's ``Pool`` takes them."""
+    names = _VARIABLES.get(device_type)
+    if names is None:  # shared memory is not kept: other processes may wait for it
+        return ("Unpooled", *_policy("cpu")[1:])
+    strategy, page, large, cutoff, reserve = map(env.get, names)
     if env.get("MXNET_USE_NAIVE_STORAGE_MANAGERS"):
         strategy = "Unpooled"
-    if strategy == "Round":
-        if page & (page - 1):
-            raise env.EnvError(
-                f"environment variable {prefix}_POOL_PAGE_SIZE={page}: expected a power of two, "
-                f"because {prefix}_POOL_TYPE=Round"
-            )
-        if page > 1 << cutoff:
-            raise env.EnvError(
-                f"environment variable {prefix}_POOL_ROUND_LINEAR_CUTOFF={cutoff}: expected at "
-                f"least {math.ceil(math.log2(page))}, because {prefix}_POOL_PAGE_SIZE={page}"
-            )
-    large = env.get(f"{prefix}_LARGE_ALLOC_ROUND_SIZE")
-    return strategy, page, large, cutoff, env.get(f"{prefix}_POOL_RESERVE")
+    if strategy == "Round" and (page & (page - 1) or page > 1 << cutoff):
+        raise env.EnvError(
+            f"environment variable {names[1]}={page}: expected a power of two, at most 2^{cutoff} "
+            f"({names[3]}), because {names[0]}=Round"
+        )
+    return strategy, page, large, cutoff, reserve
 
 
 def _temp_copies(device_type):
@@ -61,10 +66,9 @@ def _temp_copies(device_type):
 
 def _open(context):
     """A new pool for a device."""
-    # Shared memory goes back at once, for the processes that wait for it.
-    family = _FAMILIES.get(context.device_type)
-    policy = settings(family) if family else ("Unpooled", *settings("CPU")[1:])
-    if family and (policy[0] != "Naive" or "storage" in env.get("MXCY_VERBOSE")):
+    policy = _policy(context.device_type)
+    chosen = policy[0] != "Naive" and context.device_type in _VARIABLES
+    if chosen or "storage" in env.get("MXCY_VERBOSE"):
         print(f"mxcy: {policy[0]} memory pool for {context}", file=sys.stderr, flush=True)
     return _front.Pool(*policy, _temp_copies(context.device_type), context)
 

@@ -142,20 +142,20 @@ void Pool::give(void* data, size_t bytes) {
 }
 
 void* Pool::miss(size_t bytes, size_t size) {
-  std::vector<Chunk> spare;
   {
     std::lock_guard<SpinLock> guard(lock_);
     ++misses_;
-    if (policy_.strategy != MX_POOL_UNPOOLED) count_new(list_of(size), size, &spare);
+  }
+  void* data = from_source(bytes, size);
+  if (!data || policy_.strategy == MX_POOL_UNPOOLED) return data;
+  std::vector<Chunk> spare;
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    count_new(list_of(size), size, &spare);
   }
   for (const Chunk& chunk : spare) to_source(chunk.data, chunk.size);
   if (!spare.empty()) malloc_trim(0);  // else the heap keeps what fits nobody
-  if (policy_.strategy != MX_POOL_UNPOOLED) {
-    size_t free, total;
-    read_figures(size, &free, &total);
-    if (mx_pool_must_drop(&policy_, size, free, total)) drop();
-  }
-  return from_source(bytes, size);
+  return data;
 }
 
 // --- what is given back to the device --------------------------------------------------------
@@ -219,20 +219,27 @@ void Pool::drop() {
 // --- the device --------------------------------------------------------------------------------
 
 void* Pool::from_source(size_t bytes, size_t size) {
+  size_t live, cached, free = 0, total = 0;
+  {
+    std::lock_guard<SpinLock> guard(lock_);
+    live = live_;
+    cached = pooled_;
+  }
+  if (policy_.strategy != MX_POOL_UNPOOLED) {
+    read_figures(size, &free, &total);
+    if (mx_pool_must_drop(&policy_, size, free, total)) drop();
+  }
   void* data = source_.alloc(source_.context, size);
   if (data) return data;
-  mx_pool_stats before;
-  read_stats(&before);
   drop();
   data = source_.alloc(source_.context, size);
   if (data) return data;
-  size_t free, total;
   read_figures(0, &free, &total);
   mx_fail(
       "%s(%d) is out of memory: requested %zu bytes, rounded %zu; live %zu, cached %zu (given back "
       "first), free %zu, limit %zu",
-      device_name(device_type_), device_id_, bytes, size, before.live_bytes, before.pooled_bytes,
-      free, mx_pool_limit(&policy_, total));
+      device_name(device_type_), device_id_, bytes, size, live, cached, free,
+      mx_pool_limit(&policy_, total));
   return nullptr;
 }
 
@@ -306,8 +313,8 @@ using mx::Pool;
 extern "C" mx_pool* mx_pool_create(int32_t device_type, int32_t device_id,
                                    const mx_pool_policy* policy, const mx_pool_source* source,
                                    int32_t temp_copies) {
-  static const int once = pthread_atfork(mx::before_fork, mx::after_fork_in_parent,
-                                         mx::after_fork_in_child);
+  static const int once =
+      pthread_atfork(mx::before_fork, mx::after_fork_in_parent, mx::after_fork_in_child);
   if (once != 0 || policy->page == 0 || policy->large_step == 0 || temp_copies < 1) {
     mx_fail("mx_pool_create: pages, large steps and temporary buffers must be positive");
     return nullptr;

@@ -30,8 +30,8 @@ class Pool {
   void read_stats(mx_pool_stats* stats);
   void script(size_t total, const size_t* free, int32_t count);
 
-  // Past the pool's lists. When the device is out of memory the pool is dropped first; then NULL
-  // with an error text.
+  // Past the pool's lists. They are dropped before memory gets scarce, and when it is out; then
+  // NULL with an error text.
   void* from_source(size_t bytes, size_t size);
   void to_source(void* data, size_t size);
   size_t rounded(size_t bytes) const { return mx_pool_round(&policy_, bytes); }

@@ -60,11 +60,11 @@ MX_API void mx_pool_give(mx_pool* pool, void* data, size_t bytes); /* the bytes 
 MX_API void mx_pool_drop(mx_pool* pool);                           /* everything kept */
 
 typedef struct mx_pool_stats {
-  size_t limit;                               /* bytes that should stay free */
+  size_t limit;                                /* bytes that should stay free */
   size_t live_bytes, pooled_bytes, peak_bytes; /* rounded sizes: in use, kept, most in use */
-  size_t hits, misses, flushes;               /* flushes: how often everything kept was dropped */
-  size_t temp_bytes;                          /* of temporary space */
-  int32_t temp_copies, temp_used;             /* buffers it may have, and has */
+  size_t hits, misses, flushes;                /* flushes: how often everything kept was dropped */
+  size_t temp_bytes;                           /* of temporary space */
+  int32_t temp_copies, temp_used;              /* buffers it may have, and has */
 } mx_pool_stats;
 MX_API void mx_pool_read_stats(mx_pool* pool, mx_pool_stats* stats);
 /* For tests: from now on the device has these figures, one after the other, the last one for ever;

@@ -4,9 +4,11 @@ from mxcy.env.kinds import flag, integer, words
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXCY_VERBOSE", words("dispatch", "passes"), frozenset(), "C", "mxcy.ops.prepare",
+    Variable("MXCY_VERBOSE", words("dispatch", "passes", "storage"), frozenset(), "C",
+             "mxcy.ops.prepare",
              "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
-             "and why the others refused; 'passes': what each pass over a graph did."),
+             "and why the others refused; 'passes': what each pass over a graph did; 'storage': "
+             "memory pools as they are opened."),
     Variable("MXNET_RTC_VERBOSE", flag, False, "C", "mxcy.graph.passes.fuse",
              "Print each program of fused operators to the standard error stream.",
              aliases=("MXNET_FUSION_VERBOSE",)),

@@ -1,24 +1,58 @@
 """Memory pools and resources."""
 
-from mxcy.env.kinds import integer, one_of
+from collections.abc import Callable
+from typing import Any
+
+from mxcy.env.kinds import Kind, integer, one_of
 from mxcy.env.variable import Variable
 
+#: what a family of variables is named after -> what it governs
+_FAMILIES = {"CPU": "the CPU", "CPU_PINNED": "pinned CPU memory", "GPU": "each GPU"}
+
+
+def _pool(
+    name: str, kind: Kind, default: Any, doc: str, test: str, **more: Callable[[str], Any]
+) -> tuple[Variable, ...]:
+    """The same variable of every family."""
+    return tuple(
+        Variable(
+            f"MXNET_{family}_MEM_{name}", kind, default, "F", "mxcy.storage", f"{doc} For {what}.",
+            test=f"env/test_storage.py::{test}", **{key: of(family) for key, of in more.items()},
+        )
+        for family, what in _FAMILIES.items()
+    )  # fmt: skip
+
+
+def _unpooled(family: str) -> tuple[str, ...]:
+    return ("MXNET_USE_NAIVE_STORAGE_MANAGERS",)
+
+
 ROWS = (
-    Variable("MXNET_CPU_MEM_POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive", "F",
-             "mxcy._front", "How freed memory is kept: by exact size, by powers of two, or not.",
-             under=("MXNET_USE_NAIVE_STORAGE_MANAGERS",)),
-    Variable("MXNET_CPU_MEM_POOL_PAGE_SIZE", integer(32), 4096, "F", "mxcy._front",
-             "Sizes are rounded up to a multiple of this; a power of two with Round.",
-             aliases=("MXNET_CPU_POOL_PAGE_SIZE",)),
-    Variable("MXNET_CPU_MEM_LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152, "F", "mxcy._front",
-             "Naive: sizes above this are rounded up to a multiple of it; 1 switches that off."),
-    Variable("MXNET_CPU_MEM_POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24, "F", "mxcy._front",
-             "Round: up to 2^this bytes sizes go to powers of two, above to multiples of it."),
-    Variable("MXNET_CPU_MEM_POOL_RESERVE", integer(0, 100), 5, "F", "mxcy._front",
-             "Percentage of memory to keep free; kept memory is released before it is touched."),
-    Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy._front",
+    *_pool("POOL_TYPE", one_of("Naive", "Round", "Unpooled"), "Naive",
+           "How freed memory is kept: by exact size, by powers of two, or not at all.",
+           "test_pool_type", under=_unpooled),
+    *_pool("POOL_PAGE_SIZE", integer(32), 4096,
+           "Sizes are rounded up to a multiple of this; a power of two with Round.",
+           "test_page_size", aliases=lambda family: (f"MXNET_{family}_POOL_PAGE_SIZE",)),
+    *_pool("LARGE_ALLOC_ROUND_SIZE", integer(1), 2097152,
+           "Naive: sizes above this are rounded up to a multiple of it; 1 switches that off.",
+           "test_large_alloc_round_size", under=_unpooled),
+    *_pool("POOL_ROUND_LINEAR_CUTOFF", integer(20, 34), 24,
+           "Round: up to 2^this bytes sizes go to powers of two, above to multiples of it.",
+           "test_round_linear_cutoff", under=_unpooled),
+    *_pool("POOL_RESERVE", integer(0, 100), 5,
+           "Percentage of memory to keep free; kept memory is given back before it is touched.",
+           "test_reserve", under=_unpooled),
+    Variable("MXNET_USE_NAIVE_STORAGE_MANAGERS", integer(0), 0, "F", "mxcy.storage",
              "Not 0: no memory pools, whatever their types.",
-             aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",)),
+             aliases=("MXNET_USE_NAIVE_STORAGE_MANAGER",),
+             test="env/test_storage.py::test_use_naive_storage_managers"),
+    Variable("MXNET_CPU_TEMP_COPY", integer(1, 1024), 4, "F", "mxcy.storage",
+             "How many operators on the CPU may use temporary space at the same time; default: "
+             "MXNET_EXEC_NUM_TEMP if that is set.",
+             test="env/test_storage.py::test_temp_copy"),
+    Variable("MXNET_GPU_TEMP_COPY", integer(1, 1024), 1, "F", "mxcy.storage",
+             "The same for each GPU.", test="env/test_storage.py::test_temp_copy"),
     Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy.streams",
              "Sets of random streams on the CPU, which random operators take in turn."),
 )  # fmt: skip

@@ -1,0 +1,418 @@
+"""Memory pools: policies as functions of sizes, reuse, reserve, patience, running out, threads."""
+
+import ctypes
+import random
+import threading
+
+import pytest
+
+import mxcy as mx
+from mxcy import _front, libinfo
+from mxcy.base import MXNetError
+
+MIB = 1 << 20
+LOTS = 1 << 40
+
+
+def make(strategy="Naive", page=4096, large=2 * MIB, cutoff=24, reserve=0, temp=1):
+    return _front.Pool(strategy, page, large, cutoff, reserve, temp)
+
+
+def counted(pool, *names):
+    stats = pool.stats()
+    return tuple(stats[name] for name in names)
+
+
+# --- policies ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "rounded"),
+    [
+        (1, 4096), (4096, 4096), (4097, 8192), (2097152, 2097152), (2097153, 4194304),
+        (3 * MIB, 4 * MIB),
+    ],
+)  # fmt: skip
+def test_naive_rounds_to_pages_and_large_steps(size, rounded):
+    pool = make()
+    assert pool.round_size(size) == pool.bucket(size) == rounded
+
+
+@pytest.mark.parametrize(
+    ("size", "rounded", "bucket"),
+    [
+        (1, 4096, 12), (5000, 8192, 13), (1 << 24, 1 << 24, 24), ((1 << 24) + 1, 1 << 25, 25),
+        (17_000_000, 32 * MIB, 25), (40 * MIB, 48 * MIB, 26), (1 << 34, 1 << 34, 24 + 1023),
+    ],
+)  # fmt: skip
+def test_round_takes_powers_of_two_up_to_the_cutoff(size, rounded, bucket):
+    pool = make("Round")
+    assert (pool.round_size(size), pool.bucket(size)) == (rounded, bucket)
+
+
+def test_large_steps_of_one_are_none_and_unpooled_has_pages_only():
+    assert make(large=1).round_size(3 * MIB + 1) == 3 * MIB + 4096
+    assert make("Unpooled").round_size(3 * MIB + 1) == 3 * MIB + 4096
+    assert make(page=48, large=100).round_size(97) == 200  # neither is a power of two
+
+
+def test_every_size_is_held_by_its_bucket():
+    draw = random.Random(3)
+    for pool in (make(), make("Round", cutoff=20), make("Round", page=64)):
+        sizes = sorted({draw.randrange(1, 1 << draw.randrange(1, 35)) for _ in range(2000)})
+        assert all(pool.round_size(n) >= n for n in sizes)
+        assert all(pool.round_size(pool.round_size(n)) == pool.round_size(n) for n in sizes)
+        buckets = [pool.bucket(n) for n in sizes]
+        assert buckets == sorted(buckets)
+        assert len({pool.round_size(n) for n in sizes}) == len(set(buckets))
+
+
+@pytest.mark.parametrize(
+    ("reserve", "free", "drops"),
+    [
+        (0, 8193, False), (0, 8192, True), (0, 8191, True), (5, 8192 + 5000, False),
+        (5, 8192 + 4999, True), (100, 108192, False), (100, 108191, True),
+    ],
+)  # fmt: skip
+def test_what_has_to_stay_free(reserve, free, drops):
+    assert make(reserve=reserve).must_drop(5000, free, 100_000) == drops
+
+
+# --- reuse ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["Naive", "Round"])
+def test_freed_memory_of_a_size_is_used_again_last_first(strategy):
+    pool = make(strategy)
+    first, second = pool.take(100), pool.take(4096)
+    assert first % 64 == second % 64 == 0
+    pool.give(first, 100)
+    pool.give(second, 4096)
+    assert counted(pool, "live_bytes", "pooled_bytes", "peak_bytes") == (0, 8192, 8192)
+    assert pool.take(5000) not in (first, second)
+    assert [pool.take(1), pool.take(2)] == [second, first]
+    assert counted(pool, "hits", "misses", "pooled_bytes") == (2, 3, 0)
+
+
+@pytest.mark.parametrize("strategy", ["Naive", "Round"])
+def test_large_and_odd_sizes_are_used_again(strategy):
+    pool = make(strategy, large=3 * MIB + 5, cutoff=20)
+    sizes = [3 * MIB, 4 * MIB, 700 * MIB, 4097]
+    taken = [pool.take(size) for size in sizes]
+    for address, size in zip(taken, sizes, strict=True):
+        pool.give(address, size)
+    assert [pool.take(size) for size in sizes] == taken
+    for address, size in zip(taken, sizes, strict=True):
+        pool.give(address, size)
+    assert counted(pool, "hits", "misses") == (4, 4)
+
+
+def test_unpooled_keeps_nothing():
+    pool = make("Unpooled")
+    for _ in range(3):
+        pool.give(pool.take(100), 100)
+    assert counted(pool, "hits", "misses", "pooled_bytes", "live_bytes") == (0, 3, 0, 0)
+
+
+def test_no_bytes_need_no_memory():
+    pool = make()
+    assert pool.take(0) == 0
+    pool.give(0, 0)
+    assert counted(pool, "misses", "live_bytes", "pooled_bytes") == (0, 0, 0)
+
+
+def test_drop_gives_everything_kept_back():
+    pool = make()
+    kept = pool.take(10)
+    pool.give(pool.take(5 * MIB), 5 * MIB)
+    pool.drop()
+    assert counted(pool, "pooled_bytes", "live_bytes", "flushes") == (0, 4096, 1)
+    pool.give(kept, 10)
+
+
+# --- the reserve ---------------------------------------------------------------------------------
+
+
+def test_free_memory_predicts_the_flushes():
+    pool = make(reserve=10)
+    free = [900, 106, 106, 500, 104, 1000]  # pages; the limit is 100 of 1000
+    pool.script(4096 * 1000, [4096 * n for n in free])
+    predicted = 0
+    for pages, available in enumerate(free, 5):  # ever another size: all are misses
+        predicted += available <= pages or available - pages < 100
+        pool.give(pool.take(4096 * pages), 4096 * pages)
+        assert counted(pool, "flushes", "misses") == (predicted, pages - 4)
+    assert predicted == 2
+    assert counted(pool, "limit", "pooled_bytes") == (4096 * 100, 4096 * (9 + 10))
+
+
+def test_with_everything_reserved_each_miss_flushes():
+    pool = make(reserve=100)
+    for size in (1, 5000, 5000, 9000):
+        pool.give(pool.take(size), size)
+    assert counted(pool, "flushes", "misses", "hits") == (3, 3, 1)
+
+
+# --- patience ------------------------------------------------------------------------------------
+
+
+def test_ever_new_sizes_do_not_pile_up():
+    pool = make(large=1)
+    pool.script(LOTS, [LOTS])
+    most = 0
+    for step in range(2000):
+        size = 4096 * (200 + step)
+        pool.give(pool.take(size), size)
+        most = max(most, pool.stats()["pooled_bytes"])
+    assert pool.stats()["hits"] == 0
+    assert most < 3 * 64 * MIB  # of 9 GB in all
+
+
+def test_a_few_that_are_in_use_do_not_keep_the_rest():
+    pool = make(large=1)
+    pool.script(LOTS, [LOTS])
+    crowd = [pool.take(4096) for _ in range(10_000)]
+    for address in crowd:
+        pool.give(address, 4096)
+    for step in range(400):
+        pool.give(pool.take(4096), 4096)
+        size = (1000 + step) * 4096
+        pool.give(pool.take(size), size)
+    assert counted(pool, "hits") == (400,)
+    assert pool.stats()["pooled_bytes"] < 4 * 64 * MIB
+    pool.drop()
+
+
+def test_sizes_that_come_again_after_long_are_kept_in_the_end():
+    # In each round there is more memory in turn than the pool has patience for at first.
+    pool = make()
+    pool.script(LOTS, [LOTS])
+    sizes = [(8 + 2 * n) * MIB for n in range(40)]
+    for _ in range(12):
+        before = pool.stats()["misses"]
+        for size in sizes:
+            pool.give(pool.take(size), size)
+    assert pool.stats()["misses"] == before
+    pool.drop()
+
+
+# --- running out ---------------------------------------------------------------------------------
+
+
+def test_out_of_memory_drops_the_cache_and_tells_the_sizes():
+    pool = make()
+    kept = pool.take(6 * MIB)
+    pool.give(pool.take(4097), 4097)
+    needs = r"cpu\(0\) is out of memory: requested 2251799813685249 bytes, rounded 2251799815782400"
+    with pytest.raises(MXNetError, match=needs) as caught:
+        pool.take((1 << 51) + 1)
+    for part in ("live 6291456", "cached 8192 (given back first)", "free ", "limit 0"):
+        assert part in str(caught.value)
+    assert counted(pool, "live_bytes", "pooled_bytes", "flushes") == (6 * MIB, 0, 2)
+    pool.give(kept, 6 * MIB)
+    assert pool.take(6 * MIB) == kept
+
+
+OUT_OF_MEMORY = """
+import resource
+import numpy as np
+import mxcy as mx
+kept = mx.nd.ones((1 << 20,))
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), -1))
+cached = [mx.nd.ones((1 << 22,)) for _ in range(8)]  # 8 x 16 MiB
+del cached
+assert mx.storage.stats()["pooled_bytes"] >= 1 << 27
+large = mx.nd.ones((5 << 23,))  # 160 MiB: only without what is cached
+assert mx.storage.stats()["pooled_bytes"] == 0
+for _ in range(3):
+    try:
+        kept + mx.nd.zeros((1 << 28,))
+    except mx.MXNetError as error:
+        text = str(error)
+        assert "rounded 1073741824" in text and "(268435456,)" in text, text
+    else:
+        raise AssertionError("there is no such memory")
+assert (large[:9] + kept[:9]).asnumpy().tolist() == [2] * 9
+print(mx.storage.stats()["flushes"])
+"""
+
+
+def test_the_process_works_on_when_memory_is_out(run_python):
+    assert int(run_python(OUT_OF_MEMORY, OMP_NUM_THREADS="1")) == 4
+
+
+# --- temporary space -----------------------------------------------------------------------------
+
+
+def test_temporary_space_is_borrowed_and_kept():
+    pool = make(temp=2)
+    assert pool.temp_stats() == (2, 0, 0)
+    first = pool.take_temp(5000)
+    assert first % 64 == 0
+    pool.give_temp(first, 5000)
+    assert pool.take_temp(100) == first  # one after the other: one buffer
+    assert pool.temp_stats() == (2, 1, 8192)
+    second = pool.take_temp(9000)
+    assert pool.temp_stats() == (2, 2, 8192 + 12288)
+    pool.give_temp(first, 100)
+    pool.give_temp(second, 9000)
+    larger = pool.take_temp(20_000)
+    assert pool.temp_stats() == (2, 2, 20480 + 12288)
+    pool.drop()  # but what is borrowed
+    assert pool.temp_stats() == (2, 1, 20480)
+    pool.give_temp(larger, 20_000)
+    assert counted(pool, "live_bytes", "pooled_bytes") == (0, 0)
+
+
+def test_who_finds_all_temporary_space_borrowed_waits():
+    pool, got = make(temp=1), []
+    held = pool.take_temp(100)
+    thread = threading.Thread(target=lambda: got.append(pool.take_temp(100)))
+    thread.start()
+    thread.join(0.05)
+    assert thread.is_alive() and not got
+    pool.give_temp(held, 100)
+    thread.join()
+    assert got == [held]
+    pool.give_temp(held, 100)
+
+
+# --- threads, forks, events ----------------------------------------------------------------------
+
+
+def test_threads_take_and_give_each_others_memory():
+    pool, shelf, lock = make(), [], threading.Lock()
+
+    def work(seed):
+        draw = random.Random(seed)
+        for _ in range(3000):
+            size = draw.choice((64, 4096, 5000, 3 * MIB))
+            with lock:
+                shelf.append((pool.take(size), size))
+                other = shelf.pop(draw.randrange(len(shelf))) if len(shelf) > 40 else None
+            if other is not None:
+                pool.give(*other)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({address for address, _ in shelf}) == len(shelf)
+    assert pool.stats()["live_bytes"] == sum(pool.round_size(size) for _, size in shelf)
+    for address, size in shelf:
+        pool.give(address, size)
+    hits, misses, live = counted(pool, "hits", "misses", "live_bytes")
+    assert (hits + misses, live) == (12_000, 0)
+
+
+FORK = """
+import os, threading, time
+import mxcy as mx
+stop = False
+def work():
+    while not stop:
+        mx.nd.ones((300,)) + 1
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        assert mx.nd.ones((3,)).asnumpy().sum() == 3
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop = True
+for thread in threads:
+    thread.join()
+print("done")
+"""
+
+
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_fork_finds_no_lock_taken(run_python):
+    assert run_python(FORK, OMP_NUM_THREADS="1").strip() == "done"
+
+
+class Event(ctypes.Structure):
+    _fields_ = [
+        ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("given", ctypes.c_int32),
+        ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("rounded", ctypes.c_size_t),
+        ("live_bytes", ctypes.c_size_t), ("pooled_bytes", ctypes.c_size_t),
+    ]  # fmt: skip
+
+
+def test_events_can_be_watched():
+    library, seen = libinfo.open_library(), []
+
+    def watch(address):
+        event = Event.from_address(address)
+        if event.device_type == 3:
+            seen.append(
+                (event.device_id, event.given, event.data, event.bytes, event.rounded,
+                 event.live_bytes, event.pooled_bytes)
+            )  # fmt: skip
+
+    pool = _front.Pool("Naive", 4096, 2 * MIB, 24, 0, 1, mx.cpu_pinned(7))
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(watch)
+    library.mx_storage_watch(callback)
+    try:
+        data = pool.take(5000)
+        pool.give(data, 5000)
+    finally:
+        library.mx_storage_watch(None)
+    pool.give(pool.take(5000), 5000)
+    assert seen == [(7, 0, data, 5000, 8192, 8192, 0), (7, 1, data, 5000, 8192, 0, 8192)]
+
+
+# --- this machine --------------------------------------------------------------------------------
+
+
+def machine(root, **files):
+    files = {"proc/meminfo": "MemTotal: 1000 kB\nMemFree: 5 kB\nMemAvailable: 600 kB\n", **files}
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return _front.host_memory(str(root))
+
+
+def test_memory_of_a_machine(tmp_path):
+    assert machine(tmp_path) == (600 * 1024, 1000 * 1024)
+    available, total = mx.storage.memory_info()
+    assert 0 < available <= total < 1 << 50
+
+
+def test_limits_of_control_groups_version_2(tmp_path):
+    group = "sys/fs/cgroup/a/b"
+    files = {
+        "proc/self/cgroup": "1:cpu:/x\n0::/a/b\n",
+        f"{group}/memory.max": "max\n",
+        f"{group}/memory.current": "500000\n",
+        "sys/fs/cgroup/a/memory.max": "700000\n",
+        "sys/fs/cgroup/a/memory.current": "400000\n",
+        "sys/fs/cgroup/a/memory.stat": "anon 1\ninactive_file 30000\nfile 90000\n",
+    }
+    assert machine(tmp_path, **files) == (700000 - 370000, 700000)
+
+
+def test_limits_of_control_groups_version_1(tmp_path):
+    group = "sys/fs/cgroup/memory"
+    files = {
+        "proc/self/cgroup": "5:cpu,cpuacct:/docker/x\n4:memory:/docker/x\n",
+        f"{group}/memory.limit_in_bytes": "9223372036854771712\n",
+        f"{group}/docker/x/memory.limit_in_bytes": "300000\n",
+        f"{group}/docker/x/memory.usage_in_bytes": "310000\n",
+    }
+    assert machine(tmp_path, **files) == (0, 300000)
+
+
+def test_a_container_that_hides_its_group(tmp_path):
+    files = {
+        "proc/self/cgroup": "0::/hidden/away\n",
+        "sys/fs/cgroup/memory.max": "200000\n",
+        "sys/fs/cgroup/memory.current": "50000\n",
+    }
+    assert machine(tmp_path, **files) == (150000, 200000)
