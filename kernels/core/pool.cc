@@ -5,9 +5,9 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "core/host_memory.h"
+#include "mxcy_profiler.h"
 
 namespace mx {
 namespace {
@@ -15,8 +15,6 @@ namespace {
 constexpr size_t kLeastPatience = (size_t)64 << 20;
 constexpr size_t kManyLists = 4096;
 constexpr size_t kMuch = (size_t)1 << 20;  // freed at once: worth returning it to the system
-
-std::atomic<mx_memory_watch> g_watch{nullptr};
 
 void* host_alloc(void*, size_t bytes) { return mx_system_alloc(bytes); }
 void host_free(void*, void* data, size_t) { mx_system_free(data); }
@@ -93,7 +91,6 @@ void* Pool::take(size_t bytes) {
   if (bytes == 0) return nullptr;
   const size_t size = rounded(bytes);
   void* data = nullptr;
-  size_t live = 0, pooled = 0;
   if (policy_.strategy != MX_POOL_UNPOOLED) {
     std::lock_guard<SpinLock> guard(lock_);
     List& list = list_of(size);
@@ -105,26 +102,24 @@ void* Pool::take(size_t bytes) {
       ++hits_;
       count_live(size);
     }
-    live = live_;
-    pooled = pooled_;
   }
   if (!data) {
     data = miss(bytes, size);
     if (!data) return nullptr;
     std::lock_guard<SpinLock> guard(lock_);
     count_live(size);
-    live = live_;
-    pooled = pooled_;
   }
-  tell(false, data, bytes, size, live, pooled);
+  if (__builtin_expect(mx_profiled(MX_PROFILE_MEMORY), 0))
+    mx_profile_alloc(device_type_, device_id_, data, (int64_t)bytes, (int64_t)size);
   return data;
 }
 
 void Pool::give(void* data, size_t bytes) {
   if (!data) return;
   const size_t size = rounded(bytes);
+  // Before somebody else gets the memory and tells of that.
+  if (__builtin_expect(mx_profiled(MX_PROFILE_MEMORY), 0)) mx_profile_free(data);
   const bool keep = policy_.strategy != MX_POOL_UNPOOLED;
-  size_t live = 0, pooled = 0;
   {
     std::lock_guard<SpinLock> guard(lock_);
     live_ -= size;
@@ -134,10 +129,7 @@ void Pool::give(void* data, size_t bytes) {
       list.chunks.push_back(data);
       pooled_ += size;
     }
-    live = live_;
-    pooled = pooled_;
   }
-  tell(true, data, bytes, size, live, pooled);
   if (!keep) to_source(data, size);
 }
 
@@ -269,14 +261,6 @@ void Pool::script(size_t total, const size_t* free, int32_t count) {
 
 // --- what is told ------------------------------------------------------------------------------
 
-void Pool::tell(bool given, const void* data, size_t bytes, size_t size, size_t live,
-                size_t pooled) {
-  const mx_memory_watch watch = g_watch.load(std::memory_order_relaxed);
-  if (!watch) return;
-  const mx_memory_event event = {device_type_, device_id_, given, data, bytes, size, live, pooled};
-  watch(&event);
-}
-
 bool Pool::in_use() {
   std::lock_guard<SpinLock> guard(lock_);
   return live_ != 0;
@@ -360,8 +344,4 @@ extern "C" void* mx_temp_take(mx_pool* pool, size_t bytes, int32_t wait) {
 
 extern "C" void mx_temp_give(mx_pool* pool, void* data, size_t bytes) {
   of(pool)->temp().give(data, bytes);
-}
-
-extern "C" void mx_storage_watch(mx_memory_watch watch) {
-  mx::g_watch.store(watch, std::memory_order_relaxed);
 }

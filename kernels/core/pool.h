@@ -58,7 +58,6 @@ class Pool {
   void count_new(List& list, size_t size, std::vector<Chunk>* spare);
   void end_period(std::vector<Chunk>* spare);
   void read_figures(size_t coming, size_t* free, size_t* total);
-  void tell(bool given, const void* data, size_t bytes, size_t size, size_t live, size_t pooled);
 
   static constexpr size_t kDirect = 640;  // lists that are found by index
 

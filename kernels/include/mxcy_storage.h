@@ -82,18 +82,6 @@ MX_API void mx_temp_give(mx_pool* pool, void* data, size_t bytes);
  * groups (versions 1 and 2) of this process. root: where /proc and /sys hang, normally "". */
 MX_API void mx_host_memory(const char* root, size_t* free, size_t* total);
 
-/* --- events -------------------------------------------------------------------------------- */
-typedef struct mx_memory_event {
-  int32_t device_type, device_id;
-  int32_t given; /* 0: memory was taken, 1: given back */
-  const void* data;
-  size_t bytes, rounded;           /* asked for, and what that takes */
-  size_t live_bytes, pooled_bytes; /* of the device, afterwards */
-} mx_memory_event;
-typedef void (*mx_memory_watch)(const mx_memory_event* event);
-/* Call `watch` after each event, in the thread of the event; NULL: no longer. */
-MX_API void mx_storage_watch(mx_memory_watch watch);
-
 #ifdef __cplusplus
 }
 #endif

@@ -279,7 +279,7 @@ def test_who_finds_all_temporary_space_borrowed_waits():
     pool.give_temp(held, 100)
 
 
-# --- threads, forks, events ----------------------------------------------------------------------
+# --- threads, forks, profiles ---------------------------------------------------------------------
 
 
 def test_threads_take_and_give_each_others_memory():
@@ -336,35 +336,34 @@ def test_a_fork_finds_no_lock_taken(run_python):
     assert run_python(FORK, OMP_NUM_THREADS="1").strip() == "done"
 
 
-class Event(ctypes.Structure):
-    _fields_ = [
-        ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("given", ctypes.c_int32),
-        ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("rounded", ctypes.c_size_t),
-        ("live_bytes", ctypes.c_size_t), ("pooled_bytes", ctypes.c_size_t),
-    ]  # fmt: skip
+def test_the_profiler_is_told():
+    class Allocation(ctypes.Structure):
+        _fields_ = [
+            ("bytes", ctypes.c_int64), ("actual", ctypes.c_int64), ("device_type", ctypes.c_int32),
+            ("device_id", ctypes.c_int32), ("reused", ctypes.c_int32), ("scope", ctypes.c_char_p),
+            ("owner", ctypes.c_char_p),
+        ]  # fmt: skip
 
+    library, rows = libinfo.open_library(), (Allocation * 100)()
 
-def test_events_can_be_watched():
-    library, seen = libinfo.open_library(), []
-
-    def watch(address):
-        event = Event.from_address(address)
-        if event.device_type == 3:
-            seen.append(
-                (event.device_id, event.given, event.data, event.bytes, event.rounded,
-                 event.live_bytes, event.pooled_bytes)
-            )  # fmt: skip
+    def living():
+        count = library.mx_profile_live(rows, 100)
+        return [
+            (row.device_id, row.bytes, row.actual, row.reused)
+            for row in rows[:count] if row.device_type == 3
+        ]  # fmt: skip
 
     pool = _front.Pool("Naive", 4096, 2 * MIB, 24, 0, 1, mx.cpu_pinned(7))
-    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(watch)
-    library.mx_storage_watch(callback)
+    library.mx_profile_set(8)
     try:
         data = pool.take(5000)
+        assert living() == [(7, 5000, 8192, 0)]
         pool.give(data, 5000)
+        assert living() == []
+        pool.give(pool.take(5000), 5000)
     finally:
-        library.mx_storage_watch(None)
-    pool.give(pool.take(5000), 5000)
-    assert seen == [(7, 0, data, 5000, 8192, 8192, 0), (7, 1, data, 5000, 8192, 0, 8192)]
+        library.mx_profile_set(0)
+    assert living() == []
 
 
 # --- this machine --------------------------------------------------------------------------------
