@@ -49,6 +49,10 @@ class Worker:
             raise RuntimeError("the benchmark's worker process ended early")
         return json.loads(answer)
 
+    def run(self, code):
+        """Run more setup."""
+        self._ask({"setup": code})
+
     def time(self, statement, number):
         """Seconds for `number` runs of the statement."""
         return self._ask({"statement": statement, "number": number})

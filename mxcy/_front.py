@@ -127,6 +127,7 @@ env.read_import_time()
 package, _names = choose_with(threads.runtime_settings(env.omp_threads()))
 prepare_library(_names)
 prepare_engine(_names)
+threads.free_others()
 threads.check_runtimes()
 if env.is_set("OMP_NUM_THREADS") or env.is_set("MXNET_OMP_MAX_THREADS"):
     threads.limit_pools(env.omp_threads())

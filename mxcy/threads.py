@@ -4,15 +4,18 @@ The OpenMP runtime reads its settings when it is loaded. `runtime_settings` tell
 find in the environment then, and `check_runtimes` whether it is the only one of the process.
 """
 
+import ctypes
 import os
 import re
 import sys
 import warnings
 from typing import Any
 
-from mxcy import affinity, cpus, env
+from mxcy import affinity, cpus, env, libinfo
 
-__all__ = ["check_runtimes", "limit_pools", "openmp_runtimes", "pools", "runtime_settings"]
+__all__ = [
+    "check_runtimes", "free_others", "limit_pools", "openmp_runtimes", "pools", "runtime_settings",
+]  # fmt: skip
 
 _SPINS = "10000"
 _RUNTIME = re.compile(r"lib(?:[gi]?omp5?)\b[^/]*\.so")
@@ -42,7 +45,7 @@ def runtime_settings(threads: int) -> dict[str, str]:
         found["OMP_PLACES"] = ",".join(f"{{{','.join(map(str, place))}}}" for place in places)
         found["OMP_PROC_BIND"] = "close"
     if places or any(map(env.is_set, ("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"))):
-        _unbind_children()
+        cpus.keep_mask()
     return found
 
 
@@ -77,10 +80,18 @@ def _bound_places(threads: int) -> list[list[int]]:
     return places
 
 
-def _unbind_children() -> None:
-    """Let forked processes use all CPUs of this one, not just the one that a thread is bound to."""
-    everything = cpus.keep_mask()
+def free_others() -> None:
+    """After the runtime was loaded: do not let what is no team inherit that this thread is bound.
+
+    The engine's workers and forked processes may use all CPUs that this process had.
+    """
+    everything = sorted(cpus.mask())
+    if set(everything) == os.sched_getaffinity(0):
+        return
     os.register_at_fork(after_in_child=lambda: os.sched_setaffinity(0, everything))
+    libinfo.open_library().mx_keep_cpus(
+        (ctypes.c_int32 * len(everything))(*everything), len(everything)
+    )
 
 
 # --- other libraries -----------------------------------------------------------------------------

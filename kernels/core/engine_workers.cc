@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/binding.h"
 #include "core/engine.h"
 #include "core/threads.h"
 
@@ -109,6 +110,7 @@ void Workers::serve(int32_t number) {
   snprintf(title, sizeof title, kThreadNames[(int)family], device, number);
   title[15] = 0;  // the system takes no more
   pthread_setname_np(pthread_self(), title);
+  unbind_thread();
   divide_team(share);
   Lock lock(engine().lock);
   while (Operation* operation = next(lock)) {

@@ -88,6 +88,22 @@ def test_children_of_bound_processes_use_all_cpus():
     assert run(KMP_AFFINITY="compact").value["child"] == len(os.sched_getaffinity(0))
 
 
+@needs_two
+@pytest.mark.parametrize("name", ["KMP_AFFINITY", "OMP_PLACES"])
+def test_workers_of_bound_processes_are_free(name):
+    """They do not all inherit the one CPU of the thread that starts them (MXNet's issue 14087)."""
+    code = (
+        "import json, os, mxcy as mx\n"
+        "found, bound = [], len(os.sched_getaffinity(0))\n"
+        "mx.engine.push(lambda: found.append(len(os.sched_getaffinity(0))))\n"
+        "mx.engine.waitall()\n"
+        "print(json.dumps([bound, *found, mx.runtime.threads()['logical']]))"
+    )
+    text = {"KMP_AFFINITY": "granularity=fine,compact", "OMP_PLACES": "threads"}[name]
+    every = len(os.sched_getaffinity(0))
+    assert python(code, **{name: text}).value == [1, every, every]
+
+
 def test_kmp_affinity_none_binds_nothing():
     masks = run(KMP_AFFINITY="none").value["masks"]
     assert set(masks) == set(run().value["masks"])

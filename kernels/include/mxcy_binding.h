@@ -1,0 +1,19 @@
+/* mxcy_binding.h: threads that are not to be bound although the team is; see mxcy/threads.py. */
+#ifndef MXCY_BINDING_H_
+#define MXCY_BINDING_H_
+
+#include "mxcy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* When the OpenMP runtime binds the thread that loads it to one CPU, threads that this one starts
+ * inherit that. With the CPUs there were before, n > 0, the engine's workers use all of them until
+ * they open a parallel region; by n = 0 they inherit. */
+MX_API void mx_keep_cpus(const int32_t* cpus, int32_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* MXCY_BINDING_H_ */
