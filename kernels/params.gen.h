@@ -246,6 +246,21 @@ typedef struct {
   double beta;
 } mx_fused_dense_params;
 
+/* a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
+ * tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped */
+typedef struct {
+  int64_t steps;
+  int64_t batch;
+  int64_t inputs;
+  int64_t hidden;
+  int64_t layers;
+  int64_t directions;
+  int32_t mode;
+  int32_t gates;
+  int32_t extra;
+  double drop;
+} mx_rnn_params;
+
 /* elements ordered along a dimension; values, indices and mask are output numbers or -1 */
 typedef struct {
   int64_t outer;

@@ -1,4 +1,6 @@
 // Dropout: a mask of scaled zeros and ones, and its product with the data; a copy when p is 0.
+#include "dropout.h"
+
 #include <cstring>
 
 #include "half.h"
@@ -70,6 +72,13 @@ int dropout(const mx_call* call) {
   return 0;
 }
 
+template <class T>
+void draw_all(mx_rng* rng, int threads, float p, int64_t n, T* mask) {
+  rng->parallel_draw(n, threads, [&](Mt19937& e, int64_t begin, int64_t end) {
+    draw_mask(e, mask + begin, end - begin, 1.0f - p);
+  });
+}
+
 __attribute__((constructor)) void register_dropout() {
   mx_kernel_add("dropout", dropout<float>, 1u << MX_F32, 0);
   mx_kernel_add("dropout", dropout<double>, 1u << MX_F64, 0);
@@ -77,3 +86,10 @@ __attribute__((constructor)) void register_dropout() {
 }
 
 }  // namespace
+
+void mx::draw_dropout(mx_rng* rng, int threads, float p, int64_t n, float* mask) {
+  draw_all(rng, threads, p, n, mask);
+}
+void mx::draw_dropout(mx_rng* rng, int threads, float p, int64_t n, double* mask) {
+  draw_all(rng, threads, p, n, mask);
+}

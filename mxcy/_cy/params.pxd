@@ -189,6 +189,19 @@ cdef extern from "params.gen.h" nogil:
         int32_t tile
         double alpha
         double beta
+    # a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
+    # tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped
+    ctypedef struct mx_rnn_params:
+        int64_t steps
+        int64_t batch
+        int64_t inputs
+        int64_t hidden
+        int64_t layers
+        int64_t directions
+        int32_t mode
+        int32_t gates
+        int32_t extra
+        double drop
     # elements ordered along a dimension; values, indices and mask are output numbers or -1
     ctypedef struct mx_order_params:
         int64_t outer

@@ -234,6 +234,13 @@ FUSED_DENSE = Params(
     rows="i64", hidden="i64", depth="i64", bias="i32", sum="i32", act="i32", tile="i32",
     alpha="f64", beta="f64",
 )  # fmt: skip
+RNN = Params(
+    "rnn",
+    "a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and"
+    " tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped",
+    steps="i64", batch="i64", inputs="i64", hidden="i64", layers="i64", directions="i64",
+    mode="i32", gates="i32", extra="i32", drop="f64",
+)  # fmt: skip
 ORDER = Params(
     "order",
     "elements ordered along a dimension; values, indices and mask are output numbers or -1",

@@ -188,7 +188,8 @@ class Op:
         self.writes = bool(self._mutates)  # whether there may be such inputs
         # Inputs that symbols list as auxiliary states; those that the operator writes by default.
         self.aux = tuple(mutates if aux is None and not callable(mutates) else aux or ())
-        self.uses_mode, self.uses_rng = uses_mode, uses_rng
+        # uses_rng: whether it draws random numbers; uses_rng(a), whether a call does
+        self.uses_mode, self.uses_rng, self._draws = uses_mode, bool(uses_rng), uses_rng
         self.like_out = like_out  # attributes that depend on whether out= is given, and on its kind
         # eager(a, F, array, *inputs): for operators whose output's shape depends on values
         self.eager = eager
@@ -236,6 +237,10 @@ class Op:
         if callable(self._mutates):
             return tuple(self._mutates(n))
         return tuple(i for i in self._mutates if i < n)
+
+    def draws(self, a):
+        """Whether a call with attributes `a` draws random numbers."""
+        return bool(self._draws(a) if callable(self._draws) else self._draws)
 
     def input_names(self, n):
         """Names for `n` inputs, for messages; variadic inputs are numbered."""
