@@ -77,6 +77,7 @@ def choose():
 
 def prepare_library(names):
     """Give a front's native library the settings of the environment."""
+    libinfo.open_library().mx_backtrace_failures(env.get("DMLC_LOG_STACK_TRACE_DEPTH"))
     isa = env.get("MXCY_ISA")
     names["initialise"](
         int(isa[1]) if isa else 0, env.omp_threads(), env.get("MXNET_CPU_PARALLEL_SIZE")

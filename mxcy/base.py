@@ -1,5 +1,7 @@
 """The error type and small facts that every layer shares."""
 
+import sys
+
 import numpy as np
 
 __all__ = ["MXNetError", "NotImplementedForSymbol", "data_dir", "data_dir_default", "kernel_error"]
@@ -7,7 +9,15 @@ __all__ += ["numeric_types", "integer_types", "string_types"]
 
 
 class MXNetError(RuntimeError):
-    """An operator, a file or the runtime refused its input."""
+    """An operator, a file or the runtime refused its input.
+
+    With DMLC_LOG_STACK_TRACE_DEPTH the text ends in lines about the native functions that led here.
+    """
+
+    def __init__(self, *args):
+        if args and isinstance(args[0], str):
+            args = (_told(args[0]), *args[1:])
+        super().__init__(*args)
 
 
 class NotImplementedForSymbol(MXNetError):
@@ -58,6 +68,18 @@ def data_dir_default():
     from mxcy import env
 
     return env.VARIABLES["MXNET_HOME"].default
+
+
+def _told(text):
+    """The text of an error, with native frames and on standard error as the environment says."""
+    from mxcy import env, libinfo
+
+    depth = env.get("DMLC_LOG_STACK_TRACE_DEPTH")
+    if depth and "\n  [bt] (0)" not in text:  # a kernel, or the pickle of an error, has them
+        text = f"{text}\nStack trace:\n{libinfo.native_frames(depth)}".rstrip()
+    if env.get("DMLC_LOG_BEFORE_THROW"):
+        print(text, file=sys.stderr, flush=True)
+    return text
 
 
 numeric_types = (float, int, np.generic)

@@ -100,6 +100,10 @@ class CachedOp:
         """The plan of a call with these arrays, for inspection: `mxcy.graph.plan.Plan`."""
         return self._bound(args).planned.plan
 
+    def describe(self, *args):
+        """What became of the graph in such a call: a dict, see `mxcy.graph.report.describe`."""
+        return self._bound(args).planned.describe()
+
     def _bound(self, args):
         recording = autograd.is_recording()
         wanted = tuple(recording and array.node is not None for array in args)

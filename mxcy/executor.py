@@ -315,6 +315,10 @@ class Executor:
         """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
         return self._planned(is_train).plan
 
+    def describe(self, is_train=False):
+        """What became of the graph in a mode: a dict, see `mxcy.graph.report.describe`."""
+        return self._planned(is_train).describe()
+
     def debug_str(self):
         """Text about the graph as it runs in prediction mode, step by step."""
         planned = self._planned(False)

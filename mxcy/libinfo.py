@@ -7,7 +7,8 @@ from pathlib import Path
 
 from mxcy import env
 
-__all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path", "open_library"]
+__all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path", "native_frames"]
+__all__ += ["open_library"]
 
 __version__ = "0.1.0"
 
@@ -71,6 +72,30 @@ def open_library():
             f"the native library {path} has interface version {version}, expected {_ABI_VERSION}"
         )
     return library
+
+
+def native_frames(depth):
+    """Lines about the native functions that led to this call.
+
+    Parameters
+    ----------
+    depth : int
+        The most lines.
+
+    Returns
+    -------
+    str
+        Lines such as ``  [bt] (0) library(function+0x1f) [address]``; empty where the library
+        cannot be loaded.
+    """
+    try:
+        library = open_library()
+    except (env.EnvError, RuntimeError):
+        return ""
+    text = ctypes.create_string_buffer(1 << 16)
+    library.mx_backtrace_failures(depth)  # those of kernels name their own frames from now on
+    library.mx_backtrace(text, ctypes.c_size_t(len(text)), depth)
+    return text.value.decode(errors="replace")
 
 
 def _refuse(message):

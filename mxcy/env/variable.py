@@ -12,6 +12,9 @@ __all__ = ["EnvError", "Variable"]
 class EnvError(MXNetError, ValueError):
     """An environment variable holds a value that mxcy does not accept."""
 
+    def __init__(self, *args: object):
+        RuntimeError.__init__(self, *args)  # without what variables add to the text
+
 
 class Variable:
     """A variable: its type, its default, when it is read, by whom, and what for.

@@ -1,5 +1,7 @@
 """The passes in their order."""
 
+import sys
+
 from mxcy.graph.passes import cse, dce, fold, fuse, layers, layout, mirror, simplify
 from mxcy.graph.report import change
 from mxcy.graph.verify import verify
@@ -13,6 +15,16 @@ BACKEND = (layers.run, layout.run)
 TRAINING = (dce.run, fold.run, cse.run, mirror.run)
 #: of all graphs, at the end
 LAST = (fuse.run,)
+
+
+def _partition(graph, target):
+    """The passes of the backend, with a line before and after them."""
+    backend, before = target.settings["MXNET_SUBGRAPH_BACKEND"], len(graph.nodes)
+    print(f"mxcy starts to partition {before} nodes for {backend}", file=sys.stderr, flush=True)
+    for run in BACKEND:
+        graph = run(graph, target)
+    print(f"mxcy has partitioned: {len(graph.nodes)} nodes", file=sys.stderr, flush=True)
+    return graph
 
 
 def optimize(graph, target, training=False):
@@ -33,6 +45,8 @@ def optimize(graph, target, training=False):
     passes: tuple = TRAINING if training else INFERENCE
     if not training and target.settings["MXNET_SUBGRAPH_BACKEND"] != "NONE":
         passes += BACKEND
+        if target.settings["MXNET_SUBGRAPH_VERBOSE"]:
+            passes = (*passes[: -len(BACKEND)], _partition)
     for run in (*passes, *LAST):
         before, graph = graph, run(graph, target)
         if "passes" in target.settings["MXCY_VERBOSE"]:

@@ -3,15 +3,19 @@
 An array is pickled as MXNet pickles it, with the state ``{'handle': bytes of one array}``.
 """
 
+import logging
+
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy import _front, dtypes, env
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.ndarray import serialization
 from mxcy.ndarray.blocks import Block, to_dense
 
 __all__ = ["array_of", "blank", "block_of", "reduce_array", "restore_array"]
+
+_told: set = set()  # the storage types whose arrays were read
 
 
 def block_of(array):
@@ -43,6 +47,13 @@ def array_of(block):
     -------
     NDArray
     """
+    if block.stype != "default" and block.stype not in _told:
+        _told.add(block.stype)
+        if env.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE"):
+            logging.getLogger("mxcy").warning(
+                "a %s array that was read becomes a dense one on cpu(0), which takes more memory; "
+                "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 silences this", block.stype,
+            )  # fmt: skip
     return _front.from_numpy(to_dense(block), block.dtype_code, cpu(), False)
 
 

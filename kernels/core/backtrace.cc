@@ -1,0 +1,52 @@
+// The native frames of the calling thread, with the names of functions that C++ has mangled.
+#include "mxcy_backtrace.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+constexpr int kMost = 256;
+
+// One line, as snprintf writes and returns.
+int describe(char* line, size_t size, int number, void* address) {
+  Dl_info found;
+  if (!dladdr(address, &found) || !found.dli_fname)
+    return snprintf(line, size, "  [bt] (%d) [%p]\n", number, address);
+  const bool known = found.dli_sname;
+  int status = -1;
+  char* plain = known ? abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status) : nullptr;
+  const void* from = known ? found.dli_saddr : found.dli_fbase;
+  const int written =
+      snprintf(line, size, "  [bt] (%d) %s(%s+0x%zx) [%p]\n", number, found.dli_fname,
+               plain ? plain : (known ? found.dli_sname : ""),
+               (size_t)(static_cast<char*>(address) - static_cast<const char*>(from)), address);
+  free(plain);
+  return written;
+}
+
+}  // namespace
+
+extern "C" int32_t mx_backtrace(char* text, size_t size, int32_t depth) {
+  if (size == 0) return 0;
+  text[0] = 0;
+  void* frames[kMost];
+  const int most = depth + 1 < kMost ? depth + 1 : kMost;
+  const int count = depth > 0 ? backtrace(frames, most) : 0;
+  int number = 0;
+  for (int i = 1; i < count; ++i) {  // without this function itself
+    const int written = describe(text, size, number, frames[i]);
+    if (written < 0 || (size_t)written >= size) {
+      text[0] = 0;  // a line that does not fit is left out
+      break;
+    }
+    text += written;
+    size -= (size_t)written;
+    ++number;
+  }
+  return number;
+}

@@ -1,0 +1,287 @@
+"""Variables that decide how graphs are planned and run."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import onednn
+
+
+def chain(count=18):
+    """Elementwise operators, one after the other."""
+    out = mx.sym.var("data")
+    for i in range(count):
+        out = mx.sym.sin(out) if i % 2 else mx.sym.tanh(out)
+    return out
+
+
+def dense(layers=40, width=256):
+    out = mx.sym.var("data")
+    for _ in range(layers):
+        out = mx.sym.Activation(mx.sym.FullyConnected(out, num_hidden=width), act_type="relu")
+    return out
+
+
+def convolutions(blocks=4, train_norm=True):
+    out = mx.sym.var("data")
+    for i in range(blocks):
+        out = mx.sym.Convolution(
+            out, kernel=(3, 3), pad=(1, 1), num_filter=16, no_bias=True, name=f"conv{i}"
+        )
+        if train_norm:
+            out = mx.sym.BatchNorm(out, fix_gamma=False, name=f"norm{i}")
+        out = mx.sym.Activation(out, act_type="relu", name=f"relu{i}")
+    return out
+
+
+def described(symbol, is_train=False, **shapes):
+    grads = "write" if is_train else "null"
+    executor = symbol.simple_bind(mx.cpu(), grad_req=grads, **(shapes or {"data": (4, 5)}))
+    return executor.describe(is_train)
+
+
+def results(symbol, **shapes):
+    """Outputs, gradients and states after a step of training."""
+    executor = symbol.simple_bind(mx.cpu(), **shapes)
+    random = np.random.default_rng(0)
+    for array in executor.arg_arrays:
+        array[:] = random.normal(size=array.shape) * 0.3
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(executor.outputs[0].shape))
+    arrays = [*executor.outputs, *executor.grad_arrays, *executor.aux_arrays]
+    return [array.asnumpy() for array in arrays]
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def test_exec_enable_inplace(monkeypatch):
+    net, shape = dense(10, 32), {"data": (64, 32)}
+    before, values = described(net, True, **shape), results(net, **shape)
+    monkeypatch.setenv("MXNET_EXEC_ENABLE_INPLACE", "0")
+    after = described(net, True, **shape)
+    assert before["inplace"] and not after["inplace"]
+    assert after["bytes"] >= before["bytes"]
+    assert_same(results(net, **shape), values)
+
+
+def test_match_range(monkeypatch):
+    """MXNet 1.9.1 needs 20 MB without sharing and 1 MB with it, in training 40 and 21."""
+    net, shape, bytes_of = dense(), {"data": (512, 256)}, {}
+    for most in ("0", "1", "2", "4", "8", "16"):
+        monkeypatch.setenv("NNVM_EXEC_MATCH_RANGE", most)
+        bytes_of[most] = [described(net, train, **shape)["bytes"] / 2**20 for train in (0, 1)]
+    assert bytes_of["0"] == pytest.approx([20, 40], rel=0.03)
+    assert bytes_of["16"] == pytest.approx([1, 21], rel=0.03)
+    assert all(bytes_of["16"] <= found for found in bytes_of.values())
+    monkeypatch.delenv("NNVM_EXEC_MATCH_RANGE")
+    monkeypatch.setenv("MXNET_EXEC_MATCH_RANGE", "0")
+    with warnings.catch_warnings():  # the old name; only its first use in a process warns
+        warnings.simplefilter("ignore")
+        assert described(net, **shape)["bytes"] / 2**20 == bytes_of["0"][0]
+
+
+def test_exec_num_temp(monkeypatch):
+    """Two branches share no memory when there are two paths."""
+    x = mx.sym.var("data")
+    net = mx.sym.Group([mx.sym.dot(mx.sym.dot(mx.sym.dot(x, x), x), x) for _ in range(2)])
+    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
+    one = described(net, data=(16, 16))
+    monkeypatch.setenv("MXNET_EXEC_NUM_TEMP", "2")
+    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "2")
+    two = described(net, data=(16, 16))
+    assert len(two["buffers"]) > len(one["buffers"]) and two["bytes"] > one["bytes"]
+
+
+@pytest.mark.parametrize("variable", ["MXNET_BACKWARD_DO_MIRROR", "MXNET_MEMORY_OPT"])
+def test_mirror(monkeypatch, variable):
+    """Training needs less memory and gives the same bits, running statistics included."""
+    net, shape = convolutions(), {"data": (4, 16, 12, 12)}
+    before, values = described(net, True, **shape), results(net, **shape)
+    monkeypatch.setenv(variable, "1")
+    after = described(net, True, **shape)
+    assert {"relu0", "norm0"} <= {*after["recomputed"]} and not before["recomputed"]
+    assert not any(name.startswith("conv") for name in after["recomputed"])
+    assert after["bytes"] <= 0.7 * before["bytes"]
+    assert_same(results(net, **shape), values)
+
+
+def test_memory_opt_saves_at_least_as_much_as_mirroring(monkeypatch):
+    net, shape, found = convolutions(8), {"data": (4, 16, 12, 12)}, []
+    for setting in ({}, {"MXNET_BACKWARD_DO_MIRROR": "1"}, {"MXNET_MEMORY_OPT": "1"}):
+        with mx.test_utils.environment(setting):
+            found.append(described(net, True, **shape)["bytes"])
+    assert found[2] <= found[1] < found[0]
+
+
+# --- segments -----------------------------------------------------------------------------------
+
+
+def segments(is_train):
+    pairs = described(chain(), is_train)["segments"]
+    return len(pairs["forward"]), len(pairs["backward"])
+
+
+def test_bulk_inference(monkeypatch):
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    assert segments(False) == (1, 0)
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")
+    assert segments(False) == (18, 0)
+
+
+def test_bulk_training(monkeypatch):
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    backward = described(chain(), True)["steps"] - 18
+
+    def expected(forward_most, backward_most):
+        return math.ceil(18 / forward_most), math.ceil(backward / backward_most)
+
+    assert segments(True) == expected(15, 15)
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "5")
+    assert segments(True) == expected(5, 5)
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "3")
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "9")
+    assert segments(True) == expected(3, 9)
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_TRAIN", "0")
+    assert segments(True) == expected(1, 1)
+    for way in ("MAX_NODE_TRAIN", "MAX_NODE_TRAIN_FWD", "MAX_NODE_TRAIN_BWD"):
+        monkeypatch.delenv(f"MXNET_EXEC_BULK_EXEC_{way}")
+    monkeypatch.delenv("MXNET_EXEC_BULK_EXEC_TRAIN")
+    monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "0")
+    assert segments(True) == expected(1, 1)
+
+
+# --- passes -------------------------------------------------------------------------------------
+
+
+def operators(symbol, **shapes):
+    """The operators of the plan in prediction mode, from its text."""
+    executor = symbol.simple_bind(mx.cpu(), grad_req="null", **shapes)
+    lines = [line for line in executor.debug_str().splitlines() if " by " in line]
+    return [line.split(": ")[1].split(" by ")[0] for line in lines]
+
+
+def test_eliminate_common_expr(monkeypatch):
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    x = mx.sym.var("data")
+    net = mx.sym.exp(x) * mx.sym.exp(x)
+    assert operators(net, data=(2, 3)).count("exp") == 1
+    drawn = mx.sym.random.uniform(shape=(2, 3)) + mx.sym.random.uniform(shape=(2, 3))
+    assert len(operators(drawn)) == 3
+    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
+    assert operators(net, data=(2, 3)).count("exp") == 2
+
+
+def test_use_fusion(monkeypatch, capfd):
+    net = chain(10)
+    monkeypatch.setenv("MXNET_RTC_VERBOSE", "1")
+    found = described(net)
+    assert [len(group) for group in found["fused"]] == [10] and found["steps"] == 1
+    program = capfd.readouterr().err
+    assert program.count("sin") == 5 and program.count("tanh") == 5
+    monkeypatch.delenv("MXNET_RTC_VERBOSE")
+    values = results(net, data=(4, 5))
+    assert "tanh" not in capfd.readouterr().err
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    found = described(net)
+    assert not found["fused"] and found["steps"] == 10
+    for one, other in zip(results(net, data=(4, 5)), values, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_gradient_sums():
+    """From eight summands on, gradients are added one after the other; a fresh process each."""
+    from tests.env.run import python
+
+    code = (
+        "import mxcy as mx, json\n"
+        "x = mx.sym.var('data')\n"
+        "net = mx.sym.concat(*[mx.sym.dot(x, x, transpose_b=i % 2) for i in range(3)])\n"
+        "executor = net.simple_bind(mx.cpu(), data=(4, 4))\n"
+        "steps = [s.call.op.name for s in executor.plan(True).steps]\n"
+        "print(json.dumps([steps.count('add_n'), steps.count('elemwise_add')]))\n"
+    )
+    wide = python(code, MXNET_USE_FUSION="0", MXNET_ELIMINATE_COMMON_EXPR="0").value
+    narrow = python(
+        code, MXNET_USE_FUSION="0", MXNET_ELIMINATE_COMMON_EXPR="0",
+        MXNET_EXEC_INPLACE_GRAD_SUM_CAP="2",
+    ).value  # fmt: skip
+    assert wide[0] == 1 and narrow[0] == 0 and narrow[1] == wide[1] + 5
+
+
+_SWITCHES = (
+    "CONV_OPT", "FUSE_CONV_BN", "FUSE_CONV_RELU", "FUSE_CONV_SUM", "FC_OPT", "FC_SUM",
+    "FUSE_FC_ELTWISE",
+)  # fmt: skip
+
+
+def _layers():
+    """A residual block of convolutions, and one of dense layers."""
+    x = mx.sym.var("data")
+    options = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 16, "no_bias": True}
+    out = mx.sym.BatchNorm(mx.sym.Convolution(x, **options), fix_gamma=False)
+    out = mx.sym.relu(mx.sym.Convolution(out, **options) + x)
+    flat = mx.sym.Flatten(out)
+    out = mx.sym.FullyConnected(flat, num_hidden=256)
+    return mx.sym.relu(mx.sym.FullyConnected(out, num_hidden=256) + out)
+
+
+@pytest.mark.skipif(onednn.version() is None, reason="dense layers are fused by oneDNN only")
+@pytest.mark.parametrize("part", _SWITCHES)
+def test_each_fusion_has_a_switch(monkeypatch, part):
+    """Without a pattern there are more operators, or fewer fused ones."""
+    shape = {"data": (16, 16, 8, 8)}
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    before = operators(_layers(), **shape)
+    monkeypatch.setenv(f"MXNET_DISABLE_ONEDNN_{part}", "1")
+    after = operators(_layers(), **shape)
+    fused = "_sg_onednn_conv" if "CONV" in part else "_sg_onednn_fully_connected"
+    assert before.count(fused) == 2
+    if part.endswith("OPT"):
+        assert after.count(fused) == 0
+    else:
+        assert len(after) > len(before) and after.count(fused) == 2
+
+
+def test_subgraph_backend(monkeypatch, capfd):
+    shape = {"data": (2, 16, 8, 8)}
+    monkeypatch.setenv("MXNET_SUBGRAPH_VERBOSE", "1")
+    assert "_sg_onednn_conv" in operators(_layers(), **shape)
+    told = [line for line in capfd.readouterr().err.splitlines() if "partition" in line]
+    assert "nodes for ONEDNN" in told[0] and told[1].startswith("mxcy has partitioned")
+    monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
+    assert operators(_layers(), **shape).count("Convolution") == 2
+    assert "partition" not in capfd.readouterr().err
+    monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "PIGEON")
+    with pytest.raises(mx.MXNetError, match="MXNET_SUBGRAPH_BACKEND='PIGEON'.*ONEDNN"):
+        operators(_layers(), **shape)
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def test_verbose_logging(monkeypatch, capfd):
+    x = mx.sym.var("data")
+    net = mx.sym.dot(x, x, name="product")
+    described(net, data=(4, 4))
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setenv("MXNET_EXEC_VERBOSE_LOGGING", "1")
+    described(net, data=(4, 4))
+    assert "0: dot product by " in capfd.readouterr().err
+    monkeypatch.delenv("MXNET_EXEC_VERBOSE_LOGGING")
+    monkeypatch.setenv("MXNET_MEM_PLAN_VERBOSE_LOGGING", "1")
+    described(net, data=(4, 4))
+    assert "total: " in capfd.readouterr().err
+    monkeypatch.delenv("MXNET_MEM_PLAN_VERBOSE_LOGGING")
+    monkeypatch.setenv("MXCY_VERBOSE", "dispatch,passes")
+    described(net, data=(5, 5))
+    told = capfd.readouterr().out
+    assert "mxcy dispatch dot" in told and "mxcy pass cse" in told and "mxcy plan: " in told

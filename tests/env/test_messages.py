@@ -1,0 +1,66 @@
+"""Variables that decide what errors tell and what is printed."""
+
+import pickle
+
+import mxcy as mx
+from tests.env.run import python
+
+_ERRORS = """
+import json, pickle, mxcy as mx
+texts = []
+for wrong in (lambda: mx.nd.ones((2, 3)).reshape((4, 5)),
+              lambda: mx.nd.take(mx.nd.ones((2, 3)), mx.nd.array([7]), mode="raise").asnumpy()):
+    try:
+        wrong()
+    except mx.MXNetError as error:
+        again = pickle.loads(pickle.dumps(error))
+        assert str(again) == str(error)
+        texts.append(str(error))
+print(json.dumps(texts))
+"""
+
+
+def frames(text):
+    return [line for line in text.splitlines() if line.startswith("  [bt] (")]
+
+
+def test_stack_trace_depth():
+    """Errors of Python code and of kernels name as many native functions as asked for."""
+    few = python(_ERRORS, DMLC_LOG_STACK_TRACE_DEPTH="5", DMLC_LOG_BEFORE_THROW="1")
+    for text in few.value:
+        assert 0 < len(frames(text)) <= 5 and "Stack trace:" in text
+    assert "take" in few.value[1] and "libmxcy.so" in few.value[1]  # the kernel's own frames
+    assert few.value[0].splitlines()[0] in few.err
+    none = python(_ERRORS, DMLC_LOG_STACK_TRACE_DEPTH="0")
+    assert not any(frames(text) for text in none.value) and "reshape" not in none.err
+    assert "Stack trace" not in "".join(none.value)
+
+
+def test_stack_traces_follow_the_environment(monkeypatch):
+    monkeypatch.setenv("DMLC_LOG_STACK_TRACE_DEPTH", "2")
+    assert len(frames(str(mx.MXNetError("wrong")))) == 2
+    monkeypatch.delenv("DMLC_LOG_STACK_TRACE_DEPTH")
+    assert str(mx.MXNetError("wrong")) == "wrong"
+    assert pickle.loads(pickle.dumps(mx.MXNetError("wrong"))).args == ("wrong",)
+
+
+_SPARSE = """
+import io, struct, sys, json
+import numpy as np, mxcy as mx
+from mxcy.ndarray import serialization
+from mxcy.ndarray.blocks import Block
+from mxcy.ndarray.state import array_of
+rows = Block(np.ones((1, 3), "float32"), shape=(4, 3), stype="row_sparse", aux=[np.array([2])])
+for _ in range(2):
+    dense = array_of(rows)
+print(json.dumps(dense.asnumpy().tolist()))
+"""
+
+
+def test_storage_fallback():
+    """A sparse array that becomes dense is told of once, unless that is switched off."""
+    told = python(_SPARSE)
+    assert told.err.count("row_sparse array that was read becomes a dense one") == 1
+    quiet = python(_SPARSE, MXNET_STORAGE_FALLBACK_LOG_VERBOSE="0")
+    assert quiet.err == ""
+    assert quiet.value == told.value == [[0] * 3, [0] * 3, [1] * 3, [0] * 3]
