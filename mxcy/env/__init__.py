@@ -46,5 +46,7 @@ def set_raw(name: str, text: str | None, target: MutableMapping[str, str] = os.e
     """Set the text of any environment variable, or remove it with None, for ``mx.util.setenv``."""
     if text is None:
         target.pop(name, None)
-    else:
-        target[name] = text
+        return
+    target[name] = text
+    if target is os.environ:
+        notice(name)

@@ -285,3 +285,17 @@ def test_verbose_logging(monkeypatch, capfd):
     described(net, data=(5, 5))
     told = capfd.readouterr().out
     assert "mxcy dispatch dot" in told and "mxcy pass cse" in told and "mxcy plan: " in told
+
+
+@pytest.mark.parametrize("part", ["FUSE_BN_RELU", "BN_RELU_OPT"])
+def test_normalisation_with_relu(monkeypatch, part):
+    """A normalisation that no convolution takes in takes in its ReLU, unless that is off."""
+    options = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 16, "no_bias": True}
+    out = mx.sym.relu(mx.sym.Convolution(mx.sym.var("data"), **options))
+    out = mx.sym.relu(mx.sym.BatchNorm(out, fix_gamma=False))
+    net = mx.sym.Convolution(out, **options)
+    before = operators(net, data=(2, 16, 8, 8))
+    monkeypatch.setenv(f"MXNET_DISABLE_ONEDNN_{part}", "1")
+    after = operators(net, data=(2, 16, 8, 8))
+    assert "_blocked_scale_shift" in before and "relu" not in before
+    assert after.count("relu") == 1

@@ -50,9 +50,10 @@ ROWS = (
         ("MXNET_CUTENSOR_CACHEFILE", anything, "", "The file of cuTENSOR's plans."),
         ("MXNET_USE_TENSORRT", flag, False, "Run graphs by TensorRT."),
         ("MXNET_TENSORRT_USE_FP16", flag, True, "Let TensorRT compute in float16."),
-        ("MXNET_RTC_SIZE_WARNING", integer(0), 1,
-         "Warn when more than 10000 compiled kernels are kept."),
     ),
+    Variable("MXNET_RTC_SIZE_WARNING", integer(0), 1, "F", "mxcy.gpu",
+             "Warn when more than 10000 compiled kernels are kept.",
+             aliases=("MXNET_FUSION_SIZE_WARNING",), inert=_NO_GPU),
     *_rows(
         ("MXNET_ENABLE_GPU_P2P", flag, True, "Copy between GPUs directly, where they can."),
         ("CUDA_VISIBLE_DEVICES", anything, "", "The GPUs that exist for this process."),

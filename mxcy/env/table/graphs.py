@@ -3,16 +3,22 @@
 from mxcy.env.kinds import flag, one_of
 from mxcy.env.variable import Variable
 
+_NO_INT8 = "there is no quantization yet"
+
 ROWS = (
     Variable("MXNET_ELIMINATE_COMMON_EXPR", flag, True, "C", "mxcy.graph.passes.cse",
-             "Compute once what several nodes of a graph compute alike."),
+             "Compute once what several nodes of a graph compute alike.",
+             test="env/test_execution.py::test_eliminate_common_expr"),
     Variable("MXNET_USE_FUSION", flag, True, "C", "mxcy.graph.passes.fuse",
-             "Run connected elementwise operators of a graph as one program."),
+             "Run connected elementwise operators of a graph as one program.",
+             test="env/test_execution.py::test_use_fusion"),
     Variable("MXNET_SUBGRAPH_BACKEND", one_of("ONEDNN", "MKLDNN", "NONE"), "ONEDNN", "C",
              "mxcy.graph.optimize",
-             "NONE: graphs are not rewritten for fused layers and blocked arrays."),
+             "NONE: graphs are not rewritten for fused layers and blocked arrays.",
+             test="env/test_execution.py::test_subgraph_backend"),
     *(Variable(f"MXNET_DISABLE_ONEDNN_{name}", flag, False, "C", "mxcy.graph.passes.layers",
-               f"1: do not fuse {what}.", aliases=(f"MXNET_DISABLE_MKLDNN_{name}",))
+               f"1: do not fuse {what}.", aliases=(f"MXNET_DISABLE_MKLDNN_{name}",),
+               test="env/test_execution.py::test_each_fusion_has_a_switch")
       for name, what in (
           ("CONV_OPT", "anything with convolutions"),
           ("FUSE_CONV_BN", "batch normalisation into convolutions"),
@@ -24,5 +30,35 @@ ROWS = (
       )),
     Variable("MXNET_DISABLE_ONEDNN_FUSE_BN_RELU", flag, False, "C", "mxcy.graph.passes.layout",
              "1: do not fuse ReLU into batch normalisation.",
-             aliases=("MXNET_DISABLE_MKLDNN_FUSE_BN_RELU",)),
+             aliases=("MXNET_DISABLE_MKLDNN_FUSE_BN_RELU",),
+             test="env/test_execution.py::test_normalisation_with_relu"),
+    Variable("MXNET_DISABLE_ONEDNN_BN_RELU_OPT", flag, False, "C", "mxcy.graph.passes.layout",
+             "1: the same.", aliases=("MXNET_DISABLE_MKLDNN_BN_RELU_OPT",),
+             test="env/test_execution.py::test_normalisation_with_relu"),
+    *(Variable(name, flag, default, "C", "mxcy.graph.passes.layers", doc, aliases=aliases,
+               inert=why)
+      for name, default, doc, aliases, why in (
+          ("MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", False, "1: do not fuse self-attention.",
+           ("MXNET_DISABLE_MKLDNN_TRANSFORMER_OPT",), "self-attention is not fused yet"),
+          ("MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", False, "1: do not fuse products of batches.",
+           ("MXNET_DISABLE_MKLDNN_BATCH_DOT_FUSE",), "products of batches are not fused yet"),
+          ("MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", False,
+           "1: do not fuse a power with a product.", (),
+           "there is no such pattern; MXNET_USE_FUSION=0 switches programs of elementwise "
+           "operators off"),
+          ("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", False, "1: do not remove casts that undo casts.",
+           (), "casts around expand_dims are not looked for"),
+          ("MXNET_ONEDNN_FUSE_REQUANTIZE", True, "Fuse requantization into layers.",
+           ("MXNET_MKLDNN_FUSE_REQUANTIZE",), _NO_INT8),
+          ("MXNET_ONEDNN_FUSE_DEQUANTIZE", True, "Fuse dequantization into layers.",
+           ("MXNET_MKLDNN_FUSE_DEQUANTIZE",), _NO_INT8),
+          ("MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", False,
+           "Weights of quantized dense layers may change.", (), _NO_INT8),
+          ("MXNET_ONEDNN_DISABLE_FC_CACHE", False,
+           "Quantized dense layers keep no weights in their own layout.", (), _NO_INT8),
+          ("MXNET_NODE_ELIMINATION", False, "Remove nodes without effect.", (),
+           "such nodes are always removed; see MXNET_ELIMINATE_COMMON_EXPR"),
+          ("NNVM_AUTO_SEARCH_MATCH_RANGE", False, "Search for the best NNVM_EXEC_MATCH_RANGE.", (),
+           "it is always searched for"),
+      )),
 )  # fmt: skip

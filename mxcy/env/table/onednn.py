@@ -1,19 +1,42 @@
 """oneDNN."""
 
-from mxcy.env.kinds import flag, integer, path
+from mxcy.env.kinds import anything, flag, integer, path
 from mxcy.env.variable import Variable
+
+_NO_RNN = "there is no fused RNN operator yet"
+
+
+def _missing() -> str:
+    """Why variables of oneDNN do nothing where it is not installed."""
+    from mxcy import onednn  # which reads variables of this table
+
+    return "" if onednn.find_libraries() else "oneDNN is not in use"
+
 
 ROWS = (
     Variable("MXNET_ONEDNN_ENABLED", flag, True, "F", "mxcy.onednn",
-             "Use oneDNN when it is installed.", aliases=("MXNET_MKLDNN_ENABLED",)),
+             "Use oneDNN when it is installed.", aliases=("MXNET_MKLDNN_ENABLED",),
+             test="env/test_onednn.py::test_onednn_enabled"),
     Variable("MXCY_ONEDNN_LIBRARY", path, None, "F", "mxcy.onednn",
              "The oneDNN library to open, instead of searching for one.",
-             under=("MXNET_ONEDNN_ENABLED",)),
+             test="env/test_onednn.py::test_onednn_library", under=("MXNET_ONEDNN_ENABLED",)),
     Variable("MXNET_ONEDNN_CACHE_NUM", integer(-1), -1, "F", "mxcy.onednn",
              "The most oneDNN primitives kept for reuse, the least recently used go first; 0 keeps "
              "none, -1 as many as 256 MB hold.", aliases=("MXNET_MKLDNN_CACHE_NUM",),
+             test="env/test_onednn.py::test_onednn_cache_num", inert=_missing,
              under=("MXNET_ONEDNN_ENABLED",)),
     Variable("MXNET_ONEDNN_FORCE_FC_AB_FORMAT", flag, False, "C", "mxcy.graph.algorithm",
              "1: the weights of dense layers are not packed but used as they lie.",
-             aliases=("MXNET_MKLDNN_FORCE_FC_AB_FORMAT",)),
+             aliases=("MXNET_MKLDNN_FORCE_FC_AB_FORMAT",), inert=_missing,
+             test="env/test_onednn.py::test_force_fc_ab_format"),
+    Variable("ONEDNN_VERBOSE", anything, "", "F", "oneDNN",
+             "1: oneDNN prints each primitive that it runs; 2: also what it makes.",
+             aliases=("DNNL_VERBOSE",), inert=_missing, silent=True,
+             test="env/test_onednn.py::test_onednn_enabled"),
+    Variable("MXNET_USE_ONEDNN_RNN", flag, True, "C", "mxcy.ops",
+             "Recurrent networks run by oneDNN.", aliases=("MXNET_USE_MKLDNN_RNN",),
+             inert=_NO_RNN),
+    Variable("MXNET_RNN_USE_WEIGHT_CACHE", flag, False, "C", "mxcy.ops",
+             "Weights of recurrent networks are packed once and taken to be constant.",
+             inert=_NO_RNN),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Files of pretrained parameters: kept in a folder, fetched once from a mirror."""
 
+import contextlib
 import logging
 import os
 import zipfile
@@ -104,7 +105,8 @@ def get_model_file(name, root=None):
             "name a mirror: an address or a folder that contains gluon/models."
         ) from error
     finally:
-        archive.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            archive.unlink()
     if not check_sha1(path, SHA1[name]):
         path.unlink()
         raise MXNetError(f"The file from {url} has not the expected SHA-1 {SHA1[name]}.")

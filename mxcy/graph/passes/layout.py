@@ -293,7 +293,11 @@ def _batch_norm(layout, number):
     extra = layout.once(node.inputs[1:])
     folded, _ = made.add("_batch_norm_scale", attrs, statistics, None, extra)
     inputs = [layout.blocked(source), (folded, 0), (folded, 1)]
-    disabled = layout.target.settings["MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"]
+    settings = layout.target.settings
+    disabled = (
+        settings["MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"]
+        or settings["MXNET_DISABLE_ONEDNN_BN_RELU_OPT"]
+    )
     relu = _only_relu(layout, number) and not disabled
     new = made.add("_blocked_scale_shift", {"relu": relu}, inputs, node.name)
     layout.put(number, new, True)

@@ -1,0 +1,97 @@
+"""Variables of oneDNN."""
+
+import shutil
+
+import pytest
+
+from mxcy import onednn
+from tests.env.run import python
+
+pytestmark = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+
+_LAYERS = """
+import json, mxcy as mx
+mx.random.seed(2)
+data = mx.nd.random.uniform(shape=(8, 16, 30, 30))
+weight = mx.nd.random.uniform(shape=(16, 16, 5, 5))
+out = mx.nd.Convolution(data, weight, kernel=(5, 5), num_filter=16, no_bias=True)
+print(json.dumps([float(out.sum().asscalar()), mx.runtime.Features().is_enabled("ONEDNN"),
+                  mx.onednn.cache_stats()]))
+"""
+
+
+def ran(done):
+    """What oneDNN says that it ran."""
+    return [line for line in done.out.splitlines() if "verbose" in line and ",exec" in line]
+
+
+def test_onednn_enabled():
+    """With it convolutions run there, as it tells itself; without it the numbers are the same."""
+    used = python(_LAYERS, ONEDNN_VERBOSE="1")
+    assert any("convolution" in line for line in ran(used))
+    silent = python(_LAYERS)
+    assert not ran(silent) and silent.value[1] is True
+    unused = python(_LAYERS, ONEDNN_VERBOSE="1", MXNET_ONEDNN_ENABLED="0")
+    assert not ran(unused) and unused.value[1] is False
+    assert unused.value[0] == pytest.approx(used.value[0], rel=1e-4)
+
+
+def test_onednn_library(tmp_path):
+    found = onednn.find_libraries()[0]
+    code = (
+        "import mxcy as mx\n"
+        "assert mx.onednn.version()\n"
+        "maps = open('/proc/self/maps').read().split()\n"
+        "print(*{part for part in maps if 'dnnl' in part})\n"
+    )
+    copy = shutil.copy(found, tmp_path / "mine-dnnl.so")
+    assert python(code, MXCY_ONEDNN_LIBRARY=str(copy)).out.strip() == str(copy)
+    wrong = python(code, fails=True, MXCY_ONEDNN_LIBRARY="/nowhere/dnnl.so")
+    assert "MXCY_ONEDNN_LIBRARY=/nowhere/dnnl.so: there is no such file" in wrong.err
+
+
+_WIDTHS = """
+import json, mxcy as mx
+weight = mx.nd.ones((16, 16, 5, 5))
+def run(width):
+    data = mx.nd.ones((8, 16, 20, width))
+    return mx.nd.Convolution(data, weight, kernel=(5, 5), num_filter=16, no_bias=True)
+for width in range(20, 60):
+    run(width).wait_to_read()
+mx.nd.waitall()
+print(json.dumps(mx.onednn.cache_stats()))
+"""
+
+
+@pytest.mark.parametrize(("most", "kept"), [("4", 4), ("0", 0), (None, 40)])
+def test_onednn_cache_num(most, kept):
+    """Forty widths leave as many primitives behind as may be kept."""
+    stats = python(_WIDTHS, MXNET_ONEDNN_CACHE_NUM=most).value
+    assert stats["entries"] == kept
+    assert most is None or stats["capacity"] == kept
+    if most == "4":
+        assert stats["evictions"] >= 36
+
+
+_DENSE = """
+import json, mxcy as mx
+mx.random.seed(2)
+net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=256, name="fc")
+run = net.simple_bind(mx.cpu(), grad_req="null", data=(16, 512))
+for array in run.arg_arrays:
+    array[:] = mx.nd.random.uniform(shape=array.shape)
+steps = [step.call.op.name for step in run.plan(False).steps]
+print(json.dumps([steps, float(run.forward()[0].sum().asscalar())]))
+"""
+
+
+def test_force_fc_ab_format():
+    """The weights of a dense layer are packed for it, unless they shall stay as they lie."""
+    packed, plain = (python(_DENSE, MXNET_ONEDNN_FORCE_FC_AB_FORMAT=v).value for v in "01")
+    assert "_pack_fc_weight" in packed[0] and "_pack_fc_weight" not in plain[0]
+    assert plain[1] == pytest.approx(packed[1], rel=1e-5)
+
+
+def test_without_onednn_its_variables_warn():
+    done = python("import mxcy", MXNET_ONEDNN_CACHE_NUM="4", MXNET_ONEDNN_ENABLED="0")
+    assert "MXNET_ONEDNN_CACHE_NUM has no effect: oneDNN is not in use" in done.err
