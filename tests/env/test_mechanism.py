@@ -12,7 +12,6 @@ import pytest
 from mxcy import base, env
 from mxcy.base import MXNetError
 
-
 OTHERS = ("oneDNN", "OpenMP")  # libraries that read variables themselves
 
 

@@ -147,10 +147,10 @@ def test_ufunc_keywords_pass_at_their_defaults_only():
 
 
 def test_environment_variables():
-    util.setenv("MXCY_TEST_VARIABLE", 3)
-    assert util.getenv("MXCY_TEST_VARIABLE") == "3"
-    util.setenv("MXCY_TEST_VARIABLE", None)
-    assert util.getenv("MXCY_TEST_VARIABLE") is None
+    util.setenv("MY_TEST_VARIABLE", 3)
+    assert util.getenv("MY_TEST_VARIABLE") == "3"
+    util.setenv("MY_TEST_VARIABLE", None)
+    assert util.getenv("MY_TEST_VARIABLE") is None
 
 
 def test_set_module_names_the_home():

@@ -140,12 +140,12 @@ def test_dummy_iterators_repeat_their_first_batch():
 
 
 def test_surroundings(monkeypatch):
-    monkeypatch.setenv("MXCY_TEST_A", "1")
-    with utils.environment({"MXCY_TEST_A": None, "MXCY_TEST_B": 2}):
-        assert mx.util.getenv("MXCY_TEST_A") is None and mx.util.getenv("MXCY_TEST_B") == "2"
-        with utils.environment("MXCY_TEST_B", "3"):
-            assert mx.util.getenv("MXCY_TEST_B") == "3"
-    assert mx.util.getenv("MXCY_TEST_A") == "1" and mx.util.getenv("MXCY_TEST_B") is None
+    monkeypatch.setenv("MY_TEST_A", "1")
+    with utils.environment({"MY_TEST_A": None, "MY_TEST_B": 2}):
+        assert mx.util.getenv("MY_TEST_A") is None and mx.util.getenv("MY_TEST_B") == "2"
+        with utils.environment("MY_TEST_B", "3"):
+            assert mx.util.getenv("MY_TEST_B") == "3"
+    assert mx.util.getenv("MY_TEST_A") == "1" and mx.util.getenv("MY_TEST_B") is None
     assert len(utils.list_gpus()) == mx.num_gpus()
     assert utils.is_op_runnable() and not utils.has_tvm_ops()
     assert utils.effective_dtype(np.ones(1)) == np.float64 and utils.default_dtype() is np.float32
