@@ -12,8 +12,7 @@
 namespace mx {
 namespace {
 
-constexpr size_t kLeastPatience = (size_t)64 << 20;
-constexpr size_t kManyLists = 4096;
+constexpr size_t kLeastAllowance = (size_t)256 << 20, kLeastPeriod = (size_t)64 << 20;
 constexpr size_t kMuch = (size_t)1 << 20;  // freed at once: worth returning it to the system
 
 void* host_alloc(void*, size_t bytes) { return mx_system_alloc(bytes); }
@@ -64,12 +63,7 @@ Pool::Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
       source_(source),
       device_type_(device_type),
       device_id_(device_id),
-      patience_(kLeastPatience),
-      temp_(*this, temp_copies) {
-  size_t free, total;
-  source_.figures(source_.context, 0, &free, &total);
-  most_patience_ = std::max(total / 8, kLeastPatience);
-}
+      temp_(*this, temp_copies) {}
 
 Pool::List& Pool::list_of(size_t size) {
   if (policy_.strategy == MX_POOL_ROUND) {
@@ -97,7 +91,7 @@ void* Pool::take(size_t bytes) {
     if (!list.chunks.empty()) {
       data = list.chunks.back();
       list.chunks.pop_back();
-      if (list.chunks.size() < list.unused) list.unused = list.chunks.size();
+      list.used = ++clock_;
       pooled_ -= size;
       ++hits_;
       count_live(size);
@@ -126,6 +120,7 @@ void Pool::give(void* data, size_t bytes) {
     if (keep) {
       List& list = list_of(size);
       list.size = size;
+      list.used = ++clock_;
       list.chunks.push_back(data);
       pooled_ += size;
     }
@@ -143,7 +138,8 @@ void* Pool::miss(size_t bytes, size_t size) {
   std::vector<Chunk> spare;
   {
     std::lock_guard<SpinLock> guard(lock_);
-    count_new(list_of(size), size, &spare);
+    count_new(size);
+    if (pooled_ > allowance()) spare = shed();
   }
   for (const Chunk& chunk : spare) to_source(chunk.data, chunk.size);
   if (!spare.empty()) malloc_trim(0);  // else the heap keeps what fits nobody
@@ -152,38 +148,41 @@ void* Pool::miss(size_t bytes, size_t size) {
 
 // --- what is given back to the device --------------------------------------------------------
 
-void Pool::count_new(List& list, size_t size, std::vector<Chunk>* spare) {
+void Pool::count_new(size_t size) {
   new_bytes_ += size;
-  if (list.gone) {
-    --list.gone;
-    regretted_ += size;
-  }
-  if (new_bytes_ >= patience_) end_period(spare);
+  if (new_bytes_ < std::max(busiest_, kLeastPeriod)) return;
+  peak_ = std::max(peak_, busiest_);
+  busiest_before_ = busiest_;
+  busiest_ = live_;
+  new_bytes_ = 0;
 }
 
-void Pool::end_period(std::vector<Chunk>* spare) {
-  const auto release = [&](List& list) {
-    const auto first = list.chunks.begin(), last = first + list.unused;  // the coldest ones
-    for (auto chunk = first; chunk != last; ++chunk) spare->push_back({*chunk, list.size});
-    pooled_ -= list.unused * list.size;
-    list.gone += list.unused;
-    list.chunks.erase(first, last);
-    list.unused = list.chunks.size();
-  };
-  for (List& list : direct_) release(list);
-  const bool forget = others_.size() > kManyLists;
-  for (auto entry = others_.begin(); entry != others_.end();) {
-    release(entry->second);
-    entry = forget && entry->second.chunks.empty() ? others_.erase(entry) : std::next(entry);
+size_t Pool::allowance() const {
+  return std::max(2 * std::max(busiest_, busiest_before_), kLeastAllowance);
+}
+
+// More than has to go, so that it is seldom done.
+std::vector<Pool::Chunk> Pool::shed() {
+  std::vector<List*> lists;
+  for (List& list : direct_)
+    if (!list.chunks.empty()) lists.push_back(&list);
+  for (auto& entry : others_)
+    if (!entry.second.chunks.empty()) lists.push_back(&entry.second);
+  std::sort(lists.begin(), lists.end(), [](List* a, List* b) { return a->used < b->used; });
+  const size_t goal = allowance() / 4 * 3;
+  std::vector<Chunk> spare;
+  for (List* list : lists) {
+    auto coldest = list->chunks.begin();
+    for (; coldest != list->chunks.end() && pooled_ > goal; ++coldest) {
+      spare.push_back({*coldest, list->size});
+      pooled_ -= list->size;
+    }
+    list->chunks.erase(list->chunks.begin(), coldest);
+    if (pooled_ <= goal) break;
   }
-  if (regretted_ > new_bytes_ / 2)
-    patience_ *= 2;
-  else if (regretted_ < new_bytes_ / 8)
-    patience_ /= 2;
-  patience_ = std::min(std::max({patience_, kLeastPatience, busiest_}), most_patience_);
-  peak_ = std::max(peak_, busiest_);
-  busiest_ = live_;
-  new_bytes_ = regretted_ = 0;
+  for (auto entry = others_.begin(); entry != others_.end();)
+    entry = entry->second.chunks.empty() ? others_.erase(entry) : std::next(entry);
+  return spare;
 }
 
 void Pool::drop() {

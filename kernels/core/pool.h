@@ -1,10 +1,9 @@
 // The memory pool of one device.
 //
 // Freed chunks wait in lists by rounded size. Programs whose sizes recur take all their memory from
-// there. Those with ever new sizes must not pile up chunks that nobody asks for again: whenever so
-// many bytes as the pool has patience for were newly taken from the device (a period), each list
-// gives back the chunks that stayed unused through the whole period. When much of what is newly
-// taken had been given back before, the pool was too impatient, and its patience doubles.
+// there. Those with ever new sizes must not pile up chunks that nobody asks for again: when memory
+// is newly taken from the device while more is kept than an allowance, chunks of those sizes go
+// back that were not used for longest. The allowance is twice what was lately in use at most.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -44,8 +43,7 @@ class Pool {
   struct List {
     std::vector<void*> chunks;
     size_t size = 0;    // of each
-    size_t unused = 0;  // the fewest chunks since the period began
-    size_t gone = 0;    // chunks given back to the device, and not asked for since
+    uint64_t used = 0;  // when a chunk came or went, by `clock_`
   };
   struct Chunk {
     void* data;
@@ -55,8 +53,9 @@ class Pool {
   List& list_of(size_t size);
   void count_live(size_t size);
   void* miss(size_t bytes, size_t size);
-  void count_new(List& list, size_t size, std::vector<Chunk>* spare);
-  void end_period(std::vector<Chunk>* spare);
+  void count_new(size_t size);
+  size_t allowance() const;
+  std::vector<Chunk> shed();
   void read_figures(size_t coming, size_t* free, size_t* total);
 
   static constexpr size_t kDirect = 640;  // lists that are found by index
@@ -68,8 +67,10 @@ class Pool {
   List direct_[kDirect];
   std::unordered_map<size_t, List> others_;  // by size
   size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;
-  size_t new_bytes_ = 0, regretted_ = 0, busiest_ = 0;  // of this period
-  size_t patience_, most_patience_;
+  // The most bytes in use in this period and the one before; a period ends when as many bytes were
+  // newly taken from the device.
+  size_t busiest_ = 0, busiest_before_ = 0, new_bytes_ = 0;
+  uint64_t clock_ = 0;
   std::vector<size_t> script_;  // free memory from now on, backwards
   size_t scripted_total_ = 0;
   TempSpace temp_;

@@ -153,7 +153,7 @@ def test_with_everything_reserved_each_miss_flushes():
     assert counted(pool, "flushes", "misses", "hits") == (3, 3, 1)
 
 
-# --- patience ------------------------------------------------------------------------------------
+# --- what is given back --------------------------------------------------------------------------
 
 
 def test_ever_new_sizes_do_not_pile_up():
@@ -165,34 +165,45 @@ def test_ever_new_sizes_do_not_pile_up():
         pool.give(pool.take(size), size)
         most = max(most, pool.stats()["pooled_bytes"])
     assert pool.stats()["hits"] == 0
-    assert most < 3 * 64 * MIB  # of 9 GB in all
+    assert 200 * MIB < most < 270 * MIB  # of 9 GB in all
+    recent = 4096 * (200 + step - 10)
+    pool.give(pool.take(recent), recent)
+    assert counted(pool, "hits", "flushes") == (1, 0)  # the newest are still there
 
 
-def test_a_few_that_are_in_use_do_not_keep_the_rest():
+def test_chunks_that_are_too_many_go_although_their_size_is_in_use():
     pool = make(large=1)
     pool.script(LOTS, [LOTS])
-    crowd = [pool.take(4096) for _ in range(10_000)]
+    crowd = [pool.take(MIB) for _ in range(700)]
     for address in crowd:
-        pool.give(address, 4096)
-    for step in range(400):
-        pool.give(pool.take(4096), 4096)
+        pool.give(address, MIB)
+    assert pool.stats()["pooled_bytes"] == 700 * MIB  # they may all come again
+    for step in range(2000):
+        pool.give(pool.take(MIB), MIB)
         size = (1000 + step) * 4096
         pool.give(pool.take(size), size)
-    assert counted(pool, "hits") == (400,)
-    assert pool.stats()["pooled_bytes"] < 4 * 64 * MIB
+    assert counted(pool, "hits") == (2000,)
+    assert pool.stats()["pooled_bytes"] < 270 * MIB
     pool.drop()
 
 
-def test_sizes_that_come_again_after_long_are_kept_in_the_end():
-    # In each round there is more memory in turn than the pool has patience for at first.
+@pytest.mark.parametrize("scale", [1, 20])
+def test_all_sizes_of_a_recurring_program_are_kept(scale):
+    # As in training: what the forward pass makes lives until the backward pass is through.
     pool = make()
     pool.script(LOTS, [LOTS])
-    sizes = [(8 + 2 * n) * MIB for n in range(40)]
-    for _ in range(12):
-        before = pool.stats()["misses"]
-        for size in sizes:
-            pool.give(pool.take(size), size)
-    assert pool.stats()["misses"] == before
+    sizes = [(n * 37 % 11 + 1) * scale * MIB for n in range(20)]
+    for step in range(6):
+        if step == 1:
+            before = pool.stats()["misses"]
+        layers = [(pool.take(size), size) for size in sizes]
+        for address, size in reversed(layers):
+            gradient = pool.take(size + MIB)
+            pool.give(address, size)
+            pool.give(gradient, size + MIB)
+        odd = MIB + 4096 * step  # and something new in each step
+        pool.give(pool.take(odd), odd)
+    assert pool.stats()["misses"] == before + 5
     pool.drop()
 
 
