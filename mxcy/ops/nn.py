@@ -63,6 +63,7 @@ class FullyConnected:
             when=_not_few_rows,
             work=lambda a, ins, outs: outs[0].size * ins[1].shape[1] // 16 + ins[1].size // 4,
             asks=True,
+            capped=True,
         ),
         native(
             "fully_connected",

@@ -119,6 +119,8 @@ class Tuner:
         static: bool = call.work >= settings.size
         if NAMES[call.dtype] not in settings.types or library is None:
             return static
+        if call.work < _LEAST:
+            return False
         if kernel.asks or call.op.uses_rng or env.get("MXNET_ENFORCE_DETERMINISM"):
             return static
         if settings.cores is not None and settings.cores < 2:
@@ -126,8 +128,8 @@ class Tuner:
         team = library.threads()
         if team < 2:
             return static  # may be asked for more threads later
-        if not _LEAST <= call.work <= _MOST:
-            return call.work > _MOST
+        if call.work > _MOST:
+            return True
         touched = sum(spec.nbytes for spec in (*call.ins, *call.outs))
         if touched > _MOST_BYTES:
             return static

@@ -161,6 +161,32 @@ def test_determinism_is_not_decided_by_time(home):
     assert found["operators"] == [] and found["measured_threads"] == []
 
 
+def test_eager_calls_and_plans_obey(home):
+    """A team has more threads than the process had before its first parallel operator."""
+    code = """
+import json, os
+import mxcy as mx, numpy as np
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+x = mx.nd.array(np.ones((100, 100)))
+symbol = mx.sym.exp(mx.sym.var("x"))
+executor = symbol.bind(mx.cpu(), {"x": x})
+mx.nd.waitall()
+before = threads()
+(executor.forward()[0] if PLAN else mx.nd.exp(x)).wait_to_read()
+print(json.dumps(threads() - before))
+"""
+    for plan in (False, True):
+        run = code.replace("PLAN", str(plan))
+        for size, more in (("9999", 1), ("10001", 0)):
+            done = python(
+                run, MXNET_CPU_PARALLEL_SIZE=size, MXNET_ENGINE_TYPE="NaiveEngine", **home
+            )
+            assert done.value == more
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -1,0 +1,45 @@
+"""Own kernels give the same bits with any number of threads, so tuning may choose freely."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import _front
+from mxcy.ops import prepare
+from mxcy.tuning import ALL
+from tests.ops.test_records import RECORDS, attrs_of, draw, kernels_of, samples_of, to_array
+
+
+def cases():
+    for name, record in RECORDS:
+        if record.kernels and record.eager is None and not record.uses_rng:
+            yield pytest.param(record, id=name)
+
+
+@pytest.fixture
+def team(monkeypatch):
+    """Every call is parallel, in a team whose size a function sets."""
+    monkeypatch.setattr(prepare.tuning, "threads_for", lambda *given: ALL)
+    before = mx.util.get_num_threads()
+    yield _front.set_threads
+    _front.set_threads(before)
+
+
+@pytest.mark.parametrize("record", list(cases()))
+def test_results_do_not_depend_on_the_team(record, team):
+    for sample in samples_of(record):
+        dtype = (sample.dtypes or record.dtypes)[0]
+        inputs = draw(record, sample, dtype)
+        for kernel, _ in kernels_of(record, sample, inputs):
+            if "onednn" in kernel:  # another library's; not tuned
+                continue
+            results = []
+            for threads in (1, 2, 5):
+                team(threads)
+                arrays = tuple(to_array(values) for values in inputs)
+                outs, _ = _front.execute(
+                    record, arrays, attrs_of(record, sample), kernel=kernel, train=sample.train
+                )
+                found = [np.array(array.numpy_view()) for array in (*outs, *arrays)]
+                results.append([values.tobytes() for values in found])
+            assert results[0] == results[1] == results[2], f"{kernel} {sample.attrs}"
