@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "core/profiler.h"
 
@@ -15,17 +16,34 @@ namespace {
 constexpr size_t kFlush = 1 << 20;
 constexpr int32_t kCategoryPid = 10000;  // categories come after the devices' numbers
 
-// What one file has been told so far.
+// What one file has been told so far; whoever writes holds the lock.
 struct Trace {
+  std::mutex lock;
   std::vector<int32_t> devices{0};                // cpu(0) is named in the file's head
   std::map<std::string, int32_t> pids;            // of categories
   std::vector<std::pair<int32_t, int32_t>> rows;  // (pid, thread) with a name
   int64_t next_id = 1, calls = 0;
 };
 
-Trace& trace() {
-  static Trace* made = new Trace;
-  return *made;
+Trace* g_trace = new Trace;  // never destroyed
+
+// What a thread told since the last time.
+struct Told {
+  int32_t thread;
+  std::string name;
+  std::vector<Event> events;
+};
+
+std::vector<Told> take_events() {
+  std::vector<Told> found;
+  Guard guard;
+  for (Buffer* buffer : buffers()) {
+    Told told{buffer->thread, buffer->name, {}};
+    advance(buffer->written, [&](const Event& event) { told.events.push_back(event); });
+    if (!told.events.empty()) found.push_back(std::move(told));
+  }
+  release_chunks();
+  return found;
 }
 
 std::string escaped(const std::string& text) {
@@ -39,7 +57,7 @@ std::string escaped(const std::string& text) {
 
 class Writer {
  public:
-  explicit Writer(int fd) : fd_(fd) {}
+  Writer(int fd, Trace* trace) : fd_(fd), trace_(trace) {}
 
   bool flush(bool all) {
     if (text_.size() < kFlush && !all) return ok_;
@@ -60,10 +78,10 @@ class Writer {
     return ok_;
   }
 
-  void thread_events(const Buffer& buffer, std::vector<Event>& events) {
-    thread_ = &buffer;
+  void thread_events(const Told& told) {
+    thread_ = &told;
     std::vector<const Event*> nested;
-    for (const Event& event : events) {
+    for (const Event& event : told.events) {
       const Source& source = source_of(event.source);
       if (source.kind == MX_EVENT_OPERATOR || source.kind == MX_EVENT_SEGMENT ||
           source.kind == MX_EVENT_SPAN)
@@ -84,7 +102,7 @@ class Writer {
     int64_t running = 0;
     for (const auto& [time, change] : calls_) {
       running += change;
-      if (change > 0) counter("MXNET_C_API", "MXNet C API Calls", time, ++trace().calls);
+      if (change > 0) counter("MXNET_C_API", "MXNet C API Calls", time, ++trace_->calls);
       counter("MXNET_C_API", "MXNet C API Concurrency", time, running);
       flush(false);
     }
@@ -138,13 +156,13 @@ class Writer {
 
   int32_t category_pid(const std::string& category) {
     const auto [found, added] =
-        trace().pids.emplace(category, kCategoryPid + (int32_t)trace().pids.size());
+        trace_->pids.emplace(category, kCategoryPid + (int32_t)trace_->pids.size());
     if (added) name_process(found->second, category);
     return found->second;
   }
 
   int32_t device_pid(int32_t device) {
-    std::vector<int32_t>& known = trace().devices;
+    std::vector<int32_t>& known = trace_->devices;
     if (std::find(known.begin(), known.end(), device) == known.end()) {
       known.push_back(device);
       name_process(device, device_name(device));
@@ -155,7 +173,7 @@ class Writer {
   // The thread's number, after it was named in the process.
   int32_t row(int32_t pid) {
     const std::pair<int32_t, int32_t> here(pid, thread_->thread);
-    auto& known = trace().rows;
+    auto& known = trace_->rows;
     if (std::find(known.begin(), known.end(), here) == known.end()) {
       known.push_back(here);
       text_ += ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":";
@@ -179,7 +197,7 @@ class Writer {
 
   void pair(char first, char second, const std::string& category, const Source& source,
             const Event& event, int32_t pid) {
-    const int64_t id = trace().next_id++;
+    const int64_t id = trace_->next_id++;
     with_id(first, category, source, event.begin, pid, id);
     with_id(second, category, source, event.end, pid, id);
   }
@@ -202,7 +220,7 @@ class Writer {
       begin('n', source.category, source.name);
       place(event.begin, pid, thread_->thread);
       text_ += ",\"id\":";
-      number(trace().next_id++);
+      number(trace_->next_id++);
       text_ += ",\"s\":\"" + source.args + "\"}";
       return;
     }
@@ -244,7 +262,8 @@ class Writer {
   int fd_;
   bool ok_ = true;
   std::string text_;
-  const Buffer* thread_ = nullptr;
+  Trace* trace_;
+  const Told* thread_ = nullptr;
   std::vector<std::pair<int64_t, int32_t>> calls_;  // (time, +1 or -1)
 };
 
@@ -257,23 +276,25 @@ std::string device_name(int32_t number) {
   return type < 2 ? name + std::to_string(number % 1000) : name;
 }
 
-void forget_trace() { trace() = Trace(); }
+void forget_trace() { g_trace = new Trace; }  // the lock of the old one may be held for ever
 
 }  // namespace mx::profiler
 
 using namespace mx::profiler;
 
 extern "C" int mx_profile_write(int32_t fd, int32_t fresh) {
-  Guard guard;
-  Writer writer(fd);
-  if (fresh) forget_trace();
-  std::vector<Event> events;
-  for (Buffer* buffer : buffers()) {
-    events.clear();
-    advance(buffer->written, [&](const Event& event) { events.push_back(event); });
-    writer.thread_events(*buffer, events);
+  const std::vector<Told> told = take_events();
+  if (fd < 0) return 0;
+  std::lock_guard<std::mutex> guard(g_trace->lock);
+  if (fresh) {
+    g_trace->devices.assign(1, 0);
+    g_trace->pids.clear();
+    g_trace->rows.clear();
+    g_trace->next_id = 1;
+    g_trace->calls = 0;
   }
+  Writer writer(fd, g_trace);
+  for (const Told& thread : told) writer.thread_events(thread);
   writer.call_counters();
-  release_chunks();
   return writer.flush(true) ? 0 : -1;
 }

@@ -94,7 +94,8 @@ MX_API int64_t mx_profile_live(mx_allocation* rows, int64_t most);
 
 /* --- taking events out --------------------------------------------------------------------- */
 /* Append events that were not written yet to a file as lines ",\n{...}" of a Chrome trace; -1 with
- * an error text. fresh: the file is a new one, so processes and threads are named again. */
+ * an error text. fresh: the file is a new one, so processes and threads are named again. fd < 0:
+ * leave them out of every file. */
 MX_API int mx_profile_write(int32_t fd, int32_t fresh);
 /* Bring the statistics up to date; with 0 what happened until now is left out of them. */
 MX_API void mx_profile_count(int32_t wanted);

@@ -108,27 +108,28 @@ class Event(_Duration):
 
     def __init__(self, name):
         super().__init__(_SPAN, "event", name)
-        self._crossing = None  # the source of events that end inside others
+        self._stack = None  # of the thread that started it
+        self._crossing = None  # the source of events that do not end where the innermost one does
 
     def start(self):
         """The work begins."""
         if self._began is None:
-            _open_events.stack.append(self)
+            self._stack = _open_events.stack
+            self._stack.append(self)
         super().start()
 
     def stop(self):
         """The work ends; without `start` nothing happens."""
-        stack = _open_events.stack
-        if self._began is not None and stack and stack[-1] is self:
-            stack.pop()
-            super().stop()
-        elif self._began is not None:
-            if self in stack:
-                stack.remove(self)
+        if self._began is None:
+            return
+        nests = self._stack is _open_events.stack and self._stack[-1] is self
+        self._stack.remove(self)
+        if not nests:
             if self._crossing is None:
                 self._crossing = _front.recorder.source(_ASYNC, "event", self.name)
             _front.recorder.add(self._crossing, self._began, _front.recorder.now())
             self._began = None
+        super().stop()
 
 
 class Counter:

@@ -52,6 +52,7 @@ class Session:
         self._bits = env.get("MXNET_PROFILER_MODE")
         self._running = self._paused = False
         self._unsaved = False  # it ran since the last file
+        self._dropped = 0  # events, until the file began
         self._trace = self._thread = None
         self._wake = threading.Event()
 
@@ -79,9 +80,11 @@ class Session:
             if options["aggregate_stats"] and not self._options["aggregate_stats"]:
                 _front.recorder.count(False)  # what was not asked for before stays out
             self._drop_trace()
+            _front.recorder.write(-1, True)
             if os.path.isfile(options["filename"]):
                 os.unlink(options["filename"])
             self._options, self._bits = options, bits
+            self._wake.set()
             _front.recorder.set_limit(options["max_events"])
             self._apply()
 
@@ -95,6 +98,8 @@ class Session:
             self._running = running
             self._apply()
             if running:
+                if not self._unsaved:
+                    self._dropped = _front.recorder.dropped()
                 self._unsaved = True
                 if self._options["continuous_dump"]:
                     self._start_thread()
@@ -132,24 +137,24 @@ class Session:
                 self._apply()
             self._append()
             trace = self._trace
+            dropped = _front.recorder.dropped() - self._dropped
             if finished:
                 self._trace = None
-                trace.finish()
+                trace.finish(dropped)
             else:
-                trace.publish()
+                trace.publish(dropped)
             prefix = self._options["gpu_memory_profile_filename_prefix"]
             if prefix:
                 write_allocations(prefix)
-            if _front.recorder.dropped():
+            if dropped:
                 warnings.warn(
-                    f"the profiler dropped {_front.recorder.dropped()} events: more than "
+                    f"the profiler dropped {dropped} events: more than "
                     f"max_events={self._options['max_events']} waited to be written",
                     stacklevel=3,
                 )
 
     def finish(self):
         """Write what was not written yet, when the process ends."""
-        self._wake.set()
         if self._unsaved:
             self.dump()
 
@@ -166,25 +171,29 @@ class Session:
             trace.abandon()
 
     def _start_thread(self):
-        if self._thread is None or not self._thread.is_alive():
-            self._wake.clear()
+        if self._thread is None:
             self._thread = threading.Thread(target=self._publish, name="mx-profiler", daemon=True)
             self._thread.start()
 
     def _publish(self):
         """Keep the visible file up to date while the profiler runs."""
-        pause = self._options["dump_period"]
-        while not self._wake.wait(pause):
+        pause = 0.0
+        while True:
+            changed = self._wake.wait(pause)  # other options, perhaps
             began = time.perf_counter()
             with self._lock:
+                self._wake.clear()
                 if not self._unsaved or not self._options["continuous_dump"]:
+                    self._thread = None
                     return
-                try:
-                    self._append()
-                    self._trace.publish()
-                except (MXNetError, OSError) as error:
-                    warnings.warn(f"the profiler stops writing: {error}", stacklevel=1)
-                    return
+                if not changed:
+                    try:
+                        self._append()
+                        self._trace.publish(_front.recorder.dropped() - self._dropped)
+                    except (MXNetError, OSError) as error:
+                        self._thread = None
+                        warnings.warn(f"the profiler stops writing: {error}", stacklevel=1)
+                        return
                 period = self._options["dump_period"]
             pause = max(period, (time.perf_counter() - began) / _PUBLISHING)
 

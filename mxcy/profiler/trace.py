@@ -45,21 +45,21 @@ class TraceFile:
         fresh, self._fresh = self._fresh, False
         _front.recorder.write(self._fd, fresh)
 
-    def publish(self):
-        """Bring the visible file up to date."""
+    def publish(self, dropped):
+        """Bring the visible file up to date, which tells how many events were dropped."""
         size = os.fstat(self._fd).st_size
         if size == self._published:
             return
         whole = f"{self._growing}.whole"
         shutil.copyfile(self._growing, whole)
         with open(whole, "ab") as file:
-            file.write(_end())
+            file.write(_end(dropped))
         os.replace(whole, self._path)
         self._published = size
 
-    def finish(self):
-        """Make it the visible file and close it."""
-        os.write(self._fd, _end())
+    def finish(self, dropped):
+        """Make it the visible file, as `publish` does, and close it."""
+        os.write(self._fd, _end(dropped))
         os.close(self._fd)
         os.replace(self._growing, self._path)
 
@@ -74,10 +74,10 @@ def _text(event):
     return json.dumps(event).encode()
 
 
-def _end():
+def _end(dropped):
     about = {
         "ts is": "microseconds since the time below, which is in nanoseconds since 1970",
         "epoch": _front.recorder.epoch(),
-        "dropped events": _front.recorder.dropped(),
+        "dropped events": dropped,
     }
     return b'\n],"otherData":' + _text(about) + b"}\n"

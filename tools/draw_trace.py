@@ -1,0 +1,173 @@
+"""Draw a trace of mx.profiler, or a part of it, as a picture (SVG) with the standard library alone.
+
+Run ``python tools/draw_trace.py profile.json picture.svg --task step``: the part is that of the
+last task of this name, without it the whole. Rows are threads, with operators inside their
+segments; under them come calls of the interface, and counters as areas. Perfetto shows more.
+"""
+
+import argparse
+import html
+import json
+import zlib
+from pathlib import Path
+
+WIDTH, LEFT, RIGHT = 1200, 150, 20
+ROW, GAP, AREA = 18, 14, 60
+FONT = 'font-family="system-ui,sans-serif" font-size="11"'
+COLOURS = (
+    "#8ecae6", "#a8d5a2", "#ffb703", "#f4a6b5", "#cdb4db", "#bde0fe", "#e9c46a", "#90be6d",
+    "#f9c74f", "#b8c0ff", "#84dcc6", "#ffc8a2",
+)  # fmt: skip
+PLAIN = {"segment": "#dfe4ea", "MXNET_C_API": "#c9d6df"}
+
+
+def pairs(events, first, second, key):
+    """(begin, end) events of one row or pair: the innermost open one ends."""
+    open_ones, found = {}, []
+    for event in sorted((e for e in events if e["ph"] in (first, second)), key=lambda e: e["ts"]):
+        stack = open_ones.setdefault(key(event), [])
+        if event["ph"] == first:
+            stack.append(event)
+        else:
+            found.append((stack.pop(), event))
+    return found
+
+
+def window(events, task):
+    """(from, to) of the last task of a name, or of everything, in microseconds."""
+    tasks = [
+        (begin["ts"], end["ts"])
+        for begin, end in pairs(events, "b", "e", lambda e: (e["cat"], e["id"]))
+        if begin["name"] == task
+    ]
+    times = [event["ts"] for event in events if "ts" in event]
+    return tasks[-1] if tasks else (min(times), max(times))
+
+
+def stacked(spans):
+    """(level, begin, end) of spans; each is one level below those around it."""
+    open_ends, found = [], []
+    for begin, end in sorted(spans, key=lambda pair: (pair[0]["ts"], -pair[1]["ts"])):
+        while open_ends and open_ends[-1] <= begin["ts"]:
+            open_ends.pop()
+        found.append((len(open_ends), begin, end))
+        open_ends.append(end["ts"])
+    return found
+
+
+class Picture:
+    """An SVG that grows downwards."""
+
+    def __init__(self, start, end):
+        self.start, self.scale = start, (WIDTH - LEFT - RIGHT) / (end - start)
+        self.end, self.top, self.parts = end, 40, []
+
+    def x(self, time):
+        return LEFT + (min(max(time, self.start), self.end) - self.start) * self.scale
+
+    def text(self, x, y, words, more=""):
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" {FONT} {more}>{html.escape(words)}</text>'
+        )
+
+    def axis(self):
+        step = 10 ** (len(str(int(self.end - self.start))) - 1)
+        if (self.end - self.start) / step < 4:
+            step /= 2
+        for number in range(int((self.end - self.start) / step) + 1):
+            x = self.x(self.start + number * step)
+            line = f'x1="{x:.1f}" x2="{x:.1f}" y1="28" y2="{self.top}" stroke="#e3e3e3"'
+            self.parts.insert(0, f"<line {line}/>")
+            self.text(x, 22, f"{number * step / 1000:g} ms", 'text-anchor="middle" fill="#666"')
+
+    def row(self, name, spans):
+        """Boxes of spans, with nested ones below."""
+        levels = stacked(spans)
+        self.text(8, self.top + 13, name)
+        for level, begin, end in levels:
+            x, y = self.x(begin["ts"]), self.top + level * ROW
+            width = max(self.x(end["ts"]) - x, 0.5)
+            colour = PLAIN.get(begin["cat"])
+            colour = colour or COLOURS[zlib.crc32(begin["name"].encode()) % len(COLOURS)]
+            about = f"{begin['name']}, {(end['ts'] - begin['ts']) / 1000:.3f} ms"
+            self.parts.append(
+                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW - 2}" fill="{colour}">'
+                f"<title>{html.escape(about)}</title></rect>"
+            )
+            shown = begin["name"][: int((width - 4) / 6)]
+            if len(shown) > 2:
+                self.text(x + 3, y + 12, shown)
+        self.top += ROW * (1 + max((level for level, _, _ in levels), default=0)) + GAP
+
+    def counter(self, name, events, unit):
+        """An area under the values of a counter."""
+        before = [e["args"][name] for e in events if e["ts"] <= self.start]
+        points = [(self.start, before[-1] if before else events[0]["args"][name])]
+        points += [(e["ts"], e["args"][name]) for e in events if self.start < e["ts"] <= self.end]
+        points.append((self.end, points[-1][1]))
+        most = max(value for _, value in points) or 1
+        bottom, corners = self.top + AREA, [f"{LEFT},{self.top + AREA}"]
+        height = bottom
+        for time, value in points:
+            x = self.x(time)
+            corners.append(f"{x:.1f},{height:.1f}")
+            height = bottom - value / most * (AREA - 4)
+            corners.append(f"{x:.1f},{height:.1f}")
+        corners.append(f"{self.x(self.end):.1f},{bottom}")
+        self.parts.append(f'<polygon points="{" ".join(corners)}" fill="#f4b6a6"/>')
+        self.text(8, self.top + 13, name)
+        self.text(8, self.top + 29, f"at most {most / unit:.2f} MB", 'fill="#666"')
+        self.top += AREA + GAP
+
+    def whole(self):
+        self.axis()
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.top}">\n'
+            f'<rect width="{WIDTH}" height="{self.top}" fill="white"/>\n'
+            + "\n".join(self.parts)
+            + "\n</svg>\n"
+        )
+
+
+def draw(events, task=None):
+    """The text of the picture."""
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    threads = {
+        (e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"
+    }
+    start, end = window(events, task)
+    picture = Picture(start, end)
+
+    def inside(found):
+        return [(b, e) for b, e in found if b["ts"] < end and e["ts"] > start]
+
+    rows = {}
+    for begin, close in inside(pairs(events, "B", "E", lambda e: (e["pid"], e["tid"]))):
+        rows.setdefault((begin["pid"], begin["tid"]), []).append((begin, close))
+    for place in sorted(rows):
+        picture.row(f"{names[place[0]]}: {threads[place]}", rows[place])
+    calls = {}
+    for begin, close in inside(pairs(events, "b", "e", lambda e: (e["cat"], e["id"]))):
+        if begin["cat"] == "MXNET_C_API":
+            calls.setdefault(begin["tid"], []).append((begin, close))
+    for thread in sorted(calls):
+        picture.row(f"calls: {threads[calls[thread][0][0]['pid'], thread]}", calls[thread])
+    memory = [e for e in events if e["ph"] == "C" and e["cat"] == "Device Storage"]
+    for name in sorted({e["name"] for e in memory}):
+        changes = sorted((e for e in memory if e["name"] == name), key=lambda e: e["ts"])
+        picture.counter(name, changes, 1e6)
+    return picture.whole()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace", type=Path)
+    parser.add_argument("picture", type=Path)
+    parser.add_argument("--task", help="draw the time of the last task of this name only")
+    given = parser.parse_args()
+    events = json.loads(given.trace.read_text())["traceEvents"]
+    given.picture.write_text(draw(events, given.task))
+
+
+if __name__ == "__main__":
+    main()
