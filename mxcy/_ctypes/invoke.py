@@ -270,10 +270,12 @@ def _given_outputs(prepared, out):
 
 def invoke(variant, inputs, numbers, out):
     """Run an operator on arrays; returns the visible outputs, one array or a list."""
-    if not profiler.profiled.value & profiler.API:
+    if not profiler.profiled.value & profiler.CALLS:
         return _perform(variant, inputs, numbers, out)
     began = profiler.now()
+    profiler.set_owner(variant.find(inputs).named_source())
     found = _perform(variant, inputs, numbers, out)
+    profiler.set_owner(0)
     profiler.api_end("MXImperativeInvokeEx", began)
     return found
 

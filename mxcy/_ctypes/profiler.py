@@ -10,6 +10,7 @@ __all__ = ["recorder"]
 recorder = sys.modules[__name__]
 
 SYMBOLIC, IMPERATIVE, API, MEMORY, RUNNING = 1, 2, 4, 8, 16
+CALLS = API | MEMORY  # when one of these is on, a call tells that it is one
 OPERATOR, _API_CALL = 0, 2
 
 profiled = ctypes.c_int32.in_dll(lib, "mx_profile_bits")  # .value: what is recorded now
@@ -57,6 +58,7 @@ set_limit = lib.mx_profile_limit
 now = lib.mx_profile_now
 count = lib.mx_profile_count
 reset = lib.mx_profile_reset
+set_owner = lib.mx_profile_owner  # the source under which allocations are listed
 waiting, dropped, epoch = lib.mx_profile_waiting, lib.mx_profile_dropped, lib.mx_profile_epoch
 
 

@@ -10,6 +10,7 @@ from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, current_context
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
+from mxcy.profiler.scopes import scope
 
 __all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
 
@@ -223,8 +224,9 @@ class Parameter:
 
     def _spread(self, data, contexts):
         """Put copies of `data` on the contexts, with gradients."""
-        self._data = {ctx: data.copyto(ctx) for ctx in contexts}
-        self._attach_gradients()
+        with scope(self.name):
+            self._data = {ctx: data.copyto(ctx) for ctx in contexts}
+            self._attach_gradients()
 
     def _attach_gradients(self):
         if self.grad_req == "null":

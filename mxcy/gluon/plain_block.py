@@ -5,12 +5,14 @@ import warnings
 from collections import OrderedDict
 
 from mxcy import initializer
+from mxcy._front import recorder
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.parameter_files import ParameterFiles
 from mxcy.gluon.scope import BlockScope
 from mxcy.gluon.summary import print_summary
 from mxcy.gluon.utils import HookHandle
+from mxcy.profiler.scopes import MEMORY, scope
 
 __all__ = ["Block"]
 
@@ -344,7 +346,11 @@ class Block(ParameterFiles):
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        out = self._evaluate(args)
+        if recorder.bits() & MEMORY:  # its memory is then listed under its name
+            with scope(self._name):
+                out = self._evaluate(args)
+        else:
+            out = self._evaluate(args)
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)

@@ -5,7 +5,9 @@ import contextvars
 
 from mxcy import _front
 
-__all__ = ["scope"]
+__all__ = ["MEMORY", "scope"]
+
+MEMORY = 8  # the bit of `recorder.bits()` that says memory is followed: MX_PROFILE_MEMORY
 
 _current = contextvars.ContextVar("profiler_scope", default="<unk>:")
 

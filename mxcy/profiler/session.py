@@ -10,15 +10,16 @@ from mxcy import _front, env
 from mxcy.base import MXNetError
 from mxcy.profiler import tables
 from mxcy.profiler.memory import write_allocations
+from mxcy.profiler.scopes import MEMORY
 from mxcy.profiler.trace import TraceFile
 
 __all__ = ["Session", "session"]
 
 # Bits of mxcy_profiler.h, by the option that asks for them.
 BITS = {
-    "profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": 8,
+    "profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": MEMORY,
 }  # fmt: skip
-_MEMORY, _RUNNING = 8, 16
+_RUNNING = 16
 _PUBLISHING = 0.1  # the most of the time that may go into files while the program runs
 
 
@@ -114,7 +115,7 @@ class Session:
         bits = 0
         if self._running:
             # Memory is followed in pauses too, so that what lives is known afterwards.
-            bits = self._bits & _MEMORY if self._paused else self._bits | _RUNNING
+            bits = self._bits & MEMORY if self._paused else self._bits | _RUNNING
         _front.recorder.set_bits(bits)
 
     # --- files ---

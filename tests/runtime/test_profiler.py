@@ -8,26 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.base import MXNetError
-from tests.runtime.traces import checked, intervals, named
-
-
-@pytest.fixture
-def profiler(tmp_path):
-    """`mx.profiler`, with a file of the test's own, stopped and emptied afterwards."""
-    path = tmp_path / "profile.json"
-    mx.profiler.set_config(filename=str(path))
-    mx.profiler.path = path
-    yield mx.profiler
-    mx.profiler.resume()
-    mx.profiler.set_config(filename=str(path), aggregate_stats=True)
-    mx.profiler.set_state("stop")
-    mx.profiler.dumps(reset=True)
-    mx.profiler.set_config(filename=str(path))
-    del mx.profiler.path
-
-
-def configure(profiler, **options):
-    profiler.set_config(filename=str(profiler.path), continuous_dump=False, **options)
+from tests.runtime.traces import checked, configure, intervals, named
 
 
 def three_operators():
@@ -327,7 +308,11 @@ def test_objects_of_programs(profiler):
     configure(profiler, aggregate_stats=True)
     domain = profiler.Domain("dom")
     task, frame = domain.new_task("tk"), domain.new_frame("fr")
-    event, counter, marker = profiler.Event("ev"), domain.new_counter("ctr", 1), domain.new_marker("mk")
+    event, counter, marker = (
+        profiler.Event("ev"),
+        domain.new_counter("ctr", 1),
+        domain.new_marker("mk"),
+    )
     assert [str(x) for x in (domain, task, frame, event, counter, marker)] == [
         "dom", "tk", "fr", "ev", "ctr", "mk",
     ]  # fmt: skip

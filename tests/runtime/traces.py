@@ -1,10 +1,10 @@
-"""What a Chrome trace must be like, as far as Perfetto cares."""
+"""What a Chrome trace must be like, as far as Perfetto cares, and what one tells."""
 
 import collections
 import json
 import numbers
 
-__all__ = ["checked", "intervals", "named"]
+__all__ = ["checked", "configure", "intervals", "named"]
 
 #: phase -> the members that its events have besides ph
 MEMBERS = {
@@ -88,3 +88,8 @@ def intervals(events, category):
 def named(events, category):
     """The names of all b/e pairs of a category, in the order of their beginnings."""
     return [name for name, _ in intervals(events, category)]
+
+
+def configure(profiler, **options):
+    """Set options; the file is that of the fixture, and is written by `dump` alone."""
+    profiler.set_config(filename=str(profiler.path), continuous_dump=False, **options)
