@@ -332,7 +332,8 @@ cdef inline int name_for_profiler(Prepared prepared) except -1:
     if mx_profiled(MX_PROFILE_IMPERATIVE | MX_PROFILE_MEMORY):
         if prepared.source == 0:
             prepared.source = operator_source(prepared.call)
-        mx_profile_owner(prepared.source)
+        if mx_profiled(MX_PROFILE_MEMORY):
+            mx_profile_owner(prepared.source)
     return 0
 
 
