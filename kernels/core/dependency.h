@@ -3,7 +3,7 @@
 // First come, first served: a reader joins running readers unless somebody waits already, a writer
 // waits until it is alone. A task submits all its requests at once, so every queue has the same
 // order of tasks, and nobody waits in a circle. No locks, threads or memory of its own: callers
-// hold a lock, and tests try every order of events (tests/native/explore_dependency.cc).
+// hold a lock, and tests try every order of events (tests/engine/explore_dependency.cc).
 #pragma once
 #include <cstdint>
 

@@ -55,6 +55,19 @@ static int settle_var(mx_var* var, int32_t access, int32_t limit, Lock& lock) {
   return wait_turn(mark, lock, limit) ? 0 : 1;
 }
 
+// Leave out what the running operation holds already; false when it would wait for itself.
+static bool leave_out_held(Operation* operation) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < operation->count; ++i) {
+    const Request& request = operation->requests[i];
+    if (holds(running_operation, var_of(request), request.access)) continue;
+    if (holds(running_operation, var_of(request), MX_READS)) return false;
+    operation->requests[kept++] = request;
+  }
+  operation->count = kept;
+  return true;
+}
+
 static bool all_free(const Operation* operation) {
   flush_bulks_of(operation);
   for (int32_t i = 0; i < operation->count; ++i)
@@ -101,6 +114,10 @@ extern "C" int mx_engine_enter(mx_var* const* vars, const int32_t* access, int32
   Lock lock(e.lock);
   Operation* holder = make_operation(only_variables(vars, access, n), Role::kHold);
   if (!holder) return -1;
+  if (!leave_out_held(holder)) {
+    free_operation(holder);
+    return mx_fail("engine: an operation waits for itself");
+  }
   if (limit == 0 && !all_free(holder)) {
     free_operation(holder);
     return 1;
@@ -123,6 +140,7 @@ extern "C" void mx_engine_leave(mx_var* const* vars, const int32_t* access, int3
   Lock lock(e.lock);
   Operation* holder = make_operation(only_variables(vars, access, n), Role::kHold);
   if (!holder) return;
+  leave_out_held(holder);
   FailurePtr failure;
   if (error) {
     failure = make_failure(holder->given, error);

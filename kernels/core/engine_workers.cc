@@ -16,12 +16,11 @@ namespace mx {
 // most operations, and busy programs push the next one soon.
 constexpr int kSpins = 50;
 
-// How the queues and their threads are called.
+// How the queues are called, and their threads before the thread's number.
 static const char* const kQueueNames[] = {"cpu%d",      "cpu_priority", "gpu%d",   "gpu%d_priority",
                                           "gpu%d_copy", "all",          "all_copy"};
-static const char* const kThreadNames[] = {"mx-cpu%d-w%d", "mx-cpu%d-p%d", "mx-gpu%d-w%d",
-                                           "mx-gpu%d-p%d", "mx-gpu%d-c%d", "mx-all%d-w%d",
-                                           "mx-all%d-c%d"};
+static const char* const kThreadNames[] = {"mx-cpu%d-w", "mx-cpu-p", "mx-gpu%d-w", "mx-gpu%d-p",
+                                           "mx-gpu%d-c", "mx-all-w", "mx-all-c"};
 
 Workers::Workers(Family family, int32_t device, int32_t size, int32_t share)
     : family(family), device(device), size(size), share(share) {
@@ -107,7 +106,8 @@ Operation* Workers::next(Lock& lock) {
 
 void Workers::serve(int32_t number) {
   char title[64];
-  snprintf(title, sizeof title, kThreadNames[(int)family], device, number);
+  const int length = snprintf(title, sizeof title, kThreadNames[(int)family], device);
+  snprintf(title + length, sizeof title - length, "%d", number);
   title[15] = 0;  // the system takes no more
   pthread_setname_np(pthread_self(), title);
   unbind_thread();

@@ -6,13 +6,14 @@ idle until the lock is given up.
 
 import ctypes
 import itertools
+import sys
 
 from mxcy._ctypes.native import lib
 from mxcy.base import MXNetError, kernel_error
 
 __all__ = [
     "READS", "WRITES", "Completion", "Operation", "Var", "allow_bulk", "configure_engine",
-    "engine_stats", "held", "push", "push_operation", "raise_stored", "set_bulk_size",
+    "engine_stats", "held", "is_naive", "push", "raise_stored", "set_bulk_size",
     "settle_var", "start_engine", "stop_engine", "wait_all", "wait_for", "wait_var",
 ]  # fmt: skip
 
@@ -213,18 +214,15 @@ _RUN_ADDRESS, _DROP_ADDRESS = (ctypes.cast(f, ctypes.c_void_p).value for f in (_
 _naive = False
 
 
-def push_operation(operation):
-    """Push an Operation, with the Python lock held; raises what fails here."""
-    if _naive and not held.mx_engine_on_worker():
-        for var in (ctypes.c_void_p * operation.nvars).from_address(operation.vars):
-            while not (held.mx_var_idle(var) or held.mx_var_failed(var)):
-                settle_var(var, WRITES)
-    if held.mx_engine_push(ctypes.byref(operation)) != 0:
-        raise_stored()
+def is_naive():
+    """Whether operations run where they are pushed."""
+    return _naive
 
 
 def push(function, reads, writes, name, place, priority, property, device_type, device_id):
     """Have a function called in its turn; see `_cy/engine.pyx`."""
+    if sys.is_finalizing():  # the callbacks may be gone already
+        return function()
     used = [*reads, *writes]
     variables = (ctypes.c_void_p * max(len(used), 1))(*(one.var for one in used))
     access = (ctypes.c_int32 * max(len(used), 1))(*[READS] * len(reads), *[WRITES] * len(writes))
@@ -234,7 +232,9 @@ def push(function, reads, writes, name, place, priority, property, device_type, 
         device_type, device_id, PROPERTIES[property], priority,
     )  # fmt: skip
     _jobs[operation.payload] = function, property == "async", used
-    push_operation(operation)
+    library = pending if _naive or property == "async" else held  # it may run here
+    if library.mx_engine_push(ctypes.byref(operation)) != 0:
+        raise_stored()
 
 
 # --- settings

@@ -79,10 +79,9 @@ cdef extern from "mxcy_engine.h" nogil:
     int32_t mx_engine_on_worker()
 
 
+cdef bint is_naive() noexcept  # whether operations run where they are pushed
 cdef int raise_stored() except -1  # mx_last_error as the exception that it tells of
 # Called with the Python lock, which they give up; errors of the engine are raised.
 cdef int wait_var(mx_var *var, int32_t access) except -1
 cdef int settle_var(mx_var *var, int32_t access) except -1
 cdef int wait_everything() except -1
-# In NaiveEngine this waits until nobody else uses the variables: pushing itself keeps the lock.
-cdef int push_operation(const mx_operation *operation) except -1

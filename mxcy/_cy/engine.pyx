@@ -26,6 +26,10 @@ cdef dict PROPERTIES = {
 cdef bint naive = False
 
 
+cdef bint is_naive() noexcept:
+    return naive
+
+
 # --- waiting -------------------------------------------------------------------------------------
 
 cdef int raise_stored() except -1:
@@ -198,19 +202,6 @@ cdef void drop_function(void *payload) noexcept with gil:
     Py_DECREF(<tuple>payload)
 
 
-cdef int push_operation(const mx_operation *operation) except -1:
-    cdef int32_t i
-    cdef mx_var *var
-    if naive and not mx_engine_on_worker():
-        for i in range(operation.nvars):
-            var = operation.vars[i]
-            while not (mx_var_idle(var) or mx_var_failed(var)):
-                settle_var(var, MX_WRITES)
-    if mx_engine_push(operation) != 0:
-        raise_stored()
-    return 0
-
-
 def push(function, list reads, list writes, str name, str place, int priority, str property,
          int device_type, int device_id):
     """Have a function called once those before it that use the same variables are done.
@@ -229,7 +220,7 @@ def push(function, list reads, list writes, str name, str place, int priority, s
     device_type, device_id : int
     """
     cdef mx_operation operation
-    cdef int i, count = len(reads) + len(writes)
+    cdef int i, status, count = len(reads) + len(writes)
     cdef bytes title = name.encode()
     cdef bytes where = place.encode()
     cdef mx_var **vars = <mx_var **>malloc(max(count, 1) * sizeof(mx_var *))
@@ -251,7 +242,13 @@ def push(function, list reads, list writes, str name, str place, int priority, s
         operation.vars, operation.access, operation.nvars = vars, access, count
         operation.device_type, operation.device_id = device_type, device_id
         Py_INCREF(job)
-        push_operation(&operation)
+        if naive or operation.property == MX_OP_ASYNC:  # it may run here, and others must then
+            with nogil:
+                status = mx_engine_push(&operation)
+        else:
+            status = mx_engine_push(&operation)
+        if status != 0:
+            raise_stored()
     finally:
         free(vars)
         free(access)

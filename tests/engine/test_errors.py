@@ -1,0 +1,167 @@
+"""What becomes of operations that fail."""
+
+import gc
+
+import pytest
+
+import mxcy as mx
+from mxcy.base import MXNetError
+
+
+def fail(text="planned"):
+    raise ValueError(text)
+
+
+def place_of_next_line():
+    import sys
+
+    return f"test_errors.py:{sys._getframe(1).f_lineno + 1}"
+
+
+def test_an_error_names_operator_and_line_and_stays(threaded):
+    variable = mx.engine.Var()
+    place = place_of_next_line()
+    mx.engine.push(fail, writes=[variable], name="log")
+    for wait in (variable.wait_to_read, variable.wait_to_write, variable.wait_to_read):
+        with pytest.raises(MXNetError) as caught:
+            wait()
+        assert (
+            str(caught.value) == f"Error in operator log: ValueError: planned (called at {place})"
+        )
+    assert variable.failed and not variable.idle and variable.version == 0
+    mx.engine.waitall()  # it was told of
+
+
+def test_what_reads_a_failed_variable_is_skipped_and_fails_alike(threaded):
+    variables = [mx.engine.Var() for _ in range(5)]
+    done = []
+    mx.engine.push(fail, writes=[variables[0]], name="first")
+    for source, target in zip(variables, variables[1:], strict=False):
+        mx.engine.push(lambda: done.append(1), [source], [target], name="later")
+    for variable in reversed(variables):
+        with pytest.raises(MXNetError, match="operator first"):
+            variable.wait_to_read()
+    assert not done
+
+
+def test_writing_heals(threaded):
+    first, second = mx.engine.Var(), mx.engine.Var()
+    mx.engine.push(fail, writes=[first])
+    mx.engine.push(bool, reads=[first], writes=[second])
+    with pytest.raises(MXNetError):
+        second.wait_to_read()
+    mx.engine.push(bool, writes=[first])
+    first.wait_to_read()
+    with pytest.raises(MXNetError):
+        second.wait_to_read()
+    mx.engine.push(bool, reads=[first], writes=[second])
+    second.wait_to_read()
+    assert first.idle and second.idle
+
+
+def test_noskip_runs_all_the_same(threaded):
+    variable, done = mx.engine.Var(), []
+    mx.engine.push(fail, writes=[variable])
+    mx.engine.push(lambda: done.append(1), reads=[variable], property="noskip")
+    with pytest.raises(MXNetError):
+        mx.engine.waitall()
+    assert done == [1]
+
+
+def test_waitall_raises_the_first_and_forgets_the_others(threaded):
+    shared, *variables = [mx.engine.Var() for _ in range(4)]  # shared: one after the other
+    for number, variable in enumerate(variables):
+        mx.engine.push(lambda n=number: fail(f"number {n}"), writes=[shared, variable])
+    with pytest.raises(MXNetError, match="number 0"):
+        mx.engine.waitall()
+    mx.engine.waitall()
+    assert mx.engine.stats()["errors"] == 0
+    for variable in variables:
+        with pytest.raises(MXNetError):
+            variable.wait_to_read()
+
+
+def test_a_thousand_failures_all_surface_and_none_twice(threaded):
+    variables = [mx.engine.Var() for _ in range(1000)]
+    for number, variable in enumerate(variables):
+        mx.engine.push(lambda n=number: fail(f"number {n}."), writes=[variable])
+    for number in range(0, 1000, 2):
+        with pytest.raises(MXNetError, match=f"number {number}[.]"):
+            variables[number].wait_to_read()
+    assert mx.engine.stats()["errors"] == 500
+    first = mx.engine.stats()
+    with pytest.raises(MXNetError, match="number [0-9]*[13579][.]"):  # none that was raised above
+        mx.engine.waitall()
+    mx.engine.waitall()
+    assert mx.engine.stats()["failed"] == first["failed"]
+    for number in range(1, 1000, 2):
+        with pytest.raises(MXNetError, match=f"number {number}[.]"):
+            variables[number].wait_to_read()
+    mx.engine.waitall()
+
+
+def test_failures_one_by_one_through_waitall(threaded):
+    variable = mx.engine.Var()
+    for number in range(1000):
+        mx.engine.push(lambda n=number: fail(f"number {n}."), writes=[variable])
+        with pytest.raises(MXNetError, match=f"number {number}[.]"):
+            mx.engine.waitall()
+        mx.engine.waitall()
+
+
+def test_errors_of_forgotten_variables_are_not_lost(threaded):
+    mx.engine.push(fail, writes=[mx.engine.Var()])
+    gc.collect()
+    with pytest.raises(MXNetError, match="planned"):
+        mx.engine.waitall()
+
+
+def test_the_type_of_index_errors_is_kept(threaded):
+    variable = mx.engine.Var()
+
+    def take():
+        raise IndexError("index 7 is out of bounds")
+
+    mx.engine.push(take, writes=[variable])
+    with pytest.raises(IndexError, match="Error in operator take: index 7 is out of bounds"):
+        variable.wait_to_read()
+
+
+def test_naive_engine_raises_at_the_call(use_engine):
+    use_engine("NaiveEngine")
+    variable = mx.engine.Var()
+    with pytest.raises(MXNetError, match="operator fail: ValueError: planned"):
+        mx.engine.push(fail, writes=[variable])
+    variable.wait_to_read()
+    assert variable.idle
+    mx.engine.waitall()
+
+
+def test_an_asynchronous_operation_fails_with_a_text(threaded):
+    variable = mx.engine.Var()
+    mx.engine.push(
+        lambda done: done("no network"), writes=[variable], name="fetch", property="async"
+    )
+    with pytest.raises(MXNetError, match="operator fetch: no network"):
+        variable.wait_to_read()
+
+
+def test_an_asynchronous_operation_whose_completion_is_lost_fails(engine):
+    variable = mx.engine.Var()
+    with pytest.raises(MXNetError, match="thrown away"):
+        mx.engine.push(lambda done: None, writes=[variable], property="async")
+        variable.wait_to_read()
+
+
+def test_an_operation_that_would_wait_for_itself_fails(threaded):
+    variable = mx.engine.Var()
+    mx.engine.push(mx.engine.waitall, writes=[variable])
+    with pytest.raises(MXNetError, match="waits for itself"):
+        variable.wait_to_read()
+
+
+def test_bad_arguments():
+    with pytest.raises(KeyError):
+        mx.engine.push(bool, property="sometimes")
+    with pytest.raises(AttributeError):
+        mx.engine.push(bool, reads=["no variable"])

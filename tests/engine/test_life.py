@@ -1,0 +1,141 @@
+"""Fork, signals and exit, in programs of their own."""
+
+import pytest
+
+START = """
+import os, signal, sys, threading, time
+import mxcy as mx
+variable, order = mx.engine.Var(), []
+"""
+
+
+def test_import_starts_no_thread(run_python):
+    code = "import os, mxcy as mx; mx.engine; print(len(os.listdir('/proc/self/task')))"
+    assert run_python(code, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1").strip() == "1"
+
+
+@pytest.mark.parametrize("kind", ["ThreadedEngine", "ThreadedEnginePerDevice"])
+def test_fork_with_pending_operations(run_python, kind):
+    code = (
+        START
+        + """
+for n in range(200):
+    mx.engine.push(lambda n=n: (time.sleep(0.001), order.append(n)), writes=[variable])
+child = os.fork()
+assert order == list(range(200)), order
+assert mx.engine.stats()["threads"] == 0
+for n in range(200, 300):
+    mx.engine.push(lambda n=n: order.append(n), writes=[variable])
+variable.wait_to_read()
+assert order == list(range(300)), order
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+for _ in range(20):
+    mx.engine.push(bool, writes=[variable])
+    child = os.fork()
+    if child == 0:
+        mx.engine.push(bool, writes=[variable])
+        mx.engine.waitall()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("parent", len(order))
+"""
+    )
+    assert run_python(code, MXNET_ENGINE_TYPE=kind).endswith("parent 300\n")
+
+
+def test_fork_while_other_threads_push(run_python):
+    code = (
+        START
+        + """
+end = []
+def program():
+    while not end:
+        mx.engine.push(lambda: order.append(1), writes=[variable])
+        variable.wait_to_read()
+threads = [threading.Thread(target=program) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        mx.engine.push(lambda: order.append("child"), writes=[variable])
+        mx.engine.waitall()
+        os._exit(0 if order[-1] == "child" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+end.append(1)
+for thread in threads:
+    thread.join()
+mx.engine.waitall()
+print("fine")
+"""
+    )
+    assert run_python(code).strip() == "fine"
+
+
+@pytest.mark.parametrize("wait", ["mx.engine.waitall()", "variable.wait_to_read()"])
+def test_interrupts_end_a_wait(run_python, wait):
+    code = (
+        START
+        + f"""
+begin = threading.Event()
+mx.engine.push(lambda: begin.wait(60), writes=[variable])
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.time()
+try:
+    {wait}
+except KeyboardInterrupt:
+    print("interrupted", time.time() - start < 10)
+begin.set()
+mx.engine.waitall()
+"""
+    )
+    assert run_python(code).strip() == "interrupted True"
+
+
+def test_exit_finishes_what_was_pushed(run_python):
+    code = (
+        START
+        + """
+class Late:
+    def __del__(self):
+        mx.engine.push(lambda: print("late"), writes=[variable])
+        mx.engine.waitall()
+late = Late()
+mx.engine.push(lambda: (time.sleep(0.2), print("done")), writes=[variable])
+"""
+    )
+    assert run_python(code).split() == ["done", "late"]
+
+
+def test_exit_by_an_exception_with_pending_operations(run_python):
+    code = (
+        START
+        + """
+for _ in range(100):
+    mx.engine.push(lambda: time.sleep(0.001), writes=[variable])
+sys.exit("the end")
+"""
+    )
+    assert run_python(code, fails=True).strip() == "the end"
+
+
+def test_threads_are_named_and_end(run_python):
+    code = (
+        START
+        + """
+def names():
+    tasks = os.listdir("/proc/self/task")
+    return sorted(open(f"/proc/self/task/{task}/comm").read().strip() for task in tasks)
+mx.engine.push(bool)
+mx.engine.push(bool, property="prioritized")
+mx.engine.push(bool, context=mx.gpu(1), property="copy_to")
+mx.engine.waitall()
+time.sleep(0.2)
+print([name for name in names() if name.startswith("mx-")])
+"""
+    )
+    expected = ["mx-cpu-p0", "mx-cpu-p1", "mx-cpu0-w0", "mx-cpu0-w1", "mx-gpu1-c0"]
+    variables = {"MXNET_CPU_WORKER_NTHREADS": "2", "MXNET_CPU_PRIORITY_NTHREADS": "2"}
+    assert eval(run_python(code, MXNET_GPU_COPY_NTHREADS="1", **variables)) == expected

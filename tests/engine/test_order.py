@@ -1,0 +1,169 @@
+"""The order of operations: random programs, priorities, queues of devices, threads."""
+
+import random
+import threading
+import time
+
+import pytest
+
+import mxcy as mx
+
+FEW = 50
+
+
+def random_program(seed, length):
+    """(reads, writes) of operations, as numbers of variables."""
+    chance = random.Random(seed)
+    for _ in range(length):
+        used = chance.sample(range(FEW), chance.choice((1, 1, 2, 2, 3, 4)))
+        split = chance.randint(0, len(used) - 1)
+        yield used[:split], used[split:]
+
+
+def step(number, reads, writes, values):
+    """What operation `number` does: new values that depend on all that it sees."""
+    seen = hash((number, *(values[i] for i in reads), *(values[i] for i in writes)))
+    for i in writes:
+        values[i] = seen
+
+
+def test_random_programs_give_what_serial_ones_give(engine):
+    expected, values = [0] * FEW, [0] * FEW
+    variables = [mx.engine.Var() for _ in range(FEW)]
+    for number, (reads, writes) in enumerate(random_program(1, 10_000)):
+        step(number, reads, writes, expected)
+
+        def work(number=number, reads=reads, writes=writes):
+            if number % 401 == 0:
+                time.sleep(0.002)
+            step(number, reads, writes, values)
+
+        mx.engine.push(work, [variables[i] for i in reads], [variables[i] for i in writes])
+    mx.engine.waitall()
+    assert values == expected
+
+
+def test_readers_run_at_the_same_time(use_engine):
+    use_engine("ThreadedEnginePerDevice", workers=2)
+    shared, meeting = mx.engine.Var(), threading.Barrier(2)
+    for _ in range(2):
+        mx.engine.push(lambda: meeting.wait(20), reads=[shared])
+    mx.engine.waitall()
+
+
+def test_one_worker_runs_one_at_a_time(use_engine):
+    use_engine("ThreadedEnginePerDevice", workers=1)
+    running, most = [], []
+
+    def work():
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.01)
+        running.pop()
+
+    for _ in range(5):
+        mx.engine.push(work)
+    mx.engine.waitall()
+    assert max(most) == 1
+
+
+def test_larger_priorities_come_first(use_engine):
+    use_engine("ThreadedEnginePerDevice", priority_workers=1)
+    begin, order = threading.Event(), []
+    mx.engine.push(lambda: begin.wait(20), property="prioritized")
+    for priority in (1, 3, 2, 3, -1):
+        mx.engine.push(
+            lambda p=priority: order.append(p), priority=priority, property="prioritized"
+        )
+    begin.set()
+    mx.engine.waitall()
+    assert order == [3, 3, 2, 1, -1]
+
+
+def test_without_priorities_in_the_order_of_pushes(use_engine):
+    use_engine("ThreadedEngine", workers=1)
+    order = []
+    for priority in (1, 3, 2):
+        mx.engine.push(lambda p=priority: order.append(p), priority=priority)
+    mx.engine.waitall()
+    assert order == [1, 3, 2]
+
+
+def test_every_device_has_its_queues(use_engine):
+    use_engine("ThreadedEnginePerDevice", workers=2)
+    seen = set()
+    for context in (mx.cpu(0), mx.cpu(1), mx.gpu(0)):
+        for kind in ("normal", "prioritized", "copy_to"):
+            mx.engine.push(
+                lambda: seen.add(threading.get_native_id()), context=context, property=kind
+            )
+            mx.engine.waitall()
+    queues = mx.engine.stats()["queues"]
+    assert {name: queue["threads"] for name, queue in queues.items()} == {
+        "cpu0": 2, "cpu1": 2, "cpu_priority": 4, "gpu0": 2, "gpu0_priority": 2, "gpu0_copy": 2,
+    }  # fmt: skip
+    assert {name: queue["run"] for name, queue in queues.items()} == {
+        "cpu0": 2, "cpu1": 2, "cpu_priority": 2, "gpu0": 1, "gpu0_priority": 1, "gpu0_copy": 1,
+    }  # fmt: skip
+    assert len(seen) >= 6 and threading.get_native_id() not in seen
+
+
+def test_many_threads_push_and_wait(engine):
+    totals, variables = [0] * 8, [mx.engine.Var() for _ in range(8)]
+    failures = []
+
+    def program(seed):
+        chance = random.Random(seed)
+        try:
+            for _ in range(1000):
+                target, source = chance.sample(range(8), 2)
+
+                def add(target=target):
+                    before = totals[target]
+                    time.sleep(0)  # lets others in, were there any
+                    totals[target] = before + 1
+
+                mx.engine.push(add, [variables[source]], [variables[target]])
+                if chance.random() < 0.05:
+                    variables[target].wait_to_read()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=program, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    mx.engine.waitall()
+    assert not failures and sum(totals) == 8 * 1000
+    assert sum(variable.version for variable in variables) == 8 * 1000
+
+
+def test_an_operation_may_push_on_what_it_holds(engine):
+    variable, order = mx.engine.Var(), []
+
+    def outer():
+        mx.engine.push(lambda: order.append("inner"), writes=[variable])
+        order.append("outer")
+
+    mx.engine.push(outer, writes=[variable])
+    variable.wait_to_read()
+    assert order == ["inner", "outer"]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_asynchronous_operations_end_when_they_say_so(engine, busy):
+    variable, order, threads = mx.engine.Var(), [], []
+    if busy and engine != "NaiveEngine":
+        mx.engine.push(lambda: time.sleep(0.05), writes=[variable])
+
+    def start(done):
+        threads.append(threading.get_ident())
+        threading.Timer(0.05, lambda: (order.append("end"), done())).start()
+
+    mx.engine.push(start, writes=[variable], property="async")
+    mx.engine.push(lambda: order.append("next"), reads=[variable])
+    mx.engine.waitall()
+    assert order == ["end", "next"]
+    if not busy or engine == "NaiveEngine":
+        assert threads == [threading.get_ident()]
