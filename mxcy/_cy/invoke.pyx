@@ -131,7 +131,8 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
-        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK and made.threads == 1
+        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK
+        and made.threads == 1
         and len(call.params or b"") <= SMALL_PARAMS
     )
     return made

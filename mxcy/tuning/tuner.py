@@ -26,8 +26,9 @@ __all__ = ["ALL", "Library", "Tuner"]
 ALL = 1 << 20
 
 _LEAST = 2048  # steps of work: fewer never pay for another thread
-_MOST = 1 << 20  # more always do
-_MOST_BYTES = 16 << 20  # of a call that is tried out
+_MOST = 1 << 22  # more always do
+_MOST_BYTES = 8 << 20  # of a call that is tried out as it is
+_WORTH = 0.95  # of the time: a gain below does not pay for the other cores' work
 _BUDGET = 1_000_000  # nanoseconds of a kernel's runs
 _REGION_BUDGET = 500_000  # of parallel regions
 _TRIES = 3  # of a kernel, while other programs have the cores
@@ -131,9 +132,9 @@ class Tuner:
         if call.work > _MOST:
             return True
         touched = sum(spec.nbytes for spec in (*call.ins, *call.outs))
-        if touched > _MOST_BYTES:
-            return static
         flat = _is_flat(call, kernel)
+        if touched > _MOST_BYTES and not flat:
+            return static
         key = f"{call.kernel} {_types(call)}" + ("" if flat else _form(call, values))
         where = "in" if touched <= library.second_cache() else "out"
         table = self._table(team)
@@ -148,7 +149,7 @@ class Tuner:
         if rates is None:
             return static
         alone, together = rates
-        return self._region(table) + call.work * together < call.work * alone
+        return self._region(table) + call.work * together < _WORTH * call.work * alone
 
     def _rates(self, table: "Table", key: str, where: str) -> list[float] | None:
         """Nanoseconds per step, alone and in the team, where nothing about them is in doubt."""
@@ -283,7 +284,7 @@ class Tuner:
         if rates is None:
             return None
         alone, together = rates
-        gain = alone - together
+        gain = _WORTH * alone - together
         return {
             "alone": alone,
             "team": together,
