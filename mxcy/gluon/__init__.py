@@ -1,6 +1,6 @@
 """Gluon: networks made of blocks, and what is needed to train them."""
 
-from mxcy.gluon import block, data, loss, metric, model_zoo, nn, parameter, trainer, utils
+from mxcy.gluon import block, data, loss, metric, model_zoo, nn, parameter, rnn, trainer, utils
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.parameter import (
     Constant,
@@ -28,6 +28,7 @@ __all__ = [
     "model_zoo",
     "nn",
     "parameter",
+    "rnn",
     "tensor_types",
     "trainer",
     "utils",

@@ -65,6 +65,21 @@ def _concat_infer(a, ins):
     return Spec(_with(others, axis, -1 if -1 in extents else sum(extents)), dtype)
 
 
+def _concat_back(a, ins, outs):
+    """One extent along the dimension may be what the others leave of the output's."""
+    back_dtypes(a, ins, outs)
+    shape = outs[0].shape
+    if shape is None:
+        return
+    axis = normal_axis(a.dim, len(shape), "dim")
+    extents = [-1 if spec.shape is None else spec.shape[axis] for spec in ins]
+    if shape[axis] != -1 and extents.count(-1) == 1:
+        number = extents.index(-1)
+        extent = shape[axis] - sum(extents) - 1
+        if extent >= 0:
+            ins[number].fill(_names(ins)[number], _with(shape, axis, extent))
+
+
 def _concat_grad(a, F, g, specs):
     if len(specs) == 1:
         return g
@@ -87,7 +102,7 @@ def _concat(name, aliases, doc):
         variadic="data",
         num_args="num_args",
         infer=_concat_infer,
-        infer_back=back_dtypes,
+        infer_back=_concat_back,
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),

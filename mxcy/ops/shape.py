@@ -154,7 +154,14 @@ class Reshape:
     target_shape: Shape = ()
     keep_highest: Bool = False
 
-    infer_back = back_dtype
+    def infer_back(a, ins, outs):
+        """One unknown extent of the data is what makes the numbers of elements equal."""
+        back_dtype(a, ins, outs)
+        data, size = ins[0].shape, outs[0].size if outs[0].known else 0
+        if data is not None and data.count(-1) == 1 and size > 0:
+            rest = -math.prod(data)
+            if rest > 0 and size % rest == 0:
+                ins[0].fill("data", tuple(size // rest if n == -1 else n for n in data))
 
     def infer(a, data):
         if not a.shape and a.target_shape:

@@ -1,0 +1,158 @@
+"""What all recurrent cells have in common."""
+
+from mxcy import ndarray
+from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.rnn import sequences
+from mxcy.symbol import Symbol
+
+__all__ = ["HybridRecurrentCell", "RecurrentCell", "begin_states", "cells_info", "finished"]
+
+
+def begin_states(infos, func, prefix, **kwargs):
+    """States made by ``func(name=..., shape=..., **kwargs)``, one for each info."""
+    states = []
+    for number, info in enumerate(infos):
+        given = {} if info is None else dict(info)
+        given.update(kwargs)
+        if func is ndarray.zeros:  # arrays have neither a name nor a layout
+            given.pop("__layout__", None)
+            states.append(func(**given))
+        else:
+            states.append(func(name=f"{prefix}begin_state_{number}", **given))
+    return states
+
+
+def cells_info(cells, batch_size):
+    """The infos of the states of several cells."""
+    return [info for cell in cells for info in cell.state_info(batch_size)]
+
+
+class RecurrentCell(Block):
+    """A block that does one step of a sequence: ``output, new_states = cell(input, states)``.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self._modified = False
+        self.reset()
+
+    def reset(self):
+        """Forget what belongs to the sequence before, in this cell and its children."""
+        for child in self._children.values():
+            if hasattr(child, "reset"):
+                child.reset()
+
+    def state_info(self, batch_size=0):
+        """Shapes and layouts of the states.
+
+        Parameters
+        ----------
+        batch_size : int
+
+        Returns
+        -------
+        list of dict
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define state_info")
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        """The states before the first step.
+
+        Parameters
+        ----------
+        batch_size : int
+            0 for symbols, whose batch size is found out later.
+        func : callable
+            Makes a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
+        **kwargs
+            For `func`: ``ctx``, ``dtype`` ...
+
+        Returns
+        -------
+        list of NDArray or Symbol
+        """
+        if self._modified:
+            raise AssertionError(
+                "After applying modifier cells (e.g. ZoneoutCell) the base cell cannot be called "
+                "directly. Call the modifier cell instead."
+            )
+        return begin_states(self.state_info(batch_size), func, self.prefix, **kwargs)
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        """Do the steps of a sequence.
+
+        Parameters
+        ----------
+        length : int
+            Number of steps.
+        inputs : NDArray, Symbol or list of them
+            One array in `layout`, or one of shape (batch, channels) for each step.
+        begin_state : list of NDArray or Symbol, optional
+            Zeros by default.
+        layout : str
+            ``NTC`` or ``TNC``.
+        merge_outputs : bool, optional
+            Whether the outputs are one array; by default as they come.
+        valid_length : NDArray or Symbol, optional
+            The sequences' lengths, shape (batch,): outputs beyond them are zeros, and the states
+            are those of the last valid step.
+
+        Returns
+        -------
+        outputs : NDArray, Symbol or list of them
+        states : list of NDArray or Symbol
+        """
+        self.reset()
+        steps = sequences.as_steps(inputs, length, layout)
+        states = self._first_states(inputs, begin_state, layout)
+        outputs, all_states = [], []
+        for step in steps:
+            output, states = self(step, states)
+            outputs.append(output)
+            all_states.append(states)
+        if valid_length is not None:
+            states = sequences.last_states(all_states, valid_length)
+            outputs = sequences.masked(outputs, valid_length, layout)
+        return finished(outputs, length, layout, merge_outputs), states
+
+    def _first_states(self, inputs, given, layout):
+        """The states to begin with: those given, or zeros like the inputs."""
+        if given is not None:
+            return given
+        F = sequences.operators_of(inputs)
+        first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
+        like = {} if isinstance(first, Symbol) else {"ctx": first.context, "dtype": first.dtype}
+        return self.begin_state(sequences.batch_size_of(inputs, layout), F.zeros, **like)
+
+
+def finished(outputs, length, layout, merge):
+    """The outputs as one array, as a list, or (`merge` None) as they are."""
+    if merge is None:
+        return outputs
+    if merge:
+        return sequences.as_array(outputs, layout)
+    return sequences.as_steps(outputs, length, layout)
+
+
+class HybridRecurrentCell(RecurrentCell, HybridBlock):
+    """A recurrent cell that can run as a graph.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F, x, *args, **kwargs):
+        """Do one step with the operators of `F`; see `RecurrentCell.forward`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")

@@ -1,0 +1,290 @@
+"""The recurrent cells themselves; see operator RNN for what they compute."""
+
+from mxcy.gluon.rnn.cell import HybridRecurrentCell
+
+__all__ = ["GRUCell", "LSTMCell", "LSTMPCell", "RNNCell"]
+
+_ACTIVATIONS = ("tanh", "relu", "sigmoid", "softrelu", "softsign")
+
+
+def activate(F, x, activation):
+    """An activation given by name, or as a block or function."""
+    if isinstance(activation, str):
+        if activation in _ACTIVATIONS:
+            return F.Activation(x, act_type=activation)
+        return F.LeakyReLU(x, act_type=activation)
+    return activation(x)
+
+
+class _DenseCell(HybridRecurrentCell):
+    """A cell whose gates are dense layers of the input and of the hidden state.
+
+    Parameters
+    ----------
+    hidden_size : int
+    gates : int
+    input_size : int
+        Found out from the first input when 0.
+    sizes : int
+        The width of the hidden state that comes back, `hidden_size` but for projections.
+    """
+
+    def __init__(
+        self, hidden_size, gates, input_size, initializers, prefix, params, recurrent_size=None
+    ):  # fmt: skip
+        super().__init__(prefix=prefix, params=params)
+        self._hidden_size, self._gates, self._input_size = hidden_size, gates, input_size
+        rows = gates * hidden_size
+        shapes = {
+            "i2h_weight": (rows, input_size),
+            "h2h_weight": (rows, recurrent_size or hidden_size),
+            "i2h_bias": (rows,),
+            "h2h_bias": (rows,),
+        }
+        for (name, shape), init in zip(shapes.items(), initializers, strict=True):
+            self._enter(name, shape, init)
+
+    def _enter(self, name, shape, init):
+        parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
+        setattr(self, name, parameter)
+
+    def state_info(self, batch_size=0):
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
+
+    def _products(self, F, inputs, hidden, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
+        rows = self._gates * self._hidden_size
+        return (
+            F.FullyConnected(inputs, i2h_weight, i2h_bias, num_hidden=rows, name="i2h"),
+            F.FullyConnected(hidden, h2h_weight, h2h_bias, num_hidden=rows, name="h2h"),
+        )
+
+    def __repr__(self):
+        shape = self.i2h_weight.shape
+        source = shape[1] if shape[1] else None
+        return f"{type(self).__name__}({source} -> {shape[0]})"
+
+
+class RNNCell(_DenseCell):
+    """``h' = activation(W x + b + R h + c)``.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Units of the state and the output.
+    activation : str or callable
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer
+        Of the weights of input and state.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+        Of both biases.
+    input_size : int
+        Width of the input; found out from the first one when 0.
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        activation="tanh",
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        input_size=0,
+        prefix=None,
+        params=None,
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(hidden_size, 1, input_size, initializers, prefix, params)
+        self._activation = activation
+
+    def _alias(self):
+        return "rnn"
+
+    def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
+        i2h, h2h = self._products(
+            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
+        )  # fmt: skip
+        output = activate(F, i2h + h2h, self._activation)
+        return output, [output]
+
+
+class LSTMCell(_DenseCell):
+    """Long short-term memory: gates i, f, g, o; c' = f c + i g and h' = o activation(c').
+
+    Parameters
+    ----------
+    hidden_size : int
+        Units of the states and the output.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+    input_size : int
+        Width of the input; found out from the first one when 0.
+    prefix, params
+        See `Block`.
+    activation, recurrent_activation : str or callable
+        Of g and c', and of the other gates.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        input_size=0,
+        prefix=None,
+        params=None,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(hidden_size, 4, input_size, initializers, prefix, params)
+        self._activation, self._recurrent_activation = activation, recurrent_activation
+
+    def _alias(self):
+        return "lstm"
+
+    def state_info(self, batch_size=0):
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(2)]
+
+    def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
+        i2h, h2h = self._products(
+            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
+        )  # fmt: skip
+        hidden, cell = lstm_step(
+            F, i2h + h2h, states[1], self._activation, self._recurrent_activation
+        )  # fmt: skip
+        return hidden, [hidden, cell]
+
+
+def lstm_step(F, gates, cell, activation="tanh", recurrent_activation="sigmoid", axis=1):
+    """The new hidden and cell state; gates lie one after the other along an axis."""
+    enter, forget, fresh, leave = F.SliceChannel(gates, num_outputs=4, axis=axis)
+    enter, forget, leave = (activate(F, x, recurrent_activation) for x in (enter, forget, leave))
+    cell = forget * cell + enter * activate(F, fresh, activation)
+    return leave * activate(F, cell, activation), cell
+
+
+class GRUCell(_DenseCell):
+    """Gated recurrent unit: gates r, z, n; h' = (1 - z) n + z h.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Units of the state and the output.
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+    input_size : int
+        Width of the input; found out from the first one when 0.
+    prefix, params
+        See `Block`.
+    activation, recurrent_activation : str or callable
+        Of n, and of the other gates.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        input_size=0,
+        prefix=None,
+        params=None,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(hidden_size, 3, input_size, initializers, prefix, params)
+        self._activation, self._recurrent_activation = activation, recurrent_activation
+
+    def _alias(self):
+        return "gru"
+
+    def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
+        before = states[0]
+        products = self._products(
+            F, inputs, before, i2h_weight, h2h_weight, i2h_bias, h2h_bias
+        )  # fmt: skip
+        output = gru_step(F, *products, before, self._activation, self._recurrent_activation)
+        return output, [output]
+
+
+def gru_step(F, i2h, h2h, before, activation="tanh", recurrent_activation="sigmoid", axis=1):
+    """The new hidden state; gates lie one after the other along an axis."""
+    i2h_reset, i2h_update, i2h_fresh = F.SliceChannel(i2h, num_outputs=3, axis=axis)
+    h2h_reset, h2h_update, h2h_fresh = F.SliceChannel(h2h, num_outputs=3, axis=axis)
+    reset = activate(F, i2h_reset + h2h_reset, recurrent_activation)
+    update = activate(F, i2h_update + h2h_update, recurrent_activation)
+    fresh = activate(F, i2h_fresh + reset * h2h_fresh, activation)
+    return (1 - update) * fresh + update * before
+
+
+class LSTMPCell(_DenseCell):
+    """An LSTM whose hidden state is projected to fewer units before it is put out.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Units of the cell state.
+    projection_size : int
+        Units of the hidden state and the output.
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : str or Initializer
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+    input_size : int
+        Width of the input; found out from the first one when 0.
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        projection_size,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        h2r_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        input_size=0,
+        prefix=None,
+        params=None,
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(hidden_size, 4, input_size, initializers, prefix, params, projection_size)
+        self._projection_size = projection_size
+        self._enter("h2r_weight", (projection_size, hidden_size), h2r_weight_initializer)
+
+    def _alias(self):
+        return "lstmp"
+
+    def state_info(self, batch_size=0):
+        sizes = self._projection_size, self._hidden_size
+        return [{"shape": (batch_size, size), "__layout__": "NC"} for size in sizes]
+
+    def hybrid_forward(
+        self, F, inputs, states, i2h_weight, h2h_weight, h2r_weight, i2h_bias, h2h_bias
+    ):  # fmt: skip
+        i2h, h2h = self._products(
+            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
+        )  # fmt: skip
+        hidden, cell = lstm_step(F, i2h + h2h, states[1])
+        projected = F.FullyConnected(
+            hidden, h2r_weight, num_hidden=self._projection_size, no_bias=True, name="h2r"
+        )
+        return projected, [projected, cell]

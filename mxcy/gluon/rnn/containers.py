@@ -1,0 +1,188 @@
+"""Recurrent cells made of several cells."""
+
+from mxcy import ndarray
+from mxcy.gluon.rnn import sequences
+from mxcy.gluon.rnn.cell import (
+    HybridRecurrentCell,
+    RecurrentCell,
+    cells_info,
+    finished,
+)
+
+__all__ = ["BidirectionalCell", "HybridSequentialRNNCell", "SequentialRNNCell"]
+
+
+class _Stack:
+    """What both stacks have in common."""
+
+    def add(self, cell):
+        """Put another cell on top.
+
+        Parameters
+        ----------
+        cell : RecurrentCell
+        """
+        self.register_child(cell)
+
+    @property
+    def _cells(self):
+        return list(self._children.values())
+
+    def state_info(self, batch_size=0):
+        return cells_info(self._cells, batch_size)
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        if self._modified:
+            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+        return [
+            state for cell in self._cells for state in cell.begin_state(batch_size, func, **kwargs)
+        ]
+
+    def _shares(self, states):
+        """Each cell with its part of a list of states."""
+        at = 0
+        for cell in self._cells:
+            count = len(cell.state_info())
+            yield cell, states[at : at + count]
+            at += count
+
+    def _step(self, inputs, states):
+        after = []
+        for cell, share in self._shares(states):
+            if isinstance(cell, BidirectionalCell):
+                raise TypeError("a BidirectionalCell needs whole sequences: use unroll")
+            inputs, new = cell(inputs, share)
+            after.extend(new)
+        return inputs, after
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        self.reset()
+        states = self._first_states(inputs, begin_state, layout)
+        after, last = [], len(self._cells) - 1
+        for number, (cell, share) in enumerate(self._shares(states)):
+            inputs, new = cell.unroll(
+                length, inputs, begin_state=share, layout=layout,
+                merge_outputs=merge_outputs if number == last else None, valid_length=valid_length,
+            )  # fmt: skip
+            after.extend(new)
+        return inputs, after
+
+    def __getitem__(self, number):
+        return self._cells[number]
+
+    def __len__(self):
+        return len(self._children)
+
+    def __repr__(self):
+        children = "\n".join(
+            f"  ({name}): " + repr(child).replace("\n", "\n  ")
+            for name, child in self._children.items()
+        )
+        return f"{type(self).__name__}(\n{children}\n)"
+
+
+class SequentialRNNCell(_Stack, RecurrentCell):
+    """Cells one above the other.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def forward(self, inputs, states):
+        return self._step(inputs, states)
+
+
+class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
+    """Hybrid cells one above the other.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F, inputs, states):
+        return self._step(inputs, states)
+
+
+class BidirectionalCell(HybridRecurrentCell):
+    """Two cells, one for each direction; their outputs are joined.
+
+    Parameters
+    ----------
+    l_cell, r_cell : RecurrentCell
+        For the forward and the backward direction.
+    output_prefix : str
+        Of the names of joined outputs.
+    """
+
+    def __init__(self, l_cell, r_cell, output_prefix="bi_"):
+        super().__init__(prefix="", params=None)
+        self.register_child(l_cell, "l_cell")
+        self.register_child(r_cell, "r_cell")
+        self._output_prefix = output_prefix
+
+    def __call__(self, inputs, states):
+        raise NotImplementedError("Bidirectional cannot be stepped. Please use unroll")
+
+    def state_info(self, batch_size=0):
+        return cells_info(self._children.values(), batch_size)
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        if self._modified:
+            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+        return [
+            state
+            for cell in self._children.values()
+            for state in cell.begin_state(batch_size, func, **kwargs)
+        ]
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        self.reset()
+        steps = sequences.as_steps(inputs, length, layout)
+        states = self._first_states(inputs, begin_state, layout)
+        there, back = self._children.values()
+        count = len(there.state_info())
+        outputs, states_there = there.unroll(
+            length, steps, states[:count], layout, merge_outputs=False, valid_length=valid_length
+        )
+        reversed_outputs, states_back = back.unroll(
+            length, _reversed(steps, valid_length), states[count:], layout, merge_outputs=False,
+            valid_length=valid_length,
+        )  # fmt: skip
+        reversed_outputs = _reversed(reversed_outputs, valid_length)
+        F = sequences.operators_of(steps)
+        joined = [
+            F.concat(left, right, dim=1)
+            for left, right in zip(outputs, reversed_outputs, strict=True)
+        ]
+        if valid_length is not None:
+            joined = sequences.masked(joined, valid_length, layout)
+        return finished(joined, length, layout, merge_outputs), [*states_there, *states_back]
+
+    def __repr__(self):
+        there, back = self._children.values()
+        return f"{type(self).__name__}(forward={there!r}, backward={back!r})"
+
+
+def _reversed(steps, valid_length):
+    """The steps from the last valid one to the first."""
+    if valid_length is None:
+        return steps[::-1]
+    F = sequences.operators_of(steps)
+    turned = F.SequenceReverse(
+        F.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True
+    )
+    return sequences.as_steps(turned, len(steps), "TNC")

@@ -1,0 +1,326 @@
+"""Recurrent layers over whole sequences, by operator RNN."""
+
+from mxcy import ndarray
+from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.rnn.cell import begin_states
+from mxcy.ops.rnn_cells import CELLS
+from mxcy.symbol import Symbol
+
+__all__ = ["GRU", "LSTM", "RNN"]
+
+
+class _Layer(HybridBlock):
+    """A stack of recurrent layers; see the subclasses for the parameters."""
+
+    def __init__(
+        self, mode, hidden_size, num_layers, layout, dropout, bidirectional, input_size,
+        initializers, dtype, projection_size=None, h2r_weight_initializer=None, clip=None, **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if layout not in ("TNC", "NTC"):
+            raise ValueError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
+        self._mode, self._hidden_size, self._num_layers = mode, hidden_size, num_layers
+        self._layout, self._dropout, self._dtype = layout, dropout, dtype
+        self._directions, self._input_size = 2 if bidirectional else 1, input_size
+        self._projection_size, self._clip = projection_size, clip or {}
+        rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
+        source = input_size
+        for layer in range(num_layers):
+            for direction in ("l", "r")[: self._directions]:
+                shapes = {
+                    "i2h_weight": (rows, source), "h2h_weight": (rows, out), "i2h_bias": (rows,),
+                    "h2h_bias": (rows,),
+                }  # fmt: skip
+                for (name, shape), init in zip(shapes.items(), initializers, strict=True):
+                    self._enter(f"{direction}{layer}_{name}", shape, init)
+                if projection_size:
+                    shape = (projection_size, hidden_size)
+                    self._enter(f"{direction}{layer}_h2r_weight", shape, h2r_weight_initializer)
+            source = out * self._directions
+
+    def _enter(self, name, shape, init):
+        parameter = self.params.get(
+            name, shape=shape, init=init, allow_deferred_init=True, dtype=self._dtype
+        )
+        setattr(self, name, parameter)
+
+    def infer_shape(self, inputs, *args):
+        """Set the width of the inputs."""
+        for direction in ("l", "r")[: self._directions]:
+            parameter = getattr(self, f"{direction}0_i2h_weight")
+            parameter.shape = (parameter.shape[0], inputs.shape[2])
+
+    def cast(self, dtype):
+        """Change the element type of the parameters and of states made from now on."""
+        super().cast(dtype)
+        self._dtype = dtype
+
+    def state_info(self, batch_size=0):
+        """Shapes and layouts of the states.
+
+        Parameters
+        ----------
+        batch_size : int
+
+        Returns
+        -------
+        list of dict
+        """
+        count = self._num_layers * self._directions
+        sizes = [self._projection_size or self._hidden_size]
+        sizes += [self._hidden_size] if CELLS[self._mode].has_cell else []
+        return [
+            {"shape": (count, batch_size, size), "__layout__": "LNC", "dtype": self._dtype}
+            for size in sizes
+        ]
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        """The states before the first step.
+
+        Parameters
+        ----------
+        batch_size : int
+            0 for symbols, whose batch size is found out later.
+        func : callable
+            Makes a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
+        **kwargs
+            For `func`: ``ctx``, ``dtype`` ...
+
+        Returns
+        -------
+        list of NDArray or Symbol
+        """
+        return begin_states(self.state_info(batch_size), func, self.prefix, **kwargs)
+
+    def __call__(self, inputs, states=None, sequence_length=None, **kwargs):
+        """Run the layers over sequences.
+
+        Parameters
+        ----------
+        inputs : NDArray or Symbol
+            In the layer's layout.
+        states : NDArray, Symbol or list of them, optional
+            Those before the first step; zeros by default, and then none are returned.
+        sequence_length : NDArray or Symbol, optional
+            Shape (batch,): outputs beyond these lengths are zeros. Needs ``use_sequence_length``.
+
+        Returns
+        -------
+        outputs : NDArray or Symbol
+        states : list of NDArray or Symbol
+            Unless `states` was None.
+        """
+        returns_states = states is not None
+        if states is None:
+            if isinstance(inputs, Symbol):
+                from mxcy import symbol
+
+                states = self.begin_state(0, symbol.zeros)
+            else:
+                batch = inputs.shape[self._layout.index("N")]
+                states = self.begin_state(batch, ctx=inputs.context, dtype=inputs.dtype)
+        elif not isinstance(states, (list, tuple)):
+            states = [states]
+        lengths = [] if sequence_length is None else [sequence_length]
+        outputs, states = super().__call__(inputs, list(states), *lengths, **kwargs)
+        return (outputs, states) if returns_states else outputs
+
+    def hybrid_forward(self, F, inputs, states, sequence_length=None, **parameters):
+        if not isinstance(inputs, Symbol):
+            self._check(inputs, states)
+        if self._layout == "NTC":
+            inputs = F.swapaxes(inputs, dim1=0, dim2=1)
+        weights, biases = [], []
+        for layer in range(self._num_layers):
+            for direction in ("l", "r")[: self._directions]:
+                names = ["i2h_weight", "h2h_weight"]
+                names += ["h2r_weight"] if self._projection_size else []
+                mine = f"{direction}{layer}_"
+                weights += [F.reshape(parameters[mine + name], shape=(-1,)) for name in names]
+                biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
+        joined = F._internal._rnn_param_concat(*weights, *biases, dim=0)
+        lengths = [] if sequence_length is None else [sequence_length]
+        out, *states = F.RNN(
+            inputs, joined, *states, *lengths, use_sequence_length=sequence_length is not None,
+            state_size=self._hidden_size, num_layers=self._num_layers, p=self._dropout,
+            bidirectional=self._directions == 2, state_outputs=True, mode=self._mode,
+            projection_size=self._projection_size, **self._clip,
+        )  # fmt: skip
+        if self._layout == "NTC":
+            out = F.swapaxes(out, dim1=0, dim2=1)
+        return out, states
+
+    def _check(self, inputs, states):
+        batch = inputs.shape[self._layout.index("N")]
+        for state, info in zip(states, self.state_info(batch), strict=True):
+            if state.shape != info["shape"]:
+                raise ValueError(
+                    f"Invalid recurrent state shape. Expecting {info['shape']}, got {state.shape}."
+                )
+
+    def __repr__(self):
+        shape = self.l0_i2h_weight.shape
+        source = shape[1] if shape[1] else None
+        text = f"{source} -> {shape[0] // CELLS[self._mode].gates}, {self._layout}"
+        if self._num_layers != 1:
+            text += f", num_layers={self._num_layers}"
+        if self._dropout != 0:
+            text += f", dropout={self._dropout}"
+        if self._directions == 2:
+            text += ", bidirectional"
+        return f"{type(self).__name__}({text})"
+
+
+class RNN(_Layer):
+    """Layers of plain recurrent cells, ``h' = activation(W x + b + R h + c)``.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Units of a state.
+    num_layers : int
+    activation : {'relu', 'tanh'}
+    layout : {'TNC', 'NTC'}
+        Of inputs and outputs.
+    dropout : float
+        The part that is dropped, in training, of what layers but the last put out.
+    bidirectional : bool
+    i2h_weight_initializer, h2h_weight_initializer : str or Initializer
+        Of the weights of inputs and states.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+    input_size : int
+        Width of the inputs; found out from the first ones when 0.
+    dtype : str
+    **kwargs
+        ``prefix``, ``params``: see `Block`.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        num_layers=1,
+        activation="relu",
+        layout="TNC",
+        dropout=0,
+        bidirectional=False,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        input_size=0,
+        dtype="float32",
+        **kwargs,
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(
+            f"rnn_{activation}", hidden_size, num_layers, layout, dropout, bidirectional,
+            input_size, initializers, dtype, **kwargs,
+        )  # fmt: skip
+
+    def _alias(self):
+        return "rnn"
+
+
+class LSTM(_Layer):
+    """Layers of long short-term memory; see `LSTMCell`.
+
+    Parameters
+    ----------
+    hidden_size, num_layers, layout, dropout, bidirectional, input_size
+        See `RNN`.
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer
+        See `RNN`.
+    projection_size : int, optional
+        Project hidden states to so many units.
+    h2r_weight_initializer : str or Initializer
+        Of the projection.
+    state_clip_min, state_clip_max : float, optional
+        Bounds of the cell state; both or none.
+    state_clip_nan : bool
+        Let NaN in the cell state become a bound.
+    dtype : str
+    **kwargs
+        ``prefix``, ``params``: see `Block`.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        num_layers=1,
+        layout="TNC",
+        dropout=0,
+        bidirectional=False,
+        input_size=0,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        projection_size=None,
+        h2r_weight_initializer=None,
+        state_clip_min=None,
+        state_clip_max=None,
+        state_clip_nan=False,
+        dtype="float32",
+        **kwargs,
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        clip = {
+            "lstm_state_clip_min": state_clip_min,
+            "lstm_state_clip_max": state_clip_max,
+            "lstm_state_clip_nan": state_clip_nan,
+        }
+        super().__init__(
+            "lstm", hidden_size, num_layers, layout, dropout, bidirectional, input_size,
+            initializers, dtype, projection_size, h2r_weight_initializer, clip, **kwargs,
+        )  # fmt: skip
+
+    def _alias(self):
+        return "lstm"
+
+
+class GRU(_Layer):
+    """Layers of gated recurrent units; see `GRUCell`.
+
+    Parameters
+    ----------
+    hidden_size, num_layers, layout, dropout, bidirectional, input_size
+        See `RNN`.
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer
+        See `RNN`.
+    dtype : str
+    **kwargs
+        ``prefix``, ``params``: see `Block`.
+    """
+
+    def __init__(
+        self,
+        hidden_size,
+        num_layers=1,
+        layout="TNC",
+        dropout=0,
+        bidirectional=False,
+        input_size=0,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        dtype="float32",
+        **kwargs,
+    ):
+        initializers = (
+            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            h2h_bias_initializer,
+        )  # fmt: skip
+        super().__init__(
+            "gru", hidden_size, num_layers, layout, dropout, bidirectional, input_size,
+            initializers, dtype, **kwargs,
+        )  # fmt: skip
+
+    def _alias(self):
+        return "gru"

@@ -1,0 +1,251 @@
+"""Recurrent cells that change what other cells take, keep or put out."""
+
+from mxcy import ndarray
+from mxcy.gluon.rnn import sequences
+from mxcy.gluon.rnn.cell import HybridRecurrentCell, finished
+from mxcy.gluon.rnn.containers import BidirectionalCell
+
+__all__ = ["DropoutCell", "ModifierCell", "ResidualCell", "VariationalDropoutCell", "ZoneoutCell"]
+
+
+class DropoutCell(HybridRecurrentCell):
+    """Dropout on the inputs; it has no state.
+
+    Parameters
+    ----------
+    rate : float
+        The part of the elements that becomes zero.
+    axes : tuple of int
+        Axes along which the choice is the same.
+    prefix, params
+        See `Block`.
+    """
+
+    def __init__(self, rate, axes=(), prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        if not isinstance(rate, (int, float)):
+            raise TypeError(f"rate must be a number, got {type(rate).__name__}")
+        self._rate, self._axes = rate, axes
+
+    def _alias(self):
+        return "dropout"
+
+    def state_info(self, batch_size=0):
+        return []
+
+    def hybrid_forward(self, F, inputs, states):
+        if self._rate > 0:
+            inputs = F.Dropout(data=inputs, p=self._rate, axes=self._axes)
+        return inputs, states
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        if isinstance(inputs, (list, tuple)):
+            return super().unroll(
+                length, inputs, begin_state, layout, merge_outputs, valid_length
+            )  # fmt: skip
+        self.reset()
+        outputs, states = self(inputs, begin_state or [])
+        return finished(outputs, length, layout, merge_outputs), states
+
+    def __repr__(self):
+        return f"{type(self).__name__}(rate={self._rate}, axes={self._axes})"
+
+
+class ModifierCell(HybridRecurrentCell):
+    """What changes another cell; its parameters are that cell's.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell; it cannot be called itself any more.
+    """
+
+    def __init__(self, base_cell):
+        if base_cell._modified:
+            raise AssertionError(
+                f"Cell {base_cell.name} is already modified. One cell cannot be modified twice"
+            )
+        base_cell._modified = True
+        super().__init__(prefix=base_cell.prefix + self._alias(), params=None)
+        self.base_cell = base_cell
+
+    def _alias(self):
+        return "modifier"
+
+    @property
+    def params(self):
+        """The parameters of the changed cell."""
+        return self.base_cell.params
+
+    def state_info(self, batch_size=0):
+        return self.base_cell.state_info(batch_size)
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        if self._modified:
+            return super().begin_state(batch_size, func, **kwargs)  # which refuses
+        self.base_cell._modified = False
+        try:
+            return self.base_cell.begin_state(batch_size, func, **kwargs)
+        finally:
+            self.base_cell._modified = True
+
+    def hybrid_forward(self, F, inputs, states):
+        raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.base_cell!r})"
+
+
+class ZoneoutCell(ModifierCell):
+    """Zoneout: in training, outputs and states keep, at random, their values of the step before.
+
+    Definition: Krueger et al. (2017), https://arxiv.org/abs/1606.01305.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+    zoneout_outputs, zoneout_states : float
+        The parts of outputs and states that keep their values.
+    """
+
+    def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
+        if isinstance(base_cell, BidirectionalCell):
+            raise TypeError(
+                "BidirectionalCell doesn't support zoneout since it doesn't support step. "
+                "Please add ZoneoutCell to the cells underneath instead."
+            )
+        super().__init__(base_cell)
+        self._zoneout_outputs, self._zoneout_states = zoneout_outputs, zoneout_states
+        self._before = None
+
+    def _alias(self):
+        return "zoneout"
+
+    def reset(self):
+        super().reset()
+        self._before = None
+
+    def hybrid_forward(self, F, inputs, states):
+        output, new_states = self.base_cell(inputs, states)
+
+        def mixed(rate, new, old):
+            return F.where(F.Dropout(F.ones_like(new), p=rate), new, old) if rate else new
+
+        before = F.zeros_like(output) if self._before is None else self._before
+        output = mixed(self._zoneout_outputs, output, before)
+        new_states = [
+            mixed(self._zoneout_states, new, old)
+            for new, old in zip(new_states, states, strict=True)
+        ]
+        self._before = output
+        return output, new_states
+
+
+class ResidualCell(ModifierCell):
+    """Adds the input to the output; both have the same width.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+    """
+
+    def _alias(self):
+        return "residual"
+
+    def hybrid_forward(self, F, inputs, states):
+        output, states = self.base_cell(inputs, states)
+        return output + inputs, states
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        self.reset()
+        self.base_cell._modified = False
+        try:
+            outputs, states = self.base_cell.unroll(
+                length, inputs, begin_state=begin_state, layout=layout, merge_outputs=False,
+                valid_length=valid_length,
+            )  # fmt: skip
+        finally:
+            self.base_cell._modified = True
+        steps = sequences.as_steps(inputs, length, layout)
+        if valid_length is not None:
+            steps = sequences.as_steps(
+                sequences.masked(steps, valid_length, layout), length, layout
+            )  # fmt: skip
+        outputs = [output + step for output, step in zip(outputs, steps, strict=True)]
+        return finished(outputs, length, layout, merge_outputs), states
+
+
+class VariationalDropoutCell(ModifierCell):
+    """Dropout that drops the same elements at all steps of a sequence.
+
+    Definition: Gal and Ghahramani (2016), https://arxiv.org/abs/1512.05287.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+    drop_inputs, drop_states, drop_outputs : float
+        The parts that are dropped of inputs, of the first state, and of outputs.
+    """
+
+    def __init__(self, base_cell, drop_inputs=0.0, drop_states=0.0, drop_outputs=0.0):
+        if drop_states and isinstance(base_cell, BidirectionalCell):
+            raise TypeError(
+                "BidirectionalCell doesn't support variational state dropout. "
+                "Please add VariationalDropoutCell to the cells underneath instead."
+            )
+        super().__init__(base_cell)
+        self.drop_inputs, self.drop_states = drop_inputs, drop_states
+        self.drop_outputs = drop_outputs
+        self._masks = {}
+
+    def _alias(self):
+        return "vardrop"
+
+    def reset(self):
+        super().reset()
+        self._masks = {}
+
+    def _dropped(self, F, which, rate, x):
+        if not rate:
+            return x
+        if which not in self._masks:
+            self._masks[which] = F.Dropout(F.ones_like(x), p=rate)
+        return x * self._masks[which]
+
+    def hybrid_forward(self, F, inputs, states):
+        if self.drop_states:
+            first = self._dropped(F, "states", self.drop_states, states[0])
+            states = [first, *states[1:]]
+        inputs = self._dropped(F, "inputs", self.drop_inputs, inputs)
+        output, states = self.base_cell(inputs, states)
+        return self._dropped(F, "outputs", self.drop_outputs, output), states
+
+    def unroll(
+        self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
+    ):
+        if self.drop_states:
+            return super().unroll(
+                length, inputs, begin_state, layout, merge_outputs, valid_length
+            )  # fmt: skip
+        # Without masks of states the base cell may do the whole sequence, in both directions too.
+        self.reset()
+        steps = sequences.as_steps(inputs, length, layout)
+        F = sequences.operators_of(steps)
+        steps = [self._dropped(F, "inputs", self.drop_inputs, step) for step in steps]
+        self.base_cell._modified = False
+        try:
+            outputs, states = self.base_cell.unroll(
+                length, steps, begin_state=begin_state, layout=layout, merge_outputs=False,
+                valid_length=valid_length,
+            )  # fmt: skip
+        finally:
+            self.base_cell._modified = True
+        outputs = [self._dropped(F, "outputs", self.drop_outputs, output) for output in outputs]
+        return finished(outputs, length, layout, merge_outputs), states
+
+    def __repr__(self):
+        return f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"

@@ -1,0 +1,22 @@
+"""All cells but the convolutional ones, under MXNet's name of the module."""
+
+from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
+from mxcy.gluon.rnn.cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
+from mxcy.gluon.rnn.containers import (
+    BidirectionalCell,
+    HybridSequentialRNNCell,
+    SequentialRNNCell,
+)
+from mxcy.gluon.rnn.modifiers import (
+    DropoutCell,
+    ModifierCell,
+    ResidualCell,
+    VariationalDropoutCell,
+    ZoneoutCell,
+)
+
+__all__ = [
+    "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell",
+    "HybridSequentialRNNCell", "LSTMCell", "LSTMPCell", "ModifierCell", "RNNCell", "RecurrentCell",
+    "ResidualCell", "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell",
+]  # fmt: skip

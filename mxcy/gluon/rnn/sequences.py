@@ -1,0 +1,87 @@
+"""Sequences as one array or as a list of steps, and what lies beyond their lengths."""
+
+from mxcy import ndarray, symbol
+from mxcy.symbol import Symbol
+
+__all__ = ["as_array", "as_steps", "batch_size_of", "last_states", "masked", "operators_of"]
+
+
+def operators_of(inputs):
+    """`mx.nd` or `mx.sym`, as the inputs are arrays or symbols."""
+    first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
+    return symbol if isinstance(first, Symbol) else ndarray
+
+
+def _axes(layout):
+    if sorted(layout) != ["C", "N", "T"]:
+        raise ValueError(f"layout: expected the letters N, T and C in some order, got {layout!r}")
+    return layout.index("T"), layout.index("N")
+
+
+def batch_size_of(inputs, layout):
+    """The number of samples; 0, to be found out, for symbols."""
+    batch = _axes(layout)[1]
+    if isinstance(inputs, (list, tuple)):
+        first, batch = inputs[0], batch - (_axes(layout)[0] < batch)
+    else:
+        first = inputs
+    return 0 if isinstance(first, Symbol) else first.shape[batch]
+
+
+def as_steps(inputs, length, layout):
+    """The steps of a sequence as a list, each (batch, channels) in the layout's order.
+
+    Raises
+    ------
+    ValueError
+        When there are not `length` steps.
+    """
+    time = _axes(layout)[0]
+    if isinstance(inputs, (list, tuple)):
+        if length is not None and len(inputs) != length:
+            raise ValueError(f"unroll: expected {length} steps, got a list of {len(inputs)}")
+        return list(inputs)
+    if isinstance(inputs, Symbol):
+        if len(inputs.list_outputs()) != 1:
+            raise ValueError(
+                "unroll doesn't allow grouped symbol as input. Please convert to list with "
+                "list(inputs) first or let unroll handle splitting."
+            )
+    elif length is not None and inputs.shape[time] != length:
+        raise ValueError(
+            f"unroll: expected {length} steps along axis {time} of layout {layout}, got shape "
+            f"{inputs.shape}"
+        )
+    F = operators_of(inputs)
+    count = length if length is not None else inputs.shape[time]
+    steps = F.split(inputs, axis=time, num_outputs=count, squeeze_axis=1)
+    return [steps] if count == 1 else list(steps)
+
+
+def as_array(steps, layout):
+    """The steps of a sequence as one array."""
+    if not isinstance(steps, (list, tuple)):
+        return steps
+    return operators_of(steps).stack(*steps, axis=_axes(layout)[0])
+
+
+def masked(sequence, valid_length, layout):
+    """A sequence, as one array, with zeros beyond the valid lengths."""
+    F, time = operators_of(sequence), _axes(layout)[0]
+    return F.SequenceMask(
+        as_array(sequence, layout),
+        sequence_length=valid_length,
+        use_sequence_length=True,
+        axis=time,
+    )
+
+
+def last_states(states, valid_length):
+    """The states after each sequence's last step, out of a list of those after every step."""
+    F = operators_of(states[0]) if states[0] else None
+    return [
+        F.SequenceLast(
+            F.stack(*each, axis=0), sequence_length=valid_length, use_sequence_length=True, axis=0
+        )
+        for each in zip(*states, strict=True)
+    ]

@@ -1,0 +1,89 @@
+"""Recurrent layers and cells whose outputs must be those of real MXNet 1.9.1.
+
+``python -m tests.gluon.rnn_cases``, run with a Python that has MXNet 1.9.1, writes the file.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["CASES", "FILE", "run"]
+
+FILE = Path(__file__).parents[1] / "data" / "gluon_rnn_1.npz"
+STEPS, BATCH, WIDTH = 4, 3, 5
+
+
+def _stack(rnn):
+    stack = rnn.HybridSequentialRNNCell()
+    stack.add(rnn.LSTMCell(6))
+    stack.add(rnn.ResidualCell(rnn.GRUCell(6)))
+    stack.add(rnn.BidirectionalCell(rnn.RNNCell(3), rnn.LSTMCell(2)))
+    return stack
+
+
+def _conv(name, layout="NCHW", **more):
+    def make(mx):
+        shape = (2, 6, 5) if layout == "NCHW" else (6, 5, 2)
+        cells = mx.gluon.contrib.rnn if hasattr(mx.gluon, "contrib") else mx.gluon.rnn
+        return getattr(cells, name)(shape, 3, (3, 3), (3, 1), conv_layout=layout, **more)
+
+    return make
+
+
+#: name -> (maker of the block, arguments of `unroll`, or None for one call)
+CASES = {
+    "LSTM": (lambda mx: mx.gluon.rnn.LSTM(6, 2, bidirectional=True, layout="NTC"), None),
+    "GRU": (lambda mx: mx.gluon.rnn.GRU(6, 2), None),
+    "RNN": (lambda mx: mx.gluon.rnn.RNN(6, 1, activation="tanh"), None),
+    "projected": (lambda mx: mx.gluon.rnn.LSTM(6, 2, projection_size=3), None),
+    "RNNCell": (lambda mx: mx.gluon.rnn.RNNCell(6, activation="relu"), {}),
+    "LSTMCell": (lambda mx: mx.gluon.rnn.LSTMCell(6), {"merge_outputs": True}),
+    "GRUCell": (lambda mx: mx.gluon.rnn.GRUCell(6), {"layout": "TNC"}),
+    "stack": (lambda mx: _stack(mx.gluon.rnn), {"merge_outputs": True}),
+    "lengths": (lambda mx: _stack(mx.gluon.rnn), {"merge_outputs": True, "valid_length": True}),
+    "Conv2DRNNCell": (_conv("Conv2DRNNCell", activation="relu"), "image"),
+    "Conv2DLSTMCell": (_conv("Conv2DLSTMCell", i2h_pad=1), "image"),
+    "Conv2DGRUCell": (_conv("Conv2DGRUCell", h2h_dilate=(1, 2)), "image"),
+}
+
+
+def run(mx, name):
+    """The outputs and states of a case by name."""
+    make, how = CASES[name]
+    rng = np.random.RandomState(3)
+    block = make(mx)
+    block.initialize()
+    shape = (BATCH, 2, 6, 5) if how == "image" else (BATCH, STEPS, WIDTH)
+    data = mx.nd.array(rng.uniform(-1, 1, shape))
+
+    def compute():
+        if how is None:
+            return block(data, block.begin_state(BATCH if name == "LSTM" else STEPS))
+        if how == "image":
+            out, states = block(data, block.begin_state(BATCH))
+            return block(data, states)
+        given = dict(how)
+        if given.pop("valid_length", False):
+            given["valid_length"] = mx.nd.array([4, 1, 3])
+        length = BATCH if given.get("layout") == "TNC" else STEPS
+        return block.unroll(length, data, **given)
+
+    compute()  # makes the parameters
+    # The names end alike in all versions; their beginnings count the blocks made before.
+    for parameter in block.collect_params().values():
+        parameter.set_data(mx.nd.array(rng.uniform(-0.5, 0.5, parameter.shape)))
+    out, states = compute()
+    outs = list(out) if isinstance(out, (list, tuple)) else [out]
+    found = {f"out{i}": x.asnumpy() for i, x in enumerate(outs)}
+    return found | {f"state{i}": x.asnumpy() for i, x in enumerate(states)}
+
+
+if __name__ == "__main__":
+    import mxnet
+
+    made = {}
+    for case in CASES:
+        made.update({f"{case}/{part}": x for part, x in run(mxnet, case).items()})
+    np.savez_compressed(FILE, **made)
+    print(FILE, len(made), file=sys.stderr)

@@ -1,0 +1,197 @@
+"""Recurrent layers and cells."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import autograd
+from mxcy.gluon import rnn
+from tests.gluon.rnn_cases import CASES, FILE, run
+
+STEPS, BATCH, WIDTH, HIDDEN = 5, 3, 4, 6
+
+
+@pytest.fixture
+def data():
+    return mx.nd.random.uniform(-1, 1, (STEPS, BATCH, WIDTH))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equals_mxnet(case):
+    with np.load(FILE) as expected:
+        for part, found in run(mx, case).items():
+            np.testing.assert_allclose(found, expected[f"{case}/{part}"], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "layer, cell",
+    [
+        (rnn.LSTM(HIDDEN), rnn.LSTMCell(HIDDEN)),
+        (rnn.GRU(HIDDEN), rnn.GRUCell(HIDDEN)),
+        (rnn.RNN(HIDDEN), rnn.RNNCell(HIDDEN, activation="relu")),
+        (rnn.LSTM(HIDDEN, projection_size=2), rnn.LSTMPCell(HIDDEN, 2)),
+    ],
+)
+def test_layers_are_cells_unrolled(layer, cell, data):
+    layer.initialize()
+    cell.initialize()
+    out, states = layer(data, layer.begin_state(BATCH))
+    cell.unroll(STEPS, data, layout="TNC")
+    for name, parameter in cell.collect_params().items():
+        ending = name.rpartition("_")[0].rpartition("_")[2] + "_" + name.rpartition("_")[2]
+        parameter.set_data(getattr(layer, f"l0_{ending}").data())
+    stepped, last = cell.unroll(STEPS, data, layout="TNC", merge_outputs=True)
+    np.testing.assert_allclose(out.asnumpy(), stepped.asnumpy(), atol=1e-6)
+    for found, expected in zip(last, states, strict=True):
+        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy()[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [rnn.LSTM, rnn.GRU, rnn.RNN])
+@pytest.mark.parametrize("layout", ["TNC", "NTC"])
+def test_hybridized_layers_agree(kind, layout, data):
+    net = kind(HIDDEN, 2, layout=layout, bidirectional=True)
+    net.initialize()
+    inputs = data if layout == "TNC" else data.swapaxes(0, 1)
+    inputs.attach_grad()
+    seen = []
+    for _ in range(2):
+        with autograd.record():
+            out = net(inputs)
+        out.backward()
+        seen.append((out.asnumpy(), inputs.grad.asnumpy()))
+        net.hybridize()
+    for first, second in zip(*seen, strict=True):
+        np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_a_network_around_a_layer_is_exported(tmp_path, data):
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            with self.name_scope():
+                self.layer = rnn.LSTM(HIDDEN, 2)
+                self.dense = mx.gluon.nn.Dense(3, flatten=False)
+
+        def hybrid_forward(self, F, x):
+            return self.dense(self.layer(x))
+
+    net = Net()
+    net.initialize()
+    net.hybridize()
+    expected = net(data).asnumpy()
+    files = net.export(str(tmp_path / "net"))
+    loaded = mx.gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    np.testing.assert_allclose(loaded(data).asnumpy(), expected, atol=1e-6)
+
+
+def test_parameters_are_named_as_in_mxnet():
+    net = rnn.LSTM(HIDDEN, 2, bidirectional=True, prefix="lstm0_")
+    endings = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+    assert list(net.collect_params()) == [
+        f"lstm0_{direction}{layer}_{ending}"
+        for layer in (0, 1)
+        for direction in "lr"
+        for ending in endings
+    ]
+    assert net.state_info(7)[0]["shape"] == (4, 7, HIDDEN)
+
+
+def test_sequence_lengths_reach_the_layer(data):
+    net = rnn.GRU(HIDDEN, input_size=WIDTH)
+    net.initialize()
+    out = net(data, sequence_length=mx.nd.array([2, 5, 3])).asnumpy()
+    assert not out[2:, 0].any() and not out[3:, 2].any() and out[4, 1].any()
+
+
+def test_states_of_a_wrong_shape_are_refused(data):
+    net = rnn.LSTM(HIDDEN)
+    net.initialize()
+    with pytest.raises(ValueError, match="Invalid recurrent state shape"):
+        net(data, net.begin_state(BATCH + 1))
+
+
+def test_zoneout_keeps_states_in_training_only(data):
+    cell = rnn.ZoneoutCell(rnn.RNNCell(HIDDEN), zoneout_outputs=0.5, zoneout_states=0.5)
+    cell.initialize()
+    plain, _ = cell.unroll(STEPS, data, layout="TNC", merge_outputs=True)
+    base, _ = _unmodified(cell).unroll(STEPS, data, layout="TNC", merge_outputs=True)
+    np.testing.assert_array_equal(plain.asnumpy(), base.asnumpy())
+    with autograd.train_mode():
+        kept, _ = cell.unroll(STEPS, data, layout="TNC", merge_outputs=True)
+    kept = kept.asnumpy()
+    assert (kept[0] == 0).any() and (kept[1] == kept[0]).any()
+
+
+def _unmodified(modifier):
+    modifier.base_cell._modified = False
+    return modifier.base_cell
+
+
+def test_variational_dropout_drops_the_same_at_all_steps():
+    cell = rnn.VariationalDropoutCell(
+        rnn.RNNCell(50, activation="relu", i2h_bias_initializer="ones"), drop_outputs=0.5
+    )
+    cell.initialize()
+    with autograd.train_mode():
+        out, _ = cell.unroll(
+            STEPS, mx.nd.zeros((STEPS, 1, WIDTH)), layout="TNC", merge_outputs=True
+        )
+    zero = out.asnumpy()[:, 0] == 0
+    assert (zero == zero[0]).all() and 0 < zero[0].sum() < 50
+
+
+def test_dropout_cell_works_on_whole_sequences(data):
+    cell = rnn.DropoutCell(0.5, axes=(0,))
+    with autograd.train_mode():
+        out, states = cell.unroll(STEPS, data, layout="TNC", merge_outputs=True)
+    assert states == []
+    zero = out.asnumpy() == 0
+    assert (zero == zero[0]).all() and zero.any()
+
+
+def test_a_modified_cell_is_not_called_itself():
+    cell = rnn.LSTMCell(HIDDEN)
+    rnn.ResidualCell(cell)
+    with pytest.raises(AssertionError, match="modifier"):
+        cell.begin_state(2)
+    with pytest.raises(AssertionError, match="already modified"):
+        rnn.ZoneoutCell(cell)
+
+
+def test_bidirectional_cells_are_unrolled_only():
+    cell = rnn.BidirectionalCell(rnn.RNNCell(2), rnn.RNNCell(2))
+    with pytest.raises(NotImplementedError, match="unroll"):
+        cell(mx.nd.ones((1, 2)), [])
+    with pytest.raises(TypeError, match="zoneout"):
+        rnn.ZoneoutCell(cell)
+
+
+def test_unroll_tells_of_wrong_lengths(data):
+    cell = rnn.RNNCell(2)
+    with pytest.raises(ValueError, match="expected 9 steps"):
+        cell.unroll(9, data, layout="TNC")
+    with pytest.raises(ValueError, match="layout"):
+        cell.unroll(STEPS, data, layout="TNX")
+
+
+def test_cells_unroll_symbols():
+    cell = rnn.LSTMCell(HIDDEN, prefix="lstm_")
+    outputs, _ = cell.unroll(3, mx.sym.var("data"), layout="NTC", merge_outputs=True)
+    _, shapes, _ = outputs.infer_shape(data=(2, 3, WIDTH))
+    assert shapes == [(2, 3, HIDDEN)]
+    assert set(outputs.list_arguments()) >= {"data", "lstm_i2h_weight", "lstm_h2h_bias"}
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_convolutional_cells_keep_the_extents(kind, dims):
+    cell = getattr(rnn, f"Conv{dims}D{kind}Cell")((2,) + (5,) * dims, 3, 3, 3, i2h_pad=1)
+    cell.initialize()
+    out, states = cell(mx.nd.ones((2, 2) + (5,) * dims), cell.begin_state(2))
+    assert out.shape == (2, 3) + (5,) * dims and states[0].shape == out.shape
+    assert len(states) == 1 + (kind == "LSTM")
+
+
+def test_convolutional_cells_refuse_even_kernels():
+    with pytest.raises(ValueError, match="odd"):
+        rnn.Conv1DRNNCell((2, 5), 3, 3, 2)
