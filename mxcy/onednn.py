@@ -11,7 +11,7 @@ import sys
 
 from mxcy import env, libinfo
 
-__all__ = ["cache_stats", "find_libraries", "offer", "version"]
+__all__ = ["cache_stats", "compared", "find_libraries", "offer", "version"]
 
 _FILE = "libdnnl.so.3"
 
@@ -61,6 +61,7 @@ def offer():
     library = libinfo.open_library()
     library.mx_onednn_cache_limit.argtypes = [ctypes.c_int64]
     library.mx_onednn_cache_limit(env.get("MXNET_ONEDNN_CACHE_NUM"))
+    library.mx_onednn_check(env.get("MXNET_ONEDNN_DEBUG"))
     if not env.is_set("MXCY_ONEDNN_LIBRARY"):
         library.mx_onednn_offer(os.fsencode(":".join(paths)))
     elif library.mx_onednn_open(os.fsencode(paths[0])) != 0:
@@ -74,6 +75,13 @@ def version():
     library = libinfo.open_library()
     library.mx_onednn_version.restype = ctypes.c_char_p
     return library.mx_onednn_version().decode() or None
+
+
+def compared():
+    """How many calls of oneDNN were compared with own kernels, as MXNET_ONEDNN_DEBUG asks for."""
+    library = libinfo.open_library()
+    library.mx_onednn_compared.restype = ctypes.c_int64
+    return library.mx_onednn_compared()
 
 
 def cache_stats():

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "mxcy.h"
+#include "onednn/check.h"
 #include "onednn/job.h"
 
 namespace mx {
@@ -33,12 +34,22 @@ struct SizeOf<void> {
   static constexpr size_t value = 0;
 };
 
+// A kernel and its name, which is empty where several kernels have one builder.
+template <class Params, Builder build>
+struct Entry {
+  static inline const char* name = nullptr;
+  static int run(const mx_call* call) { return run_job(call, build, SizeOf<Params>::value); }
+  static int run_or_check(const mx_call* call) {
+    return g_checks.load(std::memory_order_relaxed) ? run_checked(name, run, call) : run(call);
+  }
+};
+
 // Register a kernel whose jobs are described by `build` from parameters of a type, or none.
 template <class Params, Builder build>
 void add_kernel(const char* name, uint32_t dtypes) {
-  mx_kernel_add(
-      name, [](const mx_call* call) { return run_job(call, build, SizeOf<Params>::value); }, dtypes,
-      0);
+  typedef Entry<Params, build> E;
+  E::name = E::name ? "" : name;
+  mx_kernel_add(name, E::run_or_check, dtypes, 0);
   const mx_kernel_extra extra = {[](const mx_call* call, void** state) {
                                    return make_job(call, state, build, SizeOf<Params>::value);
                                  },

@@ -116,3 +116,17 @@ def test_enforce_determinism():
     assert same[0] == same[1] == same[2]
     # Otherwise draws come in turn from four sets of streams.
     assert python(_TRAINING, **several).value[1] != same[0][1]
+
+
+_DRAWS = """
+import json, mxcy as mx
+mx.random.seed(7)
+print(json.dumps([mx.nd.random.uniform(shape=3).asnumpy().tolist() for _ in range(4)]))
+"""
+
+
+def test_sets_of_streams():
+    """Random operators take two sets of streams in turn: every other one continues the same."""
+    one, two = (python(_DRAWS, MXNET_CPU_PARALLEL_RAND_COPY=n).value for n in "12")
+    assert two[1] == one[0] and two[3] == one[1]
+    assert two[0] not in one and two[2] not in one

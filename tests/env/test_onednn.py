@@ -95,3 +95,29 @@ def test_force_fc_ab_format():
 def test_without_onednn_its_variables_warn():
     done = python("import mxcy", MXNET_ONEDNN_CACHE_NUM="4", MXNET_ONEDNN_ENABLED="0")
     assert "MXNET_ONEDNN_CACHE_NUM has no effect: oneDNN is not in use" in done.err
+
+
+_MANY = """
+import json, mxcy as mx
+from mxcy import autograd, gluon, onednn
+mx.random.seed(2)
+net = gluon.nn.HybridSequential()
+net.add(gluon.nn.Conv2D(16, 5, activation="relu"), gluon.nn.BatchNorm(), gluon.nn.MaxPool2D(2),
+        gluon.nn.Flatten(), gluon.nn.Dense(64), gluon.nn.LayerNorm())
+net.initialize()
+data = mx.nd.random.uniform(shape=(32, 16, 30, 30))
+with autograd.record():
+    out = net(data).softmax().sum()
+out.backward()
+total = sum(abs(p.grad()).sum().asscalar() for p in net.collect_params().values()
+            if p.grad_req != "null")
+print(json.dumps([onednn.compared(), float(total)]))
+"""
+
+
+def test_onednn_debug():
+    """Every result that an own kernel can give as well is compared, and none differs."""
+    compared, total = python(_MANY, MXNET_ONEDNN_DEBUG="1").value
+    assert compared > 3
+    nothing, same = python(_MANY).value
+    assert nothing == 0 and total == pytest.approx(same, rel=1e-6)

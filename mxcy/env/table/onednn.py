@@ -3,7 +3,7 @@
 from mxcy.env.kinds import anything, flag, integer, path
 from mxcy.env.variable import Variable
 
-_NO_RNN = "there is no fused RNN operator yet"
+_OWN_RNN = "recurrent layers run by own kernels"
 
 
 def _missing() -> str:
@@ -29,14 +29,21 @@ ROWS = (
              "1: the weights of dense layers are not packed but used as they lie.",
              aliases=("MXNET_MKLDNN_FORCE_FC_AB_FORMAT",), inert=_missing,
              test="env/test_onednn.py::test_force_fc_ab_format"),
+    Variable("MXNET_ONEDNN_DEBUG", flag, False, "F", "mxcy.onednn",
+             "1: results of oneDNN are compared with those of own kernels, where there are such; a "
+             "difference is an error.", aliases=("MXNET_MKLDNN_DEBUG",), inert=_missing,
+             test="env/test_onednn.py::test_onednn_debug"),
+    Variable("ONEDNN_PRIMITIVE_CACHE_CAPACITY", integer(0), 1024, "F", "oneDNN",
+             "Primitives that oneDNN itself keeps.",
+             inert="mxcy keeps them, as MXNET_ONEDNN_CACHE_NUM says"),
     Variable("ONEDNN_VERBOSE", anything, "", "F", "oneDNN",
              "1: oneDNN prints each primitive that it runs; 2: also what it makes.",
              aliases=("DNNL_VERBOSE",), inert=_missing, silent=True,
              test="env/test_onednn.py::test_onednn_enabled"),
     Variable("MXNET_USE_ONEDNN_RNN", flag, True, "C", "mxcy.ops",
              "Recurrent networks run by oneDNN.", aliases=("MXNET_USE_MKLDNN_RNN",),
-             inert=_NO_RNN),
+             inert=_OWN_RNN),
     Variable("MXNET_RNN_USE_WEIGHT_CACHE", flag, False, "C", "mxcy.ops",
              "Weights of recurrent networks are packed once and taken to be constant.",
-             inert=_NO_RNN),
+             inert="they are packed in each call, which costs little beside its steps"),
 )  # fmt: skip

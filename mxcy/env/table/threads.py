@@ -4,6 +4,8 @@ from mxcy import cpus
 from mxcy.env.kinds import anything, integer, spins, team, waiting
 from mxcy.env.variable import Variable
 
+_WAITING = "fronts/test_choice.py::test_how_the_team_waits_is_asked_for_only_while_loading"
+
 ROWS = (
     Variable("OMP_NUM_THREADS", team, cpus.usable_cores, "I", "mxcy.env.environment",
              "Threads of the parallel team; when it is set, no pool of a BLAS or OpenMP library in "
@@ -15,9 +17,10 @@ ROWS = (
              test="env/test_threads.py::test_upper_bound"),
     Variable("OMP_WAIT_POLICY", waiting, None, "I",
              "mxcy.threads", "Whether threads of the team spin or sleep between regions; default: "
-             "they spin for some microseconds, then sleep."),
+             "they spin for some microseconds, then sleep.", test=_WAITING),
     Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy.threads",
-             "How often threads of the team look for work before they sleep; default 10000."),
+             "How often threads of the team look for work before they sleep; default 10000.",
+             test=_WAITING),
     Variable("KMP_AFFINITY", anything, None, "I", "mxcy.threads",
              "Bind the threads of the team to CPUs, as Intel's OpenMP runtime does: none, compact, "
              "scatter, balanced, or explicit with proclist=[...], besides granularity=fine or "
