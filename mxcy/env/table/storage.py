@@ -55,5 +55,6 @@ ROWS = (
              "The same for each GPU.", test="env/test_storage.py::test_temp_copy"),
     Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy.streams",
              "Sets of random streams on the CPU, which random operators take in turn.",
-             test="env/test_numerics.py::test_sets_of_streams", under=("MXNET_ENFORCE_DETERMINISM",)),
+             test="env/test_numerics.py::test_sets_of_streams",
+             under=("MXNET_ENFORCE_DETERMINISM",)),
 )  # fmt: skip
