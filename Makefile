@@ -77,7 +77,7 @@ sanitize: $(VENV)/.installed build/sanitize/stress
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
 	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/autograd tests/gluon
 
-ENGINE = $(wildcard kernels/core/engine*.cc) kernels/core/error.cc kernels/core/threads.cc
+ENGINE = $(wildcard kernels/core/engine*.cc) $(patsubst %,kernels/core/%.cc,backtrace binding error threads)
 build/sanitize/stress: tests/engine/stress.cc $(ENGINE) $(wildcard kernels/core/*.h kernels/include/*.h)
 	@mkdir -p $(@D)
 	@nice $(CXX) -std=c++17 -g -O1 -fsanitize=thread -Wno-unknown-pragmas -pthread \

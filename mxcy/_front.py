@@ -108,6 +108,10 @@ def prepare_engine(names):
 
     def end():
         stop()
+        try:
+            names["wait_all"]()
+        except Exception as error:
+            print("mxcy: nobody waited for what failed:", error, file=sys.stderr)
         names["configure_engine"]("NaiveEngine", *settings)  # for what objects do that go now
 
     atexit.register(end)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.env.run import python
+
 START = """
 import os, signal, sys, threading, time
 import mxcy as mx
@@ -119,6 +121,38 @@ sys.exit("the end")
 """
     )
     assert run_python(code, fails=True).strip() == "the end"
+
+
+def test_exit_tells_of_errors_that_nobody_waited_for():
+    code = START + """
+def fail(text):
+    raise ValueError(text)
+mx.engine.push(lambda: fail("seen"), writes=[variable])
+try:
+    variable.wait_to_read()
+except mx.base.MXNetError:
+    print("caught")
+mx.engine.push(lambda: fail("unseen"), writes=[variable], name="last")
+"""
+    done = python(code)
+    assert done.out == "caught\n"
+    expected = "mxcy: nobody waited for what failed: Error in operator last: ValueError: unseen"
+    assert done.err.startswith(expected) and len(done.err.splitlines()) == 1
+
+
+def test_fork_within_an_operation(run_python):
+    code = START + """
+def work():
+    child = os.fork()
+    if child == 0:
+        os._exit(3)
+    order.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+mx.engine.push(work, writes=[variable])
+mx.engine.push(lambda: order.append("next"), writes=[variable])
+variable.wait_to_read()
+print(order)
+"""
+    assert run_python(code).strip() == "[3, 'next']"
 
 
 def test_threads_are_named_and_end(run_python):
