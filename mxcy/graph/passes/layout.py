@@ -151,7 +151,7 @@ def _conv(layout, number):
         "_pack_conv_weight", form, [layout.plain(weight)], f"{node.name}_packed",
         layout.once([weight], choice, form["in_block"]),
     )  # fmt: skip
-    if attrs["before"] != "none":
+    if norm is not None and attrs["before"] != "none":
         source, *vectors = norm.inputs
     else:
         source, vectors = layout.blocked(data) if attrs["in_block"] else layout.plain(data), []
