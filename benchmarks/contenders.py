@@ -53,6 +53,10 @@ class Worker:
         """Run more setup."""
         self._ask({"setup": code})
 
+    def value(self, expression):
+        """The value of an expression, which JSON can express."""
+        return self._ask({"expression": expression})
+
     def time(self, statement, number):
         """Seconds for `number` runs of the statement."""
         return self._ask({"statement": statement, "number": number})
@@ -97,6 +101,8 @@ def _serve():
         if "setup" in message:
             exec(message["setup"], names)
             answer = None
+        elif "expression" in message:
+            answer = eval(message["expression"], names)
         else:
             timer = timeit.Timer(message["statement"], globals=names)
             answer = timer.timeit(message["number"])
