@@ -32,6 +32,8 @@ class Table:
 
     Attributes
     ----------
+    path : str
+        The file, by CPU model and number of threads.
     regions : dict
         Thread count -> nanoseconds of a parallel region.
     rates : dict
@@ -44,18 +46,14 @@ class Table:
 
     def __init__(self, team: int, remembers: bool):
         self.team, self.remembers = team, remembers
+        model = re.sub("[^a-z0-9]+", "-", cpus.model().lower()).strip("-")
+        self.path = os.path.join(env.get("MXNET_HOME"), "op_tuning", f"{model}-{team}.json")
         self.regions: dict[int, float] = {}
         self.rates: dict[str, dict[str, list[float]]] = {}
         self.doubtful: set[object] = set()
         self.changed = False
         if remembers:
             self._add(self._read())
-
-    @property
-    def path(self) -> str:
-        """The file, by CPU model and number of threads."""
-        model = re.sub("[^a-z0-9]+", "-", cpus.model().lower()).strip("-")
-        return os.path.join(env.get("MXNET_HOME"), "op_tuning", f"{model}-{self.team}.json")
 
     def contents(self) -> dict[str, Any]:
         """Everything, as the file holds it."""

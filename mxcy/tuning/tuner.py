@@ -164,9 +164,12 @@ class Tuner:
         if table is None:
             from mxcy.tuning.table import Table  # and what it imports, only when it is needed
 
-            table = self._tables[team] = Table(team, self._settings.remembers)
-            if len(self._tables) == 1:
-                atexit.register(self._finish, os.getpid())
+            with self._lock:
+                if not self._tables:
+                    atexit.register(self._finish, os.getpid())
+                if team not in self._tables:
+                    self._tables[team] = Table(team, self._settings.remembers)
+                table = self._tables[team]
         return table
 
     def _measure(

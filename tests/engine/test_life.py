@@ -124,7 +124,9 @@ sys.exit("the end")
 
 
 def test_exit_tells_of_errors_that_nobody_waited_for():
-    code = START + """
+    code = (
+        START
+        + """
 def fail(text):
     raise ValueError(text)
 mx.engine.push(lambda: fail("seen"), writes=[variable])
@@ -134,6 +136,7 @@ except mx.base.MXNetError:
     print("caught")
 mx.engine.push(lambda: fail("unseen"), writes=[variable], name="last")
 """
+    )
     done = python(code)
     assert done.out == "caught\n"
     expected = "mxcy: nobody waited for what failed: Error in operator last: ValueError: unseen"
@@ -141,7 +144,9 @@ mx.engine.push(lambda: fail("unseen"), writes=[variable], name="last")
 
 
 def test_fork_within_an_operation(run_python):
-    code = START + """
+    code = (
+        START
+        + """
 def work():
     child = os.fork()
     if child == 0:
@@ -152,6 +157,7 @@ mx.engine.push(lambda: order.append("next"), writes=[variable])
 variable.wait_to_read()
 print(order)
 """
+    )
     assert run_python(code).strip() == "[3, 'next']"
 
 

@@ -151,3 +151,17 @@ def test_gomp_cpu_affinity_wins():
     first, second = cpus()
     done = run(KMP_AFFINITY="granularity=fine,compact", GOMP_CPU_AFFINITY=f"{second} {first}")
     assert done.value["masks"][:2] == [second, first]
+
+
+def test_a_second_runtime_warns(tmp_path):
+    code = (
+        "import ctypes, shutil\n"
+        "import mxcy.threads\n"
+        "from mxcy.threads import openmp_runtimes\n"
+        f"copy = shutil.copy(openmp_runtimes()[0], {str(tmp_path / 'libgomp-1234.so.1')!r})\n"
+        "ctypes.CDLL(copy)\n"
+        "mxcy.threads.check_runtimes()\n"
+    )
+    err = python(code).err
+    assert "UserWarning: 2 OpenMP runtimes are loaded" in err and "libgomp-1234.so.1" in err
+    assert "OpenMP runtimes" not in python("import mxcy").err

@@ -1,6 +1,8 @@
 """Operator tuning: decisions from given times, and results that do not depend on them."""
 
+import atexit
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -44,6 +46,7 @@ def settings(tmp_path, monkeypatch):
     """Settings that a test changes; nobody disturbs the measurements."""
     given = {"MXNET_HOME": str(tmp_path)}
     monkeypatch.setattr(cpus, "waited", lambda: 0)
+    monkeypatch.setattr(atexit, "register", lambda *given: None)
     monkeypatch.setattr(env, "get", lambda name: env.Environment(given).get(name))
     monkeypatch.setattr(env, "is_set", lambda name: env.Environment(given).is_set(name))
     return given
@@ -158,6 +161,23 @@ def test_measurements_while_others_have_the_cores_decide_nothing(monkeypatch, tm
     assert len(machine.races) == 4  # twice each time
     monkeypatch.setattr(cpus, "waited", lambda: 0)
     assert threads(made, 50000) == ALL and not made.rows()[0]["in_cache"]["doubtful"]
+
+
+def test_threads_that_ask_at_the_same_time_measure_once():
+    machine = Machine()
+    made, start = tuner(machine), threading.Barrier(8)
+    found = []
+
+    def ask():
+        start.wait()
+        found.append(threads(made, 50000))
+
+    asking = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert found == [ALL] * 8 and len(machine.races) == 1
 
 
 def test_figures_are_remembered(settings):
