@@ -101,9 +101,9 @@ class Workers {
 
   bool start();  // all its threads, unless they run; false with an error text
   void put(Operation* operation);
-  void call_to_end();  // threads leave when there is nothing to do
-  void forget();       // after fork, in the child: the threads do not exist there
-  std::vector<pthread_t> take_threads();
+  bool has_work() const { return length_.load(std::memory_order_relaxed) > 0; }
+  std::vector<pthread_t> dismiss();  // the threads, which end with what they are at
+  void forget();                     // after fork, in the child: the threads do not exist there
 
   const Family family;
   const int32_t device;
@@ -114,22 +114,24 @@ class Workers {
   int32_t alive = 0;
 
  private:
-  static void* main(void* self);
-  void serve(int32_t number);
-  Operation* next(Lock& lock);
+  struct Thread;  // what one is started with
+  static void* main(void* thread);
+  void serve(int32_t generation);
+  void call();  // a sleeping thread, if there is work for one
+  Operation* next(Lock& lock, int32_t generation);
   Operation* take();
-  void sleep(Lock& lock);
+  void sleep(Lock& lock, int32_t generation);
 
   OperationList fifo_;
   std::vector<Operation*> heap_;  // in priority queues
   std::atomic<int64_t> length_{0};
   std::condition_variable awake_;
   std::vector<pthread_t> threads_;
-  int32_t named_ = 0;     // threads that have taken a number
-  int32_t spinning_ = 0;  // threads that look for work
-  int32_t sleeping_ = 0;  // threads that have to be called
-  int32_t called_ = 0;    // calls that no thread has followed yet
-  bool ending_ = false;
+  int32_t numbered_ = 0;    // threads that have taken a number
+  int32_t spinning_ = 0;    // threads that look for work
+  int32_t sleeping_ = 0;    // threads that have to be called
+  int32_t called_ = 0;      // calls that no thread has followed yet
+  int32_t generation_ = 0;  // of threads; those of earlier ones end
 };
 
 Workers* workers_for(const mx_operation& operation);
@@ -151,6 +153,7 @@ struct Engine {
   int64_t pending = 0;            // operations that are not done, held-back ones included
   int64_t held = 0;               // holders inside mx_engine_enter and leave
   std::condition_variable quiet;  // told when one of the counts to wait for is 0
+  int32_t joining = 0;            // threads that wait for workers to end
   bool stopped = false;
   uint64_t last_before_stop = 0;
   int64_t before_stop = 0;  // pending operations up to that number

@@ -20,16 +20,21 @@ Engine& engine() {
   return *state;
 }
 
-// End all threads; the lock is given up while they end.
+// End all threads; the lock is given up meanwhile.
 static void end_threads(Lock& lock) {
+  Engine& e = engine();
   std::vector<pthread_t> threads;
-  for (const std::unique_ptr<Workers>& workers : engine().workers) {
-    workers->call_to_end();
-    for (pthread_t thread : workers->take_threads()) threads.push_back(thread);
-  }
+  for (const std::unique_ptr<Workers>& workers : e.workers)
+    for (pthread_t thread : workers->dismiss()) threads.push_back(thread);
+  ++e.joining;
   lock.unlock();
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
   lock.lock();
+  --e.joining;
+  e.quiet.notify_all();
+  e.quiet.wait(lock, [&] { return e.joining == 0; });  // others may have taken some of them
+  for (const std::unique_ptr<Workers>& workers : e.workers)
+    if (workers->has_work()) workers->start();  // came when another thread had started the engine
 }
 
 static int stop(Lock& lock, int32_t limit) {
@@ -44,7 +49,7 @@ static int stop(Lock& lock, int32_t limit) {
   if (!wait_until(e.quiet, lock, limit, [&] { return e.before_stop == 0 && e.held == 0; }))
     return 1;
   end_threads(lock);
-  return 0;
+  return e.stopped ? 0 : stop(lock, limit);  // another thread may have started it again
 }
 
 static void start() {
@@ -94,6 +99,7 @@ extern "C" void mx_engine_start(int32_t child) {
   if (child) {
     for (const std::unique_ptr<Workers>& workers : e.workers) workers->forget();
     new (&e.quiet) std::condition_variable;
+    e.joining = 0;
     running_operation = nullptr;
     mx_set_threads(1);  // the OpenMP runtime has lost its threads and would wait for them
   }

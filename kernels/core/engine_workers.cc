@@ -27,16 +27,24 @@ Workers::Workers(Family family, int32_t device, int32_t size, int32_t share)
   snprintf(name, sizeof name, kQueueNames[(int)family], device);
 }
 
+struct Workers::Thread {
+  Workers* workers;
+  int32_t generation;
+};
+
 bool Workers::start() {
   if (alive == size) return true;
-  ending_ = false;
   sigset_t all, before;  // signals are for the program's own threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (alive < size) {
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, main, this) != 0) break;
-    threads_.push_back(thread);
+    pthread_t id;
+    Thread* thread = new Thread{this, generation_};
+    if (pthread_create(&id, nullptr, main, thread) != 0) {
+      delete thread;
+      break;
+    }
+    threads_.push_back(id);
     ++alive;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -56,13 +64,16 @@ void Workers::put(Operation* operation) {
   } else {
     fifo_.append(operation);
   }
-  const int64_t length = length_.fetch_add(1, std::memory_order_relaxed) + 1;
+  length_.fetch_add(1, std::memory_order_relaxed);
   start();
-  if (sleeping_ > 0 && length > spinning_ + called_) {
-    --sleeping_;
-    ++called_;
-    awake_.notify_one();
-  }
+  call();
+}
+
+void Workers::call() {
+  if (sleeping_ == 0 || length_.load(std::memory_order_relaxed) <= spinning_ + called_) return;
+  --sleeping_;
+  ++called_;
+  awake_.notify_one();
 }
 
 Operation* Workers::take() {
@@ -78,22 +89,27 @@ Operation* Workers::take() {
   return operation;
 }
 
-void Workers::sleep(Lock& lock) {
+void Workers::sleep(Lock& lock, int32_t generation) {
   ++sleeping_;
-  awake_.wait(lock, [this] { return called_ > 0 || ending_; });
-  if (called_ > 0)
+  awake_.wait(lock, [&] { return called_ > 0 || generation_ != generation; });
+  if (generation_ == generation) {
     --called_;
-  else
-    --sleeping_;
+    return;
+  }
+  --(sleeping_ > 0 ? sleeping_ : called_);
+  if (called_ > 0) awake_.notify_one();  // it was meant for a thread that stays
 }
 
-// The next operation, or NULL when there is none and the threads are to end.
-Operation* Workers::next(Lock& lock) {
-  for (int spins = 0;; spins += kSpins) {
+// The next operation, or NULL when the thread is to end.
+Operation* Workers::next(Lock& lock, int32_t generation) {
+  for (bool looked = false;; looked = true) {
+    if (generation_ != generation) {
+      call();  // others may have counted on this thread
+      return nullptr;
+    }
     if (Operation* operation = take()) return operation;
-    if (ending_) return nullptr;
-    if (spins) {
-      sleep(lock);
+    if (looked) {
+      sleep(lock, generation);
       continue;
     }
     ++spinning_;
@@ -104,48 +120,41 @@ Operation* Workers::next(Lock& lock) {
   }
 }
 
-void Workers::serve(int32_t number) {
+void Workers::serve(int32_t generation) {
+  Lock lock(engine().lock);
   char title[64];
   const int length = snprintf(title, sizeof title, kThreadNames[(int)family], device);
-  snprintf(title + length, sizeof title - length, "%d", number);
+  snprintf(title + length, sizeof title - length, "%d", numbered_++);
   title[15] = 0;  // the system takes no more
   pthread_setname_np(pthread_self(), title);
   unbind_thread();
   divide_team(share);
-  Lock lock(engine().lock);
-  while (Operation* operation = next(lock)) {
+  while (Operation* operation = next(lock, generation)) {
     ++run;
     execute(operation, lock);
   }
 }
 
-void* Workers::main(void* self) {
-  Workers* workers = (Workers*)self;
-  int32_t number;
-  {
-    Lock lock(engine().lock);
-    number = workers->named_++;
-  }
-  workers->serve(number);
+void* Workers::main(void* given) {
+  const Thread thread = *(Thread*)given;
+  delete (Thread*)given;
+  thread.workers->serve(thread.generation);
   return nullptr;
 }
 
-void Workers::call_to_end() {
-  ending_ = true;
-  awake_.notify_all();
-}
-
-std::vector<pthread_t> Workers::take_threads() {
+std::vector<pthread_t> Workers::dismiss() {
   std::vector<pthread_t> threads;
   threads.swap(threads_);
-  alive = named_ = 0;
+  alive = numbered_ = 0;
+  ++generation_;
+  awake_.notify_all();
   return threads;
 }
 
 void Workers::forget() {
-  take_threads();
-  spinning_ = sleeping_ = called_ = 0;
-  ending_ = false;
+  threads_.clear();
+  alive = numbered_ = spinning_ = sleeping_ = called_ = 0;
+  ++generation_;
   new (&awake_) std::condition_variable;  // the old one may count threads that are not there
 }
 

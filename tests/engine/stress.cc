@@ -214,10 +214,15 @@ void run_program(int lines) {
 
 // What fork does in a program, while others work.
 void stop_and_start() {
-  for (int i = 0; i < 20; ++i) {
-    while (mx_engine_stop(10) == 1) continue;
-    mx_engine_start(0);
-  }
+  const auto repeat = [] {
+    for (int i = 0; i < 20; ++i) {
+      while (mx_engine_stop(10) == 1) continue;
+      mx_engine_start(0);
+    }
+  };
+  std::thread other(repeat);
+  repeat();
+  other.join();
 }
 
 void fail_and_heal() {
