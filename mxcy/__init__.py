@@ -2,7 +2,15 @@
 
 from importlib import import_module
 
-from mxcy import autograd, env, ndarray, random, storage, util
+from mxcy import (
+    autograd,
+    env,
+    forks,  # noqa: F401  it acts when the process forks
+    ndarray,
+    random,
+    storage,
+    util,
+)
 from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy.attribute import AttrScope

@@ -15,7 +15,14 @@ from mxcy import blas, cpus, env, libinfo, onednn, threads, tuning
 
 #: module of a front -> names it offers
 NAMES = {
-    "ndarray": ("NDArrayBase", "empty", "from_numpy", "set_array_class"),
+    "ndarray": (
+        "NDArrayBase",
+        "empty",
+        "from_memory",
+        "from_numpy",
+        "set_array_class",
+        "set_shared_array",
+    ),
     "native": (
         "block",
         "has_kernel",
@@ -84,21 +91,28 @@ def prepare_library(names):
     )
 
 
-def prepare_engine(names):
-    """Give the engine the settings of the environment; have it stop for fork and at exit."""
-    text = env.get("MXNET_ENGINE_TYPE")
-    kind = text.removesuffix("Async")
-    shared = min(16, cpus.usable_cores())  # how many threads ThreadedEngine's only queue has
-    settings = (
-        shared if kind == "ThreadedEngine" else env.get("MXNET_CPU_WORKER_NTHREADS"),
+def engine_settings(workers):
+    """The settings of the environment, with a number of threads for each CPU's queue."""
+    return (
+        env.get("MXNET_ENGINE_TYPE").removesuffix("Async"),
+        workers,
         env.get("MXNET_CPU_PRIORITY_NTHREADS"),
         env.get("MXNET_GPU_WORKER_NTHREADS"),
         env.get("MXNET_GPU_COPY_NTHREADS"),
         env.get("MXNET_ENGINE_INFO"),
     )
+
+
+def prepare_engine(names):
+    """Give the engine the settings of the environment; have it stop for fork and at exit."""
+    text = env.get("MXNET_ENGINE_TYPE")
+    workers = env.get("MXNET_CPU_WORKER_NTHREADS")
+    if text.removesuffix("Async") == "ThreadedEngine":
+        workers = min(16, cpus.usable_cores())  # of its only queue
+    settings = engine_settings(workers)
     if text != env.VARIABLES["MXNET_ENGINE_TYPE"].default:
         print("MXNet start using engine:", text, file=sys.stderr)
-    names["configure_engine"](kind, *settings)
+    names["configure_engine"](*settings)
     stop, start = names["stop_engine"], names["start_engine"]
     os.register_at_fork(
         before=stop,
@@ -112,7 +126,7 @@ def prepare_engine(names):
             names["wait_all"]()
         except Exception as error:
             print("mxcy: nobody waited for what failed:", error, file=sys.stderr)
-        names["configure_engine"]("NaiveEngine", *settings)  # for what objects do that go now
+        names["configure_engine"]("NaiveEngine", *settings[1:])  # for what objects do that go now
 
     atexit.register(end)
 
@@ -142,11 +156,8 @@ tuning.plug(tuning.Library(*(_names[name] for name in tuning.Library._fields)))
 
 Streams = _names["Streams"]
 NDArrayBase = _names["NDArrayBase"]
-empty, from_numpy, set_array_class = (
-    _names["empty"],
-    _names["from_numpy"],
-    _names["set_array_class"],
-)
+empty, from_memory, from_numpy = _names["empty"], _names["from_memory"], _names["from_numpy"]
+set_array_class, set_shared_array = _names["set_array_class"], _names["set_shared_array"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]

@@ -149,7 +149,7 @@ class _Bound:
             graph = training_graph(graph, names)
             if cached.flags["mirror"]:
                 graph = mirror.marked(graph, mirror.staged(graph, target()))
-        self.planned = Planned(graph, args[0].context)
+        self.planned = Planned(graph, args[0].context.home)
         position = {name: i for i, name in enumerate(cached._names)}
         self._sources = [position.get(name, -1) for name in self.planned.variables]
         self.heads = [

@@ -30,6 +30,7 @@ __all__ = [
 _NAMES = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
 _CODES = {name: code for code, name in _NAMES.items()}
 _GPU = _CODES["gpu"]
+_SPECIAL_CPU = (_CODES["cpu_pinned"], _CODES["cpu_shared"])
 _TEXT = re.compile(r"\s*(\w+)\s*(?:\(\s*(-?\d+)\s*\))?\s*")
 
 #: device name -> the object that serves it
@@ -112,6 +113,14 @@ class Context(metaclass=_ContextType):
     def default_ctx(self):
         """Context: The current thread's context."""
         return _stack.current
+
+    @property
+    def home(self):
+        """Context: where results of operators on arrays of this context live.
+
+        Pinned and shared memory is for arrays that are put there; results lie in the CPU's.
+        """
+        return Context("cpu", self.device_id) if self.device_typeid in _SPECIAL_CPU else self
 
     def __eq__(self, other):
         return (

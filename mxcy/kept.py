@@ -8,12 +8,12 @@ not kept, such as weights that took in a normalisation and are then packed.
 import threading
 import weakref
 
-from mxcy import _front
+from mxcy import _front, forks
 
 __all__ = ["Kept"]
 
 _products: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = forks.guard(threading.Lock())
 
 
 class _Product:

@@ -8,12 +8,12 @@ import json
 import os
 import threading
 
-from mxcy import _front, env
+from mxcy import _front, env, forks
 from mxcy.files import replacing
 
 __all__ = ["memory", "save"]
 
-_lock = threading.Lock()
+_lock = forks.guard(threading.Lock())
 _read: dict = {}  # path -> the file's contents
 _saved: dict = {}  # path -> how many entries were saved
 

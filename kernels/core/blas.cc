@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/fork.h"
 #include "mxcy.h"
 #include "onednn/library.h"
 
@@ -27,7 +28,7 @@ struct Provider {
   SetThreads set_threads;
 };
 
-std::mutex g_lock;                        // of opening, and of OpenBLAS's thread count
+ForkSafeMutex g_lock;                     // of opening, and of OpenBLAS's thread count
 std::atomic<const Provider*> g_provider;  // NULL: none
 std::atomic<const char*> g_offered;       // a path that is still to be opened
 std::string g_offered_path;

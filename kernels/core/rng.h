@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/fork.h"
 #include "mt19937.h"
 #include "mxcy.h"
 #include "threads.h"
@@ -56,7 +57,7 @@ struct mx_rng {
   }
   uint32_t seed_of(int32_t index) const;
 
-  std::mutex lock_;
+  mx::ForkSafeMutex lock_;
   const int32_t copies_;  // sets of 1024 engines; draws take them in turn
   int32_t turn_ = 0;
   uint32_t base_ = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/fork.h"
 #include "mxcy.h"
 #include "onednn/library.h"
 
@@ -30,7 +31,7 @@ std::unordered_map<std::string, mx_kernel_extra>& extras() {
   static auto* map = new std::unordered_map<std::string, mx_kernel_extra>;
   return *map;
 }
-std::mutex g_lock;
+mx::ForkSafeMutex g_lock;
 
 // Whether looking again may find more: a name of oneDNN opens the library that is on offer.
 bool opens_library(const char* name) { return strstr(name, "onednn") && mx::onednn::library(); }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "core/fork.h"
 #include "mxcy.h"
 
 static std::atomic<int32_t> g_threads{1};  // workers read it while others set it
@@ -17,7 +18,9 @@ extern "C" int32_t mx_threads(void) {
   const int32_t threads = g_threads.load(std::memory_order_relaxed) / t_share;
   return threads < 1 ? 1 : threads;
 }
-extern "C" void mx_set_threads(int32_t threads) { g_threads = threads < 1 ? 1 : threads; }
+extern "C" void mx_set_threads(int32_t threads) {
+  g_threads = threads < 1 || mx::forked() ? 1 : threads;
+}
 extern "C" int64_t mx_parallel_size(void) {
   return g_parallel_size.load(std::memory_order_relaxed);
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/fork.h"
 #include "core/tensor.h"
 
 namespace mx {
@@ -68,7 +69,7 @@ class Cache {
     }
   }
 
-  std::mutex lock_;
+  ForkSafeMutex lock_;
   Order order_;
   std::unordered_map<std::string, Order::iterator> index_;
   int64_t limit_ = -1, hits_ = 0, misses_ = 0, evictions_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/fork.h"
 #include "core/scratch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
@@ -127,7 +128,7 @@ namespace {
 
 // The number of a layout among all that weights were packed in.
 int64_t number_of(Md layout) {
-  static std::mutex lock;
+  static ForkSafeMutex lock;
   static auto* known = new std::vector<Layout>;
   std::lock_guard<std::mutex> guard(lock);
   for (size_t i = 0; i < known->size(); ++i)

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/fork.h"
 #include "onednn/layout.h"
 
 namespace mx {
@@ -108,7 +109,7 @@ class Job {
   int copied_ = -1, copy_ = 0;
   void (*then_)(const mx_call*) = nullptr;
   int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1, packed_format_ = -1;
-  std::mutex lock_;  // of getting ready
+  ForkSafeMutex lock_;  // of getting ready
   bool ready_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/fork.h"
 #include "mxcy.h"
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
@@ -21,7 +22,7 @@ std::atomic<const Library*> g_library;
 
 namespace {
 
-std::mutex g_lock;
+ForkSafeMutex g_lock;
 std::atomic<bool> g_offered;  // paths wait to be opened
 std::string g_offered_paths;
 

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from mxcy._ctypes import native, profiler
-from mxcy._ctypes.ndarray import NDArrayBase, empty
+from mxcy._ctypes.ndarray import NDArrayBase, empty, home_of, mixes
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.tape import Node, state
 from mxcy.base import MXNetError, _Null
@@ -286,9 +286,9 @@ def _perform(variant, inputs, numbers, out):
     if out is not None:
         given = _given_outputs(prepared, out)
     if inputs:
-        context = inputs[0].context
+        context = home_of(inputs[0].context)
         for array in inputs:
-            if array.context is not context and array.context != context:
+            if array.context is not context and not mixes(context, array.context):
                 raise MXNetError(
                     f"Error in operator {handle.op.name}: inputs live on different contexts, "
                     f"{context} and {array.context}"
@@ -383,7 +383,7 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
         values = values.with_values(("train",), (train,))
     numbers = op.schema.dynamic_values(op.name, attrs)
     prepared = Prepared(bind(op), values, inputs, kernel)
-    context = inputs[0].context if inputs else _above["context"](values)
+    context = home_of(inputs[0].context) if inputs else _above["context"](values)
     reqs = [native.WRITE] * len(prepared.outs) if reqs is None else reqs
     adds = prepared.kernel is not None and prepared.flags & native.TAKES_ADD
     results, targets, writes = [], [], []

@@ -10,10 +10,13 @@ from mxcy import dtypes
 from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy.base import MXNetError
 
-__all__ = ["NDArrayBase", "empty", "from_numpy", "set_array_class", "plug_arithmetic"]
+__all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "mixes"]
+__all__ += ["plug_arithmetic", "set_array_class", "set_shared_array"]
 
 _BF16 = 12
+_CPU, _CPU_SHARED = 1, 5
 _array_class = None
+_shared_array = None
 _arithmetic = None
 
 
@@ -21,6 +24,22 @@ def set_array_class(cls, context):
     """Tell which subclass of NDArrayBase new arrays have."""
     global _array_class
     _array_class = cls
+
+
+def set_shared_array(make):
+    """Set the function ``make(shape, dtype, context)`` for arrays that processes share."""
+    global _shared_array
+    _shared_array = make
+
+
+def home_of(context):
+    """Where results of operators on arrays of a context live."""
+    return context if context.device_typeid == _CPU else context.home
+
+
+def mixes(context, other):
+    """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
+    return context == other or context.home.device_typeid == other.home.device_typeid == _CPU
 
 
 def plug_arithmetic(run):
@@ -41,7 +60,7 @@ class _Storage:
     the same; 0 before somebody asked), and whether others may write as well.
     """
 
-    version, exported = 0, False
+    version, exported, owner = 0, False, None
 
     def wrote(self):
         """Tell that the memory was written."""
@@ -69,6 +88,8 @@ def wrap(memory, dtype, context, storage=None, address=None):
 
 def empty(shape, dtype, context):
     """An array with uninitialised elements."""
+    if context.device_typeid == _CPU_SHARED and 0 not in shape:
+        return _shared_array(shape, dtype, context)
     kind = _memory_type(dtype)
     size = math.prod(shape) * kind.itemsize
     try:
@@ -79,6 +100,15 @@ def empty(shape, dtype, context):
         return wrap(memory, dtype, pool.context, None, address)
     except (ValueError, MXNetError) as error:
         raise MXNetError(f"{error}, for shape {shape}") from None
+
+
+def from_memory(address, owner, shape, dtype, context):
+    """An array over memory at an address, which `owner` keeps alive."""
+    kind = _memory_type(dtype)
+    octets = (ctypes.c_char * (math.prod(shape) * kind.itemsize)).from_address(address)
+    array = wrap(np.frombuffer(octets, kind).reshape(shape), dtype, context)
+    array._storage.owner = octets.owner = owner
+    return array
 
 
 def from_numpy(source, dtype, context, copy=True):
@@ -131,6 +161,11 @@ class NDArrayBase:
     def ndim(self):
         """Number of dimensions."""
         return len(self.shape)
+
+    @property
+    def owner(self):
+        """What keeps the memory alive, None when NumPy does."""
+        return self._storage.owner
 
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.

@@ -16,7 +16,9 @@ from mxcy._cy.native cimport (
     MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel_find, mx_last_error,
     mx_rng, mx_tensor, mx_threads_for,
 )
-from mxcy._cy.ndarray cimport NDArrayBase, Shape, itemsize, make_array, make_view, shape_of, wrote
+from mxcy._cy.ndarray cimport (
+    NDArrayBase, Shape, home_of, itemsize, make_array, make_view, mixes, shape_of, wrote,
+)
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin,
@@ -569,10 +571,10 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     cdef int i
     name_for_profiler(prepared)
     if prepared.nin:
-        context = (<NDArrayBase>inputs[0]).storage.context
+        context = home_of((<NDArrayBase>inputs[0]).storage.context)
         for i in range(1, prepared.nin):
             other = (<NDArrayBase>inputs[i]).storage.context
-            if other is not context and other != context:
+            if other is not context and not mixes(context, other):
                 raise MXNetError(
                     f"Error in operator {handle.op.name}: inputs live on different contexts, "
                     f"{context} and {other}"
@@ -716,7 +718,7 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
     for i, number in enumerate(op.schema.dynamic_values(op.name, attrs)):
         numbers[i] = number
     prepared = prepare_for(handle, values, inputs, kernel)
-    context = (<NDArrayBase>inputs[0]).storage.context if inputs else context_of(values)
+    context = home_of((<NDArrayBase>inputs[0]).storage.context) if inputs else context_of(values)
     targets = []
     results = []
     for i in range(prepared.nout):

@@ -37,6 +37,8 @@ cdef class NDArrayBase:
 ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
 cdef void plug_arithmetic(Arithmetic run)
 cdef Shape shape_of(tuple dims)
+cdef object home_of(object context)
+cdef bint mixes(object context, object other) except -1
 cdef void wrote(Storage storage) noexcept
 cdef NDArrayBase make_array(Shape layout, int dtype, object context)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)

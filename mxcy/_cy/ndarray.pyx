@@ -42,6 +42,7 @@ for _code in range(13):
 cdef tuple NO_ARGS = ()
 cdef object array_class = None
 cdef object default_context = None
+cdef object shared_array = None
 cdef Arithmetic arithmetic = NULL
 
 
@@ -55,6 +56,56 @@ def set_array_class(cls, context):
     global array_class, default_context
     array_class = cls
     default_context = context
+
+
+def set_shared_array(make):
+    """Set the function ``make(shape, dtype, context)`` for arrays that processes share."""
+    global shared_array
+    shared_array = make
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+cdef enum:
+    CPU = 1
+    CPU_SHARED = 5
+
+# What is known of one context, the last that was asked about.
+cdef object known_context = None
+cdef object known_home = None
+cdef bint known_shared = False
+cdef bint known_cpu = False
+
+
+cdef int look_at(object context) except -1:
+    """Fill in what is known of a context."""
+    global known_context, known_home, known_shared, known_cpu
+    home = context.home
+    cdef bint cpu = home.device_typeid == CPU, shared = context.device_typeid == CPU_SHARED
+    known_home, known_shared, known_cpu, known_context = home, shared, cpu, context
+    return 0
+
+
+cdef object home_of(object context):
+    """Where results of operators on arrays of a context live."""
+    if context is default_context:
+        return context
+    if context is not known_context:
+        look_at(context)
+    return known_home
+
+
+cdef bint mixes(object context, object other) except -1:
+    """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
+    cdef bint cpu
+    if context == other:
+        return True
+    if context is not known_context:
+        look_at(context)
+    cpu = known_cpu
+    if other is not known_context:
+        look_at(other)
+    return cpu and known_cpu
 
 
 # --- shapes --------------------------------------------------------------------------------------
@@ -144,6 +195,11 @@ cdef class _Export:
 
 cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
+    if context is not default_context and layout.size:
+        if context is not known_context:
+            look_at(context)
+        if known_shared:
+            return <NDArrayBase>shared_array(layout.dims, dtype, context)
     cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)
@@ -176,6 +232,17 @@ cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
 def empty(tuple shape, int dtype, context):
     """An array with uninitialised elements."""
     return make_array(shape_of(shape), dtype, context)
+
+
+def from_memory(size_t address, owner not None, tuple shape, int dtype, context):
+    """An array over memory at an address, which `owner` keeps alive."""
+    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    cdef Storage storage = Storage.__new__(Storage)
+    storage.data, storage.owner, storage.context = <void *>address, owner, context
+    wrote(storage)
+    array.storage, array.data = storage, <char *>storage.data
+    array.layout, array.dtype_code = shape_of(shape), dtype
+    return array
 
 
 def from_numpy(source, int dtype, context, bint copy=True):
@@ -241,6 +308,11 @@ cdef class NDArrayBase:
     def address(self):
         """Address of the first element (0 for an array without elements)."""
         return <size_t>self.data
+
+    @property
+    def owner(self):
+        """What keeps the memory alive, None when it is the pool's."""
+        return self.storage.owner
 
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.

@@ -242,7 +242,7 @@ class HybridBlock(Block):
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. "
                 "Please check the type of the args."
             )
-        context = first.context
+        context = first.context.home
         current = current_context()
         if context is not current and context != current:
             with context:

@@ -314,7 +314,10 @@ class Parameter:
             ((only, array),) = arrays.items()
             if ctx is None or ctx is only:
                 return array
-        found = arrays.get(current_context() if ctx is None else ctx)
+        wanted = current_context() if ctx is None else ctx
+        found = arrays.get(wanted)
+        if found is None:
+            found = arrays.get(wanted.home)
         if found is None:
             raise RuntimeError(
                 f"Parameter '{self.name}' was not initialized on context {ctx}. "

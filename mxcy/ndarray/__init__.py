@@ -6,7 +6,16 @@ are made when first asked for.
 
 from mxcy import _front, streams
 from mxcy.context import as_context, check_usable
-from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random  # noqa: F401
+from mxcy.ndarray import (  # noqa: F401
+    _internal,
+    contrib,
+    image,
+    linalg,
+    namespaces,
+    op,
+    random,
+    sharing,
+)
 from mxcy.ndarray.arithmetic import *  # noqa: F403
 from mxcy.ndarray.arithmetic import plug
 from mxcy.ndarray.creation import *  # noqa: F403

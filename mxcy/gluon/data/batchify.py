@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy.context import cpu_shared
 from mxcy.ndarray import NDArray
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
@@ -12,8 +13,12 @@ def _as_numpy(item):
     return item.asnumpy() if isinstance(item, NDArray) else np.asarray(item)
 
 
-def _as_batch(array):
-    return nd.array(array, dtype=array.dtype)
+def _context(use_shared_mem):
+    return cpu_shared() if use_shared_mem else None
+
+
+def _as_batch(array, ctx):
+    return nd.array(array, dtype=array.dtype, ctx=ctx)
 
 
 class Stack:
@@ -22,7 +27,8 @@ class Stack:
     Parameters
     ----------
     use_shared_mem : bool
-        Accepted for compatibility: worker threads share all memory.
+        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
+        are copied there to be sent.
     """
 
     def __init__(self, use_shared_mem=False):
@@ -42,9 +48,11 @@ class Stack:
         """
         if isinstance(data[0], (list, tuple)):
             return [self(part) for part in zip(*data, strict=True)]
+        ctx = _context(self._use_shared_mem)
         if isinstance(data[0], NDArray):
-            return nd.stack(*data)
-        return _as_batch(np.asarray(data))
+            out = nd.empty((len(data), *data[0].shape), dtype=data[0].dtype, ctx=ctx)
+            return nd.stack(*data, out=out)
+        return _as_batch(np.asarray(data), ctx)
 
 
 class Pad:
@@ -59,7 +67,8 @@ class Pad:
     round_to : int, optional
         Extents of the batch are rounded up to multiples of this.
     use_shared_mem : bool
-        Accepted for compatibility: worker threads share all memory.
+        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
+        are copied there to be sent.
     """
 
     def __init__(self, val=None, dtype=None, round_to=None, use_shared_mem=False):
@@ -88,7 +97,7 @@ class Pad:
         batch = np.full((len(items), *extents), self._val, self._dtype or items[0].dtype)
         for row, item in zip(batch, items, strict=True):
             row[tuple(slice(extent) for extent in item.shape)] = item
-        return _as_batch(batch)
+        return _as_batch(batch, _context(self._use_shared_mem))
 
 
 class Append:
@@ -101,7 +110,8 @@ class Append:
     batch_axis : int
         Where that axis goes.
     use_shared_mem : bool
-        Accepted for compatibility: worker threads share all memory.
+        Put the batch into memory that worker processes share with the loader's; arrays elsewhere
+        are copied there to be sent.
     """
 
     def __init__(self, expand=True, batch_axis=0, use_shared_mem=False):
@@ -124,7 +134,8 @@ class Append:
         arrays = [_as_numpy(item) for item in data]
         if self._expand:
             arrays = [np.expand_dims(array, self._batch_axis) for array in arrays]
-        return [_as_batch(array) for array in arrays]
+        ctx = _context(self._use_shared_mem)
+        return [_as_batch(array, ctx) for array in arrays]
 
 
 class Group:

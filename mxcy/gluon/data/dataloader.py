@@ -1,14 +1,21 @@
-"""Loads batches of a data set, with worker threads if asked."""
+"""Loads batches of a data set, in worker processes or threads if asked."""
+
+import numbers
 
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.context import cpu_pinned
+from mxcy import util
+from mxcy.context import cpu_pinned, cpu_shared
+from mxcy.gluon.data.process_pool import Batches, ProcessPool
 from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from mxcy.gluon.data.thread_pool import OrderedResults, ThreadPool
-from mxcy.ndarray import NDArray
+from mxcy.gluon.data.worker import semantics
+from mxcy.ndarray import NDArray, sharing
 
 __all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
+
+sharing.register()
 
 
 def default_batchify_fn(data):
@@ -17,24 +24,38 @@ def default_batchify_fn(data):
     Parameters
     ----------
     data : list
-        Arrays of one shape, numbers, or tuples of them.
+        Arrays of one shape, numbers or lists of numbers, or tuples or lists of these.
 
     Returns
     -------
     NDArray or list of NDArray
         The items along a new first axis; for tuples a list with one batch of each part.
     """
-    if isinstance(data[0], NDArray):
-        return nd.stack(*data)
-    if isinstance(data[0], tuple):
-        return [default_batchify_fn(part) for part in zip(*data, strict=True)]
-    data = np.asarray(data)
-    return nd.array(data, dtype=data.dtype)
+    return _joined(data, None)
 
 
 def default_mp_batchify_fn(data):
-    """Join items to a batch in a worker; the same as `default_batchify_fn`."""
-    return default_batchify_fn(data)
+    """Join items to a batch that processes share; like `default_batchify_fn`."""
+    return _joined(data, cpu_shared())
+
+
+def _joined(data, ctx):
+    first = data[0]
+    if isinstance(first, NDArray):
+        if ctx is None:
+            return nd.stack(*data)
+        out = nd.empty((len(data), *first.shape), dtype=first.dtype, ctx=ctx)
+        return nd.stack(*data, out=out)
+    if isinstance(first, tuple) or (
+        isinstance(first, list) and not all(isinstance(part, numbers.Number) for part in first)
+    ):
+        return [_joined(part, ctx) for part in zip(*data, strict=True)]
+    if isinstance(first, np.ndarray) and len({(item.shape, item.dtype) for item in data}) == 1:
+        batch = nd.empty((len(data), *first.shape), dtype=first.dtype, ctx=ctx)
+        np.stack(data, out=batch.numpy_view())
+        return batch
+    data = np.asarray(data)
+    return nd.array(data, dtype=data.dtype, ctx=ctx)
 
 
 class DataLoader:
@@ -55,9 +76,11 @@ class DataLoader:
     batch_sampler : Sampler, optional
         Decides on order and batches instead of all these.
     batchify_fn : callable, optional
-        Joins a list of items to a batch, `default_batchify_fn` by default.
+        Joins a list of items to a batch: `default_batchify_fn`, or `default_mp_batchify_fn` where
+        there are worker processes.
     num_workers : int
-        Number of threads that load in the background; 0 loads when a batch is asked for.
+        Number of processes, or threads, that load in the background; 0 loads when a batch is asked
+        for.
     pin_memory : bool
         Put the batches into memory from which copies to a GPU are fast.
     pin_device_id : int
@@ -65,11 +88,11 @@ class DataLoader:
     prefetch : int, optional
         How many batches may be loaded ahead, ``2 * num_workers`` by default.
     thread_pool : bool
-        Accepted for compatibility: workers are always threads.
+        Have threads load instead of processes.
     timeout : int
         Longest time in seconds to wait for a batch.
     auto_reload : bool
-        Begin to load the next epoch as soon as one ends.
+        Begin to load the next epoch now, and always when one ends.
     try_nopython : bool, optional
         Accepted for compatibility.
 
@@ -77,6 +100,22 @@ class DataLoader:
     ------
     ValueError
         When the parameters contradict each other.
+
+    Notes
+    -----
+    Worker processes start here, as copies of this one: what happens to the data set later, they do
+    not see. They begin with this process's state of ``numpy.random`` and ``mx.random``, which is
+    hence the same in all of them; seed by the item's index where that matters. The k-th batch of an
+    epoch is loaded by worker k modulo `num_workers`. Python's ``random`` differs from run to run.
+
+    A program that calls ``multiprocessing.set_start_method`` gets workers of that kind; data set
+    and functions are then pickled, and the random generators start as in a new program.
+
+    Arrays come from worker processes in shared memory, on the context ``cpu_shared(0)``. Operators
+    take them together with arrays on the CPU, where their results are.
+
+    An exception in a worker is raised here, in the iteration, with its traceback; so is the end of
+    a worker that was killed. The next epoch then starts new ones.
     """
 
     def __init__(
@@ -98,75 +137,75 @@ class DataLoader:
         try_nopython=None,
     ):
         assert timeout > 0, f"timeout must be positive, given {timeout}"
-        self._pool = None
-        self._ahead = None
+        self._pool = self._ahead = None
         self._dataset = dataset
         self._pin_context = cpu_pinned(pin_device_id) if pin_memory else None
+        self._thread_pool = thread_pool
         self._timeout = timeout
         self._batch_sampler = _batch_sampler(
             dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
         )
-        self._batchify_fn = default_batchify_fn if batchify_fn is None else batchify_fn
         self._num_workers = max(0, num_workers)
-        self._prefetch = 2 * self._num_workers if prefetch is None else max(0, prefetch)
+        if batchify_fn is None:
+            processes = self._num_workers > 0 and not thread_pool
+            batchify_fn = default_mp_batchify_fn if processes else default_batchify_fn
+        self._batchify_fn = batchify_fn
+        self._prefetch = 2 * self._num_workers if prefetch is None else max(0, int(prefetch))
         self.auto_reload = auto_reload
+        if self._num_workers > 0:
+            self._start_workers()
         if auto_reload:
             self.refresh()
 
     def __iter__(self):
+        if self._ahead is None:
+            self.refresh()
         batches, self._ahead = self._ahead, None
-        return _Epoch(self, self._batches() if batches is None else batches)
+        yield from batches
+        if self._ahead is None and self.auto_reload:
+            self.refresh()
 
     def __len__(self):
         return len(self._batch_sampler)
+
+    def _start_workers(self):
+        if self._thread_pool:
+            flags = semantics()
+            self._pool = ThreadPool(self._num_workers, lambda: util.set_np(*flags))
+        else:
+            self._pool = ProcessPool(self._num_workers, self._dataset, self._batchify_fn)
 
     def _batches(self):
         """The batches of one epoch."""
         if self._num_workers == 0:
             return map(self._load, self._batch_sampler)
-        if self._pool is None:
-            self._pool = ThreadPool(self._num_workers)
-        # A batch needs to be asked for before it can be loaded.
-        ahead = max(1, self._prefetch)
-        return OrderedResults(self._pool, self._load, self._batch_sampler, ahead, self._timeout)
+        if self._thread_pool:
+            return OrderedResults(
+                self._pool, self._load, self._batch_sampler, self._prefetch, self._timeout
+            )
+        if self._pool.closed:
+            self._start_workers()
+        batches = Batches(self._pool, self._batch_sampler, self._prefetch, self._timeout)
+        return batches if self._pin_context is None else map(self._pinned, batches)
 
     def _load(self, indices):
         batch = self._batchify_fn([self._dataset[i] for i in indices])
-        return batch if self._pin_context is None else _as_in_context(batch, self._pin_context)
+        return batch if self._pin_context is None else self._pinned(batch)
+
+    def _pinned(self, batch):
+        return _as_in_context(batch, self._pin_context)
 
     def refresh(self):
         """Begin to load the next epoch now."""
         self._ahead = self._batches()
 
     def clean(self):
-        """Give up an epoch that `refresh` began, and let the worker threads end."""
+        """Give up the epoch that `refresh` began."""
         self._ahead = None
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
 
     def __del__(self):
         if getattr(self, "_pool", None) is not None:
             self._pool.close()
-
-
-class _Epoch:
-    """Iterator over the batches of one epoch; keeps its loader, and so the threads, alive."""
-
-    def __init__(self, loader, batches):
-        self._loader = loader
-        self._batches = batches
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        try:
-            return next(self._batches)
-        except StopIteration:
-            if self._loader.auto_reload and self._loader._ahead is None:
-                self._loader.refresh()
-            raise
 
 
 def _batch_sampler(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):

@@ -1,11 +1,22 @@
 """Worker threads that compute batches ahead of time, in order."""
 
+import multiprocessing
 import queue
 import threading
 from collections import deque
 from concurrent.futures import Future, wait
 
-__all__ = ["ThreadPool", "OrderedResults"]
+__all__ = ["OrderedResults", "ThreadPool", "WorkerTimeout"]
+
+
+class WorkerTimeout(multiprocessing.TimeoutError, TimeoutError):
+    """A batch was not loaded in time."""
+
+    def __init__(self, seconds):
+        super().__init__(
+            f"a batch was not loaded within {seconds} seconds: the data set or its transformations "
+            "are slow (increase timeout), or a worker hangs"
+        )
 
 
 class ThreadPool:
@@ -15,14 +26,16 @@ class ThreadPool:
     ----------
     num_workers : int
         Number of threads.
+    begin : callable
+        What each thread calls first.
     """
 
-    def __init__(self, num_workers):
+    def __init__(self, num_workers, begin):
         self._tasks = queue.SimpleQueue()
         self._num_workers = num_workers
         for i in range(num_workers):
             threading.Thread(
-                target=_work, args=(self._tasks,), name=f"mxcy-data-{i}", daemon=True
+                target=_work, args=(self._tasks, begin), name=f"mxcy-data-{i}", daemon=True
             ).start()
 
     def submit(self, function, *args):
@@ -49,7 +62,8 @@ class ThreadPool:
             self._tasks.put(None)
 
 
-def _work(tasks):
+def _work(tasks, begin):
+    begin()
     # Nothing here may hold a task while waiting for the next: tasks keep their loader alive, and
     # a loader ends its threads only when it is gone.
     while _finish(tasks.get()):
@@ -83,13 +97,13 @@ class OrderedResults:
     arguments : iterable
         Its arguments; at most `ahead` of them are taken in advance.
     ahead : int
-        How many results may be computed or wait at a time, at least 1.
+        How many calls are submitted at once, next to the one whose result is asked for.
     timeout : float
         Longest time in seconds to wait for one result.
 
     Raises
     ------
-    TimeoutError
+    WorkerTimeout
         By ``next``, when a result takes longer.
     """
 
@@ -111,16 +125,13 @@ class OrderedResults:
         return self
 
     def __next__(self):
+        self._submit_next()
         if not self._waiting:
             raise StopIteration
         future = self._waiting.popleft()
-        self._submit_next()
         done, _ = wait([future], self._timeout)
         if not done:
-            raise TimeoutError(
-                f"a batch was not loaded within {self._timeout} seconds: the data set or its "
-                "transformations are slow (increase timeout), or a worker hangs"
-            )
+            raise WorkerTimeout(self._timeout)
         return future.result()
 
     def __del__(self):

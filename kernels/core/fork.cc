@@ -1,0 +1,81 @@
+// Fork handlers of the library; those of Python's objects are in mxcy/forks.py and run before them.
+#include "core/fork.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "mxcy.h"
+
+namespace mx {
+namespace {
+
+// All locks there are; the list itself is locked from before a fork until after it.
+struct Locks {
+  std::mutex guard;
+  HeldInForks* first = nullptr;
+
+  // Gives up everything when one is taken: its holder may be waiting for another.
+  bool try_all() {
+    for (HeldInForks* lock = first; lock; lock = lock->after) {
+      if (lock->try_take(lock)) continue;
+      give_back_until(lock);
+      return false;
+    }
+    return true;
+  }
+
+  void give_back_until(const HeldInForks* end) {
+    for (HeldInForks* lock = first; lock != end; lock = lock->after) lock->give_back(lock);
+  }
+};
+
+// Never destroyed: locks of static objects leave the list when the process ends.
+Locks& all() {
+  static Locks* made = new Locks;
+  return *made;
+}
+
+bool g_forked = false;
+
+void prepare() {
+  for (;;) {
+    all().guard.lock();
+    if (all().try_all()) return;
+    all().guard.unlock();
+    sched_yield();
+  }
+}
+
+void in_parent() {
+  all().give_back_until(nullptr);
+  all().guard.unlock();
+}
+
+void in_child() {
+  in_parent();
+  g_forked = true;
+  mx_set_threads(1);
+}
+
+const int g_registered = pthread_atfork(prepare, in_parent, in_child);
+
+}  // namespace
+
+HeldInForks::HeldInForks(bool (*take)(HeldInForks*), void (*give)(HeldInForks*))
+    : try_take(take), give_back(give), before(nullptr) {
+  std::lock_guard<std::mutex> lock(all().guard);
+  after = all().first;
+  if (after) after->before = this;
+  all().first = this;
+}
+
+HeldInForks::~HeldInForks() {
+  std::lock_guard<std::mutex> lock(all().guard);
+  if (before) before->after = after;
+  if (after) after->before = before;
+  if (all().first == this) all().first = after;
+}
+
+bool forked() { return g_forked; }
+
+}  // namespace mx

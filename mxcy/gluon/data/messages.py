@@ -1,0 +1,236 @@
+"""Messages between a loader and its worker processes, with arrays in shared memory.
+
+A message is one packet of a socket. What is large in it goes by file descriptor: arrays in shared
+memory as they are, all others together in one segment that is made for the message. So a packet is
+small, and whoever takes it from the socket owns its content, even if the sender is gone.
+"""
+
+import errno
+import io
+import pickle
+import socket
+import time
+from array import array
+from multiprocessing.reduction import ForkingPickler
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.ndarray import NDArray
+from mxcy.ndarray.sharing import over, segment_of
+from mxcy.segments import Segment
+
+__all__ = ["Channel", "Message", "Packet", "channels"]
+
+_SMALL = 4096  # bytes of an array that are pickled: less work than a segment
+_MOST_BODY = 16384  # bytes of a pickle that fit into a packet
+_MOST_SEGMENTS = 16  # in a message, next to its own; beyond that arrays are copied
+_PACKET = 1 << 16
+_RIGHTS = socket.CMSG_SPACE((_MOST_SEGMENTS + 1) * array("i").itemsize)
+
+
+class _Pickler(ForkingPickler):
+    """Puts the elements of arrays aside: `buffers` has (array or None, its bytes)."""
+
+    def __init__(self, file):
+        super().__init__(file, 5, True, self._put_aside)
+        self.buffers = []
+        self._arrays = {}
+
+    def reducer_override(self, value):
+        if not isinstance(value, NDArray):
+            return NotImplemented
+        octets = value.numpy_view().reshape(-1).view(np.uint8)
+        buffer = pickle.PickleBuffer(octets)
+        self._arrays[id(buffer)] = value, buffer  # the buffer lives on, so its id stays its own
+        return _array, (type(value), value.shape, value.dtype_code, buffer)
+
+    def _put_aside(self, buffer):
+        octets = buffer.raw()
+        if octets.nbytes < _SMALL:
+            return True
+        owner, _ = self._arrays.get(id(buffer), (None, None))
+        self.buffers.append((owner, octets))
+        return False
+
+
+def _array(cls, shape, dtype, buffer):
+    """An array over the bytes of a buffer that was put aside, or pickled."""
+    memory = memoryview(buffer)
+    return over(cls, memoryview(bytearray(memory)) if memory.readonly else memory, shape, dtype)
+
+
+class Packet:
+    """Content that is ready to be sent.
+
+    Parameters
+    ----------
+    tag : object
+        A few numbers or words that the receiver sees without opening the message.
+    content : object
+        Anything that can be pickled.
+
+    Raises
+    ------
+    MXNetError
+        When there is no shared memory left.
+    """
+
+    def __init__(self, tag, content):
+        file = io.BytesIO()
+        pickler = _Pickler(file)
+        pickler.dump(content)
+        self._segments = []
+        loose = _Bundle()
+        places = [self._place(owner, octets, loose) for owner, octets in pickler.buffers]
+        body = pickle.dumps((places, file.getvalue()), 5)
+        where = None
+        if len(body) > _MOST_BODY:
+            where, body = loose.add(body), None
+        if loose.size:
+            self._segments.append(loose.made())
+        sizes = [segment.size for segment in self._segments]
+        self.octets = pickle.dumps((tag, sizes, where, body), 5)
+
+    def _place(self, owner, octets, loose):
+        """Where the receiver finds an array's bytes: (number of the segment, first, size)."""
+        segment = None if owner is None else segment_of(owner)
+        if segment is not None and segment not in self._segments:
+            if len(self._segments) < _MOST_SEGMENTS:
+                self._segments.append(segment)
+        if segment in self._segments:
+            owner.export()
+            place = owner.address - segment.address
+            return self._segments.index(segment), place, octets.nbytes
+        return -1, loose.add(octets), octets.nbytes
+
+    @property
+    def rights(self):
+        """list of tuple: The segments' file descriptors, as `socket.socket.sendmsg` wants them."""
+        numbers = array("i", [segment.fd for segment in self._segments])
+        return [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)]
+
+
+class _Bundle:
+    """Bytes that are copied to one segment."""
+
+    def __init__(self):
+        self.size = 0
+        self._parts = []
+
+    def add(self, octets):
+        """The place at which the bytes will be."""
+        place = self.size
+        self._parts.append((place, octets))
+        self.size = -(-(place + len(octets)) // 64) * 64
+        return place
+
+    def made(self):
+        """The segment."""
+        segment = Segment(self.size)
+        for place, octets in self._parts:
+            segment.view(place, len(octets))[:] = octets
+        return segment
+
+
+class Message:
+    """What was received.
+
+    Parameters
+    ----------
+    octets : bytes
+        A packet.
+    descriptors : list of int
+        The file descriptors that came with it.
+
+    Attributes
+    ----------
+    tag : object
+        What the sender gave.
+    """
+
+    def __init__(self, octets, descriptors):
+        self.tag, sizes, self._where, self._body = pickle.loads(octets)
+        if len(descriptors) != len(sizes):
+            raise MXNetError(
+                f"a message of a worker has {len(sizes)} file descriptors, of which "
+                f"{len(descriptors)} arrived: too many open files"
+            )
+        self._segments = []
+        for fd, size in zip(descriptors, sizes, strict=True):
+            self._segments.append(Segment.attached(fd, size, keep=False))
+
+    def open(self):
+        """The content. Its arrays keep the shared memory that they need."""
+        body = self._body
+        if body is None:
+            last = self._segments[-1]
+            body = last.view(self._where, last.size - self._where)
+        places, content = pickle.loads(body)
+        buffers = [self._segments[number].view(first, size) for number, first, size in places]
+        return pickle.loads(content, buffers=buffers)
+
+
+class Channel:
+    """One end of a connection between two processes; `channels` makes both."""
+
+    def __init__(self, end):
+        self._end = end
+
+    def fileno(self):
+        """The file descriptor, for `select.poll`."""
+        return self._end.fileno()
+
+    def send(self, packet, wait=True):
+        """Send a packet.
+
+        Returns
+        -------
+        bool
+            False when the other side is behind with receiving and `wait` is False.
+
+        Raises
+        ------
+        OSError
+            When there is no other side any more.
+        """
+        while True:
+            try:
+                flags = 0 if wait else socket.MSG_DONTWAIT
+                self._end.sendmsg([packet.octets], packet.rights, flags)
+                return True
+            except BlockingIOError:
+                return False
+            except OSError as error:
+                if error.errno != errno.ETOOMANYREFS:
+                    raise
+                time.sleep(0.01)  # until the other side has received some of the descriptors
+
+    def receive(self, wait=True):
+        """The next message; None when there is none and `wait` is False.
+
+        Raises
+        ------
+        EOFError
+            When the other side has closed the connection, or its process has ended.
+        """
+        flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
+        try:
+            octets, rights, _, _ = self._end.recvmsg(_PACKET, _RIGHTS, flags)
+        except BlockingIOError:
+            return None
+        except ConnectionError as error:
+            raise EOFError from error
+        if not octets:
+            raise EOFError
+        return Message(octets, [fd for _, _, numbers in rights for fd in array("i", numbers)])
+
+    def close(self):
+        """Close this end."""
+        self._end.close()
+
+
+def channels():
+    """Two connected channels."""
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    return tuple(map(Channel, ends))

@@ -1,0 +1,96 @@
+"""What a loader's worker process does: it loads the batches it is asked for, one by one."""
+
+import pickle
+import signal
+import traceback
+from collections import deque
+
+from mxcy import autograd, forks, util
+from mxcy.base import MXNetError
+from mxcy.gluon.data.messages import Packet
+
+__all__ = ["Failure", "semantics", "work"]
+
+
+class Failure:
+    """An exception in a worker, on its way to the loader.
+
+    Parameters
+    ----------
+    error : Exception
+        One that cannot be sent is replaced by an MXNetError that says the same.
+    """
+
+    def __init__(self, error):
+        self._text = traceback.format_exc()
+        try:
+            pickle.loads(pickle.dumps(error))
+            self._error = error
+        except Exception:
+            self._error = MXNetError(f"{type(error).__name__}: {error}")
+
+    def again(self):
+        """The exception; its cause tells where the worker raised it."""
+        error, self._error = self._error, None  # no circle through the frame that raises it
+        error.__cause__ = _WorkerTraceback(self._text)
+        return error
+
+
+class _WorkerTraceback(Exception):
+    """Has a worker's traceback printed above the loader's own."""
+
+    def __str__(self):
+        return f'\n"""\n{self.args[0]}"""'
+
+
+def semantics():
+    """This thread's NumPy semantics, for `mxcy.util.set_np`."""
+    return util.is_np_shape(), util.is_np_array(), util.is_np_default_dtype()
+
+
+def work(channel, dataset, batchify_fn, flags):
+    """Load batches until the loader is gone.
+
+    Parameters
+    ----------
+    channel : Channel
+        Gives ``('load', ticket, indices)`` and ``('drop', epoch)``: forget the tickets of an epoch,
+        which is their first part. Takes messages with the ticket as tag and a batch or a `Failure`.
+    dataset : Dataset
+    batchify_fn : callable
+    flags : tuple of bool
+        The loader's `semantics`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the loader
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    forks.become_worker()
+    util.set_np(*flags)
+    autograd.set_recording(False)
+    tasks = deque()
+    try:
+        while True:
+            _take(channel, tasks)
+            ticket, indices = tasks.popleft()
+            channel.send(_loaded(dataset, batchify_fn, ticket, indices))
+    except (EOFError, ConnectionError):
+        pass
+
+
+def _take(channel, tasks):
+    """Take all tasks that are there; wait for the first."""
+    while (message := channel.receive(wait=not tasks)) is not None:
+        kind, *details = message.open()
+        if kind == "load":
+            tasks.append(details)
+        else:
+            kept = [task for task in tasks if task[0][0] != details[0]]
+            tasks.clear()
+            tasks.extend(kept)
+
+
+def _loaded(dataset, batchify_fn, ticket, indices):
+    try:
+        return Packet(ticket, batchify_fn([dataset[i] for i in indices]))
+    except Exception as error:
+        return Packet(ticket, Failure(error))

@@ -1,0 +1,115 @@
+"""Arrays in memory that processes share: the context ``cpu_shared``.
+
+Such an array can be sent to another process through `multiprocessing`, in a queue, a pipe or the
+arguments of a process. Only a file descriptor travels, and both processes then work on the same
+elements; the sender has to live until it has arrived. Arrays elsewhere are copied to shared memory
+first, in programs that use Gluon's data sets or have made an array on ``cpu_shared``; in others
+`multiprocessing` pickles them.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from mxcy import _front, dtypes
+from mxcy.base import MXNetError
+from mxcy.context import cpu_shared
+from mxcy.ndarray.ndarray import NDArray
+from mxcy.segments import Segment
+
+__all__ = ["over", "rebuild", "reduce_array", "register", "segment_of"]
+
+
+def _make(shape, dtype, context):
+    """A new array for a front."""
+    register()
+    try:
+        segment = Segment(math.prod(shape) * dtypes.dtype_of(dtype).itemsize)
+    except MXNetError as error:
+        raise MXNetError(f"{context}: {error}") from None
+    return _front.from_memory(segment.address, segment, shape, dtype, context)
+
+
+_front.set_shared_array(_make)
+
+
+def segment_of(array):
+    """The `Segment` an array lies in, if other processes can get it; else None."""
+    owner = array.owner
+    return owner if isinstance(owner, Segment) and owner.fd >= 0 else None
+
+
+def over(cls, memory, shape, dtype):
+    """An array of a class over a writable buffer, which it keeps alive; on ``cpu_shared(0)``."""
+    if not math.prod(shape):
+        return _as(cls, _front.empty(shape, dtype, cpu_shared()))
+    address = np.frombuffer(memory, np.uint8).ctypes.data
+    array = _front.from_memory(address, memory, shape, dtype, cpu_shared())
+    array.export()
+    return _as(cls, array)
+
+
+def _as(cls, array):
+    if type(array) is cls:
+        return array
+    made = cls.__new__(cls)
+    made.become(array)
+    return made
+
+
+def reduce_array(array):
+    """What `multiprocessing` sends of an array: see `rebuild`.
+
+    Parameters
+    ----------
+    array : NDArray
+        Copied unless it lies in shared memory already.
+    """
+    from multiprocessing.context import get_spawning_popen
+    from multiprocessing.reduction import DupFd
+
+    array.wait_to_read()
+    if not array.size:
+        return array.__reduce__()
+    shared, segment = array, segment_of(array)
+    if segment is None:
+        shared = _front.empty(array.shape, array.dtype_code, cpu_shared())
+        shared.numpy_view()[...] = array.numpy_view()
+        segment = segment_of(shared)
+    starting = get_spawning_popen()
+    if starting is not None:  # it hands descriptors over only when the process is complete
+        vars(starting).setdefault("segments", []).append(segment)
+    shared.export()
+    place = shared.address - segment.address
+    handle = DupFd(segment.fd)
+    return rebuild, (type(array), handle, segment.size, place, array.shape, array.dtype_code)
+
+
+def rebuild(cls, handle, size, place, shape, dtype):
+    """The array that another process sent.
+
+    Parameters
+    ----------
+    cls : type
+        Its class.
+    handle : object
+        What `multiprocessing` makes of a file descriptor; ``handle.detach()`` is the descriptor.
+    size, place : int
+        Bytes of the segment, and at which of them the array begins.
+    shape : tuple of int
+    dtype : int
+        The element type's code.
+    """
+    segment = Segment.attached(handle.detach(), size)
+    array = _front.from_memory(segment.address + place, segment, shape, dtype, cpu_shared())
+    array.export()
+    return _as(cls, array)
+
+
+@functools.cache
+def register(cls=NDArray):
+    """Have `multiprocessing` send arrays of a class, not of its subclasses, by shared memory."""
+    from multiprocessing.reduction import ForkingPickler
+
+    ForkingPickler.register(cls, reduce_array)

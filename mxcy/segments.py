@@ -1,0 +1,111 @@
+"""Segments of memory that processes share; see kernels/include/mxcy_shared.h."""
+
+import ctypes
+
+from mxcy import libinfo
+from mxcy.base import MXNetError
+
+__all__ = ["Segment"]
+
+
+class _Fields(ctypes.Structure):
+    """mx_segment."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+        ("fd", ctypes.c_int32),
+        ("process", ctypes.c_int32),
+    ]
+
+
+def _open():
+    library = libinfo.open_library()
+    library.mx_last_error.restype = ctypes.c_char_p
+    segment = ctypes.POINTER(_Fields)
+    library.mx_segment_create.argtypes = [ctypes.c_size_t, segment]
+    library.mx_segment_attach.argtypes = [ctypes.c_int32, ctypes.c_size_t, ctypes.c_int32, segment]
+    library.mx_segment_users.argtypes = [segment]
+    library.mx_segment_release.argtypes = [segment]
+    return library
+
+
+_library = _open()
+
+
+class Segment:
+    """Memory that can be handed to other processes by its file descriptor.
+
+    It has no name and belongs to those who use it: it is gone with the last of them, even when they
+    are killed.
+
+    Parameters
+    ----------
+    size : int
+        The number of bytes.
+
+    Raises
+    ------
+    MXNetError
+        When the system has no room for it.
+    """
+
+    _release = _library.mx_segment_release  # still there when modules are being cleared
+
+    def __init__(self, size):
+        self._fields = _Fields()
+        _check(_library.mx_segment_create(size, self._fields))
+
+    @classmethod
+    def attached(cls, fd, size, keep=True):
+        """A segment of another process.
+
+        Parameters
+        ----------
+        fd : int
+            Its file descriptor, which the segment takes over.
+        size : int
+            The number of bytes.
+        keep : bool
+            Keep the descriptor, without which a segment cannot be handed on.
+        """
+        made = cls.__new__(cls)
+        made._fields = _Fields()
+        _check(_library.mx_segment_attach(fd, size, keep, made._fields))
+        return made
+
+    @property
+    def address(self):
+        """int: Where the memory begins."""
+        return self._fields.data
+
+    @property
+    def size(self):
+        """int: The number of bytes."""
+        return self._fields.bytes
+
+    @property
+    def fd(self):
+        """int: The file descriptor, -1 when it was not kept."""
+        return self._fields.fd
+
+    @property
+    def users(self):
+        """int: How many processes made or attached the segment and use it still."""
+        return _library.mx_segment_users(self._fields)
+
+    def view(self, offset, size):
+        """Some of the bytes, as a memoryview that keeps the segment alive."""
+        if not 0 <= offset <= offset + size <= self.size:
+            raise MXNetError(f"bytes {offset} to {offset + size} of a segment of {self.size}")
+        octets = (ctypes.c_char * size).from_address(self.address + offset)
+        octets.segment = self
+        return memoryview(octets).cast("B")
+
+    def __del__(self):
+        self._release(self._fields)
+
+
+def _check(status):
+    if status != 0:
+        raise MXNetError(_library.mx_last_error().decode())
