@@ -1,0 +1,142 @@
+"""Learn to write like Python's own manual, character by character, with an LSTM.
+
+The text is the help on Python's statements and types that every Python carries
+(``pydoc_data.topics``, about 700,000 characters); one in twenty is held out. Run
+``python examples/gluon/char_lstm.py``; ``--help`` lists the options. With ``import mxnet as mx``
+for the import of mxcy below, the program runs on MXNet 1.9.1.
+
+With the options as they are, three epochs take a few minutes on two cores and reach a perplexity of
+about 3.6 for each character of the held-out text: the network chooses as if between 3.6 equally
+likely characters, of more than 90.
+"""
+
+import argparse
+import math
+from pydoc_data import topics
+
+import numpy as np
+from tqdm import tqdm
+
+import mxcy as mx
+
+
+def read_text():
+    """The manual as one string."""
+    return "\n".join(topics.topics[name] for name in sorted(topics.topics))
+
+
+class CharModel(mx.gluon.HybridBlock):
+    """Characters, as numbers (steps, batch), to scores of the next ones (steps, batch, symbols)."""
+
+    def __init__(self, symbols, units, layers, dropout):
+        super().__init__()
+        with self.name_scope():
+            self.embedding = mx.gluon.nn.Embedding(symbols, 64)
+            self.lstm = mx.gluon.rnn.LSTM(units, layers, dropout=dropout, input_size=64)
+            self.dense = mx.gluon.nn.Dense(symbols, flatten=False, in_units=units)
+
+    def hybrid_forward(self, F, numbers, hidden, cell):
+        out, (hidden, cell) = self.lstm(self.embedding(numbers), [hidden, cell])
+        return self.dense(out), hidden, cell
+
+    def begin(self, batch):
+        """States before the first character."""
+        return self.lstm.begin_state(batch)
+
+
+def pieces(numbers, batch, steps):
+    """Yield (characters, next characters), each (steps, batch), from `batch` parallel texts."""
+    length = (len(numbers) - 1) // batch
+    source = numbers[: length * batch].reshape(batch, length).T
+    target = numbers[1 : length * batch + 1].reshape(batch, length).T
+    for first in range(0, length - steps + 1, steps):
+        yield source[first : first + steps], target[first : first + steps]
+
+
+def train_epoch(model, trainer, numbers, args, bar):
+    """Go through the text once; states pass from piece to piece."""
+    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    states = model.begin(args.batch_size)
+    parameters = [p for p in model.collect_params().values() if p.grad_req != "null"]
+    for source, target in pieces(numbers, args.batch_size, args.steps):
+        source, target = mx.nd.array(source), mx.nd.array(target)
+        states = [state.detach() for state in states]
+        with mx.autograd.record():
+            scores, *states = model(source, *states)
+            loss = loss_of(scores.reshape((-3, 0)), target.reshape((-1,))).mean()
+        loss.backward()
+        mx.gluon.utils.clip_global_norm([p.grad() for p in parameters], 1.0)
+        trainer.step(1)
+        bar.set_postfix_str(f"perplexity {math.exp(float(loss.asscalar())):.2f}", False)
+        bar.update(source.size)
+
+
+def perplexity(model, numbers, args):
+    """What the model makes of a text, per character."""
+    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    states, losses = model.begin(10), []
+    for source, target in pieces(numbers, 10, args.steps):
+        scores, *states = model(mx.nd.array(source), *states)
+        losses.append(loss_of(scores.reshape((-3, 0)), mx.nd.array(target).reshape((-1,))).mean())
+    return math.exp(np.mean([float(loss.asscalar()) for loss in losses]))
+
+
+def write(model, symbols, start, length, rng):
+    """Continue `start` by `length` characters, each drawn as likely as the model finds it."""
+    number_of = {symbol: number for number, symbol in enumerate(symbols)}
+    states, text = model.begin(1), list(start)
+    seen = np.array([[number_of[symbol]] for symbol in start], "float32")
+    for _ in range(length):
+        scores, *states = model(mx.nd.array(seen), *states)
+        chances = scores[-1, 0].softmax().asnumpy().astype("float64")
+        drawn = rng.choice(len(symbols), p=chances / chances.sum())
+        text.append(symbols[drawn])
+        seen = np.array([[drawn]], "float32")
+    return "".join(text)
+
+
+def parse(arguments=None):
+    """The command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=64, help="characters of a piece")
+    parser.add_argument("--units", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--learning-rate", type=float, default=0.003)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--characters", type=int, help="learn from so many only")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None):
+    """Train, tell the perplexity of held-out text, write some text; returns the perplexity."""
+    args = parse(arguments)
+    mx.random.seed(args.seed)
+    text = read_text()[: args.characters]
+    symbols = sorted(set(text))
+    number_of = {symbol: number for number, symbol in enumerate(symbols)}
+    numbers = np.array([number_of[symbol] for symbol in text], "float32")
+    border = len(numbers) * 19 // 20
+    learned, held_out = numbers[:border], numbers[border:]
+
+    model = CharModel(len(symbols), args.units, args.layers, args.dropout)
+    model.initialize(mx.init.Xavier())
+    model.hybridize()
+    trainer = mx.gluon.Trainer(
+        model.collect_params(), "adam", {"learning_rate": args.learning_rate}
+    )
+    found = math.inf
+    for epoch in range(args.epochs):
+        with tqdm(total=len(learned), unit=" characters", unit_scale=True) as bar:
+            bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
+            train_epoch(model, trainer, learned, args, bar)
+        found = perplexity(model, held_out, args)
+        print(f"perplexity of the held-out text {found:.2f}")
+    print(write(model, symbols, "The ", 400, np.random.default_rng(args.seed)))
+    return found
+
+
+if __name__ == "__main__":
+    main()
