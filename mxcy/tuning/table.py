@@ -37,8 +37,9 @@ class Table:
     regions : dict
         Thread count -> nanoseconds of a parallel region.
     rates : dict
-        Kernel, types and form -> ``{"in": [alone, team], "out": [alone, team]}``, nanoseconds per
-        step of work with data in the caches and outside them; either may be missing.
+        Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``, nanoseconds per
+        step of work with data in the caches and outside them, either may be missing; each the
+        least of so many looks.
     doubtful : set
         ``(key, "in" or "out")`` of rates, and thread counts of regions, that were measured while
         other programs had the cores: they decide nothing and are not written.
@@ -58,7 +59,7 @@ class Table:
     def contents(self) -> dict[str, Any]:
         """Everything, as the file holds it."""
         rates = {
-            key: {name: two for name, two in where.items() if (key, name) not in self.doubtful}
+            key: {name: rate for name, rate in where.items() if (key, name) not in self.doubtful}
             for key, where in self.rates.items()
         }
         regions = {str(n): cost for n, cost in self.regions.items() if n not in self.doubtful}
@@ -130,12 +131,13 @@ def _well_formed(found: dict[str, Any]) -> bool:
     costs, rates = found.get("regions"), found.get("rates")
     if not isinstance(costs, dict) or not isinstance(rates, dict):
         return False
-    pairs = [two for where in rates.values() if isinstance(where, dict) for two in where.values()]
+    inner = [where for where in rates.values() if isinstance(where, dict)]
+    triples = [rate for where in inner for rate in where.values()]
     return (
-        all(n.isdigit() and _is_time(cost) for n, cost in costs.items())
-        and all(isinstance(where, dict) for where in rates.values())
-        and all(isinstance(two, list) and len(two) == 2 for two in pairs)
-        and all(_is_time(rate) for two in pairs for rate in two)
+        len(inner) == len(rates)
+        and all(n.isdigit() and _is_time(cost) for n, cost in costs.items())
+        and all(isinstance(rate, list) and len(rate) == 3 for rate in triples)
+        and all(_is_time(number) for rate in triples for number in rate)
     )
 
 

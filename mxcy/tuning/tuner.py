@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 import zlib
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +32,8 @@ _WORTH = 0.95  # of the time: a gain below does not pay for the other cores' wor
 _BUDGET = 1_000_000  # nanoseconds of a kernel's runs
 _REGION_BUDGET = 500_000  # of parallel regions
 _TRIES = 3  # of a kernel, while other programs have the cores
+_LOOKS = 3  # processes that look at a kernel which gains little
+_LITTLE = 0.75  # of the time alone; perhaps others used a core for a part of the time
 _DISTURBED = 0.1  # of the time that threads waited for a core
 _TYPES = (
     "float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64",
@@ -81,6 +83,7 @@ class Tuner:
         self._library: Library | None = None
         self._tables: dict[int, Table] = {}  # by team size
         self._tried: Counter[tuple[int, str, str]] = Counter()
+        self._regions: defaultdict[int, set[int]] = defaultdict(set)  # by team: measured here
         self._given: _Settings | None = None
         self._new_lock()
         os.register_at_fork(after_in_child=self._new_lock)
@@ -138,21 +141,28 @@ class Tuner:
         key = f"{call.kernel} {_types(call)}" + ("" if flat else _form(call, values))
         where = "in" if touched <= library.second_cache() else "out"
         table = self._table(team)
-        rates = self._rates(table, key, where)
-        if rates is None and self._tried[team, key, where] < _TRIES:
+        if self._is_due(table, key, where):
             with self._lock:
-                rates = self._rates(table, key, where)  # of another thread
-                if rates is None:
+                if self._is_due(table, key, where):  # another thread may have been here
                     self._tried[team, key, where] += 1
                     self._measure(library, table, key, where, call, flat)
-                    rates = self._rates(table, key, where)
+        rates = self._rates(table, key, where)
         if rates is None:
             return static
-        alone, together = rates
+        alone, together, _ = rates
         return self._region(table) + call.work * together < _WORTH * call.work * alone
 
+    def _is_due(self, table: "Table", key: str, where: str) -> bool:
+        """Whether a kernel is to be measured, for the first time or again."""
+        tried = self._tried[table.team, key, where]
+        rates = self._rates(table, key, where)
+        if rates is None:
+            return tried < _TRIES
+        alone, together, looks = rates
+        return tried == 0 and looks < _LOOKS and together > _LITTLE * alone
+
     def _rates(self, table: "Table", key: str, where: str) -> list[float] | None:
-        """Nanoseconds per step, alone and in the team, where nothing about them is in doubt."""
+        """What `Table.rates` holds, where nothing about it is in doubt."""
         regions = table.measured(self._settings.cores)
         if (key, where) in table.doubtful or not table.doubtful.isdisjoint(regions):
             return None
@@ -178,12 +188,14 @@ class Tuner:
         """Put a kernel's rates into the table, unless it refuses to be tried."""
         began = time.perf_counter()
         wanted = sorted({table.team, *table.measured(self._settings.cores)})
-        missing = [n for n in wanted if n not in table.regions or n in table.doubtful]
+        missing = [n for n in wanted if n not in self._regions[table.team] or n in table.doubtful]
         for n in missing:
             budget = _REGION_BUDGET // len(missing)
             cost, sure = _calmly(partial(library.region_time, n, budget))
-            table.regions[n] = min(cost, table.regions.get(n, cost))
-            self._note(table, n, sure)
+            self._regions[table.team].add(n)
+            if sure or n in table.doubtful or n not in table.regions:
+                table.regions[n] = min(cost, table.regions.get(n, cost))
+                self._note(table, n, sure)
             self._tell(f"a region of {n} threads: {cost:.0f} ns{'' if sure else ', disturbed'}")
         ins, outs, work = call.ins, call.outs, call.work
         if flat:
@@ -204,8 +216,12 @@ class Tuner:
             return
         # The team cannot be faster than by its number; noise makes it seem so.
         together = max(together - table.regions[table.team], alone / table.team)
-        table.rates.setdefault(key, {})[where] = [alone / work, together / work]
-        self._note(table, (key, where), sure)
+        known = None if (key, where) in table.doubtful else table.rates.get(key, {}).get(where)
+        if known is None or sure:
+            best = known or [math.inf, math.inf, 0]
+            found = [min(alone / work, best[0]), min(together / work, best[1]), best[2] + 1]
+            table.rates.setdefault(key, {})[where] = found
+            self._note(table, (key, where), sure)
         self._tell(
             f"{key}, {where} cache: {alone / work:.3g} ns alone, {together / work:.3g} ns in a "
             f"team of {table.team}{'' if sure else ', disturbed'}; took "
@@ -286,7 +302,7 @@ class Tuner:
         rates = table.rates[key].get(where)
         if rates is None:
             return None
-        alone, together = rates
+        alone, together, _ = rates
         gain = _WORTH * alone - together
         return {
             "alone": alone,

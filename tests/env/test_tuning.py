@@ -109,7 +109,7 @@ def test_weight_scale_moves_the_threshold(home, tmp_path):
     (path,) = (tmp_path / "op_tuning").iterdir()
     contents = json.loads(path.read_text())
     contents["regions"] = {"2": 1000.0}
-    contents["rates"] = {"exp float32": {"in": [0.2, 0.1]}}
+    contents["rates"] = {"exp float32": {"in": [0.2, 0.1, 1]}}
     path.write_text(json.dumps(contents))
     code = THREADS + "print(json.dumps([threads(n) for n in (5000, 13000, 100000)]))"
     assert python(code, **home).value == [1, PARALLEL, PARALLEL]
@@ -132,7 +132,7 @@ def test_output_is_a_file_for_the_next_process(home, tmp_path):
     assert contents["threads"] == 2
     contents["regions"] = {"2": 777.0}
     known = ("add float32", "add float64", "add int32", "exp float32")
-    contents["rates"] = {key: {"in": [0.2, 0.1]} for key in known}
+    contents["rates"] = {key: {"in": [0.2, 0.1, 1]} for key in known}
     path = python(RUN, **home).value["file"]
     with open(path, "w") as file:
         file.write(json.dumps(contents))

@@ -194,16 +194,26 @@ def test_figures_are_remembered(settings):
     assert again.races
 
 
+def test_little_gain_is_looked_at_again_by_other_processes():
+    for alone, team, decision in ((0.2, 0.19, 1), (0.22, 0.18, 1), (0.21, 0.1, ALL), (9, 9, ALL)):
+        machine = Machine(alone, team)
+        made = tuner(machine)
+        assert [threads(made, n) for n in (50000, 60000)] == [decision] * 2
+        assert len(machine.races) == (alone < 1)  # the gain is known to the last one
+        made._tables[2].save()
+    assert made._tables[2].rates["exp float32"]["in"][2] == 3
+
+
 def test_processes_add_to_one_file():
     first, second = Table(2, True), Table(2, True)
-    first.rates["exp float32"] = {"in": [2.0, 1.0]}
-    second.rates["exp float32"] = {"out": [4.0, 3.0]}
+    first.rates["exp float32"] = {"in": [2.0, 1.0, 1]}
+    second.rates["exp float32"] = {"out": [4.0, 3.0, 1]}
     second.regions[2] = 5.0
     first.changed = second.changed = True
     first.save()
     second.save()
     third = Table(2, True)
-    assert third.rates == {"exp float32": {"in": [2.0, 1.0], "out": [4.0, 3.0]}}
+    assert third.rates == {"exp float32": {"in": [2.0, 1.0, 1], "out": [4.0, 3.0, 1]}}
     assert third.regions == {2: 5.0}
 
 
