@@ -250,6 +250,7 @@ static int run_here(Operation* work, Lock& lock) {
   ++(failure ? e.counts.skipped : e.counts.run);
   Waiter completion;
   work->waiter = &completion;
+  bool ran_badly = false;
   lock.unlock();
   if (failure) {
     if (given.skipped) given.skipped(given.payload);
@@ -266,9 +267,11 @@ static int run_here(Operation* work, Lock& lock) {
       failure = completion.failure;
       lock.unlock();
     }
+    ran_badly = failure != nullptr;
   }
   if (given.release) given.release(given.payload);
   lock.lock();
+  e.counts.failed += ran_badly;
   if (!failure) settle(work, nullptr);
   give_token(work);
   return failure ? tell(*failure) : 0;
@@ -290,6 +293,7 @@ static int run_naive(Operation* work, Lock& lock) {
 
 // Run what a running operation pushes on variables that it holds: queued it would wait for it.
 static int run_nested(Operation* work, Lock& lock) {
+  flush_bulks_of(work);
   std::vector<const Request*> others;
   for (int32_t i = 0; i < work->count; ++i) {
     const Request& request = work->requests[i];
