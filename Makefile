@@ -66,10 +66,11 @@ score: $(VENV)/.installed
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json $(SCORE)
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers, after
-# the engine alone with the thread sanitizer.
-sanitize: $(VENV)/.installed build/sanitize/stress
-	@echo "== the engine, with the thread sanitizer"
-	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/stress 3000
+# the engine and the profiler alone with the thread sanitizer.
+sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
+	@echo "== the engine and the profiler, with the thread sanitizer"
+	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/engine 3000
+	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/profiler
 	@$(PIP) install 'setuptools>=77' 'cython>=3.1,<4'
 	@echo "== compiling the library with sanitizers"
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
@@ -77,11 +78,14 @@ sanitize: $(VENV)/.installed build/sanitize/stress
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
 	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/autograd tests/gluon
 
-ENGINE = $(wildcard kernels/core/engine*.cc) $(patsubst %,kernels/core/%.cc,backtrace binding error threads)
-build/sanitize/stress: tests/engine/stress.cc $(ENGINE) $(wildcard kernels/core/*.h kernels/include/*.h)
+RUNTIME = $(wildcard kernels/core/engine*.cc kernels/core/profile*.cc) \
+  $(patsubst %,kernels/core/%.cc,trace backtrace binding error threads)
+build/sanitize/engine: tests/engine/stress.cc
+build/sanitize/profiler: tests/runtime/profiler_stress.cc
+build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/include/*.h)
 	@mkdir -p $(@D)
 	@nice $(CXX) -std=c++17 -g -O1 -fsanitize=thread -Wno-unknown-pragmas -pthread \
-	  -Ikernels -Ikernels/include tests/engine/stress.cc $(ENGINE) -o $@
+	  -Ikernels -Ikernels/include $(filter %.cc,$^) -o $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
