@@ -8,7 +8,6 @@ segments; under them come calls of the interface, and counters as areas. Perfett
 import argparse
 import html
 import json
-import zlib
 from pathlib import Path
 
 WIDTH, LEFT, RIGHT = 1200, 150, 20
@@ -61,6 +60,7 @@ class Picture:
     def __init__(self, start, end):
         self.start, self.scale = start, (WIDTH - LEFT - RIGHT) / (end - start)
         self.end, self.top, self.parts = end, 40, []
+        self.colours = dict(PLAIN)  # by name, or by category
 
     def x(self, time):
         return LEFT + (min(max(time, self.start), self.end) - self.start) * self.scale
@@ -70,11 +70,17 @@ class Picture:
             f'<text x="{x:.1f}" y="{y:.1f}" {FONT} {more}>{html.escape(words)}</text>'
         )
 
+    def colour(self, event):
+        if event["cat"] in PLAIN:
+            return PLAIN[event["cat"]]
+        fresh = COLOURS[(len(self.colours) - len(PLAIN)) % len(COLOURS)]
+        return self.colours.setdefault(event["name"], fresh)
+
     def axis(self):
-        step = 10 ** (len(str(int(self.end - self.start))) - 1)
-        if (self.end - self.start) / step < 4:
-            step /= 2
-        for number in range(int((self.end - self.start) / step) + 1):
+        span = self.end - self.start
+        power = 10 ** (len(str(int(span))) - 2)
+        step = next(n * power for n in (1, 2, 5, 10) if span <= 12 * n * power)
+        for number in range(int(span / step) + 1):
             x = self.x(self.start + number * step)
             line = f'x1="{x:.1f}" x2="{x:.1f}" y1="28" y2="{self.top}" stroke="#e3e3e3"'
             self.parts.insert(0, f"<line {line}/>")
@@ -87,8 +93,7 @@ class Picture:
         for level, begin, end in levels:
             x, y = self.x(begin["ts"]), self.top + level * ROW
             width = max(self.x(end["ts"]) - x, 0.5)
-            colour = PLAIN.get(begin["cat"])
-            colour = colour or COLOURS[zlib.crc32(begin["name"].encode()) % len(COLOURS)]
+            colour = self.colour(begin)
             about = f"{begin['name']}, {(end['ts'] - begin['ts']) / 1000:.3f} ms"
             self.parts.append(
                 f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW - 2}" fill="{colour}">'
