@@ -388,6 +388,22 @@ cdef extern from "params.gen.h" nogil:
         double lrs[60]
         double wds[60]
         double etas[60]
+    # one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates
+    # and counts of up to 60 of them; negative bounds are none
+    ctypedef struct mx_multi_lamb_params:
+        int32_t weights
+        int32_t per
+        int32_t bias_correction
+        double beta1
+        double beta2
+        double epsilon
+        double rescale_grad
+        double lower_bound
+        double upper_bound
+        double clip_gradient
+        double learning_rates[60]
+        double wds[60]
+        double step_count[60]
     # init starts afresh, else the output's value counts
     ctypedef struct mx_all_finite_params:
         int32_t init

@@ -20,7 +20,7 @@ from mxcy.ops.optimizer import (
     widened,
 )
 from mxcy.ops.optimizer_layer import adam_direction, bounded, lamb_direction
-from mxcy.ops.params import MULTI_ADAMW, MULTI_SGD
+from mxcy.ops.params import MULTI_ADAMW, MULTI_LAMB, MULTI_SGD
 from mxcy.ops.record import native, register, sample, values
 
 __all__ = ["multi"]
@@ -288,6 +288,25 @@ def _lans(a, xp, i, weight, grad, mean, var):
     return weight - a.learning_rates[i] * step, mean, var
 
 
+def _layer_kernel(name):
+    """The kernel of LAMB or LANS for many weights, as `multi` asks for it."""
+
+    def params(a, ins, outs, per):
+        corrects = getattr(a, "bias_correction", True)
+        return {"weights": len(outs), "per": per, "bias_correction": corrects}
+
+    def when(a, ins, outs):
+        return None if len({out.dtype for out in outs}) == 1 else "weights of several dtypes"
+
+    return lambda mixed, per: native(
+        f"_multi_{'mp_' if mixed else ''}{name}_update",
+        struct=MULTI_LAMB,
+        params=lambda a, ins, outs: params(a, ins, outs, per),
+        when=when,
+        work=lambda a, ins, outs: 4 * sum(out.size for out in outs),
+    )
+
+
 _NORM_TRY = {"learning_rates": (0.1, 0.2), "wds": (0.3, 0.4), "epsilon": 1e-3}
 
 for _name, _step, _correction, _doc in (
@@ -319,6 +338,7 @@ for _name, _step, _correction, _doc in (
         "`step_count` counts the updates of each weight from 1.",
         tuples=("learning_rates", "wds", "step_count"),
         count="num_tensors",
+        kernel=_layer_kernel(_name),
         tries=(
             {**_NORM_TRY, "step_count": (1, 3)},
             {

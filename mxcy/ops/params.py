@@ -342,6 +342,15 @@ MULTI_ADAMW = Params(
     lrs="f64[60]", wds="f64[60]", etas="f64[60]",
 )  # fmt: skip
 
+MULTI_LAMB = Params(
+    "multi_lamb",
+    "one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates and"
+    " counts of up to 60 of them; negative bounds are none",
+    weights="i32", per="i32", bias_correction="i32", beta1="f64", beta2="f64", epsilon="f64",
+    rescale_grad="f64", lower_bound="f64", upper_bound="f64", clip_gradient="f64",
+    learning_rates="f64[60]", wds="f64[60]", step_count="f64[60]",
+)  # fmt: skip
+
 ALL_FINITE = Params("all_finite", "init starts afresh, else the output's value counts", init="i32")
 
 SOFTMAX_OUTPUT = Params(
