@@ -31,6 +31,17 @@ CYTHON_DIRECTIVES = {
 }
 
 
+#: switches of MXNet's build that people still set, and what has taken their place
+OLD_SWITCHES = {
+    **dict.fromkeys(
+        ("USE_MKL2017", "USE_MKL2017_EXPERIMENTAL", "USE_MKLDNN", "USE_ONEDNN"),
+        "oneDNN is opened at run time: pip install 'mxcy[onednn]', MXNET_ONEDNN_ENABLED=0 avoids it",
+    ),
+    "USE_PROFILER": "the profiler is always built: MXNET_PROFILER_AUTOSTART=1 starts it",
+    "USE_CUDA": "mxcy computes on CPUs only yet",
+}
+
+
 def cython_extensions():
     """One extension per mxcy/_cy/**/*.pyx, linked to libmxcy.so by a relative rpath."""
     for path in sorted((ROOT / "mxcy" / "_cy").rglob("*.pyx")):
@@ -81,6 +92,8 @@ class Build(build_ext):
         )
 
     def run(self):
+        for name in sorted(OLD_SWITCHES.keys() & os.environ.keys()):
+            print(f"{name} has no effect: {OLD_SWITCHES[name]}", file=sys.stderr)
         package = ROOT / "mxcy" if self.inplace else Path(self.build_lib) / "mxcy"
         library = package / "libmxcy.so"
         self._build_library(library)

@@ -26,6 +26,15 @@ value that can do nothing on this machine, give one warning; with `MXNET_ENV_STR
 """
 
 
+_TAIL = """\
+## Names that are no variables
+
+`USE_MKL2017`, `USE_MKL2017_EXPERIMENTAL`, `USE_MKLDNN`, `USE_ONEDNN`, `USE_PROFILER` and `USE_CUDA`
+switched parts of MXNet's build on. mxcy opens oneDNN at run time where it is installed, and its
+profiler is always built; `mx.runtime.Features()` tells what there is.
+"""
+
+
 def listing(report: list[dict[str, Any]]) -> str:
     """The variables with the values in force.
 
@@ -65,6 +74,7 @@ def page() -> str:
                     f"`{name}`" for name in row.under) + " is set")  # fmt: skip
             text = "; ".join(facts)
             parts.append(f"*{text[0].upper()}{text[1:]}. {_proof(row, '`')}*\n")
+    parts.append(_TAIL)
     return "\n".join(parts)
 
 
