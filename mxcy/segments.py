@@ -5,7 +5,7 @@ import ctypes
 from mxcy import libinfo
 from mxcy.base import MXNetError
 
-__all__ = ["Segment"]
+__all__ = ["Segment", "recycle"]
 
 
 class _Fields(ctypes.Structure):
@@ -24,7 +24,9 @@ def _open():
     library.mx_last_error.restype = ctypes.c_char_p
     segment = ctypes.POINTER(_Fields)
     library.mx_segment_create.argtypes = [ctypes.c_size_t, segment]
-    library.mx_segment_attach.argtypes = [ctypes.c_int32, ctypes.c_size_t, ctypes.c_int32, segment]
+    number = ctypes.c_int32
+    library.mx_segment_attach.argtypes = [number, ctypes.c_size_t, number, number, segment]
+    library.mx_segment_lend.argtypes = [segment]
     library.mx_segment_users.argtypes = [segment]
     library.mx_segment_release.argtypes = [segment]
     return library
@@ -53,11 +55,13 @@ class Segment:
     _release = _library.mx_segment_release  # still there when modules are being cleared
 
     def __init__(self, size):
-        self._fields = _Fields()
-        _check(_library.mx_segment_create(size, self._fields))
+        self._fields = _take_spare(size)
+        if self._fields is None:
+            self._fields = _Fields()
+            _check(_library.mx_segment_create(size, self._fields))
 
     @classmethod
-    def attached(cls, fd, size, keep=True):
+    def attached(cls, fd, size, keep=True, lent=False):
         """A segment of another process.
 
         Parameters
@@ -68,11 +72,17 @@ class Segment:
             The number of bytes.
         keep : bool
             Keep the descriptor, without which a segment cannot be handed on.
+        lent : bool
+            The other process has called `lend`.
         """
         made = cls.__new__(cls)
         made._fields = _Fields()
-        _check(_library.mx_segment_attach(fd, size, keep, made._fields))
+        _check(_library.mx_segment_attach(fd, size, keep, lent, made._fields))
         return made
+
+    def lend(self):
+        """Count one more user, before the descriptor is on its way there."""
+        _library.mx_segment_lend(self._fields)
 
     @property
     def address(self):
@@ -81,7 +91,7 @@ class Segment:
 
     @property
     def size(self):
-        """int: The number of bytes."""
+        """int: The number of bytes; where segments are recycled, perhaps more than asked for."""
         return self._fields.bytes
 
     @property
@@ -91,7 +101,7 @@ class Segment:
 
     @property
     def users(self):
-        """int: How many processes made or attached the segment and use it still."""
+        """int: How many processes made the segment, attached it or will do so, and use it still."""
         return _library.mx_segment_users(self._fields)
 
     def view(self, offset, size):
@@ -103,7 +113,32 @@ class Segment:
         return memoryview(octets).cast("B")
 
     def __del__(self):
+        if _most_spare and self._fields.fd >= 0:
+            _spare.append(self._fields)
+            if len(_spare) <= _most_spare:
+                return
+            self._fields = _spare.pop(0)
         self._release(self._fields)
+
+
+# Taking memory from the system costs several times what it costs to fill it, so processes that send
+# one segment after the other use those again that nobody needs any more.
+_spare: list = []
+_most_spare = 0
+
+
+def recycle(most):
+    """Keep up to `most` segments of this process for reuse when their other users are gone."""
+    global _most_spare
+    _most_spare = most
+
+
+def _take_spare(size):
+    """The fields of a kept segment that nobody uses, of at least `size` bytes but not much more."""
+    for place, fields in enumerate(_spare):
+        if size <= fields.bytes <= 2 * size and _library.mx_segment_users(fields) == 1:
+            return _spare.pop(place)
+    return None
 
 
 def _check(status):

@@ -83,7 +83,10 @@ extern "C" int mx_segment_create(size_t bytes, mx_segment* segment) {
   return 0;
 }
 
-extern "C" int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, mx_segment* segment) {
+extern "C" void mx_segment_lend(const mx_segment* segment) { header(segment)->users.fetch_add(1); }
+
+extern "C" int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, int32_t lent,
+                                 mx_segment* segment) {
   struct stat file;
   if (fstat(fd, &file) != 0) return mx_fail("not a segment of memory: %s", strerror(errno));
   if ((size_t)file.st_size < sizeof(Header) + bytes) {
@@ -92,7 +95,7 @@ extern "C" int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, mx_segm
                    (long long)file.st_size, sizeof(Header) + bytes);
   }
   if (map(fd, bytes, segment) != 0) return -1;
-  header(segment)->users.fetch_add(1);
+  if (!lent) mx_segment_lend(segment);
   if (!keep) {
     close(fd);
     segment->fd = -1;

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 typedef struct mx_segment {
-  void* data;   /* the elements, 64-byte aligned; zeros at first */
+  void* data;   /* the elements, 64-byte aligned */
   size_t bytes; /* of the elements */
   int32_t fd;   /* what other processes attach; -1 when it was closed */
   int32_t
@@ -24,8 +24,12 @@ typedef struct mx_segment {
 /* All memory is taken at once: a segment for which there is no room is an error here, and not the
  * end of the process when it is written. */
 MX_API int mx_segment_create(size_t bytes, mx_segment* segment);
-/* Takes over the descriptor, even when it fails; it stays open only if `keep`. */
-MX_API int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, mx_segment* segment);
+/* Count a process that will attach the segment, whose descriptor is on its way there. */
+MX_API void mx_segment_lend(const mx_segment* segment);
+/* Takes over the descriptor, even when it fails; it stays open only if `keep`. `lent`: this process
+ * is counted already. */
+MX_API int mx_segment_attach(int32_t fd, size_t bytes, int32_t keep, int32_t lent,
+                             mx_segment* segment);
 MX_API int32_t mx_segment_users(const mx_segment* segment);
 MX_API void mx_segment_release(mx_segment* segment);
 

@@ -337,6 +337,17 @@ def test_nothing_stays_behind_after_many_batches():
     assert (open_files(), segments()) == before
 
 
+def test_batches_that_are_kept_stay_as_they_are():
+    # Workers use shared memory again, but only when the batch in it is gone.
+    rows = Each(120, lambda i: np.full(3000, i, "float32"))
+    kept = {}
+    for number, batch in enumerate(gdata.DataLoader(rows, 2, num_workers=2)):
+        kept[number] = batch
+        kept.pop(number - number % 7, None)
+    for number, batch in kept.items():
+        assert (batch.asnumpy() == [[2 * number], [2 * number + 1]]).all()
+
+
 PROGRAM = """
 import os, sys, time
 import mxcy as mx

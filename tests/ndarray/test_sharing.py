@@ -204,6 +204,34 @@ def test_segments():
         Segment.attached(10**6, 200)
 
 
+def test_recycling(run_python):
+    code = """
+import os
+from mxcy.segments import Segment, recycle
+
+recycle(2)
+first = Segment(1000)
+address = first.address
+del first
+second = Segment(900)
+assert second.address == address and second.size == 1000
+second.lend()
+other = os.dup(second.fd)
+del second  # somebody is going to attach it
+assert Segment(1000).address != address
+other = Segment.attached(other, 1000, keep=False, lent=True)
+other.view(0, 1)[0] = 7
+assert Segment(1000).address != address
+del other
+assert Segment(1000).view(0, 1)[0] == 7
+before = len(os.listdir("/proc/self/fd"))
+for size in range(10):
+    Segment(10 ** 4 * 3 ** size)
+assert len(os.listdir("/proc/self/fd")) == before
+"""
+    run_python(code)
+
+
 def test_arrays_over_memory_of_others():
     memory = memoryview(bytearray(np.arange(4, dtype="float32").tobytes()))
     array = sharing.over(mx.nd.NDArray, memory, (2, 2), 0)

@@ -33,9 +33,17 @@ class _Pickler(ForkingPickler):
     """Puts the elements of arrays aside: `buffers` has (array or None, its bytes)."""
 
     def __init__(self, file):
-        super().__init__(file, 5, True, self._put_aside)
-        self.buffers = []
-        self._arrays = {}
+        self.buffers, self._arrays = buffers, arrays = [], {}
+
+        def put_aside(buffer):  # no method: a circle of references would keep arrays for long
+            octets = buffer.raw()
+            if octets.nbytes < _SMALL:
+                return True
+            owner, _ = arrays.get(id(buffer), (None, None))
+            buffers.append((owner, octets))
+            return False
+
+        super().__init__(file, 5, True, put_aside)
 
     def reducer_override(self, value):
         if not isinstance(value, NDArray):
@@ -44,14 +52,6 @@ class _Pickler(ForkingPickler):
         buffer = pickle.PickleBuffer(octets)
         self._arrays[id(buffer)] = value, buffer  # the buffer lives on, so its id stays its own
         return _array, (type(value), value.shape, value.dtype_code, buffer)
-
-    def _put_aside(self, buffer):
-        octets = buffer.raw()
-        if octets.nbytes < _SMALL:
-            return True
-        owner, _ = self._arrays.get(id(buffer), (None, None))
-        self.buffers.append((owner, octets))
-        return False
 
 
 def _array(cls, shape, dtype, buffer):
@@ -89,6 +89,8 @@ class Packet:
             where, body = loose.add(body), None
         if loose.size:
             self._segments.append(loose.made())
+        for segment in self._segments:
+            segment.lend()
         sizes = [segment.size for segment in self._segments]
         self.octets = pickle.dumps((tag, sizes, where, body), 5)
 
@@ -158,7 +160,7 @@ class Message:
             )
         self._segments = []
         for fd, size in zip(descriptors, sizes, strict=True):
-            self._segments.append(Segment.attached(fd, size, keep=False))
+            self._segments.append(Segment.attached(fd, size, keep=False, lent=True))
 
     def open(self):
         """The content. Its arrays keep the shared memory that they need."""

@@ -5,11 +5,13 @@ import signal
 import traceback
 from collections import deque
 
-from mxcy import autograd, forks, util
+from mxcy import autograd, forks, segments, util
 from mxcy.base import MXNetError
 from mxcy.gluon.data.messages import Packet
 
 __all__ = ["Failure", "semantics", "work"]
+
+_SPARE = 16  # segments of shared memory that a worker keeps for its next batches
 
 
 class Failure:
@@ -65,6 +67,7 @@ def work(channel, dataset, batchify_fn, flags):
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     forks.become_worker()
+    segments.recycle(_SPARE)
     util.set_np(*flags)
     autograd.set_recording(False)
     tasks = deque()
