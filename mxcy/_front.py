@@ -20,6 +20,7 @@ NAMES = {
         "empty",
         "from_memory",
         "from_numpy",
+        "serve_remote",
         "set_array_class",
         "set_shared_array",
     ),
@@ -44,8 +45,10 @@ NAMES = {
     "streams": ("Streams",),
     "engine": (
         "Var", "allow_bulk", "configure_engine", "engine_stats", "push", "set_bulk_size",
-        "start_engine", "stop_engine", "wait_all",
+        "start_engine", "stop_engine",
     ),
+    "pending": ("settle_all", "unfinished", "wait_all"),
+    "uses": ("held", "set_heavy_work"),
 }  # fmt: skip
 
 
@@ -113,6 +116,7 @@ def prepare_engine(names):
     if text != env.VARIABLES["MXNET_ENGINE_TYPE"].default:
         print("MXNet start using engine:", text, file=sys.stderr)
     names["configure_engine"](*settings)
+    names["set_heavy_work"](env.get("MXCY_ENGINE_WORK"))
     stop, start = names["stop_engine"], names["start_engine"]
     os.register_at_fork(
         before=stop,
@@ -169,6 +173,12 @@ recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 Pool, host_memory, set_finder = _names["Pool"], _names["host_memory"], _names["set_finder"]
-Var, push, wait_all = _names["Var"], _names["push"], _names["wait_all"]
+Var, push = _names["Var"], _names["push"]
 engine_stats, configure_engine = _names["engine_stats"], _names["configure_engine"]
 set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]
+serve_remote, held, set_heavy_work = (
+    _names["serve_remote"],
+    _names["held"],
+    _names["set_heavy_work"],
+)
+settle_all, unfinished, wait_all = _names["settle_all"], _names["unfinished"], _names["wait_all"]

@@ -1,11 +1,16 @@
 """The error type and small facts that every layer shares."""
 
+import os
 import sys
 
 import numpy as np
 
 __all__ = ["MXNetError", "NotImplementedForSymbol", "data_dir", "data_dir_default", "kernel_error"]
-__all__ += ["numeric_types", "integer_types", "string_types"]
+__all__ += ["caller", "numeric_types", "integer_types", "stored_text", "string_types"]
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_OURS = (_PACKAGE, "<operator ", "<symbol ", "<mxcy.")  # files, and functions made while running
+_EXAMPLES = _PACKAGE + "examples" + os.sep
 
 
 class MXNetError(RuntimeError):
@@ -54,6 +59,31 @@ def kernel_error(where, text):
     if text.startswith("IndexError: "):
         return IndexError(where + text.removeprefix("IndexError: "))
     return MXNetError(where + text)
+
+
+def stored_text(error):
+    """The text under which the engine keeps an exception until somebody waits for the result.
+
+    `kernel_error` makes an exception of it again.
+
+    Parameters
+    ----------
+    error : MXNetError or IndexError
+    """
+    kind = "IndexError: " if isinstance(error, IndexError) else ""
+    text, mark, frames = str(error).partition("\nStack trace:")
+    return f"{kind}{text} (called at {caller()}){mark}{frames}"
+
+
+def caller():
+    """Where the running program called mxcy, such as ``"train.py:12"``."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
+            return f"{os.path.basename(file)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "mxcy"
 
 
 def data_dir():

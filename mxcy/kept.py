@@ -24,6 +24,11 @@ class _Product:
     def __init__(self, arrays):
         self.arrays, self.seen = arrays, None
 
+    @property
+    def failed(self):
+        """Whether it has to be made again because the step failed."""
+        return any(array.failed for array in self.arrays)
+
 
 class Kept:
     """The kept arrays of one plan.
@@ -61,7 +66,7 @@ class Kept:
         taken = False
         for number, once in enumerate(self._plan.once):
             seen = tuple([(arrays[s].address, arrays[s].version) for s in once.slots])
-            if seen != self._seen[number]:
+            if seen != self._seen[number] or self._made[number].failed:
                 with _lock:
                     self._take(number, seen, run)
                 taken = True
@@ -79,7 +84,7 @@ class Kept:
         self._made[number] = product
         for place, array in zip(lasting, product.arrays, strict=True):
             self.arrays[place] = array
-        if lasting and product.seen != seen:
+        if lasting and (product.seen != seen or product.failed):
             product.seen = None  # should the step fail
             self._run(number, run)
             product.seen = seen

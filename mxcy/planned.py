@@ -9,6 +9,7 @@ from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
 from mxcy.graph.plan import make_plan, own_outputs
 from mxcy.graph.report import describe, list_memory, list_steps, summary
+from mxcy.graph.segments import segments
 from mxcy.graph.target import Target
 from mxcy.kept import Kept
 
@@ -22,11 +23,17 @@ def target():
     return Target(
         _front.has_kernel,
         _front.query,
-        _front.measure,
+        _measure_alone,
         _front.block(),
         {name: env.get(name) for name in env.PLANNING},
         trials.memory(),
     )
+
+
+def _measure_alone(*call):
+    """`_front.measure` while no other operation takes time."""
+    _front.settle_all()
+    return _front.measure(*call)
 
 
 def training_graph(graph, wrt, given=None):
@@ -75,6 +82,7 @@ class Planned:
             print(*list_memory(self.graph, self.plan), sep="\n", file=sys.stderr, flush=True)
         trials.save()
         self._native = _front.Plan(self.plan)
+        self._forward, self._backward = segments(self.plan, machine.settings, training)
         self._kept = Kept(self.plan, context)
 
     def describe(self):
@@ -106,7 +114,7 @@ class Planned:
         ]
 
     def forward(self, arrays, arena):
-        """Run the forward pass.
+        """Run the forward pass: each segment is one operation of the engine.
 
         Parameters
         ----------
@@ -119,14 +127,16 @@ class Planned:
         plan = self.plan
         if plan.once:
             self._renew(arena, arrays)
-        bases = self._bases(arena, arrays)
-        self._native.run(len(plan.once), plan.forward, bases, self.context)
-        self._touch(arrays)
+        self._run(self._forward, arena, arrays)
 
     def backward(self, arrays, arena):
         """Run the backward pass on the arrays and arena of the forward pass."""
+        self._run(self._backward, arena, arrays)
+
+    def _run(self, pieces, arena, arrays):
         bases = self._bases(arena, arrays)
-        self._native.run(self.plan.forward, len(self.plan.steps), bases, self.context)
+        for first, last in pieces:
+            self._native.run(first, last + 1, bases, self.context)
         self._touch(arrays)
 
     def _bases(self, arena, arrays):

@@ -123,7 +123,12 @@ def stats(ctx=None):
     ------
     MXNetError
         When the device cannot be used, or a variable that governs its pool has a bad value.
+
+    Notes
+    -----
+    It waits for the operations that were called before, so that their memory counts as free.
     """
+    _front.settle_all()
     return pool_of(as_context(ctx)).stats()
 
 

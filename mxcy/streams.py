@@ -1,27 +1,38 @@
-"""The random streams of each device, and the seed that starts them."""
+"""The random streams of each device, and the seed that starts them.
+
+All CPU contexts share one set of streams. Operations take streams in the order in which they were
+called, wherever they run.
+"""
 
 from mxcy import _front, env
 from mxcy.base import integer_types
-from mxcy.context import as_context, check_usable
+from mxcy.context import as_context, check_usable, num_gpus
 from mxcy.ops import random as references
 
-__all__ = ["address_for", "get_state", "seed", "set_state"]
+__all__ = ["get_state", "seed", "set_state", "streams_of"]
 
-_cpu = None
+_CPU = None
+_streams: dict = {}  # number of the GPU, or _CPU -> its streams
 
 
-def _cpu_streams():
-    """The streams that all CPU contexts share."""
-    global _cpu
-    if _cpu is None:
+def _of_number(number):
+    found = _streams.get(number)
+    if found is None:
         one = env.get("MXNET_ENFORCE_DETERMINISM")  # whatever the order of drawing operators
-        _cpu = _front.Streams(1 if one else env.get("MXNET_CPU_PARALLEL_RAND_COPY"))
-    return _cpu
+        copies = 1 if one else env.get("MXNET_CPU_PARALLEL_RAND_COPY")
+        found = _streams[number] = _front.Streams(copies)
+        if number:
+            found.seed(number, 0)
+    return found
 
 
-def address_for(context):
-    """What a kernel call on `context` needs to draw random numbers."""
-    return _cpu_streams().address
+def _number_of(context):
+    return context.device_id if context.device_type == "gpu" else _CPU
+
+
+def streams_of(context):
+    """What calls on `context` draw random numbers from: a front's `Streams`."""
+    return _of_number(_number_of(context))
 
 
 def seed(seed_state, ctx="all"):
@@ -46,9 +57,13 @@ def seed(seed_state, ctx="all"):
     if not isinstance(seed_state, integer_types):
         raise ValueError(f"seed_state must be int, got {type(seed_state).__name__}")
     seed_state = int(seed_state) & 0xFFFFFFFF
+    numbers = [_CPU, *range(num_gpus())]
     if ctx != "all":
-        check_usable(as_context(ctx))
-    _cpu_streams().seed(0, seed_state)
+        ctx = as_context(ctx)
+        check_usable(ctx)
+        numbers = [_number_of(ctx)]
+    for number in numbers:
+        _of_number(number).seed(number or 0, seed_state)
     references.seed(seed_state)
 
 
@@ -59,7 +74,7 @@ def get_state():
     -------
     bytes
     """
-    return _cpu_streams().get_state()
+    return _of_number(_CPU).get_state()
 
 
 def set_state(state):
@@ -75,4 +90,4 @@ def set_state(state):
     MXNetError
         When `state` is not such a state, or of streams with another MXNET_CPU_PARALLEL_RAND_COPY.
     """
-    _cpu_streams().set_state(state)
+    _of_number(_CPU).set_state(state)

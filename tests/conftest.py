@@ -7,6 +7,14 @@ import sys
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def no_error_is_left():
+    """A test fails when an operation of it failed and nobody has looked."""
+    yield
+    if "mxcy" in sys.modules:
+        sys.modules["mxcy"].nd.waitall()
+
+
 @pytest.fixture
 def run_python(tmp_path):
     """A function that runs a program in a fresh interpreter and returns what it prints.

@@ -5,14 +5,18 @@ import ctypes
 import numpy as np
 
 from mxcy._ctypes import native, profiler
+from mxcy._ctypes.engine import READS, WRITES, is_naive
+from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.ndarray import NDArrayBase, empty, home_of, mixes
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.tape import Node, state
-from mxcy.base import MXNetError, _Null
+from mxcy._ctypes.uses import Uses, is_heavy
+from mxcy.base import MXNetError, _Null, kernel_error
 
 __all__ = ["bind", "call", "execute", "plug", "record_view"]
 
 _MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+_NOGIL_WORK = 20000  # cheaper calls keep the Python lock
 
 _above = {}  # what `plug` gave
 
@@ -63,26 +67,87 @@ class Prepared:
         self._source = 0  # what the profiler calls it
         if call.kernel is None:
             return
-        self.kernel, self.flags = native.find_kernel(call.kernel, call.dtype)
+        self.address, self.flags = native.find_kernel(call.kernel, call.dtype)
+        self.kernel = native.KERNEL(self.address)
+        self._locked = native.LOCKED_KERNEL(self.address)
         shapes = [a.shape for a in inputs] + [shape for shape, _ in self.outs]
         self.extents = [np.array(shape, np.int64) for shape in shapes]
         self._writes = (ctypes.c_int32 * max(len(call.outs), 1))(*[native.WRITE] * len(call.outs))
         self._frames = []  # those that no thread is using
 
-    def run(self, inputs, outputs, numbers, context, writes=None):
-        """Compute `outputs` from `inputs`."""
-        call = self.call
+    def run(self, inputs, outputs, numbers, context, writes=None, strict=False):
+        """Compute `outputs` from `inputs`, or leave it to the engine.
+
+        `strict`: it has run when this returns, and raises its error here.
+        """
         for position in self._mutated:
             inputs[position].touch()
+        streams = _above["streams"](context) if self.call.op.uses_rng else None
+        if (
+            self.kernel is not None
+            and self.call.work < _NOGIL_WORK
+            and self.call.threads == 1
+            and not is_heavy(self.call.work)
+            and all(array._storage.is_quiet() for array in (*inputs, *outputs))
+            and (streams is None or streams.is_quiet())
+        ):
+            how = self._locked
+            return self._start(
+                inputs, outputs, numbers, context, writes, streams, None, how, strict
+            )
+        uses = self._uses(inputs, outputs, writes, streams, context)
+        uses.strict = uses.strict or strict
+        how = None  # push
+        if (
+            uses.strict
+            or self.kernel is None
+            or uses.exported
+            or (uses.quiet and not is_heavy(self.call.work))
+        ):
+            how = self.kernel
+            if not uses.hold():
+                return uses.hand_on()
         if self.kernel is None:
-            attrs = call.attrs
-            if numbers:
-                attrs = call.op.schema.filled(attrs, numbers)
-            began = profiler.api_begin()
+            return self._run_by_reference(inputs, outputs, numbers, uses)
+        return self._start(inputs, outputs, numbers, context, writes, streams, uses, how, strict)
+
+    def _uses(self, inputs, outputs, writes, streams, context):
+        """What a call reads and writes."""
+        uses = Uses(context)
+        for array in inputs:
+            uses.add(array._storage, READS)
+        for position in self._mutated:
+            uses.add(inputs[position]._storage, READS | WRITES)
+        for i, array in enumerate(outputs):
+            uses.add_output(array)
+            if writes and writes[i] == native.ADD:
+                uses.access[-1] |= READS
+        if streams is not None:
+            uses.quiet = uses.quiet and streams.is_quiet()
+            uses.kept.append(streams)
+            uses.add_var(streams.tag, WRITES)
+        return uses
+
+    def _run_by_reference(self, inputs, outputs, numbers, uses):
+        """Run the definition of a call whose arrays are held."""
+        call = self.call
+        attrs = call.op.schema.filled(call.attrs, numbers) if numbers else call.attrs
+        began = profiler.api_begin()
+        try:
             _above["reference"](call, attrs, inputs, outputs)
-            if began and profiler.profiled.value & profiler.IMPERATIVE:
-                profiler.add(self.named_source(), began, profiler.now())
-            return
+        except (MXNetError, IndexError) as error:
+            uses.fail(error)
+        except BaseException:
+            uses.release()
+            raise
+        else:
+            uses.release()
+        if began and profiler.profiled.value & profiler.IMPERATIVE:
+            profiler.add(self.named_source(), began, profiler.now())
+
+    def _start(self, inputs, outputs, numbers, context, writes, streams, uses, how, strict):
+        """Run the kernel: `how` calls it here, None pushes it."""
+        call = self.call
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -96,21 +161,44 @@ class Prepared:
         for index, number in frame.numbers:
             number.value = numbers[index]
         request.req = ctypes.addressof(writes or self._writes)
+        request.rng = None if streams is None else streams.address
+        if how is None:
+            request.workspace, request.threads = None, call.threads
+            size = 0 if call.params is None else len(call.params)
+            source = profiler.profiled.value & profiler.IMPERATIVE and self.named_source()
+            uses.push(
+                call.op.name, quick.mx_push_kernel, self.address, frame.address, size,
+                pool_of(context).address, source,
+            )  # fmt: skip
+            self._frames.append(frame)
+            return
+        request.threads = 1 if call.threads == 1 else native.lib.mx_threads_for(-call.threads)
         if call.workspace:
             pool = pool_of(context)
             request.workspace = pool.take_temp(call.workspace)
-        if call.op.uses_rng:
-            request.rng = _above["streams"](context)
-        request.threads = 1 if call.threads == 1 else native.lib.mx_threads_for(-call.threads)
         if profiler.profiled.value & profiler.IMPERATIVE:
-            status = profiler.run_kernel(self.kernel, frame.address, self.named_source())
+            status = profiler.run_kernel(how, frame.address, self.named_source())
         else:
-            status = self.kernel(frame.address)
+            status = how(frame.address)
         if call.workspace:
             pool.give_temp(request.workspace, call.workspace)
         self._frames.append(frame)
         if status:
-            native.check(status, f"Error in operator {call.op.name}: ")
+            self._fail(native.lib.mx_last_error().decode(), inputs, outputs, uses, strict)
+        elif uses is not None:
+            uses.release()
+
+    def _fail(self, text, inputs, outputs, uses, strict):
+        """Deal with a failed kernel; `uses` is None when nothing is held."""
+        error = kernel_error(f"Error in operator {self.call.op.name}: ", text)
+        if uses is None:
+            if strict or is_naive():
+                raise error
+            uses = Uses(None)
+            for array in (*outputs, *(inputs[position] for position in self._mutated)):
+                uses.add(array._storage, WRITES)
+            uses.hold()
+        uses.fail(error)
 
     def named_source(self):
         """What the profiler calls it."""
@@ -235,7 +323,7 @@ def _clashes(prepared, out, inputs):
             prepared.call.inplace
             and array.address == out.address
             and array.shape == out.shape
-            and array.numpy_view().itemsize == out.numpy_view().itemsize
+            and array._memory.itemsize == out._memory.itemsize
         )
         for array in inputs
     )
@@ -266,6 +354,21 @@ def _given_outputs(prepared, out):
                 "when recording with autograd."
             )
     return outputs
+
+
+def _copy_memory(source, target):
+    """Copy the elements of an array that nobody else refers to, to one that does not overlap."""
+    uses = Uses(target.context)
+    uses.add(source._storage, READS)
+    uses.add_output(target)
+    if not (uses.quiet or uses.exported or uses.strict):
+        size = target._memory.nbytes
+        uses.push("_copy", quick.mx_push_copy, target.address, source.address, size)
+    elif uses.hold():
+        target._memory[...] = source._memory
+        uses.release()
+    else:
+        uses.hand_on()
 
 
 def invoke(variant, inputs, numbers, out):
@@ -304,7 +407,7 @@ def _perform(variant, inputs, numbers, out):
         outputs.append(empty(shape, dtype, context) if target is None else target)
     prepared.run(inputs, outputs, numbers, context)
     for i, target in copies:
-        target.numpy_view()[...] = outputs[i].numpy_view()
+        _copy_memory(outputs[i], target)
         outputs[i] = target
     if state.recording and handle.op.differentiable:
         _record(handle, prepared, inputs, outputs, numbers, context)
@@ -395,8 +498,10 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
         results.append(target if direct else empty(shape, dtype, context))
         writes.append(reqs[i] if direct else native.WRITE)
         targets.append(results[-1] if target is None else target)
-    prepared.run(inputs, results, numbers, context, (ctypes.c_int32 * max(len(writes), 1))(*writes))
+    requests = (ctypes.c_int32 * max(len(writes), 1))(*writes)
+    prepared.run(inputs, results, numbers, context, requests, strict=True)
     for target, result, req in zip(targets, results, reqs, strict=True):
         if target is not result and req:
+            target.wait_to_write()
             _above["reference"].store(target, result, req == native.ADD)
     return targets, prepared.call.kernel or "ref"

@@ -9,6 +9,7 @@ __all__ = [
     "Tensor",
     "Call",
     "KERNEL",
+    "LOCKED_KERNEL",
     "lib",
     "check",
     "initialise",
@@ -58,6 +59,7 @@ class Call(ctypes.Structure):
 
 
 KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # the address of a Call
+LOCKED_KERNEL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the Python lock
 
 
 def _open():
@@ -122,10 +124,10 @@ def block():
 
 
 def find_kernel(name, dtype):
-    """(callable or None, flags) of a kernel for an element type."""
+    """(address or None, flags) of a kernel for an element type."""
     flags = ctypes.c_uint32()
     address = lib.mx_kernel_find(name.encode(), dtype, ctypes.byref(flags))
-    return (KERNEL(address) if address else None), flags.value
+    return address, flags.value
 
 
 def has_kernel(name, dtype):

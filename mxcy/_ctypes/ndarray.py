@@ -7,23 +7,33 @@ import math
 import numpy as np
 
 from mxcy import dtypes
+from mxcy._ctypes.engine import READS, WRITES
+from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.pending import settle_all, wait
 from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy.base import MXNetError
 
 __all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "mixes"]
-__all__ += ["plug_arithmetic", "set_array_class", "set_shared_array"]
+__all__ += ["plug_arithmetic", "serve_remote", "set_array_class", "set_shared_array"]
 
 _BF16 = 12
 _CPU, _CPU_SHARED = 1, 5
 _array_class = None
 _shared_array = None
 _arithmetic = None
+_serves_remote = False
 
 
 def set_array_class(cls, context):
     """Tell which subclass of NDArrayBase new arrays have."""
     global _array_class
     _array_class = cls
+
+
+def serve_remote(flag):
+    """Tell whether there are contexts other than the CPU's."""
+    global _serves_remote
+    _serves_remote = flag
 
 
 def set_shared_array(make):
@@ -56,15 +66,50 @@ _writes = itertools.count(1)
 
 
 class _Storage:
-    """What views of one memory share: a number that changes with each write (no two storages have
-    the same; 0 before somebody asked), and whether others may write as well.
+    """What views of one memory share.
+
+    Attributes
+    ----------
+    memory : numpy.ndarray
+        Also keeps it alive while operations wait for it.
+    size : int
+        Its bytes.
+    version : int
+        Changes with each write; no two storages have the same; 0 before somebody asked.
+    exported : bool
+        Whether others may read and write as well.
+    var : int or None
+        Address of the engine's tag of the memory; None before the first asynchronous use.
+    remote : bool
+        Whether all operations on the memory go through the engine.
     """
 
-    version, exported, owner = 0, False, None
+    __slots__ = ("memory", "size", "version", "exported", "owner", "var", "remote", "_destroy")
+
+    def __init__(self, memory, context):
+        self.memory, self.size = memory, memory.nbytes
+        self.version, self.exported, self.owner, self.var = 0, False, None, None
+        self.remote = _serves_remote and context.device_type == "gpu"
+
+    def __del__(self):
+        if self.var is not None:
+            self._destroy(self.var)
 
     def wrote(self):
         """Tell that the memory was written."""
         self.version = next(_writes)
+
+    def var_of(self):
+        """The engine's tag, made when it is first asked for."""
+        if self.var is None:
+            self.var, self._destroy = quick.mx_var_create(), quick.mx_var_destroy
+            if self.var is None:
+                raise MemoryError
+        return self.var
+
+    def is_quiet(self):
+        """Whether an operation may run on the memory here and now."""
+        return not self.remote and (self.var is None or bool(quick.mx_var_idle(self.var)))
 
 
 def _address_of(memory):
@@ -81,7 +126,7 @@ def wrap(memory, dtype, context, storage=None, address=None):
     array._memory, array.dtype_code, array.context = memory, dtype, context
     array.shape = memory.shape
     array.address = _address_of(memory) if address is None else address
-    array._storage = _Storage() if storage is None else storage
+    array._storage = _Storage(memory, context) if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
     return array
 
@@ -96,7 +141,12 @@ def empty(shape, dtype, context):
         if size <= 0 or min(shape, default=0) < 0:
             return wrap(np.empty(shape, kind), dtype, context)
         pool = pool_of(context)
-        memory, address = memory_of(pool, size, shape, kind)
+        try:
+            memory, address = memory_of(pool, size, shape, kind)
+        except MXNetError:
+            if not settle_all():
+                raise
+            memory, address = memory_of(pool, size, shape, kind)
         return wrap(memory, dtype, pool.context, None, address)
     except (ValueError, MXNetError) as error:
         raise MXNetError(f"{error}, for shape {shape}") from None
@@ -170,14 +220,51 @@ class NDArrayBase:
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
-        Whoever keeps it beyond the next call of an operator, and writes to it, calls `export`.
+        It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
+        operator, and reads or writes it, calls `export`.
         """
+        wait(self._storage.var, WRITES)
+        return self.held_view()
+
+    def read_view(self):
+        """The same for reading only."""
+        wait(self._storage.var, READS)
+        view = self._memory.view()
+        view.flags.writeable = False
+        return view
+
+    def held_view(self):
+        """What `numpy_view` returns, for those who hold the array; see `held`."""
         self._storage.wrote()
         if self.writable:
             return self._memory
         view = self._memory.view()
         view.flags.writeable = False
         return view
+
+    def wait_to_read(self):
+        """Wait until the elements are computed.
+
+        Raises
+        ------
+        MXNetError
+            Or what else the operation failed with that should have computed them.
+        """
+        wait(self._storage.var, READS)
+
+    def wait_to_write(self):
+        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        wait(self._storage.var, WRITES)
+
+    @property
+    def var(self):
+        """Address of the engine's tag of the memory, an mx_var."""
+        return self._storage.var_of()
+
+    @property
+    def failed(self):
+        """Whether the operation failed that should have computed the elements."""
+        return self._storage.var is not None and bool(quick.mx_var_failed(self._storage.var))
 
     @property
     def version(self):
@@ -191,10 +278,11 @@ class NDArrayBase:
         self._storage.wrote()
 
     def export(self):
-        """Tell that others may write to the memory from now on."""
+        """Tell that others may read and write the memory from now on."""
         self._storage.exported = True
 
     def __array__(self, dtype=None, copy=None):
+        self.export()
         view = self.numpy_view()
         if dtype is not None and view.dtype != dtype:
             return view.astype(dtype)

@@ -3,8 +3,11 @@
 import ctypes
 
 from mxcy._ctypes import profiler
+from mxcy._ctypes.engine import READS, WRITES
+from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.invoke import plugged
 from mxcy._ctypes.native import WRITE, lib
+from mxcy._ctypes.uses import Uses, is_heavy
 from mxcy.base import MXNetError, kernel_error
 
 __all__ = ["Plan"]
@@ -50,18 +53,41 @@ lib.mx_plan_run.argtypes = [
 ]  # fmt: skip
 
 
+class _Range:
+    """What some consecutive steps of a plan use; see `_cy/plan.pyx`."""
+
+    def __init__(self, steps, places, fresh):
+        # Steps may use scratch memory beyond the arena's tensors.
+        used = {0: WRITES if fresh else READS | WRITES}
+        for step in steps:
+            for place in step.ins:
+                # What these steps wrote before, they need not have from others.
+                if not used.get(places[place][0], 0) & WRITES:
+                    used[places[place][0]] = READS
+            for position in step.call.op.mutated(len(step.ins)):
+                used[places[step.ins[position]][0]] = READS | WRITES
+            for place in step.outs:
+                base = places[place][0]
+                used[base] = used.get(base, 0) | WRITES
+        self.used = list(used.items())
+        self.work = sum(step.call.work for step in steps)
+        self.uses_rng = any(step.call.op.uses_rng for step in steps)
+
+
 class Plan:
     """A `mxcy.graph.plan.Plan` that is ready to run; see `_cy/plan.pyx`."""
 
     def __init__(self, plan):
         self._places, self._steps = plan.places, plan.steps
         self._own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
-        self._uses_rng = any(step.call.op.uses_rng for step in plan.steps)
         self._destroy = lib.mx_plan_destroy
         self._native = _create(plan.places, plan.steps)
         self._sources = None  # what the profiler calls the steps
         self._scratch_at = plan.arena
         self.arena = plan.arena + lib.mx_plan_scratch(self._native)
+        self._begin, self._ranges = len(plan.once), {}
+        self._labels = [f"{step.call.op.name} (node {step.name})".encode() for step in plan.steps]
+        self._native_labels = (ctypes.c_char_p * max(len(self._labels), 1))(*self._labels)
 
     def __del__(self):
         if getattr(self, "_native", None) is not None:
@@ -79,32 +105,76 @@ class Plan:
             if number >= last:
                 break
             self._run_native(first, number, bases, context)
-            self._run_own(number, bases)
+            self._run_own(number, bases, context)
             first = number + 1
         self._run_native(first, last, bases, context)
+
+    def _uses(self, first, last, bases, context):
+        """What some steps are, what they read and write, and their random streams."""
+        steps = self._ranges.get((first, last))
+        if steps is None:
+            fresh = first <= self._begin
+            steps = self._ranges[first, last] = _Range(self._steps[first:last], self._places, fresh)
+        uses, streams = Uses(context), None
+        for base, access in steps.used:
+            if access & READS:
+                uses.add(bases[base]._storage, access)
+            else:
+                uses.add_output(bases[base])
+        uses.target = None
+        if steps.uses_rng:
+            streams = plugged("streams")(context)
+            uses.quiet = uses.quiet and streams.is_quiet()
+            uses.add_var(streams.tag, WRITES)
+            uses.kept.append(streams)
+        return steps, uses, streams
 
     def _run_native(self, first, last, bases, context):
         if first >= last:
             return
+        steps, uses, streams = self._uses(first, last, bases, context)
+        here = uses.strict or uses.exported or (uses.quiet and not is_heavy(steps.work))
+        if here and not uses.hold():
+            uses.hand_on()
+            return
         addresses = (ctypes.c_void_p * len(bases))(*[array.address for array in bases])
-        rng = plugged("streams")(context) if self._uses_rng else None
+        rng = None if streams is None else streams.address
         failed = ctypes.c_int32()
         scratch = bases[0].address + self._scratch_at
+        if not here:
+            uses.kept.append(self)
+            uses.push(
+                None, quick.mx_push_plan, self._native, first, last, addresses, len(bases),
+                scratch, rng, self._native_labels,
+            )  # fmt: skip
+            return
         status = lib.mx_plan_run(
             self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
         )
-        if status != 0:
-            step = self._steps[failed.value]
-            raise kernel_error(
-                f"Error in operator {step.call.op.name} (node {step.name}): ",
-                lib.mx_last_error().decode(),
-            )
+        if status == 0:
+            uses.release()
+            return
+        where = f"Error in operator {self._labels[failed.value].decode()}: "
+        uses.fail(kernel_error(where, lib.mx_last_error().decode()))
 
-    def _run_own(self, number, bases):
+    def _run_own(self, number, bases, context):
+        _, uses, _ = self._uses(number, number + 1, bases, context)
         step = self._steps[number]
+        if not uses.hold():
+            uses.hand_on()
+            return
+        count = len(step.ins)
         arrays = [self.array(place, bases) for place in step.ins + step.outs]
-        count, began = len(step.ins), profiler.now()
-        plugged("reference")(step.call, step.call.attrs, arrays[:count], arrays[count:])
+        began = profiler.now()
+        try:
+            plugged("reference")(step.call, step.call.attrs, arrays[:count], arrays[count:])
+        except (MXNetError, IndexError) as error:
+            uses.fail(error)
+        except BaseException:
+            uses.release()
+            raise
+        else:
+            uses.release()
         if profiler.profiled.value & profiler.SYMBOLIC and self._sources:
             profiler.add(self._sources[number], began, profiler.now())
 

@@ -2,14 +2,17 @@
 
 import ctypes
 
+from mxcy._ctypes.engine import WRITES
+from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.native import check, lib
+from mxcy._ctypes.pending import settle
 from mxcy.base import MXNetError
 
 __all__ = ["Streams"]
 
 
 class Streams:
-    """The random streams of one device.
+    """The random streams of one device, which operations use one after the other.
 
     Parameters
     ----------
@@ -18,20 +21,27 @@ class Streams:
     """
 
     def __init__(self, copies):
-        self.address = lib.mx_rng_create(copies)
-        if not self.address:
+        self.address, self.tag = lib.mx_rng_create(copies), quick.mx_var_create()
+        if not self.address or not self.tag:
             raise MXNetError(lib.mx_last_error().decode())
 
     def __del__(self):
         if self.address:
+            quick.mx_var_destroy(self.tag)
             lib.mx_rng_destroy(self.address)
+
+    def is_quiet(self):
+        """Whether no operation uses the streams."""
+        return bool(quick.mx_var_idle(self.tag))
 
     def seed(self, device, seed):
         """Start all streams afresh."""
+        settle(self.tag, WRITES)
         lib.mx_rng_seed(self.address, device, seed)
 
     def get_state(self):
         """The places of all streams, as bytes."""
+        settle(self.tag, WRITES)
         size = lib.mx_rng_save(self.address, None, 0)
         state = ctypes.create_string_buffer(size)
         if lib.mx_rng_save(self.address, state, size) != size:
@@ -40,4 +50,5 @@ class Streams:
 
     def set_state(self, state):
         """Put all streams where they were when `get_state` returned `state`."""
+        settle(self.tag, WRITES)
         check(lib.mx_rng_restore(self.address, bytes(state), len(state)), "")

@@ -12,20 +12,25 @@ from libc.string cimport memcpy
 
 cimport cython
 
+from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
 from mxcy._cy.native cimport (
     MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel_find, mx_last_error,
     mx_rng, mx_tensor, mx_threads_for,
 )
 from mxcy._cy.ndarray cimport (
-    NDArrayBase, Shape, home_of, itemsize, make_array, make_view, mixes, shape_of, wrote,
+    NDArrayBase, Shape, Storage, home_of, is_quiet, itemsize, make_array, make_view, mixes,
+    shape_of, wrote,
 )
+from mxcy._cy.pending cimport mx_push_copy, mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin,
     mx_profile_end, mx_profile_owner, mx_profile_source, mx_profiled, mx_run_kernel,
     operator_source,
 )
+from mxcy._cy.streams cimport Streams
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
+from mxcy._cy.uses cimport Uses, heavy_work, uses_on
 
 from mxcy._cy import native as library
 from mxcy.base import MXNetError, _Null, kernel_error
@@ -38,6 +43,12 @@ cdef enum:
     MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
     MAX_TUPLES = 3  # dynamic tuples of an operator, of 60 numbers each
     CALL_NUMBERS = 8 + MAX_TUPLES * 60  # of one call: MAX_NUMBERS and those of tuples
+
+# Where a call runs: here with the Python lock, here without it, or on a worker of the engine.
+cdef enum:
+    LOCKED = 0
+    HELD = 1
+    PUSHED = 2
 
 # Cheaper calls, of a few microseconds at most, keep the Python lock: giving it up costs more.
 cdef int64_t NOGIL_WORK = 20000
@@ -53,7 +64,7 @@ def plug(prepare, spec, reference, streams, context):
     prepare, spec, reference
         `mxcy.ops.prepare.prepare`, `mxcy.ops.infer.Spec` and `mxcy.ops.reference.run`.
     streams : callable
-        ``streams(context)`` gives the address of a context's random streams.
+        ``streams(context)`` gives the `Streams` of a context.
     context : callable
         ``context(attrs)`` gives the context of an operator without inputs.
     """
@@ -133,8 +144,8 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
-        and made.mutated is None and not made.uses_rng and made.work < NOGIL_WORK
-        and made.threads == 1
+        and made.mutated is None and not made.uses_rng and made.threads == 1
+        and made.work < min(NOGIL_WORK, heavy_work)
         and len(call.params or b"") <= SMALL_PARAMS
     )
     return made
@@ -341,30 +352,122 @@ cdef inline int name_for_profiler(Prepared prepared) except -1:
 
 
 cdef int run(Prepared prepared, tuple inputs, list outputs, const double *numbers, object context,
-             const int32_t *reqs) except -1:
-    """Run a prepared call on arrays; an output may be None when `reqs` says MX_NULL for it."""
+             const int32_t *reqs, bint strict) except -1:
+    """Run a prepared call on arrays, or leave it to the engine.
+
+    An output may be None when `reqs` says MX_NULL for it. `strict`: it has run when this returns,
+    and raises its error here.
+    """
+    cdef Streams streams = None
+    cdef Uses uses
+    cdef int how = PUSHED
+    if prepared.mutated is not None:
+        for position in prepared.mutated:
+            wrote((<NDArrayBase>inputs[position]).storage)
+    if prepared.uses_rng:
+        streams = <Streams?>streams_of(context)
+    if (prepared.kernel != NULL and prepared.work < NOGIL_WORK and prepared.work < heavy_work
+            and prepared.threads == 1
+            and inputs_quiet(prepared, inputs) and outputs_quiet(prepared, outputs)
+            and (streams is None or streams.is_quiet())):
+        return start(
+            prepared, inputs, outputs, numbers, context, reqs, streams, None, LOCKED, strict
+        )
+    uses = uses_of(prepared, inputs, outputs, reqs, streams, context)
+    uses.strict = uses.strict or strict
+    if (uses.strict or prepared.kernel == NULL or uses.exported
+            or (uses.quiet and prepared.work < heavy_work)):
+        how = HELD
+        if not uses.hold():
+            return uses.hand_on()
+    if prepared.kernel == NULL:
+        return run_by_reference(prepared, inputs, outputs, numbers, uses)
+    return start(
+        prepared, inputs, outputs, numbers, context, reqs, streams, uses, how, strict
+    )
+
+
+cdef inline bint inputs_quiet(Prepared prepared, tuple inputs) noexcept:
+    """Whether all inputs are quiet; see `is_quiet`."""
+    cdef int i
+    cdef Storage storage
+    for i in range(prepared.nin):
+        storage = (<NDArrayBase>inputs[i]).storage
+        if storage.var != NULL and not is_quiet(storage):
+            return False
+    return True
+
+
+cdef inline bint outputs_quiet(Prepared prepared, list outputs) noexcept:
+    """Whether all outputs are quiet."""
+    cdef int i
+    cdef Storage storage
+    for i in range(prepared.nout):
+        if outputs[i] is None:
+            continue
+        storage = (<NDArrayBase>outputs[i]).storage
+        if storage.var != NULL and not is_quiet(storage):
+            return False
+    return True
+
+
+cdef Uses uses_of(Prepared prepared, tuple inputs, list outputs, const int32_t *reqs,
+                  Streams streams, object context):
+    """What a call reads and writes."""
+    cdef Uses uses = uses_on(context)
+    cdef int i
+    for i in range(prepared.nin):
+        uses.add((<NDArrayBase>inputs[i]).storage, MX_READS)
+    if prepared.mutated is not None:
+        for i in prepared.mutated:
+            uses.add((<NDArrayBase>inputs[i]).storage, MX_READS | MX_WRITES)
+    for i in range(prepared.nout):
+        if outputs[i] is None:
+            continue
+        uses.add_output(<NDArrayBase>outputs[i])
+        if reqs != NULL and reqs[i] == MX_ADD:
+            uses.access[uses.count - 1] |= MX_READS
+    if streams is not None:
+        uses.quiet = uses.quiet and streams.is_quiet()
+        uses.kept.append(streams)
+        uses.add_var(streams.var, MX_WRITES)
+    return uses
+
+
+cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const double *numbers,
+                          Uses uses) except -1:
+    """Run the definition of a call whose arrays are held."""
+    cdef int64_t began = mx_profile_begin(MX_PROFILE_IMPERATIVE)
+    values = prepared.call.attrs
+    schema = prepared.call.op.schema
+    if numbers != NULL and schema.dynamic_names:
+        given = [numbers[i] for i in range(schema.count(values))]
+        values = schema.filled(values, given)
+    try:
+        run_reference(prepared.call, values, inputs, outputs)
+    except (MXNetError, IndexError) as error:
+        return uses.fail(error)
+    except BaseException:
+        uses.release()
+        raise
+    uses.release()
+    mx_profile_end(prepared.source, began)
+    return 0
+
+
+cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numbers,
+               object context, const int32_t *reqs, Streams streams, Uses uses, int how,
+               bint strict) except -1:
+    """Run the kernel of a call in one of the three ways."""
     cdef mx_tensor tensors[STACK_TENSORS]
     cdef int32_t writes[STACK_TENSORS]
     cdef char params[MAX_PARAMS]
     cdef mx_tensor *ins = tensors
     cdef int32_t *req = writes
+    cdef mx_operation about
     cdef mx_call call
     cdef Pool pool = None
     cdef int i, status, n = prepared.nin + prepared.nout
-    cdef int64_t began
-    if prepared.mutated is not None:
-        for position in prepared.mutated:
-            wrote((<NDArrayBase>inputs[position]).storage)
-    if prepared.kernel == NULL:
-        values = prepared.call.attrs
-        schema = prepared.call.op.schema
-        if numbers != NULL and schema.dynamic_names:
-            given = [numbers[i] for i in range(schema.count(values))]
-            values = schema.filled(values, given)
-        began = mx_profile_begin(MX_PROFILE_IMPERATIVE)
-        run_reference(prepared.call, values, inputs, outputs)
-        mx_profile_end(prepared.source, began)
-        return 0
     if n > STACK_TENSORS:
         ins = <mx_tensor *>malloc(n * sizeof(mx_tensor))
         req = <int32_t *>malloc(n * sizeof(int32_t))
@@ -388,27 +491,34 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
                 memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
             call.params = params
         call.workspace_size = prepared.workspace
+        call.rng = NULL if streams is None else streams.rng
+        pool = pool_of(context)
+        if how == PUSHED:
+            call.threads = prepared.threads
+            uses.describe(&about, prepared.call.op.name)
+            status = mx_push_kernel(
+                &about, prepared.kernel, &call, len(prepared.params or b""), pool.native,
+                prepared.source
+            )
+            return uses.pushed(&about, status)
+        call.threads = 1 if how == LOCKED else mx_threads_for(-prepared.threads)
         if prepared.workspace:
-            pool = pool_of(context)
             call.workspace = mx_temp_take(pool.native, prepared.workspace, 0)
             if call.workspace == NULL:
-                raise MXNetError(
-                    f"Error in operator {prepared.call.op.name}: workspace: "
-                    f"{mx_last_error().decode()}"
-                )
-        call.rng = <mx_rng *><size_t>streams_of(context) if prepared.uses_rng else NULL
-        if prepared.work < NOGIL_WORK and prepared.threads == 1:
-            call.threads = 1
+                fail(prepared, f"workspace: {mx_last_error().decode()}", inputs, outputs, uses,
+                     strict)
+                return 0
+        if how == LOCKED:
             status = mx_run_kernel(prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE)
         else:
-            call.threads = mx_threads_for(-prepared.threads)
             with nogil:
                 status = mx_run_kernel(
                     prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE
                 )
+                if status == 0:
+                    uses.release()
         if status != 0:
-            name = prepared.call.op.name
-            raise kernel_error(f"Error in operator {name}: ", mx_last_error().decode())
+            fail(prepared, mx_last_error().decode(), inputs, outputs, uses, strict)
     finally:
         if call.workspace != NULL:
             mx_temp_give(pool.native, call.workspace, prepared.workspace)
@@ -416,6 +526,22 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             free(ins)
             free(req)
     return 0
+
+
+cdef int fail(Prepared prepared, str text, tuple inputs, list outputs, Uses uses,
+              bint strict) except -1:
+    """Deal with a failed kernel; `uses` is None when nothing is held."""
+    error = kernel_error(f"Error in operator {prepared.call.op.name}: ", text)
+    if uses is None:
+        if strict or is_naive():
+            raise error
+        uses = uses_on(None)
+        for array in outputs:
+            uses.add((<NDArrayBase>array).storage, MX_WRITES)
+        for position in prepared.mutated or ():
+            uses.add((<NDArrayBase>inputs[position]).storage, MX_WRITES)
+        uses.hold()
+    return uses.fail(error)
 
 
 cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbers, object context):
@@ -440,7 +566,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
             memcpy(params + prepared.patch_offset[i], &numbers[prepared.patch_number[i]], 8)
         call.params = params
     if mx_run_kernel(prepared.kernel, &call, prepared.source, MX_PROFILE_IMPERATIVE) != 0:
-        raise kernel_error(f"Error in operator {prepared.call.op.name}: ", mx_last_error().decode())
+        fail(prepared, mx_last_error().decode(), inputs, [out], None, False)
     return out
 
 
@@ -543,6 +669,26 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
     return outputs
 
 
+cdef int copy_memory(NDArrayBase source, NDArrayBase target) except -1:
+    """Copy the elements of an array that nobody else refers to, to one that does not overlap."""
+    cdef mx_operation about
+    cdef size_t size = target.layout.size * itemsize[target.dtype_code]
+    cdef char *read = source.data
+    cdef char *written = target.data
+    cdef Uses uses = uses_on(target.storage.context)
+    uses.add(source.storage, MX_READS)
+    uses.add_output(target)
+    if uses.quiet or uses.exported or is_naive():
+        if not uses.hold():
+            return uses.hand_on()
+        with nogil:
+            memcpy(written, read, size)
+            uses.release()
+        return 0
+    uses.describe(&about, "_copy")
+    return uses.pushed(&about, mx_push_copy(&about, written, read, size))
+
+
 cdef int32_t api_source = mx_profile_source(
     MX_EVENT_API, b"MXNET_C_API", b"MXImperativeInvokeEx", NULL
 )
@@ -565,8 +711,6 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     cdef Prepared prepared = variant.find(inputs)
     cdef list outputs, copies = None
     cdef NDArrayBase array
-    cdef Shape layout
-    cdef size_t octets
     cdef object context
     cdef int i
     name_for_profiler(prepared)
@@ -581,7 +725,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
                 )
     else:
         context = context_of(variant.attrs) if out is None else None
-    if out is None and prepared.simple:
+    if out is None and prepared.simple and inputs_quiet(prepared, inputs):
         array = run_simple(prepared, inputs, numbers, context)
         if recording() and handle.differentiable:
             record(handle, prepared, inputs, array, None, numbers, context)
@@ -596,16 +740,15 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
             context = (<NDArrayBase>first).storage.context
     for i in range(prepared.nout):
         if i == len(outputs):
-            layout = <Shape>prepared.out_shapes[i]
-            outputs.append(make_array(layout, prepared.out_dtypes[i], context))
+            outputs.append(
+                make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+            )
         elif outputs[i] is None:
             outputs[i] = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
-    run(prepared, inputs, outputs, numbers, context, NULL)
+    run(prepared, inputs, outputs, numbers, context, NULL, False)
     if copies:
         for i, target in copies:
-            array = <NDArrayBase>target
-            octets = array.layout.size * itemsize[array.dtype_code]
-            memcpy(array.data, (<NDArrayBase>outputs[i]).data, octets)
+            copy_memory(<NDArrayBase>outputs[i], <NDArrayBase>target)
             outputs[i] = target
     if handle.differentiable and recording():
         only = outputs[0] if prepared.nout == 1 else None
@@ -691,6 +834,8 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
             train=False):
     """Run one call without caches or tape, with a kernel of choice; for tests and tools.
 
+    It has run when this returns.
+
     Parameters
     ----------
     op : Op
@@ -735,8 +880,9 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
             result = target
         results.append(result)
         targets.append(result if target is None else target)
-    run(prepared, inputs, results, numbers, context, writes)
+    run(prepared, inputs, results, numbers, context, writes, True)
     for i in range(prepared.nout):
         if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
+            targets[i].wait_to_write()
             run_reference.store(targets[i], results[i], reqs is not None and reqs[i] == MX_ADD)
     return targets, prepared.call.kernel or "ref"

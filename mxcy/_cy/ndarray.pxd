@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from mxcy._cy.engine cimport mx_var
 from mxcy._cy.pool cimport mx_pool
 
 
@@ -20,7 +21,9 @@ cdef class Storage:
     cdef object owner  # keeps foreign memory alive; None when the memory is the pool's
     cdef readonly object context
     cdef int64_t version  # changes with each write; no two storages ever have the same
-    cdef bint exported  # others may write to the memory without our knowing
+    cdef bint exported  # others may read or write the memory without our knowing
+    cdef mx_var *var  # the engine's tag of the memory; NULL before the first asynchronous use
+    cdef bint remote  # on a device whose operations always go through the engine
 
 
 cdef class NDArrayBase:
@@ -32,6 +35,9 @@ cdef class NDArrayBase:
     cdef public object node  # the tape node that made the array, or None
     cdef public int node_index
 
+    cdef int wait(self, int32_t access) except -1
+    cdef size_t used_bytes(self) noexcept
+
 
 # What invoke.pyx plugs in: arithmetic between arrays and numbers.
 ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
@@ -40,6 +46,8 @@ cdef Shape shape_of(tuple dims)
 cdef object home_of(object context)
 cdef bint mixes(object context, object other) except -1
 cdef void wrote(Storage storage) noexcept
+cdef bint is_quiet(Storage storage) noexcept
+cdef mx_var *var_of(Storage storage) except NULL
 cdef NDArrayBase make_array(Shape layout, int dtype, object context)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)
 cdef object array_class

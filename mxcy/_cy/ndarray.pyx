@@ -12,7 +12,11 @@ from libc.string cimport memcpy
 
 cimport cython
 
+from mxcy._cy.engine cimport (
+    MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed, mx_var_idle,
+)
 from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
 
 import numpy as np
@@ -43,6 +47,7 @@ cdef tuple NO_ARGS = ()
 cdef object array_class = None
 cdef object default_context = None
 cdef object shared_array = None
+cdef bint serves_remote = False
 cdef Arithmetic arithmetic = NULL
 
 
@@ -108,6 +113,12 @@ cdef bint mixes(object context, object other) except -1:
     return cpu and known_cpu
 
 
+def serve_remote(bint flag):
+    """Tell whether there are contexts other than the CPU's."""
+    global serves_remote
+    serves_remote = flag
+
+
 # --- shapes --------------------------------------------------------------------------------------
 
 cdef dict interned = {}
@@ -167,8 +178,33 @@ cdef class Storage:
     """Memory that arrays share: a chunk of the pool, or foreign memory kept alive by its owner."""
 
     def __dealloc__(self):
+        if self.var != NULL:
+            mx_var_destroy(self.var)
         if self.owner is None:
             mx_pool_give(self.pool, self.data, self.bytes)
+
+
+cdef mx_var *var_of(Storage storage) except NULL:
+    """The engine's tag of a storage, made when it is first asked for."""
+    if storage.var == NULL:
+        storage.var = mx_var_create()
+        if storage.var == NULL:
+            raise MXNetError(mx_last_error().decode())
+    return storage.var
+
+
+cdef bint is_quiet(Storage storage) noexcept:
+    """Whether an operation may run on a storage here and now; one with var NULL is always quiet."""
+    return storage.var == NULL or (not storage.remote and mx_var_idle(storage.var) != 0)
+
+
+cdef int place_storage(Storage storage, object context) except -1:
+    """Note the context of a new storage."""
+    storage.context = context
+    if serves_remote and context is not default_context and context.device_type == "gpu":
+        storage.remote = True
+        var_of(storage)
+    return 0
 
 
 cdef int64_t writes = 0
@@ -193,6 +229,50 @@ cdef class _Export:
         PyBuffer_Release(&self.view)
 
 
+cdef class _Window:
+    """The memory of an array as a buffer, without waiting for it and without calling it exported."""
+
+    cdef NDArrayBase array
+    cdef bint writable
+
+    def __getbuffer__(self, Py_buffer *view, int flags):
+        fill_buffer(self.array, view, flags)
+        view.obj, view.readonly = self, not self.writable
+
+    def __releasebuffer__(self, Py_buffer *view):
+        free(view.internal)
+
+
+cdef object window(NDArrayBase array, bint writable):
+    """The elements as a NumPy array, right now."""
+    cdef _Window found = _Window.__new__(_Window)
+    found.array, found.writable = array, writable
+    return np.asarray(memoryview(found))
+
+
+cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
+    """Describe the memory of an array, all but `view.obj` and `view.readonly`."""
+    cdef int i, ndim = array.layout.ndim
+    cdef Py_ssize_t stride = itemsize[array.dtype_code]
+    cdef Py_ssize_t *extents = <Py_ssize_t *>malloc(16 * max(ndim, 1))
+    if extents == NULL:
+        raise MemoryError()
+    for i in range(ndim - 1, -1, -1):
+        extents[i] = array.layout.extents[i]
+        extents[ndim + i] = stride
+        stride *= max(extents[i], 1)
+    view.buf = array.data if array.data != NULL else <void *>extents
+    view.len = array.layout.size * itemsize[array.dtype_code]
+    view.itemsize = itemsize[array.dtype_code]
+    view.format = <char *>(<bytes>FORMATS[array.dtype_code]) if flags & PyBUF_FORMAT else NULL
+    view.ndim = ndim
+    view.shape = extents
+    view.strides = extents + ndim
+    view.suboffsets = NULL
+    view.internal = extents
+    return 0
+
+
 cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
     if context is not default_context and layout.size:
@@ -204,9 +284,12 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)
     storage.bytes = layout.size * itemsize[dtype]
-    storage.context, storage.pool = pool.context, pool.native
+    storage.pool = pool.native
+    place_storage(storage, pool.context)
     wrote(storage)
     storage.data = mx_pool_take(pool.native, storage.bytes)
+    if storage.data == NULL and storage.bytes and settle_everything() > 0:
+        storage.data = mx_pool_take(pool.native, storage.bytes)
     if storage.data == NULL and storage.bytes:
         storage.bytes = 0
         raise MXNetError(f"{mx_last_error().decode()}, for shape {layout.dims}")
@@ -242,6 +325,7 @@ def from_memory(size_t address, owner not None, tuple shape, int dtype, context)
     wrote(storage)
     array.storage, array.data = storage, <char *>storage.data
     array.layout, array.dtype_code = shape_of(shape), dtype
+    storage.bytes = array.used_bytes()
     return array
 
 
@@ -262,8 +346,9 @@ def from_numpy(source, int dtype, context, bint copy=True):
         return array
     export = _Export(source.view("uint16") if dtype == 12 else source)
     storage = Storage.__new__(Storage)
-    storage.data, storage.bytes, storage.owner = export.view.buf, 0, export
-    storage.context, storage.exported = context, True
+    storage.data, storage.bytes, storage.owner = export.view.buf, export.view.len, export
+    storage.exported = True
+    place_storage(storage, context)
     wrote(storage)
     array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     array.storage, array.data = storage, <char *>export.view.buf
@@ -309,6 +394,38 @@ cdef class NDArrayBase:
         """Address of the first element (0 for an array without elements)."""
         return <size_t>self.data
 
+    cdef int wait(self, int32_t access) except -1:
+        if self.storage.var == NULL:
+            return 0
+        return wait(self.storage.var, access)
+
+    cdef size_t used_bytes(self) noexcept:
+        return self.layout.size * itemsize[self.dtype_code]
+
+    def wait_to_read(self):
+        """Wait until the elements are computed.
+
+        Raises
+        ------
+        MXNetError
+            Or what else the operation failed with that should have computed them.
+        """
+        self.wait(MX_READS)
+
+    def wait_to_write(self):
+        """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
+        self.wait(MX_WRITES)
+
+    @property
+    def var(self):
+        """Address of the engine's tag of the memory, an mx_var."""
+        return <size_t>var_of(self.storage)
+
+    @property
+    def failed(self):
+        """Whether the operation failed that should have computed the elements."""
+        return self.storage.var != NULL and mx_var_failed(self.storage.var) != 0
+
     @property
     def owner(self):
         """What keeps the memory alive, None when it is the pool's."""
@@ -317,13 +434,22 @@ cdef class NDArrayBase:
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
-        Whoever keeps it beyond the next call of an operator, and writes to it, calls `export`.
+        It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
+        operator, and reads or writes it, calls `export`.
         """
-        cdef bint before = self.storage.exported
-        view = np.asarray(memoryview(self))
-        self.storage.exported = before
+        self.wait(MX_WRITES)
         wrote(self.storage)
-        return view
+        return window(self, self.writable)
+
+    def read_view(self):
+        """The same for reading only."""
+        self.wait(MX_READS)
+        return window(self, False)
+
+    def held_view(self):
+        """What `numpy_view` returns, for those who hold the array; see `held`."""
+        wrote(self.storage)
+        return window(self, self.writable)
 
     @property
     def version(self):
@@ -337,7 +463,7 @@ cdef class NDArrayBase:
         wrote(self.storage)
 
     def export(self):
-        """Tell that others may write to the memory from now on."""
+        """Tell that others may read and write the memory from now on."""
         self.storage.exported = True
 
     @property
@@ -454,28 +580,19 @@ cdef class NDArrayBase:
     def __hash__(self):
         return <size_t><void *>self >> 4
 
+    def __array__(self, dtype=None, copy=None):
+        # NumPy asks for a buffer first, and here for the reason why there was none.
+        values = np.asarray(memoryview(self))
+        if dtype is not None and values.dtype != dtype:
+            return values.astype(dtype)
+        return values.copy() if copy else values
+
     def __getbuffer__(self, Py_buffer *view, int flags):
-        cdef int i, ndim = self.layout.ndim
-        cdef Py_ssize_t stride = itemsize[self.dtype_code]
-        cdef Py_ssize_t *extents = <Py_ssize_t *>malloc(16 * max(ndim, 1))
-        if extents == NULL:
-            raise MemoryError()
-        for i in range(ndim - 1, -1, -1):
-            extents[i] = self.layout.extents[i]
-            extents[ndim + i] = stride
-            stride *= max(extents[i], 1)
-        self.storage.exported = self.storage.exported or self.writable
-        view.buf = self.data if self.data != NULL else <void *>extents
-        view.obj = self
-        view.len = self.layout.size * itemsize[self.dtype_code]
-        view.readonly = not self.writable
-        view.itemsize = itemsize[self.dtype_code]
-        view.format = <char *>(<bytes>FORMATS[self.dtype_code]) if flags & PyBUF_FORMAT else NULL
-        view.ndim = ndim
-        view.shape = extents
-        view.strides = extents + ndim
-        view.suboffsets = NULL
-        view.internal = extents
+        if self.writable:
+            self.storage.exported = True
+        self.wait(MX_WRITES if self.writable else MX_READS)
+        fill_buffer(self, view, flags)
+        view.obj, view.readonly = self, not self.writable
 
     def __releasebuffer__(self, Py_buffer *view):
         free(view.internal)

@@ -4,21 +4,60 @@ from libc.stdlib cimport free, malloc
 
 cimport cython
 
+from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_operation
 from mxcy._cy.native cimport (
     MX_WRITE, mx_last_error, mx_place, mx_plan, mx_plan_create, mx_plan_destroy, mx_plan_run,
     mx_plan_scratch, mx_rng, mx_step,
 )
 from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.pending cimport mx_push_plan
 from mxcy._cy.profiler cimport (
     MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_end, mx_profiled,
     operator_source,
 )
+from mxcy._cy.streams cimport Streams
+from mxcy._cy.uses cimport Uses, heavy_work, uses_on
 
 from mxcy._cy.invoke import plugged
 from mxcy.base import MXNetError, kernel_error
 
 cdef enum:
     STACK_BASES = 512
+
+
+@cython.final
+cdef class _Range:
+    """What some consecutive steps of a plan use.
+
+    Parameters
+    ----------
+    steps : list of mxcy.graph.plan.Step
+    places : list
+        The plan's.
+    fresh : bool
+        Whether they need nothing that other steps left in the arena.
+    """
+
+    cdef list bases, access  # numbers of bases, and how they are used
+    cdef int64_t work
+    cdef bint uses_rng
+
+    def __init__(self, list steps, list places, bint fresh):
+        # Steps may use scratch memory beyond the arena's tensors.
+        used = {0: MX_WRITES if fresh else MX_READS | MX_WRITES}
+        for step in steps:
+            for place in step.ins:
+                # What these steps wrote before, they need not have from others.
+                if not used.get(places[place][0], 0) & MX_WRITES:
+                    used[places[place][0]] = MX_READS
+            for position in step.call.op.mutated(len(step.ins)):
+                used[places[step.ins[position]][0]] = MX_READS | MX_WRITES
+            for place in step.outs:
+                base = places[place][0]
+                used[base] = used.get(base, 0) | MX_WRITES
+        self.bases, self.access = list(used), list(used.values())
+        self.work = sum([step.call.work for step in steps])
+        self.uses_rng = any([step.call.op.uses_rng for step in steps])
 
 
 @cython.final
@@ -39,24 +78,37 @@ cdef class Plan:
     cdef list places, steps
     cdef list own  # the numbers of the steps that the reference runs
     cdef list sources  # what the profiler calls the steps; None until it asks
-    cdef bint uses_rng
     cdef readonly size_t arena
     cdef size_t scratch_at
+    cdef int begin  # of the forward pass
+    cdef dict ranges  # (first, last) -> _Range
+    cdef list labels  # what errors call the steps
+    cdef const char **native_labels
 
     def __init__(self, plan):
+        cdef int i
         self.places, self.steps = plan.places, plan.steps
         self.own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
-        self.uses_rng = any([step.call.op.uses_rng for step in plan.steps])
         self.native = create(plan.places, plan.steps)
         self.scratch_at = plan.arena
         self.arena = plan.arena + mx_plan_scratch(self.native)
+        self.begin, self.ranges = len(plan.once), {}
+        self.labels = [f"{step.call.op.name} (node {step.name})".encode() for step in plan.steps]
+        self.native_labels = <const char **>malloc(max(len(self.labels), 1) * sizeof(char *))
+        if self.native_labels == NULL:
+            raise MemoryError()
+        for i in range(len(self.labels)):
+            self.native_labels[i] = <const char *>(<bytes>self.labels[i])
 
     def __dealloc__(self):
+        free(self.native_labels)
         if self.native != NULL:
             mx_plan_destroy(self.native)
 
     def run(self, int first, int last, list bases, context):
-        """Run steps first <= i < last.
+        """Run steps first <= i < last, or leave them to the engine as one operation.
+
+        Steps without a kernel are operations of their own and run here.
 
         Parameters
         ----------
@@ -75,19 +127,55 @@ cdef class Plan:
             if number >= last:
                 break
             self.run_native(i, number, bases, context)
-            self.run_own(number, bases)
+            self.run_own(number, bases, context)
             i = number + 1
         self.run_native(i, last, bases, context)
 
-    cdef run_native(self, int first, int last, list bases, context):
+    cdef _Range range_of(self, int first, int last):
+        """What is to be known of some steps, found out once."""
+        found = self.ranges.get((first, last))
+        if found is None:
+            found = self.ranges[first, last] = _Range(
+                self.steps[first:last], self.places, first <= self.begin
+            )
+        return <_Range>found
+
+    cdef Uses uses_of(self, _Range steps, list bases, context):
+        """What some steps read and write."""
+        cdef Uses uses = uses_on(context)
+        cdef Streams streams
+        cdef int i, base, access
+        for i in range(len(steps.bases)):
+            base, access = steps.bases[i], steps.access[i]
+            if access & MX_READS:
+                uses.add((<NDArrayBase>bases[base]).storage, access)
+            else:
+                uses.add_output(<NDArrayBase>bases[base])
+        uses.target = None
+        if steps.uses_rng:
+            streams = <Streams>plugged("streams")(context)
+            uses.quiet = uses.quiet and streams.is_quiet()
+            uses.add_var(streams.var, MX_WRITES)
+            uses.kept.append(streams)
+        return uses
+
+    cdef int run_native(self, int first, int last, list bases, context) except -1:
         cdef void *few[STACK_BASES]
         cdef void **addresses = few
         cdef int32_t failed = 0
         cdef int status, i, n = len(bases)
         cdef mx_rng *rng = NULL
         cdef char *scratch
+        cdef mx_operation about
+        cdef _Range steps
+        cdef Uses uses
         if first >= last:
-            return
+            return 0
+        steps = self.range_of(first, last)
+        uses = self.uses_of(steps, bases, context)
+        here = uses.strict or uses.exported or (uses.quiet and steps.work < heavy_work)
+        if here and not uses.hold():
+            return uses.hand_on()
         if n > STACK_BASES:
             addresses = <void **>malloc(n * sizeof(void *))
             if addresses == NULL:
@@ -95,28 +183,48 @@ cdef class Plan:
         for i in range(n):
             addresses[i] = (<NDArrayBase>bases[i]).data
         scratch = (<NDArrayBase>bases[0]).data + self.scratch_at
-        if self.uses_rng:
-            rng = <mx_rng *><size_t>plugged("streams")(context)
-        with nogil:
-            status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
-        if n > STACK_BASES:
-            free(addresses)
+        if steps.uses_rng:
+            rng = <mx_rng *><size_t>plugged("streams")(context).address
+        try:
+            if not here:
+                uses.kept.append(self)
+                uses.describe(&about, None)
+                status = mx_push_plan(&about, self.native, first, last, addresses, n, scratch, rng,
+                                      self.native_labels)
+                return uses.pushed(&about, status)
+            with nogil:
+                status = mx_plan_run(self.native, first, last, addresses, scratch, rng, &failed)
+                if status == 0:
+                    uses.release()
+        finally:
+            if n > STACK_BASES:
+                free(addresses)
         if status != 0:
-            step = self.steps[failed]
-            raise kernel_error(
-                f"Error in operator {step.call.op.name} (node {step.name}): ",
-                mx_last_error().decode(),
-            )
+            where = f"Error in operator {self.labels[failed].decode()}: "
+            uses.fail(kernel_error(where, mx_last_error().decode()))
+        return 0
 
-    cdef run_own(self, int number, list bases):
-        cdef int64_t began = mx_profile_begin(MX_PROFILE_SYMBOLIC)
+    cdef int run_own(self, int number, list bases, context) except -1:
+        cdef Uses uses = self.uses_of(self.range_of(number, number + 1), bases, context)
+        cdef int64_t began
         step = self.steps[number]
-        arrays = [self.array(place, bases) for place in step.ins + step.outs]
-        plugged("reference")(
-            step.call, step.call.attrs, arrays[:len(step.ins)], arrays[len(step.ins):]
-        )
+        if not uses.hold():
+            return uses.hand_on()
+        began = mx_profile_begin(MX_PROFILE_SYMBOLIC)
+        try:
+            arrays = [self.array(place, bases) for place in step.ins + step.outs]
+            plugged("reference")(
+                step.call, step.call.attrs, arrays[:len(step.ins)], arrays[len(step.ins):]
+            )
+        except (MXNetError, IndexError) as error:
+            return uses.fail(error)
+        except BaseException:
+            uses.release()
+            raise
+        uses.release()
         if began and self.sources is not None:
             mx_profile_end(self.sources[number], began)
+        return 0
 
     cdef name_for_profiler(self):
         """Tell the profiler the names of the steps."""

@@ -3,16 +3,18 @@ from libc.stdint cimport int64_t, uint32_t
 
 cimport cython
 
+from mxcy._cy.engine cimport MX_WRITES, mx_var_create, mx_var_destroy, mx_var_idle
 from mxcy._cy.native cimport (
-    mx_last_error, mx_rng, mx_rng_create, mx_rng_destroy, mx_rng_restore, mx_rng_save, mx_rng_seed,
+    mx_last_error, mx_rng_create, mx_rng_destroy, mx_rng_restore, mx_rng_save, mx_rng_seed,
 )
+from mxcy._cy.pending cimport settle
 
 from mxcy.base import MXNetError
 
 
 @cython.final
 cdef class Streams:
-    """The random streams of one device.
+    """The random streams of one device, which operations use one after the other.
 
     Parameters
     ----------
@@ -20,25 +22,29 @@ cdef class Streams:
         Sets of streams that random operators take in turn.
     """
 
-    cdef mx_rng *rng
-    cdef readonly size_t address  # what a kernel call needs
-
     def __cinit__(self, int copies):
-        self.rng = mx_rng_create(copies)
-        if self.rng == NULL:
+        self.rng, self.var = mx_rng_create(copies), mx_var_create()
+        if self.rng == NULL or self.var == NULL:
             raise MXNetError(mx_last_error().decode())
-        self.address = <size_t>self.rng
+        self.address, self.tag = <size_t>self.rng, <size_t>self.var
 
     def __dealloc__(self):
+        mx_var_destroy(self.var)
         mx_rng_destroy(self.rng)
+
+    cdef bint is_quiet(self) noexcept:
+        """Whether no operation uses the streams."""
+        return mx_var_idle(self.var) != 0
 
     def seed(self, uint32_t device, uint32_t seed):
         """Start all streams afresh."""
+        settle(self.var, MX_WRITES)
         with nogil:
             mx_rng_seed(self.rng, device, seed)
 
     def get_state(self):
         """The places of all streams, as bytes."""
+        settle(self.var, MX_WRITES)
         cdef int64_t size = mx_rng_save(self.rng, NULL, 0)
         state = bytearray(size)
         cdef unsigned char[::1] view = state
@@ -48,5 +54,6 @@ cdef class Streams:
 
     def set_state(self, const unsigned char[::1] state not None):
         """Put all streams where they were when `get_state` returned `state`."""
+        settle(self.var, MX_WRITES)
         if mx_rng_restore(self.rng, &state[0] if state.shape[0] else NULL, state.shape[0]) != 0:
             raise MXNetError(mx_last_error().decode())

@@ -4,7 +4,7 @@ Operators are functions of this module and of its namespaces, by the rule of `mx
 are made when first asked for.
 """
 
-from mxcy import _front, streams
+from mxcy import _front, streams, virtual
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray import (  # noqa: F401
     _internal,
@@ -38,7 +38,8 @@ def _context_of(attrs):
     return ctx
 
 
-_front.plug(prepare.prepare, infer.Spec, reference.run, streams.address_for, _context_of)
+_front.plug(prepare.prepare, infer.Spec, reference.run, streams.streams_of, _context_of)
 plug()
+virtual.offer()
 
 __getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)

@@ -15,7 +15,16 @@ __all__ = [
 
 @api_call("MXNDArrayWaitAll")
 def waitall():
-    """Wait until everything that was called is computed."""
+    """Wait until everything that was called is computed.
+
+    Raises
+    ------
+    MXNetError
+        Or what else an operation failed with: the first of those that nobody was told of yet.
+        The others are forgotten, but arrays that were not computed raise their errors when they
+        are read, until they are written again.
+    """
+    _front.wait_all()
 
 
 def concatenate(arrays, axis=0, always_copy=True):

@@ -105,7 +105,7 @@ def _read_rows(array, key):
 def _read_basic(array, key):
     if array.ndim == 0 and not key:
         return array
-    view = array.numpy_view()
+    view = array.held_view()  # to find out what the key means
     picked = view[(*key, Ellipsis)]
     shape = _element_shape(picked.shape)
     if is_taped(array):
@@ -121,7 +121,8 @@ def _shared(array, view, picked, shape):
             first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
         return array.view_as((array.size,)).view_rows(first, first + size).view_as(shape)
     made = _front.empty(shape, array.dtype_code, array.context)
-    made.numpy_view()[...] = picked
+    with _front.held((array,), (made,), whole=True):
+        made.held_view()[...] = picked
     return made
 
 
@@ -132,7 +133,7 @@ def _read_basic_taped(array, key, shape):
         for entry in key
         if entry is not None
     )
-    view = array.numpy_view()
+    view = array.held_view()
     picked = view[slices]
     contiguous = picked.flags.c_contiguous
     if contiguous and picked.size == array.size:
@@ -164,7 +165,8 @@ def _read_advanced(array, key):
         picked = F.take(rows, indices, axis=0, mode="clip")
         shape = picked.shape
     else:
-        values = array.numpy_view()[key]
+        with _front.held((array,)):
+            values = array.held_view()[key]
         shape = values.shape
         picked = _front.empty(shape, array.dtype_code, array.context)
         picked.numpy_view()[...] = values
@@ -209,11 +211,15 @@ def write(array, key, value):
         key, _ = numpy_key(expand_key(key, array.shape), array.shape)
     if _front.is_recording() and _write_taped(array, key, value):
         return
-    target = array.numpy_view()
-    if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
-        # An axis of extent 1 takes arrays of one element, which the element itself would not.
-        target, key = target[..., None], (*key, slice(None))
-    target[key] = _values(array, value)
+    reads = (value,) if isinstance(value, _front.NDArrayBase) else ()
+    if not reads:
+        value = _values(array, value)
+    with _front.held(reads, (array,), whole=all(map(_is_whole, key))):
+        target = array.held_view()
+        if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
+            # An axis of extent 1 takes arrays of one element, which the element would not.
+            target, key = target[..., None], (*key, slice(None))
+        target[key] = _values(array, value) if reads else value
 
 
 def _check_scalar_key(key):
@@ -253,7 +259,7 @@ def _write_taped(array, key, value):
 def _values(array, value):
     """A value to assign as a NumPy array of the type in which the array's elements are stored."""
     if isinstance(value, _front.NDArrayBase):
-        found = value.numpy_view()
+        found = value.held_view()
         if value.dtype_code == array.dtype_code:
             return found
         if value.dtype_code == _BFLOAT16:
@@ -271,4 +277,4 @@ def _values(array, value):
     with np.errstate(all="ignore"):
         if array.dtype_code == _BFLOAT16:
             return reference.narrow(found.astype(np.float32))
-        return found.astype(array.numpy_view().dtype)
+        return found.astype(array.held_view().dtype)

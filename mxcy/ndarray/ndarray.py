@@ -172,7 +172,7 @@ class NDArray(_front.NDArrayBase):
         numpy.ndarray
         """
         began = recorder.api_begin()
-        view = self.numpy_view()
+        view = self.read_view()
         if began:
             recorder.wait_end("WaitForVar", began)
         values = np.array(view)
@@ -193,14 +193,18 @@ class NDArray(_front.NDArrayBase):
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self):
-        """Wait until the elements are computed."""
+        """Wait until the elements are computed.
+
+        Raises
+        ------
+        MXNetError
+            Or what else the operation failed with that should have computed them.
+        """
         began = recorder.api_begin()
+        super().wait_to_read()
         if began:
             recorder.wait_end("WaitForVar", began)
             recorder.api_end("MXNDArrayWaitToRead", began)
-
-    def wait_to_write(self):
-        """Wait until nothing reads the elements any more."""
 
     def _sync_copyfrom(self, source_array):
         """Copy an array-like object of the same shape to the array."""
@@ -452,13 +456,13 @@ def _autograd():
 def _shown(array):
     """What printing shows of an array's elements."""
     if array.dtype_code == _BFLOAT16:
-        return str(reference.widen(array.numpy_view()))
+        return str(reference.widen(array.read_view()))
     return str(array.asnumpy())
 
 
 def _store(source, target):
     """Cast the elements to another array's type, without the tape."""
-    with np.errstate(all="ignore"):
+    with _front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
         reference.store(target, source)
 
 

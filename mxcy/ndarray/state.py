@@ -29,7 +29,7 @@ def block_of(array):
     -------
     Block
     """
-    data = np.asarray(array.numpy_view())
+    data = np.asarray(array.read_view())
     if data.dtype != dtypes.dtype_of(array.dtype_code):
         data = data.view(dtypes.dtype_of(array.dtype_code))  # the bits of bfloat16
     context = array.context

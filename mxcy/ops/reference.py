@@ -1,4 +1,7 @@
-"""Run an operator's reference on arrays of a front, through NumPy views of their memory."""
+"""Run an operator's reference on arrays of a front, through NumPy views of their memory.
+
+Who calls this holds the arrays; see `held` of the fronts.
+"""
 
 import numpy as np
 
@@ -22,14 +25,14 @@ def narrow(values):
 
 
 def _read(array):
-    view = array.numpy_view()
+    view = array.held_view()
     return widen(view) if array.dtype_code == _BF16 else view
 
 
 def store(target, values, add=False):
     """Write (or add) values, a NumPy array or another front array, to a front array."""
     values = values if isinstance(values, (np.ndarray, np.generic)) else _read(values)
-    view = target.numpy_view()
+    view = target.held_view()
     if add:
         values = _read(target) + values
     view[...] = narrow(np.asarray(values)) if target.dtype_code == _BF16 else values

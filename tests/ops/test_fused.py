@@ -151,3 +151,4 @@ def blob(size=64):
 def test_refusals(call, message):
     with pytest.raises(MXNetError, match=message):
         call(*parts())
+        mx.nd.waitall()

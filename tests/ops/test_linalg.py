@@ -35,6 +35,7 @@ EYE, WIDE = mx.nd.array(np.eye(3)), mx.nd.ones((3, 4))
 def test_bad_input_is_named(call, message):
     with pytest.raises(MXNetError, match=message):
         call()
+        mx.nd.waitall()
 
 
 @pytest.fixture

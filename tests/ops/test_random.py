@@ -308,6 +308,7 @@ def test_out_decides_shape_and_dtype():
 def test_bad_arguments_are_named(name, given, needs):
     with pytest.raises(MXNetError) as caught:
         getattr(mx.nd.random, name)(**given)
+        mx.nd.waitall()
     assert f"_random_{name}" in str(caught.value) and needs in str(caught.value)
 
 

@@ -30,4 +30,12 @@ ROWS = (
     Variable("MXNET_GPU_COPY_NTHREADS", integer(1), 2, "I", "mxcy._front",
              "Threads for copies to and from each GPU. Here GPUs are virtual.",
              test="env/test_engine.py::test_gpu_workers"),
+    Variable("MXCY_ENGINE_WORK", integer(0), 2000000, "I", "mxcy._front",
+             "From how much work on, in elementwise steps, operators are left to workers of the "
+             "engine; smaller ones run in their caller unless their arrays are in use.",
+             test="env/test_virtual.py::test_work"),
+    Variable("MXCY_VIRTUAL_DEVICES", integer(0, 64), 0, "I", "mxcy.virtual",
+             "How many contexts gpu(0), gpu(1)... there are without any GPU: their arrays lie in "
+             "the memory of the host, their operations take a GPU's way through the engine.",
+             test="env/test_virtual.py::test_contexts"),
 )  # fmt: skip

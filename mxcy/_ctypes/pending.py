@@ -1,0 +1,88 @@
+"""Operations that the engine has not finished, and waiting for them; see `_cy/pending.pyx`."""
+
+import ctypes
+
+from mxcy._ctypes import engine
+from mxcy._ctypes.engine import held as quick
+
+__all__ = ["drain", "forget", "keep", "settle", "settle_all", "unfinished", "wait", "wait_all"]
+
+_AT_ONCE = 64
+_MOST_OPERATIONS = 512
+_MOST_BYTES = 256 << 20  # may wait to be written
+
+_kept: dict = {}  # token -> (references, address of a var that the operation writes, bytes)
+_newest = _kept_bytes = 0
+
+
+def keep(references, written, size):
+    """Keep what an operation refers to that writes `size` bytes; returns its token."""
+    global _newest, _kept_bytes
+    drain()
+    while _kept and (len(_kept) >= _MOST_OPERATIONS or _kept_bytes + size > _MOST_BYTES):
+        settle(next(iter(_kept.values()))[1], engine.READS)
+    _newest += 1
+    _kept[_newest] = references, written, size
+    _kept_bytes += size
+    return _newest
+
+
+def forget(token):
+    """Drop what was kept for an operation."""
+    global _kept_bytes
+    found = _kept.pop(token, None)
+    if found is not None:
+        _kept_bytes -= found[2]
+
+
+def drain():
+    """Drop what was kept for the operations that are done."""
+    n = _AT_ONCE
+    while n == _AT_ONCE and _kept:
+        tokens = (ctypes.c_int64 * _AT_ONCE)()
+        n = quick.mx_engine_done(tokens, _AT_ONCE)
+        for token in tokens[:n]:
+            forget(token)
+
+
+def wait(var, access):
+    """Wait for the writers or all users of a var, given by its address; raises its error."""
+    if var and not quick.mx_var_idle(var):
+        engine.wait_var(var, access)
+        drain()
+
+
+def settle(var, access):
+    """The same, but the error stays for later."""
+    if var and not quick.mx_var_idle(var):
+        engine.settle_var(var, access)
+        drain()
+
+
+def wait_all():
+    """Wait for all operations, and raise the first error that nobody was told of."""
+    try:
+        engine.wait_all()
+    finally:
+        drain()
+
+
+def settle_all():
+    """Wait for all operations that were pushed so far, but leave their errors for later.
+
+    Returns
+    -------
+    int
+        How many have let go of what was kept for them.
+    """
+    before = len(_kept)
+    for _, var, _ in list(_kept.values()):
+        settle(var, engine.READS)
+    drain()
+    return before - len(_kept)
+
+
+def unfinished():
+    """How many operations keep what they refer to."""
+    drain()
+    return len(_kept)

@@ -1,0 +1,163 @@
+"""What an operation reads and writes, and the two ways to have it in its turn: hold or push.
+
+See `_cy/uses.pyx`.
+"""
+
+import ctypes
+
+from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
+from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.native import lib
+from mxcy._ctypes.pending import forget, keep, settle, wait
+from mxcy.base import MXNetError, caller, kernel_error, stored_text
+
+__all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
+
+_COPY_FROM, _COPY_TO = 1, 2
+_SMALL_BYTES = 2000  # NumPy keeps the Python lock while it works on fewer
+
+
+_heavy_work = 2000000
+
+
+def set_heavy_work(work):
+    """Set from how much work on calls are left to the engine, in elementwise steps."""
+    global _heavy_work
+    _heavy_work = work
+
+
+def is_heavy(work):
+    """Whether a call is worth a worker's attention."""
+    return work >= _heavy_work
+
+
+def _prepare():
+    """Tell ctypes the types of mxcy_operations.h."""
+    address, number = ctypes.c_void_p, ctypes.c_int32
+    quick.mx_push_kernel.argtypes = [
+        address, address, address, ctypes.c_size_t, address, number,
+    ]  # fmt: skip
+    quick.mx_push_plan.argtypes = [
+        address, address, number, number, address, number, address, address, address,
+    ]  # fmt: skip
+    quick.mx_push_copy.argtypes = [address, address, address, ctypes.c_size_t]
+    quick.mx_push_nothing.argtypes = [address]
+
+
+_prepare()
+
+
+class Uses:
+    """The storages that an operation reads and writes."""
+
+    def __init__(self, context):
+        self.vars, self.access, self.kept = [], [], []
+        self.written, self.quiet, self.exported = 0, True, False
+        self.strict = is_naive()
+        self.context, self.target = context, None
+
+    def add(self, storage, access):
+        """Note a use of a storage."""
+        self.quiet = self.quiet and storage.is_quiet()
+        self.exported = self.exported or storage.exported
+        if access & WRITES:
+            self.written += storage.size
+        self.kept.append(storage)
+        self.add_var(storage.var_of(), access)
+
+    def add_var(self, var, access):
+        """Note a use of what a var stands for."""
+        self.vars.append(var)
+        self.access.append(access)
+
+    def add_output(self, array):
+        """Note that an array is overwritten."""
+        storage = array._storage
+        whole = array._memory.nbytes >= storage.size
+        self.target = array.context
+        self.add(storage, WRITES if whole else READS | WRITES)
+
+    def _native(self):
+        n = len(self.vars)
+        return (ctypes.c_void_p * n)(*self.vars), (ctypes.c_int32 * n)(*self.access), n
+
+    def hold(self):
+        """Wait for the turn and hold all; False when one that is read carries an error."""
+        status = 1
+        while status == 1:
+            for var, access in zip(self.vars, self.access, strict=True):
+                settle(var, WRITES if access & WRITES else READS)
+            for var, access in zip(self.vars, self.access, strict=True):
+                if access & READS and quick.mx_var_failed(var):
+                    return False
+            status = quick.mx_engine_enter(*self._native(), 0)
+        return status == 0
+
+    def raise_error(self):
+        """Raise the error of one that is read, after `hold` returned False."""
+        for var, access in zip(self.vars, self.access, strict=True):
+            if access & READS:
+                wait(var, READS)
+        raise MXNetError("an operation lost its inputs to another thread")
+
+    def release(self):
+        """End a hold."""
+        quick.mx_engine_leave(*self._native(), None)
+
+    def fail(self, error):
+        """End a hold by an error: raised here, or by whoever waits for what was to be written."""
+        if self.strict:
+            self.release()
+            raise error
+        quick.mx_engine_leave(*self._native(), stored_text(error).encode())
+
+    def push(self, name, function, *arguments):
+        """Push an operation by one of the functions of mxcy_operations.h."""
+        source, target = self.context, self.target
+        about = Operation()
+        if target is not None and target != source:
+            if target.device_type == "gpu":
+                source, about.property = target, _COPY_TO
+            elif source.device_type == "gpu":
+                about.property = _COPY_FROM
+        about.device_type, about.device_id = source.device_typeid, source.device_id
+        vars, access, about.nvars = self._native()
+        about.vars, about.access = ctypes.addressof(vars), ctypes.addressof(access)
+        about.name, about.place = name and name.encode(), caller().encode()
+        written = [v for v, a in zip(self.vars, self.access, strict=True) if a & WRITES]
+        about.token = keep(self.kept, written[-1] if written else None, self.written)
+        if function(ctypes.byref(about), *arguments) != 0:
+            error = kernel_error("", lib.mx_last_error().decode())
+            forget(about.token)
+            raise error
+
+    def hand_on(self):
+        """Give the error of what is read to what is to be written, after `hold` returned False."""
+        if self.strict:
+            self.raise_error()
+        self.push(None, quick.mx_push_nothing)
+
+
+class held:
+    """Hold arrays while NumPy uses their memory; see `_cy/uses.pyx`."""
+
+    def __init__(self, reads=(), writes=(), whole=False):
+        self._uses = None
+        if all(a._storage.is_quiet() and a._memory.nbytes < _SMALL_BYTES for a in reads + writes):
+            return
+        self._uses = uses = Uses(None)
+        for array in reads:
+            uses.add(array._storage, READS)
+        for array in writes:
+            if whole:
+                uses.add_output(array)
+            else:
+                uses.add(array._storage, READS | WRITES)
+
+    def __enter__(self):
+        if self._uses is not None and not self._uses.hold():
+            self._uses.raise_error()
+
+    def __exit__(self, *error):
+        if self._uses is not None:
+            self._uses.release()

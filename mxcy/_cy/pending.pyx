@@ -1,0 +1,113 @@
+"""Operations that the engine has not finished: what they refer to, and waiting for them.
+
+The engine knows nothing of Python: what an operation refers to is kept here until it is done. All
+of this happens with the Python lock held, but the waiting itself.
+"""
+from libc.stdint cimport int32_t, int64_t
+
+from mxcy._cy.engine cimport (
+    MX_READS, mx_engine_done, mx_var, mx_var_idle, settle_var, wait_everything, wait_var,
+)
+
+cdef enum:
+    AT_ONCE = 64
+    MOST_OPERATIONS = 512
+
+# So much memory may wait to be written: a program that runs ahead of the engine must not take all.
+cdef size_t MOST_BYTES = 256 << 20
+
+cdef dict kept = {}  # token -> (references, address of a var that the operation writes, bytes)
+cdef int64_t newest = 0
+cdef size_t kept_bytes = 0
+
+
+cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
+    """Keep what an operation refers to that writes `size` bytes; returns its token."""
+    global newest, kept_bytes
+    drain()
+    while kept and (len(kept) >= MOST_OPERATIONS or kept_bytes + size > MOST_BYTES):
+        _, oldest, _ = next(iter(kept.values()))
+        settle(<mx_var *><size_t>oldest, MX_READS)
+    newest += 1
+    kept[newest] = (references, <size_t>written, size)
+    kept_bytes += size
+    return newest
+
+
+cdef int forget(int64_t token) except -1:
+    """Drop what was kept for an operation."""
+    global kept_bytes
+    found = kept.pop(token, None)
+    if found is not None:
+        kept_bytes -= found[2]
+    return 0
+
+
+cdef int drain() except -1:
+    """Drop what was kept for the operations that are done."""
+    cdef int64_t tokens[AT_ONCE]
+    cdef int32_t i, n = AT_ONCE
+    while n == AT_ONCE and kept:
+        n = mx_engine_done(tokens, AT_ONCE)
+        for i in range(n):
+            forget(tokens[i])
+    return 0
+
+
+cdef int wait(mx_var *var, int32_t access) except -1:
+    """Wait for the writers (MX_READS) or all users (MX_WRITES) of a var; raises its error."""
+    if mx_var_idle(var):
+        return 0
+    wait_var(var, access)
+    return drain()
+
+
+cdef int settle(mx_var *var, int32_t access) except -1:
+    """The same, but the error stays for later."""
+    if mx_var_idle(var):
+        return 0
+    settle_var(var, access)
+    return drain()
+
+
+def wait_all():
+    """Wait for all operations, and raise the first error that nobody was told of.
+
+    Raises
+    ------
+    MXNetError
+        Or what else the operation failed with; arrays that it should have written stay failed.
+    """
+    try:
+        wait_everything()
+    finally:
+        drain()
+
+
+cdef int settle_everything() except -1:
+    """Wait for all operations that were pushed so far, but leave their errors for later.
+
+    Returns how many have let go of what was kept for them.
+    """
+    cdef int before = len(kept)
+    for _, var, _ in list(kept.values()):
+        settle(<mx_var *><size_t>var, MX_READS)
+    drain()
+    return before - len(kept)
+
+
+def settle_all():
+    """Wait for all operations that were pushed so far, but leave their errors for later.
+
+    Returns
+    -------
+    int
+        How many have let go of what was kept for them.
+    """
+    return settle_everything()
+
+
+def unfinished():
+    """How many operations keep what they refer to."""
+    drain()
+    return len(kept)

@@ -1,0 +1,213 @@
+"""What an operation reads and writes, and the two ways to have it in its turn: hold or push.
+
+Who holds storages runs the operation itself, on this thread; who pushes leaves it to the engine.
+All requests are made with the Python lock held. So a storage that is idle stays idle as long as
+nobody gives up the lock, and small operations on idle storages need not tell the engine of them.
+"""
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cimport cython
+
+from mxcy._cy.engine cimport (
+    MX_OP_COPY_FROM, MX_OP_COPY_TO, MX_OP_NORMAL, MX_READS, MX_WRITES, is_naive, mx_engine_enter,
+    mx_engine_leave, mx_operation, mx_var, mx_var_failed, mx_var_idle,
+)
+from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, var_of
+from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
+
+from mxcy.base import MXNetError, caller, kernel_error, stored_text
+
+cdef enum:
+    SMALL_BYTES = 2000  # NumPy keeps the Python lock while it works on fewer
+
+
+cdef int64_t heavy_work = 2000000
+
+
+def set_heavy_work(int64_t work):
+    """Set from how much work on calls are left to the engine, in elementwise steps."""
+    global heavy_work
+    heavy_work = work
+
+
+cdef Uses uses_on(object context):
+    """Nothing yet, on a device."""
+    cdef Uses made = Uses.__new__(Uses)
+    made.context = context
+    return made
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Uses:
+    """The storages that an operation reads and writes."""
+
+    def __cinit__(self):
+        self.vars, self.access, self.room = self.few_vars, self.few_access, FEW
+        self.kept = []
+        self.quiet, self.strict = True, is_naive()
+
+    def __dealloc__(self):
+        if self.vars != self.few_vars:
+            free(self.vars)
+            free(self.access)
+
+    cdef int add(self, Storage storage, int32_t access) except -1:
+        """Note a use of a storage."""
+        self.quiet = self.quiet and is_quiet(storage)
+        self.exported = self.exported or storage.exported
+        if access & MX_WRITES:
+            self.written += storage.bytes
+        self.kept.append(storage)
+        return self.add_var(var_of(storage), access)
+
+    cdef int add_var(self, mx_var *var, int32_t access) except -1:
+        """Note a use of what a var stands for."""
+        cdef mx_var **vars
+        cdef int32_t *accesses
+        if self.count == self.room:
+            vars = <mx_var **>malloc(2 * self.room * sizeof(mx_var *))
+            accesses = <int32_t *>malloc(2 * self.room * sizeof(int32_t))
+            if vars == NULL or accesses == NULL:
+                free(vars)
+                free(accesses)
+                raise MemoryError()
+            memcpy(vars, self.vars, self.count * sizeof(mx_var *))
+            memcpy(accesses, self.access, self.count * sizeof(int32_t))
+            if self.vars != self.few_vars:
+                free(self.vars)
+                free(self.access)
+            self.vars, self.access, self.room = vars, accesses, 2 * self.room
+        self.vars[self.count], self.access[self.count] = var, access
+        self.count += 1
+        return 0
+
+    cdef int add_output(self, NDArrayBase array) except -1:
+        """Note that an array is overwritten."""
+        cdef Storage storage = array.storage
+        # Who writes only a part depends on what is in the rest.
+        cdef bint whole = array.used_bytes() >= storage.bytes
+        self.target = storage.context
+        return self.add(storage, MX_WRITES if whole else MX_READS | MX_WRITES)
+
+    cdef bint hold(self) except -1:
+        """Wait for the turn and hold all; False when one that is read carries an error."""
+        cdef int i, status = 1
+        while status == 1:
+            for i in range(self.count):
+                if not mx_var_idle(self.vars[i]):
+                    settle(self.vars[i], MX_WRITES if self.access[i] & MX_WRITES else MX_READS)
+            for i in range(self.count):
+                if self.access[i] & MX_READS and mx_var_failed(self.vars[i]):
+                    return False
+            status = mx_engine_enter(self.vars, self.access, self.count, 0)
+        return status == 0
+
+    cdef int raise_error(self) except -1:
+        """Raise the error of one that is read, after `hold` returned False."""
+        cdef int i
+        for i in range(self.count):
+            if self.access[i] & MX_READS:
+                wait(self.vars[i], MX_READS)
+        raise MXNetError("an operation lost its inputs to another thread")
+
+    cdef void release(self) noexcept nogil:
+        """End a hold."""
+        mx_engine_leave(self.vars, self.access, self.count, NULL)
+
+    cdef int fail(self, error) except -1:
+        """End a hold by an error: it is raised here, or whoever waits for what was to be written
+        will raise it.
+        """
+        if self.strict:
+            self.release()
+            raise error
+        text = stored_text(error).encode()
+        mx_engine_leave(self.vars, self.access, self.count, <const char *>(<bytes>text))
+        return 0
+
+    cdef int describe(self, mx_operation *about, str name) except -1:
+        """Describe an operation that is to be pushed next; `pushed` has to follow."""
+        cdef int i
+        cdef mx_var *written = NULL
+        source, target = self.context, self.target
+        about.property = MX_OP_NORMAL
+        if target is not None and target is not source and target != source:
+            if target.device_type == "gpu":
+                source, about.property = target, MX_OP_COPY_TO
+            elif source.device_type == "gpu":
+                about.property = MX_OP_COPY_FROM
+        about.device_type, about.device_id = source.device_typeid, source.device_id
+        about.priority = 0
+        about.vars, about.access, about.nvars = self.vars, self.access, self.count
+        self.name = None if name is None else name.encode()
+        self.place = caller().encode()
+        about.name = NULL if name is None else <const char *>self.name
+        about.place = self.place
+        for i in range(self.count):
+            if self.access[i] & MX_WRITES:
+                written = self.vars[i]
+        about.token = keep(self.kept, written, self.written)
+        return 0
+
+    cdef int pushed(self, const mx_operation *about, int status) except -1:
+        """Take note of what pushing returned."""
+        if status != 0:
+            error = kernel_error("", mx_last_error().decode())
+            forget(about.token)
+            raise error
+        return 0
+
+    cdef int hand_on(self) except -1:
+        """Give the error of what is read to what is to be written, after `hold` returned False."""
+        cdef mx_operation about
+        if self.strict:
+            return self.raise_error()
+        self.describe(&about, None)
+        return self.pushed(&about, mx_push_nothing(&about))
+
+
+@cython.final
+cdef class held:
+    """Hold arrays while NumPy uses their memory: ``with held(reads, writes): ...``.
+
+    Parameters
+    ----------
+    reads, writes : tuple of NDArrayBase
+    whole : bool
+        Whether those of `writes` are written completely; then errors that they carry do not count.
+
+    Raises
+    ------
+    MXNetError
+        Or what else an operation failed with that should have computed the arrays.
+    """
+
+    cdef Uses uses
+
+    def __init__(self, tuple reads=(), tuple writes=(), bint whole=False):
+        cdef NDArrayBase array
+        cdef bint small = True
+        cdef Uses uses
+        for array in reads + writes:
+            small = small and is_quiet(array.storage) and array.used_bytes() < SMALL_BYTES
+        if small:
+            return
+        self.uses = uses = uses_on(None)
+        for array in reads:
+            uses.add(array.storage, MX_READS)
+        for array in writes:
+            uses.add(array.storage, MX_READS | MX_WRITES)
+            if whole and array.used_bytes() >= array.storage.bytes:
+                uses.access[uses.count - 1] = MX_WRITES
+
+    def __enter__(self):
+        if self.uses is not None and not self.uses.hold():
+            self.uses.raise_error()
+
+    def __exit__(self, *error):
+        if self.uses is not None:
+            self.uses.release()
