@@ -1,6 +1,6 @@
 """Data sets and the loading of batches."""
 
-from mxcy.gluon.data import batchify, dataloader, dataset, sampler
+from mxcy.gluon.data import batchify, dataloader, dataset, sampler, vision
 from mxcy.gluon.data.dataloader import DataLoader
 from mxcy.gluon.data.dataset import ArrayDataset, Dataset, SimpleDataset
 from mxcy.gluon.data.sampler import (
@@ -27,4 +27,5 @@ __all__ = [
     "dataloader",
     "dataset",
     "sampler",
+    "vision",
 ]

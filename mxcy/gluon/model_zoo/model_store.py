@@ -41,7 +41,7 @@ def _folder(root):
     return Path(data_dir(), "models") if root is None else Path(os.path.expanduser(root))
 
 
-def _repository():
+def repository():
     """The address of the mirror, ending in a slash; plain folders become ``file://`` addresses."""
     address = env.get("MXNET_GLUON_REPO")
     if "://" not in address:
@@ -91,7 +91,7 @@ def get_model_file(name, root=None):
         if check_sha1(path, SHA1[name]):
             return str(path)
         logging.warning("%s is damaged; it is fetched again.", path)
-    url = f"{_repository()}gluon/models/{base}.zip"
+    url = f"{repository()}gluon/models/{base}.zip"
     archive = folder / f"{base}.zip"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,102 @@
+"""Files of published data sets: taken from a folder, or fetched into it from a mirror."""
+
+import os
+import tarfile
+import warnings
+from pathlib import Path
+
+from mxcy.base import MXNetError, data_dir
+from mxcy.gluon.model_zoo.model_store import repository
+from mxcy.gluon.utils import check_sha1, download
+
+__all__ = ["folder_of", "published", "unpacked"]
+
+
+def folder_of(root, name):
+    """The folder of a data set, made if needed: `root`, or ``datasets/NAME`` in MXNET_HOME."""
+    folder = Path(data_dir(), "datasets", name) if root is None else Path(os.path.expanduser(root))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def published(folder, collection, name, sha1):
+    """A published file.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is, or will be.
+    collection : str
+        The mirror's folder: the file is ``gluon/dataset/COLLECTION/NAME`` in there.
+    name, sha1 : str
+        The file's name and SHA-1.
+
+    Returns
+    -------
+    Path
+        When one of another SHA-1 is there, or one without the ending ``.gz``, and the published one
+        cannot be fetched, that is taken, with a warning.
+
+    Raises
+    ------
+    MXNetError
+        When there is no file and none can be fetched.
+    """
+    path = folder / name
+    if path.exists() and check_sha1(path, sha1):
+        return path
+    url = f"{repository()}gluon/dataset/{collection}/{name}"
+    try:
+        return Path(download(url, path=str(path), overwrite=True, sha1_hash=sha1, retries=0))
+    except OSError as error:
+        for other in (path, path.with_suffix("") if name.endswith("ubyte.gz") else path):
+            if other.exists():
+                warnings.warn(
+                    f"{other} is not the published file, whose SHA-1 is {sha1}; it is used all the "
+                    f"same, because {url} cannot be fetched: {error}",
+                    stacklevel=2,
+                )
+                return other
+        raise MXNetError(
+            f"{path} (SHA-1 {sha1}) is not there and cannot be fetched from {url}: {error}. Put "
+            "the file there, or let MXNET_GLUON_REPO name a mirror: an address or a folder that "
+            "contains gluon/dataset."
+        ) from error
+
+
+def unpacked(folder, collection, archive, files):
+    """Files of a published archive, which is fetched only if one of them is missing.
+
+    Parameters
+    ----------
+    folder : Path
+    collection : str
+    archive : tuple of str
+        Name and SHA-1 of the archive.
+    files : sequence of tuple of str
+        Names and SHA-1 of the files in it.
+
+    Returns
+    -------
+    list of Path
+    """
+    paths = [folder / name for name, _ in files]
+    if all(
+        path.exists() and check_sha1(path, sha1)
+        for path, (_, sha1) in zip(paths, files, strict=True)
+    ):
+        return paths
+    try:
+        with tarfile.open(published(folder, collection, *archive)) as tar:
+            for member in tar:
+                member.name = os.path.basename(member.name)  # archives have one folder, or none
+                if member.isfile() and member.name in {path.name for path in paths}:
+                    tar.extract(member, folder, filter="data")
+    except MXNetError:
+        if not all(path.exists() for path in paths):
+            raise
+        warnings.warn(f"the files in {folder} are not those that were published", stacklevel=2)
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise MXNetError(f"{folder / archive[0]} does not contain {', '.join(missing)}")
+    return paths
