@@ -410,6 +410,8 @@ def test_references_make_the_kernels_shapes_and_dtypes():
     rng = np.random.default_rng(0)
     tried = 0
     for record in records.values():
+        if callable(record.samples):  # layers that draw in some calls only
+            continue
         for sample in record.samples:
             sources = [values(1, 2, s) if isinstance(s, tuple) else s for s in sample.inputs]
             arrays = tuple(mx.nd.array(source(rng)) for source in sources)
