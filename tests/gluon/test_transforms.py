@@ -1,0 +1,141 @@
+"""Transforms of images; the operators behind them are compared with MXNet in tests/ops/golden."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gluon.data import ArrayDataset, DataLoader
+from mxcy.gluon.data.vision import transforms
+
+
+def image(height, width, channels=3, dtype="uint8"):
+    values = np.random.RandomState(0).randint(0, 256, (height, width, channels))
+    return mx.nd.array(values, dtype=dtype)
+
+
+def same(array, values):
+    np.testing.assert_allclose(array.asnumpy(), values, rtol=1e-5)
+
+
+def test_tensors():
+    x = image(4, 6)
+    values = x.asnumpy().transpose(2, 0, 1).astype("float32") / 255
+    same(transforms.ToTensor()(x), values)
+    composed = transforms.Compose(
+        [transforms.ToTensor(), transforms.Normalize(0.5, (0.1, 0.2, 0.4))]
+    )
+    hybrid = transforms.HybridCompose([transforms.ToTensor(), transforms.Normalize([0.5], 0.25)])
+    same(composed(x), (values - 0.5) / np.array([0.1, 0.2, 0.4]).reshape(3, 1, 1))
+    for _ in range(2):
+        same(hybrid(x), (values - 0.5) / 0.25)
+    assert transforms.Cast("float16")(x).dtype == np.float16
+    with pytest.raises(mx.MXNetError, match="image_normalize"):
+        transforms.Normalize((1, 2), 1)(mx.nd.ones((3, 2, 2)))
+
+
+def test_sizes():
+    x = image(8, 12)
+    assert transforms.Resize((6, 4))(x).shape == (4, 6, 3)
+    assert transforms.Resize(6, keep_ratio=True)(x).shape == (6, 9, 3)
+    assert transforms.Resize(6, interpolation=0)(x).shape == (6, 6, 3)
+    with pytest.raises(mx.MXNetError, match="interp: expected 0"):
+        transforms.Resize(6, interpolation=2)(x)
+    same(transforms.CropResize(1, 2, 4, 3)(x), x.asnumpy()[2:5, 1:5])
+    assert transforms.CropResize(1, 2, 4, 3, (8, 7))(x).shape == (7, 8, 3)
+
+
+def test_center_crop():
+    x = image(5, 5)
+    same(transforms.CenterCrop(2)(x), x.asnumpy()[1:3, 1:3])  # as MXNet 1.9.1 does
+    same(transforms.CenterCrop((4, 2))(x), x.asnumpy()[1:3, 0:4])
+    assert transforms.CenterCrop((10, 20))(x).shape == (20, 10, 3)
+
+
+def test_random_parts_stay_inside():
+    mx.random.seed(1)
+    x = image(9, 7)
+    every = x.asnumpy()
+    places = {
+        (top, left): every[top : top + 4, left : left + 5] for top in range(6) for left in range(3)
+    }
+    found = set()
+    for _ in range(100):
+        part = transforms.RandomCrop((5, 4))(x).asnumpy()
+        found |= {place for place, values in places.items() if (values == part).all()}
+    assert len(found) > 12
+    for _ in range(20):
+        part = transforms.RandomResizedCrop((6, 3))(x)
+        assert part.shape == (3, 6, 3) and part.dtype == np.uint8
+    assert transforms.RandomResizedCrop(4, scale=(2, 3))(x).shape == (4, 4, 3)
+
+
+def test_margins():
+    x = image(2, 3)
+    for pad, shape in ((1, (4, 5)), ((1, 0), (4, 3)), ((1, 2, 0, 3), (5, 6))):
+        padded = transforms.RandomCrop(shape[::-1], pad=pad, pad_value=7)(x).asnumpy()
+        assert padded.shape == (*shape, 3)
+        assert (padded[0] == 7).all() and padded.sum() == x.asnumpy().sum(dtype=int) + 7 * (
+            padded.size - x.size
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "axis"),
+    [(transforms.RandomFlipLeftRight, 1), (transforms.RandomFlipTopBottom, 0)],
+)
+def test_flips(kind, axis):
+    x = image(3, 5)
+    turned = np.flip(x.asnumpy(), axis)
+    same(kind(p=1)(x), turned)
+    same(kind(p=0)(x), x.asnumpy())
+    mx.random.seed(0)
+    count = sum((kind()(x).asnumpy() == turned).all() for _ in range(100))
+    assert 30 < count < 70
+
+
+def test_a_probability_of_application():
+    x = image(2, 2)
+    turn = transforms.RandomFlipLeftRight(p=1)
+    mx.random.seed(0)
+    apply = transforms.RandomApply(turn, 0.3)
+    changed = sum((apply(x).asnumpy() != x.asnumpy()).any() for _ in range(50))
+    assert 5 < changed < 30
+    same(
+        transforms.HybridRandomApply(transforms.ToTensor(), 1)(x),
+        transforms.ToTensor()(x).asnumpy(),
+    )
+    with pytest.raises(AssertionError, match="HybridBlock"):
+        transforms.HybridRandomApply(turn)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_colours(dtype):
+    x = image(4, 5, dtype=dtype)
+    values = x.asnumpy().astype("float32")
+    gray = (values * [0.299, 0.587, 0.114]).sum(-1, keepdims=True)
+    for kind, other in (
+        (transforms.RandomBrightness, 0),
+        (transforms.RandomContrast, gray.mean()),
+        (transforms.RandomSaturation, gray),
+    ):
+        mx.random.seed(3)
+        factor = mx.nd.random.uniform(0.5, 1.5, shape=(1,)).asscalar()
+        mx.random.seed(3)
+        found = kind(0.5)(x)
+        expected = values * factor + other * (1 - factor)
+        if dtype == "uint8":
+            expected = np.clip(expected, 0, 255)
+        assert found.dtype == x.dtype
+        np.testing.assert_allclose(found.asnumpy(), expected, atol=1 if dtype == "uint8" else 1e-2)
+
+
+def test_in_workers():
+    pictures = mx.nd.array(np.random.RandomState(0).randint(0, 256, (6, 10, 10, 3)), dtype="uint8")
+    augment = transforms.Compose(
+        [transforms.RandomResizedCrop(8), transforms.RandomFlipLeftRight(), transforms.ToTensor()]
+    )
+    data = ArrayDataset(pictures, list(range(6))).transform_first(augment)
+    for images, labels in DataLoader(data, 3, num_workers=2):
+        assert images.shape == (3, 3, 8, 8) and images.dtype == np.float32
+        assert 0 <= images.min().asscalar() <= images.max().asscalar() <= 1
+        assert labels.shape == (3,)
