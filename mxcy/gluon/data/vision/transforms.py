@@ -6,20 +6,25 @@ channels to the front. Random transforms draw from MXNet's random streams.
 
 import math
 
-import numpy as np
-
 from mxcy import ndarray as nd
 from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.data.vision.colours import (
+    RandomBrightness,
+    RandomColorJitter,
+    RandomContrast,
+    RandomHue,
+    RandomLighting,
+    RandomSaturation,
+    draw,
+)
 from mxcy.gluon.nn import HybridSequential, Sequential
 
 __all__ = [
     "Cast", "CenterCrop", "Compose", "CropResize", "HybridCompose", "HybridRandomApply",
-    "Normalize", "RandomApply", "RandomBrightness", "RandomContrast", "RandomCrop",
-    "RandomFlipLeftRight", "RandomFlipTopBottom", "RandomResizedCrop", "RandomSaturation", "Resize",
-    "ToTensor",
+    "Normalize", "RandomApply", "RandomBrightness", "RandomColorJitter", "RandomContrast",
+    "RandomCrop", "RandomFlipLeftRight", "RandomFlipTopBottom", "RandomHue", "RandomLighting",
+    "RandomResizedCrop", "RandomSaturation", "Resize", "ToTensor",
 ]  # fmt: skip
-
-_GRAY = (0.299, 0.587, 0.114)  # what red, green and blue contribute to brightness
 
 
 def _pair(size):
@@ -27,13 +32,9 @@ def _pair(size):
     return (size, size) if isinstance(size, int) else tuple(size)
 
 
-def _draw(low=0.0, high=1.0):
-    return float(nd.random.uniform(low, high, shape=(1,)).asscalar())
-
-
 def _draw_index(count):
     """One of 0 ... count - 1."""
-    return min(int(_draw() * count), count - 1)
+    return min(int(draw() * count), count - 1)
 
 
 # --- several transforms --------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class RandomApply(Sequential):
 
     def forward(self, x, *args):
         """Transform an image, or return it."""
-        return x if _draw() > self.p else self.transforms(x, *args)
+        return x if draw() > self.p else self.transforms(x, *args)
 
 
 class HybridRandomApply(RandomApply):
@@ -141,76 +142,6 @@ class Normalize(HybridBlock):
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
         return F.image.normalize(x, self._mean, self._std)
-
-
-class _Jitter(Block):
-    """A change of values by a factor around 1."""
-
-    def __init__(self, amount):
-        super().__init__()
-        self._range = max(0.0, 1 - amount), 1 + amount
-
-    def forward(self, x):
-        """Transform an image."""
-        changed = self._changed(x.astype("float32"), _draw(*self._range))
-        if x.dtype == np.uint8:
-            changed = changed.clip(0, 255)
-        return changed.astype(x.dtype)
-
-
-class RandomBrightness(_Jitter):
-    """Make an image brighter or darker.
-
-    Parameters
-    ----------
-    brightness : float
-        The factor lies within this distance of 1.
-    """
-
-    def __init__(self, brightness):
-        super().__init__(brightness)
-
-    def _changed(self, x, factor):
-        return x * factor
-
-
-class RandomContrast(_Jitter):
-    """Bring all values nearer to the image's mean, or away from it.
-
-    Parameters
-    ----------
-    contrast : float
-        The factor lies within this distance of 1.
-    """
-
-    def __init__(self, contrast):
-        super().__init__(contrast)
-
-    def _changed(self, x, factor):
-        return x * factor + float(_gray(x).mean().asscalar()) * (1 - factor)
-
-
-class RandomSaturation(_Jitter):
-    """Bring colours nearer to gray, or away from it.
-
-    Parameters
-    ----------
-    saturation : float
-        The factor lies within this distance of 1.
-    """
-
-    def __init__(self, saturation):
-        super().__init__(saturation)
-
-    def _changed(self, x, factor):
-        return nd.broadcast_add(x * factor, _gray(x) * (1 - factor))
-
-
-def _gray(x):
-    """The brightness of each pixel, (height, width, 1)."""
-    if x.shape[-1] == 1:
-        return x
-    return nd.broadcast_mul(x, nd.array(_GRAY)).sum(axis=-1, keepdims=True)
 
 
 # --- sizes and places ----------------------------------------------------------------------------
@@ -372,8 +303,8 @@ class RandomResizedCrop(Block):
         """Transform an image."""
         tall, wide = x.shape[:2]
         for _ in range(10):
-            area = _draw(*self._scale) * tall * wide
-            ratio = math.exp(_draw(*map(math.log, self._ratio)))
+            area = draw(*self._scale) * tall * wide
+            ratio = math.exp(draw(*map(math.log, self._ratio)))
             width, height = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < width <= wide and 0 < height <= tall:
                 left, top = _draw_index(wide - width + 1), _draw_index(tall - height + 1)
@@ -388,7 +319,7 @@ class _RandomFlip(Block):
 
     def forward(self, x):
         """Flip an image, or return it."""
-        return self._flipped(x) if _draw() < self.p else x
+        return self._flipped(x) if draw() < self.p else x
 
 
 class RandomFlipLeftRight(_RandomFlip):
