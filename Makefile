@@ -79,7 +79,7 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) tests/ops tests/autograd tests/gluon
 
 RUNTIME = $(wildcard kernels/core/engine*.cc kernels/core/profile*.cc) \
-  $(patsubst %,kernels/core/%.cc,trace backtrace binding error threads)
+  $(patsubst %,kernels/core/%.cc,trace backtrace binding error fork threads)
 build/sanitize/engine: tests/engine/stress.cc
 build/sanitize/profiler: tests/runtime/profiler_stress.cc
 build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/include/*.h)

@@ -30,6 +30,7 @@ struct Request {
   Task* task;
   Request* next;
   int32_t access;  // MX_READS, MX_WRITES or both
+  bool waits;      // in its queue
 
   bool reads() const { return access & 1; }
   bool writes() const { return access & 2; }
@@ -56,7 +57,8 @@ inline bool submit(Task& task) {
     Queue& queue = *request.queue;
     request.task = &task;
     request.next = nullptr;
-    if (queue.free_for(request.writes())) {
+    request.waits = !queue.free_for(request.writes());
+    if (!request.waits) {
       grant(queue, request.writes());
       continue;
     }
@@ -67,20 +69,27 @@ inline bool submit(Task& task) {
   return task.missing == 0;
 }
 
-// End one use of a variable; ready(task) is told of each task that may run now, and must not come
-// back here.
+// Let in who may run now; ready(task) is told of each task that misses nothing more, and must not
+// come back here.
+template <class Ready>
+void admit(Queue& queue, Ready&& ready) {
+  while (queue.first && queue.admits(queue.first->writes())) {
+    Request* request = queue.first;
+    queue.first = request->next;
+    request->waits = false;
+    grant(queue, request->writes());
+    if (--request->task->missing == 0) ready(*request->task);
+  }
+}
+
+// End one use of a variable.
 template <class Ready>
 void release(Queue& queue, bool write, Ready&& ready) {
   if (write)
     queue.writing = false;
   else
     --queue.readers;
-  while (queue.first && queue.admits(queue.first->writes())) {
-    Request* request = queue.first;
-    queue.first = request->next;
-    grant(queue, request->writes());
-    if (--request->task->missing == 0) ready(*request->task);
-  }
+  admit(queue, ready);
 }
 
 // End a task that has run.
@@ -88,6 +97,24 @@ template <class Ready>
 void finish(Task& task, Ready&& ready) {
   for (int32_t i = 0; i < task.count; ++i)
     release(*task.requests[i].queue, task.requests[i].writes(), ready);
+}
+
+// Take back a task that still misses something.
+template <class Ready>
+void withdraw(Task& task, Ready&& ready) {
+  for (int32_t i = 0; i < task.count; ++i) {
+    Request& request = task.requests[i];
+    Queue& queue = *request.queue;
+    if (!request.waits) {
+      release(queue, request.writes(), ready);
+      continue;
+    }
+    Request* before = nullptr;
+    for (Request* one = queue.first; one != &request; one = one->next) before = one;
+    (before ? before->next : queue.first) = request.next;
+    if (queue.last == &request) queue.last = before;
+    admit(queue, ready);
+  }
 }
 
 }  // namespace mx

@@ -1,6 +1,7 @@
 // Operations from push to end.
 #include "core/engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -67,7 +68,7 @@ Operation* make_operation(const mx_operation& given, Role role) {
     }
     var->mark = made->number;
     var->slot = made->count;
-    made->requests[made->count++] = Request{var, made, nullptr, given.access[i]};
+    made->requests[made->count++] = Request{var, made, nullptr, given.access[i], false};
   }
   return made;
 }
@@ -146,6 +147,13 @@ void end_uses(Operation* operation) {
   free_operation(operation);
 }
 
+void give_up(Operation* operation) {
+  withdraw(*operation, queue_ready);
+  drop_uses(operation);
+  free_operation(operation);
+  dispatch_ready();
+}
+
 void dispatch_ready() {
   Engine& e = engine();
   while (Operation* operation = e.ready.pop()) {
@@ -156,13 +164,9 @@ void dispatch_ready() {
         workers_for(operation->given)->put(operation);
       continue;
     }
-    Waiter* waiter = operation->waiter;
-    if (waiter) {
-      waiter->come = true;
-      waiter->turn.notify_one();
-    }
-    if (operation->role == Role::kHold && waiter) continue;
-    end_uses(operation);
+    operation->waiter->come = true;
+    operation->waiter->turn.notify_one();
+    if (operation->role == Role::kMark) end_uses(operation);
   }
 }
 
@@ -183,6 +187,9 @@ static void count_done(const Operation* operation) {
 
 static void finish_operation(Operation* operation) {
   Operation* part = operation->parts;
+  std::vector<Operation*>& running = engine().running;
+  *std::find(running.begin(), running.end(), operation) = running.back();
+  running.pop_back();
   if (operation->role == Role::kWork) count_done(operation);
   end_uses(operation);
   while (part) {
@@ -195,7 +202,23 @@ static void finish_operation(Operation* operation) {
   dispatch_ready();
 }
 
-// Run one piece of work; false when it goes on after this and mx_engine_complete will end it.
+void end_lost_operations() {
+  Engine& e = engine();
+  ++e.forks;
+  std::vector<Operation*> waiting;
+  waiting.swap(e.waiting);
+  for (Operation* operation : waiting) give_up(operation);
+  while (!e.running.empty()) {
+    Operation* lost = e.running.back();
+    if (lost != running_operation)  // that one goes on, in this process
+      settle(lost, make_failure(lost->given, "the process was forked meanwhile"));
+    finish_operation(lost);
+  }
+  running_operation = nullptr;
+}
+
+// Run one piece of work; false when it goes on after this and mx_engine_complete will end it, or
+// when it has been ended already, by a fork.
 static bool run_work(Operation* work, Lock& lock) {
   Engine& e = engine();
   const mx_operation given = work->given;
@@ -204,6 +227,7 @@ static bool run_work(Operation* work, Lock& lock) {
     fprintf(stderr, "mxcy engine: %s %s\n", failure ? "skips" : "runs",
             given.name ? given.name : "an operation");
   ++(failure ? e.counts.skipped : e.counts.run);
+  const int32_t forks = e.forks;
   lock.unlock();
   bool failed = false;
   if (failure) {
@@ -221,6 +245,7 @@ static bool run_work(Operation* work, Lock& lock) {
   }
   if (given.release) given.release(given.payload);
   lock.lock();
+  if (e.forks != forks) return false;
   if (failed) store_failure(failure);
   settle(work, failure);
   return true;
@@ -229,9 +254,11 @@ static bool run_work(Operation* work, Lock& lock) {
 void execute(Operation* operation, Lock& lock) {
   Operation* outer = running_operation;
   running_operation = operation;
+  engine().running.push_back(operation);
   bool done = true;
   if (operation->role == Role::kBulk)
-    for (Operation* part = operation->parts; part; part = part->next) run_work(part, lock);
+    for (Operation* part = operation->parts; part && done; part = part->next)
+      done = run_work(part, lock);
   else
     done = run_work(operation, lock);
   running_operation = outer;
@@ -286,7 +313,7 @@ static int run_naive(Operation* work, Lock& lock) {
   const int status = run_here(work, lock);
   running_operation = outer;
   end_uses(work);
-  if (--e.held == 0) e.quiet.notify_all();
+  if (e.held > 0 && --e.held == 0) e.quiet.notify_all();
   dispatch_ready();
   return status;
 }

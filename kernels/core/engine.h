@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/dependency.h"
+#include "core/fork.h"
 #include "mxcy_engine.h"
 
 namespace mx {
@@ -69,7 +70,7 @@ struct Operation : Task {
   uint64_t number;     // in the order of pushes
   Operation* next;     // in the list that it is in
   Operation* parts;
-  Waiter* waiter;  // NULL also when the waiter gave up
+  Waiter* waiter;
   size_t bytes;
   Role role;
 };
@@ -139,7 +140,7 @@ Workers* workers_for(const mx_operation& operation);
 // --- the state -----------------------------------------------------------------------------------
 
 struct Engine {
-  std::mutex lock;
+  ForkSafeMutex lock;
   mx_engine_settings settings{MX_THREADED_PER_DEVICE, 1, 4, 2, 2, 0};
   std::vector<std::unique_ptr<Workers>> workers;
   OperationList ready;       // their turn has come; see dispatch_ready
@@ -150,10 +151,12 @@ struct Engine {
   int32_t spares = 0;
 
   uint64_t numbers = 0;
-  int64_t pending = 0;            // operations that are not done, held-back ones included
-  int64_t held = 0;               // holders inside mx_engine_enter and leave
-  std::condition_variable quiet;  // told when one of the counts to wait for is 0
-  int32_t joining = 0;            // threads that wait for workers to end
+  int64_t pending = 0;  // operations that are not done, held-back ones included
+  int64_t held = 0;     // holders inside mx_engine_enter and leave
+  std::vector<Operation*> running, waiting;  // waiting: marks and holders
+  int32_t forks = 0;                         // between the first process and this one
+  std::condition_variable quiet;             // told when one of the counts to wait for is 0
+  int32_t joining = 0;                       // threads that wait for workers to end
   bool stopped = false;
   uint64_t last_before_stop = 0;
   int64_t before_stop = 0;  // pending operations up to that number
@@ -186,10 +189,14 @@ void drop_uses(const Operation* operation);
 void queue_operation(Operation* operation);
 // Hand over every operation whose turn has come.
 void dispatch_ready();
+// In a forked child: what was running is over, and nobody waits; the other threads are not there.
+void end_lost_operations();
 // Run an operation whose turn has come on this thread; gives the lock up meanwhile.
 void execute(Operation* operation, Lock& lock);
 // Take an operation that has run out of its queues and free it; others' turn may have come.
 void end_uses(Operation* operation);
+// The same for one whose turn has not come.
+void give_up(Operation* operation);
 // The error of a variable that it reads, if any.
 FailurePtr inherited(const Operation* operation);
 // The written variables hold new values, or carry an error.
@@ -200,8 +207,8 @@ FailurePtr make_failure(const mx_operation& given, const char* text);
 
 void store_failure(const FailurePtr& failure);
 int tell(Failure& failure);  // -1 with its text
-// Queue a mark or a holder, with uses, and wait for its turn. When the time is up the result is
-// false and the operation will go by itself; marks are gone in any case.
+// Queue a mark or a holder, with uses, and wait for its turn; false when the time is up. It is gone
+// then; marks are gone in any case.
 bool wait_turn(Operation* operation, Lock& lock, int32_t limit);
 // Wait on `condition` until `done`; false when `limit` milliseconds are over.
 template <class Done>

@@ -8,15 +8,8 @@
 
 namespace mx {
 
-// Nobody else may be inside while the process is copied.
-static void before_fork() { engine().lock.lock(); }
-static void after_fork() { engine().lock.unlock(); }
-
 Engine& engine() {
-  static Engine* state = [] {
-    pthread_atfork(before_fork, after_fork, after_fork);
-    return new Engine;
-  }();
+  static Engine* state = new Engine;
   return *state;
 }
 
@@ -100,7 +93,8 @@ extern "C" void mx_engine_start(int32_t child) {
     for (const std::unique_ptr<Workers>& workers : e.workers) workers->forget();
     new (&e.quiet) std::condition_variable;
     e.joining = 0;
-    running_operation = nullptr;
+    e.held = 0;
+    end_lost_operations();
     mx_set_threads(1);  // the OpenMP runtime has lost its threads and would wait for them
   }
   start();

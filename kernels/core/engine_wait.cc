@@ -1,4 +1,5 @@
 // Waiting for variables and for everything, holding variables, and errors until they are told.
+#include <algorithm>
 #include <cstdio>
 
 #include "core/engine.h"
@@ -27,8 +28,12 @@ bool wait_turn(Operation* operation, Lock& lock, int32_t limit) {
   operation->waiter = &waiter;
   flush_bulks_of(operation);
   queue_operation(operation);
+  if (waiter.come) return true;
+  std::vector<Operation*>& waiting = engine().waiting;
+  waiting.push_back(operation);
   const bool come = wait_until(waiter.turn, lock, limit, [&] { return waiter.come; });
-  if (!come) operation->waiter = nullptr;
+  waiting.erase(std::find(waiting.begin(), waiting.end(), operation));
+  if (!come) give_up(operation);
   return come;
 }
 

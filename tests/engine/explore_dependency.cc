@@ -1,9 +1,10 @@
 // Tries every order of events for small sets of operations on kernels/core/dependency.h.
 //
 // Operations belong to two threads, each of which submits its own in order; an operation whose turn
-// has come may finish at any time. After each event, exactly those operations must have their turn
-// that no earlier one stands in the way of: so no writer runs beside anybody, everybody comes in
-// the order of submission and as early as possible, and in the end all have run, once.
+// has come may finish at any time, and one that waits may be taken back. After each event, exactly
+// those operations must have their turn that no earlier one stands in the way of: so no writer runs
+// beside anybody, everybody comes in the order of submission and as early as possible, and in the
+// end all have run, once.
 //
 //   explore_dependency OPERATIONS VARIABLES [FAULT]
 //
@@ -61,7 +62,8 @@ void build(World& world, const Access& access) {
     op.task.requests = op.requests;
     for (int v = 0; v < variables; ++v)
       if (access[i][v])
-        op.requests[op.task.count++] = Request{&world.queues[v], &op.task, nullptr, access[i][v]};
+        op.requests[op.task.count++] =
+            Request{&world.queues[v], &op.task, nullptr, access[i][v], false};
   }
 }
 
@@ -132,8 +134,15 @@ void finish(World& world, int i) {
   }
 }
 
-// Events: thread 0 or 1 goes on submitting, or operation i finishes (as 2 + i).
+void take_back(World& world, int i) {
+  world.ops[i].done = true;
+  mx::withdraw(world.ops[i].task, [&](Task& task) { give_turn(world, task); });
+}
+
+// Events: thread 0 or 1 goes on submitting, operation i finishes (2 + i) or is taken back (100 +
+// i).
 void apply(World& world, int event) {
+  if (event >= 100) return take_back(world, event - 100);
   if (event >= 2) return finish(world, event - 2);
   for (int i = event; i < operations; i += 2)
     if (world.ops[i].submitted < world.ops[i].task.count) return submit(world, i);
@@ -147,8 +156,13 @@ std::vector<int> possible(const World& world) {
         events.push_back(thread);
         break;
       }
-  for (int i = 0; i < operations; ++i)
-    if (world.ops[i].turn) events.push_back(2 + i);
+  for (int i = 0; i < operations; ++i) {
+    const Op& op = world.ops[i];
+    if (op.turn)
+      events.push_back(2 + i);
+    else if (!op.done && op.submitted == op.task.count && fault == kNone)
+      events.push_back(100 + i);
+  }
   return events;
 }
 

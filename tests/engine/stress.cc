@@ -97,7 +97,7 @@ void work_on(int seed, std::vector<long>& added) {
         mx_engine_set_bulk(below(6));
         break;
       case 1:
-        if (mx_engine_enter(&var, &writes, 1, -1) != 0) break;  // it carries an error
+        if (mx_engine_enter(&var, &writes, 1, below(3) - 1) != 0) break;  // the time is up
         ++cells[i].value;
         ++added[i];
         mx_engine_leave(&var, &writes, 1, nullptr);

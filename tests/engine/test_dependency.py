@@ -3,11 +3,11 @@
 import pytest
 
 
-@pytest.mark.parametrize(("operations", "variables"), [(3, 3), (4, 2), (5, 1)])
+@pytest.mark.parametrize(("operations", "variables"), [(3, 3), (4, 2), (4, 1)])
 def test_every_order_goes_well(run_native, operations, variables):
     status, output = run_native("explore_dependency", operations, variables)
     assert status == 0, output
-    assert int(output.split()[0]) > 100_000
+    assert int(output.split()[0]) > 50_000
 
 
 @pytest.mark.parametrize(
