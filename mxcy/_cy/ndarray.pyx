@@ -103,7 +103,7 @@ cdef object home_of(object context):
 cdef bint mixes(object context, object other) except -1:
     """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
     cdef bint cpu
-    if context == other:
+    if (other is known_context and context is known_home) or context == other:
         return True
     if context is not known_context:
         look_at(context)
@@ -275,7 +275,7 @@ cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
 
 cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
-    if context is not default_context and layout.size:
+    if context is not default_context and context is not known_home and layout.size:
         if context is not known_context:
             look_at(context)
         if known_shared:
