@@ -35,7 +35,7 @@ CYTHON_DIRECTIVES = {
 OLD_SWITCHES = {
     **dict.fromkeys(
         ("USE_MKL2017", "USE_MKL2017_EXPERIMENTAL", "USE_MKLDNN", "USE_ONEDNN"),
-        "oneDNN is opened at run time: pip install 'mxcy[onednn]', MXNET_ONEDNN_ENABLED=0 avoids it",
+        "oneDNN is opened at run time, if installed: pip install 'mxcy[onednn]'",
     ),
     "USE_PROFILER": "the profiler is always built: MXNET_PROFILER_AUTOSTART=1 starts it",
     "USE_CUDA": "mxcy computes on CPUs only yet",

@@ -3,7 +3,7 @@
 from mxcy import dtypes
 from mxcy.ops.attrs import Bool, BoolOrNone, DType, Enum, Float, Int, Shape
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.indexing import index_bytes, take_grad_bytes, take_params
+from mxcy.ops.indexing import index_bytes, sum_dtype, take_grad_bytes, take_params
 from mxcy.ops.infer import Spec, back_batch, back_data, normal_axes, require, same_dtype
 from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, FUSED_DENSE, TAKE
@@ -371,7 +371,7 @@ class _EmbeddingGrad:
         return F.Embedding(data, g, input_dim=a.input_dim, output_dim=grad.shape[-1])
 
     def ref(a, xp, grad, data):
-        out = xp.zeros((a.input_dim, grad.shape[-1]), grad.dtype)
+        out = xp.zeros((a.input_dim, grad.shape[-1]), sum_dtype(grad.dtype))
         rows = xp.clip(data, 0, a.input_dim - 1).astype("int64").reshape(-1)
         xp.add.at(out, rows, grad.reshape(-1, grad.shape[-1]))
         return out

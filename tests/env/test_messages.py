@@ -9,7 +9,7 @@ _ERRORS = """
 import json, pickle, mxcy as mx
 texts = []
 for wrong in (lambda: mx.nd.ones((2, 3)).reshape((4, 5)),
-              lambda: mx.nd.take(mx.nd.ones((2, 3)), mx.nd.array([7]), mode="raise").asnumpy()):
+              lambda: mx.nd.random.normal(0, -1, (2, 2)).asnumpy()):
     try:
         wrong()
     except mx.MXNetError as error:
@@ -29,7 +29,7 @@ def test_stack_trace_depth():
     few = python(_ERRORS, DMLC_LOG_STACK_TRACE_DEPTH="5", DMLC_LOG_BEFORE_THROW="1")
     for text in few.value:
         assert 0 < len(frames(text)) <= 5 and "Stack trace:" in text
-    assert "take" in few.value[1] and "libmxcy.so" in few.value[1]  # the kernel's own frames
+    assert "libmxcy.so(" in few.value[1]  # the kernel's own frames
     assert few.value[0].splitlines()[0] in few.err
     none = python(_ERRORS, DMLC_LOG_STACK_TRACE_DEPTH="0")
     assert not any(frames(text) for text in none.value) and "reshape" not in none.err

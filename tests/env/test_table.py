@@ -1,4 +1,4 @@
-"""The table as a whole: every variable is there, and is proven by a test or says why it does nothing."""
+"""The table as a whole: every variable is there, with a test or the reason why it does nothing."""
 
 import ast
 import functools
