@@ -20,12 +20,16 @@ _OCTET = CODES["uint8"]
 
 def target():
     """The `Target` of this process, with the settings in force now."""
+    settings = {name: env.get(name) for name in env.PLANNING}
+    # More paths than workers only take memory.
+    workers = env.get("MXNET_CPU_WORKER_NTHREADS")
+    settings["MXNET_EXEC_NUM_TEMP"] = min(settings["MXNET_EXEC_NUM_TEMP"], workers)
     return Target(
         _front.has_kernel,
         _front.query,
         _measure_alone,
         _front.block(),
-        {name: env.get(name) for name in env.PLANNING},
+        settings,
         trials.memory(),
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import onednn
+from tests.env.run import python
 
 
 def chain(count=18):
@@ -89,16 +90,23 @@ def test_match_range(monkeypatch):
         assert described(net, **shape)["bytes"] / 2**20 == bytes_of["0"][0]
 
 
-def test_exec_num_temp(monkeypatch):
-    """Two branches share no memory when there are two paths."""
-    x = mx.sym.var("data")
-    net = mx.sym.Group([mx.sym.dot(mx.sym.dot(mx.sym.dot(x, x), x), x) for _ in range(2)])
-    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
-    one = described(net, data=(16, 16))
-    monkeypatch.setenv("MXNET_EXEC_NUM_TEMP", "2")
-    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "2")
-    two = described(net, data=(16, 16))
-    assert len(two["buffers"]) > len(one["buffers"]) and two["bytes"] > one["bytes"]
+_BRANCHES = """
+import json, mxcy as mx
+x = mx.sym.var("data")
+net = mx.sym.Group([mx.sym.dot(mx.sym.dot(mx.sym.dot(x, x), x), x) for _ in range(2)])
+found = net.simple_bind(mx.cpu(), grad_req="null", data=(16, 16)).describe()
+print(json.dumps([len(found["buffers"]), found["bytes"]]))
+"""
+
+
+def test_exec_num_temp():
+    """Two branches share no memory when there are two paths, and two workers to run them."""
+    settings = {"MXNET_ELIMINATE_COMMON_EXPR": "0", "MXNET_EXEC_NUM_TEMP": "2"}
+    one = python(_BRANCHES, **settings).value
+    two = python(_BRANCHES, MXNET_CPU_WORKER_NTHREADS="2", **settings).value
+    assert two[0] > one[0] and two[1] > one[1]
+    settings["MXNET_EXEC_NUM_TEMP"] = "1"
+    assert python(_BRANCHES, MXNET_CPU_WORKER_NTHREADS="2", **settings).value == one
 
 
 @pytest.mark.parametrize("variable", ["MXNET_BACKWARD_DO_MIRROR", "MXNET_MEMORY_OPT"])
@@ -130,11 +138,23 @@ def segments(is_train):
     return len(pairs["forward"]), len(pairs["backward"])
 
 
+def pushed(is_train):
+    """How many operations of the engine the forward pass over a large array is."""
+    shape = (2000, 1000)
+    executor = chain().simple_bind(mx.cpu(), data=shape, grad_req="write" if is_train else "null")
+    executor.forward(is_train=is_train)
+    mx.nd.waitall()
+    before = mx.engine.stats()["run"]
+    executor.forward(is_train=is_train)
+    mx.nd.waitall()
+    return mx.engine.stats()["run"] - before
+
+
 def test_bulk_inference(monkeypatch):
     monkeypatch.setenv("MXNET_USE_FUSION", "0")
-    assert segments(False) == (1, 0)
+    assert segments(False) == (1, 0) and pushed(False) == 1
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")
-    assert segments(False) == (18, 0)
+    assert segments(False) == (18, 0) and pushed(False) == 18
 
 
 def test_bulk_training(monkeypatch):
@@ -144,9 +164,9 @@ def test_bulk_training(monkeypatch):
     def expected(forward_most, backward_most):
         return math.ceil(18 / forward_most), math.ceil(backward / backward_most)
 
-    assert segments(True) == expected(15, 15)
+    assert segments(True) == expected(15, 15) and pushed(True) == 2
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "5")
-    assert segments(True) == expected(5, 5)
+    assert segments(True) == expected(5, 5) and pushed(True) == 4
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD", "3")
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", "9")
     assert segments(True) == expected(3, 9)
@@ -199,8 +219,6 @@ def test_use_fusion(monkeypatch, capfd):
 
 def test_gradient_sums():
     """From eight summands on, gradients are added one after the other; a fresh process each."""
-    from tests.env.run import python
-
     code = (
         "import mxcy as mx, json\n"
         "x = mx.sym.var('data')\n"

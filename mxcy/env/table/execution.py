@@ -14,7 +14,8 @@ ROWS = (
              aliases=("MXNET_EXEC_MATCH_RANGE",),
              test="env/test_execution.py::test_match_range"),
     Variable("MXNET_EXEC_NUM_TEMP", integer(1), 1, "C", "mxcy.graph.memory",
-             "Share a plan's memory only within each of this many nearly independent paths.",
+             "Share a plan's memory only within each of this many nearly independent paths; more "
+             "than there are workers count as that many.",
              aliases=("NNVM_EXEC_NUM_TEMP",),
              test="env/test_execution.py::test_exec_num_temp"),
     Variable("MXNET_EXEC_BULK_EXEC_INFERENCE", flag, True, "C", "mxcy.graph.segments",
