@@ -30,6 +30,7 @@ class Environment:
     ):
         self._source = source
         self._table = {row.name: row for row in table}
+        self._known = {n: row for row in self._table.values() for n in (row.name, *row.aliases)}
         self._lenient = lenient
         self._fixed: dict[str, Any] = {}
         self._warned: set[str] = set()
@@ -118,11 +119,6 @@ class Environment:
         return [self._describe(row) for row in self._table.values()]
 
     # --- inside ---------------------------------------------------------------------------------
-
-    @property
-    def _known(self) -> dict[str, Variable]:
-        """The rows by all their names."""
-        return {name: row for row in self._table.values() for name in (row.name, *row.aliases)}
 
     def _value(self, row: Variable) -> Any:
         """The value of a row's text now."""
