@@ -1,11 +1,12 @@
 """Segments of memory that processes share; see kernels/include/mxcy_shared.h."""
 
 import ctypes
+import mmap
 
 from mxcy import libinfo
 from mxcy.base import MXNetError
 
-__all__ = ["Segment", "recycle"]
+__all__ = ["Segment", "recycle", "round_size", "stats"]
 
 
 class _Fields(ctypes.Structure):
@@ -53,12 +54,15 @@ class Segment:
     """
 
     _release = _library.mx_segment_release  # still there when modules are being cleared
+    _counts = dict.fromkeys(("live_bytes", "pooled_bytes", "peak_bytes", "hits", "misses"), 0)
 
     def __init__(self, size):
         self._fields = _take_spare(size)
+        self._counts["misses" if self._fields is None else "hits"] += 1
         if self._fields is None:
             self._fields = _Fields()
             _check(_library.mx_segment_create(size, self._fields))
+        self._count(1)
 
     @classmethod
     def attached(cls, fd, size, keep=True, lent=False):
@@ -78,7 +82,13 @@ class Segment:
         made = cls.__new__(cls)
         made._fields = _Fields()
         _check(_library.mx_segment_attach(fd, size, keep, lent, made._fields))
+        made._count(1)
         return made
+
+    def _count(self, sign):
+        counts = self._counts
+        counts["live_bytes"] += sign * _rounded(self.size)
+        counts["peak_bytes"] = max(counts["peak_bytes"], counts["live_bytes"])
 
     def lend(self):
         """Count one more user, before the descriptor is on its way there."""
@@ -113,6 +123,9 @@ class Segment:
         return memoryview(octets).cast("B")
 
     def __del__(self):
+        if not self._fields.data:
+            return  # it could not be made
+        self._count(-1)
         if _most_spare and self._fields.fd >= 0:
             _spare.append(self._fields)
             if len(_spare) <= _most_spare:
@@ -131,6 +144,21 @@ def recycle(most):
     """Keep up to `most` segments of this process for reuse when their other users are gone."""
     global _most_spare
     _most_spare = most
+
+
+def stats():
+    """Counters of this process's segments, as of a memory pool; attached ones are live as well."""
+    pooled = sum(_rounded(fields.bytes) for fields in list(_spare))
+    return {**Segment._counts, "pooled_bytes": pooled}
+
+
+def round_size(size):
+    """The bytes that a segment for `size` bytes takes, with its header."""
+    return _rounded(size) if size else 0
+
+
+def _rounded(size, header=64, page=mmap.PAGESIZE):
+    return -(-(size + header) // page) * page
 
 
 def _take_spare(size):

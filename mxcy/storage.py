@@ -6,7 +6,7 @@ Freed memory is kept and serves later requests of its size; see `stats` for how 
 import sys
 import threading
 
-from mxcy import _front, env
+from mxcy import _front, env, segments
 from mxcy.context import Context, as_context, check_usable, serve_cache
 
 __all__ = ["empty_cache", "memory_info", "pool_of", "round_size", "stats"]
@@ -129,7 +129,10 @@ def stats(ctx=None):
     It waits for the operations that were called before, so that their memory counts as free.
     """
     _front.settle_all()
-    return pool_of(as_context(ctx)).stats()
+    context = as_context(ctx)
+    found = pool_of(context).stats()
+    # Shared memory has no pool: segments are counted for all numbers of the context together.
+    return {**found, **segments.stats()} if context.device_type == "cpu_shared" else found
 
 
 def round_size(ctx, n):
@@ -140,7 +143,10 @@ def round_size(ctx, n):
     ctx : Context, str or None
     n : int
     """
-    return pool_of(as_context(ctx)).round_size(n)
+    context = as_context(ctx)
+    if context.device_type == "cpu_shared":
+        return segments.round_size(n)
+    return pool_of(context).round_size(n)
 
 
 def empty_cache(ctx=None):

@@ -41,7 +41,9 @@ def test_live_bytes_are_the_rounded_sizes_of_arrays(ctx):
         arrays = [
             nd.empty(shape, ctx=ctx, dtype=t) for shape in shapes for t in ("float32", "int8")
         ]
-        arrays += [arrays[2] + 1, nd.array(np.zeros((5000,)), ctx=ctx), arrays[4].astype("float16")]
+        arrays += [nd.array(np.zeros((5000,)), ctx=ctx), arrays[4].astype("float16")]
+        if ctx.home == ctx:  # results are never in pinned or shared memory
+            arrays.append(arrays[2] + 1)
         return arrays, [arrays[4][3:7], arrays[4].reshape((-1,))]  # views take nothing
 
     (arrays, views), changes = change(ctx, make)
