@@ -32,7 +32,7 @@ def test_event(compare, announce, tmp_path, kinds):
     each = (on - off) * 1e6 / CASES[kinds]  # of 1000 calls: nanoseconds
     announce(
         f"profiler: {'+'.join(kinds)}",
-        [f"a call takes {off * 1e6:.0f} ns, with {CASES[kinds]} events {each:.0f} ns more for each"],
+        [f"a call takes {off * 1e6:.0f} ns, {CASES[kinds]} events {each:.0f} ns more each"],
     )
     assert each < 1000, "an event takes more than a microsecond"
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "mxcy_profiler.h"
+
 namespace mx {
 
 thread_local Operation* running_operation = nullptr;
@@ -217,6 +219,12 @@ void end_lost_operations() {
   running_operation = nullptr;
 }
 
+// Call an operation's function, whose kernels the profiler lists under its device.
+static bool call_run(const mx_operation& given) {
+  if (mx_profiled(MX_PROFILE_RUNNING)) mx_profile_device(given.device_type, given.device_id);
+  return given.run(given.payload) == 0;
+}
+
 // Run one piece of work; false when it goes on after this and mx_engine_complete will end it, or
 // when it has been ended already, by a fork.
 static bool run_work(Operation* work, Lock& lock) {
@@ -235,7 +243,7 @@ static bool run_work(Operation* work, Lock& lock) {
   } else {
     Operation* outer = starting;
     starting = work;
-    failed = given.run(given.payload) != 0;
+    failed = !call_run(given);
     starting = outer;
     if (!failed && given.property == MX_OP_ASYNC) {
       lock.lock();
@@ -284,7 +292,7 @@ static int run_here(Operation* work, Lock& lock) {
   } else {
     Operation* outer = starting;
     starting = work;
-    const bool failed = given.run(given.payload) != 0;
+    const bool failed = !call_run(given);
     starting = outer;
     if (failed) {
       failure = make_failure(given, mx_last_error());

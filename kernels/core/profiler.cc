@@ -70,6 +70,7 @@ struct Own {
   }
 };
 thread_local Own t_own;
+thread_local int32_t t_device = 0;
 
 Buffer* enlist() {
   if (t_own.gone) return nullptr;
@@ -242,13 +243,11 @@ extern "C" int32_t mx_profile_segment(const int32_t* sources, int32_t n) {
 }
 
 extern "C" void mx_profile_device(int32_t type, int32_t id) {
-  Buffer* own = t_own.buffer ? t_own.buffer : enlist();
-  if (own) own->device = device_number(type, id);
+  t_device = type > 0 ? device_number(type, id) : 0;
 }
 
 extern "C" void mx_profile_add(int32_t source, int64_t begin, int64_t end) {
-  if (source <= 0) return;
-  append({begin, end, source, t_own.buffer ? t_own.buffer->device : 0});
+  if (source > 0) append({begin, end, source, t_device});
 }
 
 extern "C" int mx_profile_kernel(mx_kernel kernel, const mx_call* call, int32_t source) {

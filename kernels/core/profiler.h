@@ -44,7 +44,6 @@ struct Buffer {
   Cursor counted, written;
   int32_t thread;  // small number of the thread
   char name[32];   // of the thread
-  int32_t device = 0;
   std::atomic<bool> done{false};  // the thread is gone
 };
 

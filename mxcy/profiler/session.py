@@ -117,6 +117,8 @@ class Session:
             # Memory is followed in pauses too, so that what lives is known afterwards.
             bits = self._bits & MEMORY if self._paused else self._bits | _RUNNING
         _front.recorder.set_bits(bits)
+        # Statistics tell of single operations.
+        _front.allow_bulk(not (self._running and self._options["aggregate_stats"]))
 
     # --- files ---
     def dump(self, finished=True):
@@ -158,6 +160,12 @@ class Session:
         """Write what was not written yet, when the process ends."""
         if self._unsaved:
             self.dump()
+
+    def finish_all(self):
+        """`finish`, after everything that was called has run."""
+        if self._running:
+            _front.settle_all()
+        self.finish()
 
     def _append(self):
         """Take what was recorded into the statistics and the trace."""
@@ -222,5 +230,5 @@ class Session:
 
 
 session = Session()
-atexit.register(session.finish)
+atexit.register(session.finish_all)
 os.register_at_fork(after_in_child=session.forget)
