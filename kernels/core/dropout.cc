@@ -63,11 +63,13 @@ int dropout(const mx_call* call) {
     return 0;
   }
   const bool whole = n == count(data);
-  call->rng->parallel_draw(n, call->threads, [&](Mt19937& e, int64_t begin, int64_t end) {
-    draw_mask(e, scales + begin, end - begin, 1.0f - p);
-    if (!whole) return;
-    for (int64_t i = begin; i < end; ++i) out[i] = from[i] * scales[i];
-  });
+  call->rng->for_dropout().parallel_draw(n, call->threads,
+                                         [&](Mt19937& e, int64_t begin, int64_t end) {
+                                           draw_mask(e, scales + begin, end - begin, 1.0f - p);
+                                           if (!whole) return;
+                                           for (int64_t i = begin; i < end; ++i)
+                                             out[i] = from[i] * scales[i];
+                                         });
   if (!whole) multiply(data, mask, out, call->threads);
   return 0;
 }

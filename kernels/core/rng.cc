@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mxcy_storage.h"
+
 namespace {
 
 struct Header {
@@ -106,3 +108,5 @@ extern "C" int64_t mx_rng_save(mx_rng* rng, void* bytes, int64_t size) {
 extern "C" int mx_rng_restore(mx_rng* rng, const void* bytes, int64_t size) {
   return rng->restore(bytes, size);
 }
+
+extern "C" void mx_rng_for_dropout(mx_rng* rng, mx_rng* own) { rng->lend_dropout(own); }

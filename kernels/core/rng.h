@@ -43,6 +43,10 @@ struct mx_rng {
     draw(engine(copies_ * kEngines));
   }
 
+  // Some devices keep streams for Dropout only, so that it disturbs no other draws.
+  void lend_dropout(mx_rng* own) { dropout_ = own; }
+  mx_rng& for_dropout() { return dropout_ ? *dropout_ : *this; }
+
   int64_t save(void* bytes, int64_t size);
   int restore(const void* bytes, int64_t size);
 
@@ -58,6 +62,7 @@ struct mx_rng {
   uint32_t seed_of(int32_t index) const;
 
   mx::ForkSafeMutex lock_;
+  mx_rng* dropout_ = nullptr;
   const int32_t copies_;  // sets of 1024 engines; draws take them in turn
   int32_t turn_ = 0;
   uint32_t base_ = 0;

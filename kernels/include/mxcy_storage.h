@@ -1,5 +1,6 @@
 /* mxcy_storage.h: the memory of devices. Pools keep freed memory for the next request of its size;
- * each also has the temporary space that operators borrow while they run.
+ * each also has the temporary space that operators borrow while they run, as they borrow random
+ * streams.
  *
  * All functions may be called from any thread, with or without the Python lock.
  */
@@ -51,6 +52,8 @@ typedef struct mx_pool mx_pool; /* of one device */
  * temp_copies: how many operators may borrow temporary space at the same time. */
 MX_API mx_pool* mx_pool_create(int32_t device_type, int32_t device_id, const mx_pool_policy* policy,
                                const mx_pool_source* source, int32_t temp_copies);
+/* The pool of a device; NULL when nobody made one. Not for pools that are destroyed meanwhile. */
+MX_API mx_pool* mx_pool_find(int32_t device_type, int32_t device_id);
 /* What is kept goes; memory that is still in use stays valid and may be given back later. */
 MX_API void mx_pool_destroy(mx_pool* pool);
 /* At least `bytes` bytes, 64-byte aligned, uninitialised; NULL for 0 bytes, or with an error text
@@ -76,6 +79,11 @@ MX_API void mx_pool_script(mx_pool* pool, size_t total, const size_t* free, int3
  * them are borrowed: wait for one, or without `wait` take other memory. */
 MX_API void* mx_temp_take(mx_pool* pool, size_t bytes, int32_t wait);
 MX_API void mx_temp_give(mx_pool* pool, void* data, size_t bytes);
+
+/* --- random streams ------------------------------------------------------------------------- */
+/* Dropout on a device whose random streams are `rng` takes those of `own` instead; NULL: no longer.
+ * `own` has to live as long as `rng`. */
+MX_API void mx_rng_for_dropout(mx_rng* rng, mx_rng* own);
 
 /* --- this machine -------------------------------------------------------------------------- */
 /* Bytes that are available and that there are: the least of the machine's and those of the control
