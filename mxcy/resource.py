@@ -1,6 +1,6 @@
 """What operators borrow from a device while they run."""
 
-from mxcy import storage
+from mxcy import storage, streams
 from mxcy.context import as_context
 
 __all__ = ["stats"]
@@ -19,7 +19,10 @@ def stats(ctx=None):
     dict
         ``temp``, how many operators may have temporary space at the same time
         (MXNET_CPU_TEMP_COPY, MXNET_GPU_TEMP_COPY); ``temp_used``, how many buffers there are by
-        now, and ``temp_bytes``, what they take together.
+        now, and ``temp_bytes``, what they take together; ``random``, the sets of random streams
+        that operators take in turn (MXNET_CPU_PARALLEL_RAND_COPY, MXNET_GPU_PARALLEL_RAND_COPY);
+        ``dropout``, those that only Dropout takes (MXNET_GPU_CUDNN_DROPOUT_STATE_COPY; none on the
+        CPU, where it takes the others).
 
     Raises
     ------
@@ -28,4 +31,7 @@ def stats(ctx=None):
     """
     context = as_context(ctx)
     copies, used, size = storage.pool_of(context).temp_stats()
-    return {"temp": copies, "temp_used": used, "temp_bytes": size}
+    random, dropout = streams.copies(context)
+    return {
+        "temp": copies, "temp_used": used, "temp_bytes": size, "random": random, "dropout": dropout,
+    }  # fmt: skip

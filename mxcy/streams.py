@@ -6,21 +6,38 @@ called, wherever they run.
 
 from mxcy import _front, env
 from mxcy.base import integer_types
-from mxcy.context import as_context, check_usable, num_gpus
+from mxcy.context import as_context, check_usable, cpu, gpu, num_gpus
 from mxcy.ops import random as references
 
-__all__ = ["get_state", "seed", "set_state", "streams_of"]
+__all__ = ["copies", "get_state", "seed", "set_state", "streams_of"]
 
 _CPU = None
 _streams: dict = {}  # number of the GPU, or _CPU -> its streams
 
 
+def copies(context):
+    """How many sets of streams there are for a device, and for Dropout on it alone.
+
+    Dropout shares the CPU's streams.
+
+    Returns
+    -------
+    tuple of int
+    """
+    on_gpu = context.device_type == "gpu"
+    if env.get("MXNET_ENFORCE_DETERMINISM"):  # whatever the order of drawing operators
+        return 1, int(on_gpu)
+    if on_gpu:
+        sets = env.get("MXNET_GPU_PARALLEL_RAND_COPY")
+        return sets, env.get("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY")
+    return env.get("MXNET_CPU_PARALLEL_RAND_COPY"), 0
+
+
 def _of_number(number):
     found = _streams.get(number)
     if found is None:
-        one = env.get("MXNET_ENFORCE_DETERMINISM")  # whatever the order of drawing operators
-        copies = 1 if one else env.get("MXNET_CPU_PARALLEL_RAND_COPY")
-        found = _streams[number] = _front.Streams(copies)
+        context = cpu() if number is _CPU else gpu(number)
+        found = _streams[number] = _front.Streams(*copies(context))
         if number:
             found.seed(number, 0)
     return found

@@ -308,13 +308,6 @@ extern "C" mx_pool* mx_pool_create(int32_t device_type, int32_t device_id,
   return reinterpret_cast<mx_pool*>(pool);
 }
 
-extern "C" mx_pool* mx_pool_find(int32_t device_type, int32_t device_id) {
-  std::lock_guard<std::mutex> guard(mx::g_pools_lock);
-  for (Pool* pool : mx::pools())
-    if (pool->is_of(device_type, device_id)) return reinterpret_cast<mx_pool*>(pool);
-  return nullptr;
-}
-
 static Pool* of(mx_pool* pool) { return reinterpret_cast<Pool*>(pool); }
 
 extern "C" void mx_pool_destroy(mx_pool* pool) {

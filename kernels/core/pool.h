@@ -26,7 +26,6 @@ class Pool {
   void give(void* data, size_t bytes);
   void drop();  // everything kept, and idle temporary space
   bool in_use();
-  bool is_of(int32_t type, int32_t id) const { return type == device_type_ && id == device_id_; }
   void read_stats(mx_pool_stats* stats);
   void script(size_t total, const size_t* free, int32_t count);
 

@@ -52,8 +52,6 @@ typedef struct mx_pool mx_pool; /* of one device */
  * temp_copies: how many operators may borrow temporary space at the same time. */
 MX_API mx_pool* mx_pool_create(int32_t device_type, int32_t device_id, const mx_pool_policy* policy,
                                const mx_pool_source* source, int32_t temp_copies);
-/* The pool of a device; NULL when nobody made one. Not for pools that are destroyed meanwhile. */
-MX_API mx_pool* mx_pool_find(int32_t device_type, int32_t device_id);
 /* What is kept goes; memory that is still in use stays valid and may be given back later. */
 MX_API void mx_pool_destroy(mx_pool* pool);
 /* At least `bytes` bytes, 64-byte aligned, uninitialised; NULL for 0 bytes, or with an error text

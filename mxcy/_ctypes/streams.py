@@ -10,6 +10,8 @@ from mxcy.base import MXNetError
 
 __all__ = ["Streams"]
 
+lib.mx_rng_for_dropout.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+
 
 class Streams:
     """The random streams of one device, which operations use one after the other.
@@ -18,17 +20,22 @@ class Streams:
     ----------
     copies : int
         Sets of streams that random operators take in turn.
+    dropout : int, default 0
+        As many sets are for Dropout only, which takes no others then.
     """
 
-    def __init__(self, copies):
+    def __init__(self, copies, dropout=0):
         self.address, self.tag = lib.mx_rng_create(copies), quick.mx_var_create()
-        if not self.address or not self.tag:
+        self._own = lib.mx_rng_create(dropout) if dropout else None
+        if not self.address or not self.tag or (dropout and not self._own):
             raise MXNetError(lib.mx_last_error().decode())
+        lib.mx_rng_for_dropout(self.address, self._own)
 
     def __del__(self):
         if self.address:
             quick.mx_var_destroy(self.tag)
             lib.mx_rng_destroy(self.address)
+            lib.mx_rng_destroy(self._own)
 
     def is_quiet(self):
         """Whether no operation uses the streams."""
@@ -38,9 +45,11 @@ class Streams:
         """Start all streams afresh."""
         settle(self.tag, WRITES)
         lib.mx_rng_seed(self.address, device, seed)
+        if self._own:
+            lib.mx_rng_seed(self._own, device, seed)
 
     def get_state(self):
-        """The places of all streams, as bytes."""
+        """The places of all streams but those of Dropout, as bytes."""
         settle(self.tag, WRITES)
         size = lib.mx_rng_save(self.address, None, 0)
         state = ctypes.create_string_buffer(size)
@@ -49,6 +58,6 @@ class Streams:
         return state.raw
 
     def set_state(self, state):
-        """Put all streams where they were when `get_state` returned `state`."""
+        """Put these streams where they were when `get_state` returned `state`."""
         settle(self.tag, WRITES)
         check(lib.mx_rng_restore(self.address, bytes(state), len(state)), "")

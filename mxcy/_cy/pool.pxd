@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t
 
+from mxcy._cy.native cimport mx_rng
+
 cdef extern from "mxcy_storage.h" nogil:
     ctypedef struct mx_pool_policy:
         int32_t strategy
@@ -35,6 +37,7 @@ cdef extern from "mxcy_storage.h" nogil:
     void mx_pool_script(mx_pool *pool, size_t total, const size_t *free, int32_t count)
     void *mx_temp_take(mx_pool *pool, size_t bytes, int32_t wait)
     void mx_temp_give(mx_pool *pool, void *data, size_t bytes)
+    void mx_rng_for_dropout(mx_rng *rng, mx_rng *own)
     void mx_host_memory(const char *root, size_t *free, size_t *total)
 
 

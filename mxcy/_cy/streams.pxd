@@ -4,6 +4,7 @@ from mxcy._cy.native cimport mx_rng
 
 cdef class Streams:
     cdef mx_rng *rng
+    cdef mx_rng *own  # of Dropout; NULL when it takes the others
     cdef mx_var *var  # the engine's tag of them
     cdef readonly size_t address, tag  # of both
 

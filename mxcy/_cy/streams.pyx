@@ -8,6 +8,7 @@ from mxcy._cy.native cimport (
     mx_last_error, mx_rng_create, mx_rng_destroy, mx_rng_restore, mx_rng_save, mx_rng_seed,
 )
 from mxcy._cy.pending cimport settle
+from mxcy._cy.pool cimport mx_rng_for_dropout
 
 from mxcy.base import MXNetError
 
@@ -20,17 +21,23 @@ cdef class Streams:
     ----------
     copies : int
         Sets of streams that random operators take in turn.
+    dropout : int, default 0
+        As many sets are for Dropout only, which takes no others then.
     """
 
-    def __cinit__(self, int copies):
+    def __cinit__(self, int copies, int dropout=0):
         self.rng, self.var = mx_rng_create(copies), mx_var_create()
-        if self.rng == NULL or self.var == NULL:
+        if dropout and self.rng != NULL:
+            self.own = mx_rng_create(dropout)
+            mx_rng_for_dropout(self.rng, self.own)
+        if self.rng == NULL or self.var == NULL or (dropout and self.own == NULL):
             raise MXNetError(mx_last_error().decode())
         self.address, self.tag = <size_t>self.rng, <size_t>self.var
 
     def __dealloc__(self):
         mx_var_destroy(self.var)
         mx_rng_destroy(self.rng)
+        mx_rng_destroy(self.own)
 
     cdef bint is_quiet(self) noexcept:
         """Whether no operation uses the streams."""
@@ -41,9 +48,11 @@ cdef class Streams:
         settle(self.var, MX_WRITES)
         with nogil:
             mx_rng_seed(self.rng, device, seed)
+            if self.own != NULL:
+                mx_rng_seed(self.own, device, seed)
 
     def get_state(self):
-        """The places of all streams, as bytes."""
+        """The places of all streams but those of Dropout, as bytes."""
         settle(self.var, MX_WRITES)
         cdef int64_t size = mx_rng_save(self.rng, NULL, 0)
         state = bytearray(size)
@@ -53,7 +62,7 @@ cdef class Streams:
         return bytes(state)
 
     def set_state(self, const unsigned char[::1] state not None):
-        """Put all streams where they were when `get_state` returned `state`."""
+        """Put these streams where they were when `get_state` returned `state`."""
         settle(self.var, MX_WRITES)
         if mx_rng_restore(self.rng, &state[0] if state.shape[0] else NULL, state.shape[0]) != 0:
             raise MXNetError(mx_last_error().decode())
