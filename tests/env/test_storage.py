@@ -4,16 +4,9 @@ import pytest
 
 from tests.env.run import python
 
-# Programs know a device of each family; for GPUs the machine's memory serves.
+# Programs know a device of each family; GPUs are virtual.
 START = """
 import json, os, mxcy as mx
-from mxcy.context import serve_device
-class Virtual:
-    def count(self):
-        return 2
-    def empty_cache(self, device_id):
-        pass
-serve_device("gpu", Virtual())
 contexts = mx.cpu(1), mx.cpu_pinned(1), mx.gpu(1)
 def each(function):
     print(json.dumps([function(ctx) for ctx in contexts]))
@@ -45,7 +38,7 @@ def run(code, **variables):
                 given[name.replace("FAMILY", f"MXNET_{family}")] = text
         else:
             given[name] = value
-    return python(START + code, **given)
+    return python(START + code, MXCY_VIRTUAL_DEVICES="2", **given)
 
 
 def refusals(*given, **others):
@@ -218,3 +211,56 @@ for ctx, name in zip(contexts[::2], ("MXNET_CPU_TEMP_COPY", "MXNET_GPU_TEMP_COPY
 """
     for text in run(code).out.splitlines():
         assert "TEMP_COPY='0': expected 1 to 1024" in text
+
+
+STREAMS = """
+def sums(ctx, draw, seed):
+    mx.random.seed(seed, ctx=ctx)
+    return [float(draw(ctx).sum().asscalar()) for _ in range(7)]
+def uniform(ctx):
+    return mx.nd.random.uniform(shape=(9,), ctx=ctx)
+def dropout(ctx):
+    return mx.nd.Dropout(mx.nd.ones((99,), ctx=ctx), p=0.5, mode="always")
+def both(ctx):
+    dropout(ctx)
+    return uniform(ctx)
+gpu, stats = mx.gpu(1), mx.resource.stats(mx.gpu(1))
+draws = [sums(gpu, draw, 5) for draw in (uniform, dropout, both)]
+assert draws == [sums(gpu, draw, 5) for draw in (uniform, dropout, both)]
+assert mx.resource.stats()["random"] == 1 and mx.resource.stats()["dropout"] == 0
+print(json.dumps([stats["random"], stats["dropout"], draws]))
+"""
+
+
+def test_random_copies_of_gpus():
+    def program(**variables):
+        random, dropout, draws = run(STREAMS, **variables).value
+        return (random, dropout), draws
+
+    four, (uniform, dropped, both) = program()
+    assert four == (4, 4) and len({*uniform}) == 7
+    assert both == uniform  # Dropout has streams of its own
+    two, (fewer, dropped_from_two, _) = program(
+        MXNET_GPU_PARALLEL_RAND_COPY="2", MXNET_GPU_CUDNN_DROPOUT_STATE_COPY="1"
+    )
+    assert two == (2, 1)
+    # The first call takes the second set, and so on; sets that both have are the same.
+    assert fewer[0] == uniform[0] and fewer[1] == uniform[3] and fewer[2:] != uniform[2:]
+    assert dropped_from_two != dropped
+    same, draws = program(MXNET_ENFORCE_DETERMINISM="1")
+    assert same == (1, 1) and draws[0] == draws[2]
+
+
+def test_bad_random_copies():
+    code = """
+for name in ("MXNET_GPU_PARALLEL_RAND_COPY", "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY"):
+    os.environ[name] = "0"
+    try:
+        mx.resource.stats(mx.gpu(0))
+    except mx.MXNetError as error:
+        print(error)
+    del os.environ[name]
+"""
+    texts = run(code).out.splitlines()
+    assert len(texts) == 2
+    assert all("COPY='0': expected 1 to 1024" in text for text in texts)

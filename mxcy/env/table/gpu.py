@@ -20,10 +20,6 @@ ROWS = (
     *_rows(
         ("MXNET_GPU_WORKER_NSTREAMS", integer(1), 1,
          "2: the gradients of data and weights of a convolution are computed in two streams."),
-        ("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", integer(1), 4,
-         "Dropout states of cuDNN for each GPU."),
-        ("MXNET_GPU_PARALLEL_RAND_COPY", integer(1), 4,
-         "Sets of random streams of each GPU, which random operators take in turn."),
         ("MXNET_ENABLE_CUDA_GRAPHS", flag, False,
          "Record the launches of a segment once, and repeat them as one."),
         ("MXNET_CUDA_GRAPHS_VERBOSE", flag, False, "Print what is recorded."),

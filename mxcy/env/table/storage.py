@@ -57,4 +57,11 @@ ROWS = (
              "Sets of random streams on the CPU, which random operators take in turn.",
              test="env/test_numerics.py::test_sets_of_streams",
              under=("MXNET_ENFORCE_DETERMINISM",)),
+    Variable("MXNET_GPU_PARALLEL_RAND_COPY", integer(1, 1024), 4, "F", "mxcy.streams",
+             "The same on each GPU.", test="env/test_storage.py::test_random_copies_of_gpus",
+             under=("MXNET_ENFORCE_DETERMINISM",)),
+    Variable("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", integer(1, 1024), 4, "F", "mxcy.streams",
+             "Sets of random streams on each GPU that only Dropout takes, in turn.",
+             test="env/test_storage.py::test_random_copies_of_gpus",
+             under=("MXNET_ENFORCE_DETERMINISM",)),
 )  # fmt: skip
