@@ -137,10 +137,10 @@ def empty(shape, dtype, context):
         return _shared_array(shape, dtype, context)
     kind = _memory_type(dtype)
     size = math.prod(shape) * kind.itemsize
+    pool = pool_of(context)
     try:
         if size <= 0 or min(shape, default=0) < 0:
-            return wrap(np.empty(shape, kind), dtype, context)
-        pool = pool_of(context)
+            return wrap(np.empty(shape, kind), dtype, pool.context)
         try:
             memory, address = memory_of(pool, size, shape, kind)
         except MXNetError:

@@ -92,6 +92,7 @@ for _ in range(2):
     try:
         mx.nd.ones((3,), ctx=mx.cpu(1))
     except mx.MXNetError as error:
+        assert isinstance(error, ValueError)
         assert "MXNET_CPU_MEM_POOL_TYPE='Bag'" in str(error), error
     else:
         raise AssertionError("Bag is no pool")
