@@ -139,7 +139,7 @@ def empty(shape, dtype, context):
     size = math.prod(shape) * kind.itemsize
     pool = pool_of(context)
     try:
-        if size <= 0 or min(shape, default=0) < 0:
+        if size <= 0:
             return wrap(np.empty(shape, kind), dtype, pool.context)
         try:
             memory, address = memory_of(pool, size, shape, kind)
