@@ -35,7 +35,7 @@ Locks& all() {
   return *made;
 }
 
-bool g_forked = false;
+int g_forks = 0;
 
 void prepare() {
   for (;;) {
@@ -53,7 +53,7 @@ void in_parent() {
 
 void in_child() {
   in_parent();
-  g_forked = true;
+  ++g_forks;
   mx_set_threads(1);
 }
 
@@ -76,6 +76,7 @@ HeldInForks::~HeldInForks() {
   if (all().first == this) all().first = after;
 }
 
-bool forked() { return g_forked; }
+bool forked() { return g_forks != 0; }
+int forks() { return g_forks; }
 
 }  // namespace mx

@@ -33,5 +33,6 @@ typedef ForkSafe<std::mutex> ForkSafeMutex;
 // Whether this process is a child of the one that loaded the library. The threads of OpenMP's team
 // did not come along, and a parallel region would wait for them forever.
 bool forked();
+int forks();  // how many forks lie between the two
 
 }  // namespace mx

@@ -2,7 +2,8 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
-#include <mutex>
+
+#include "core/fork.h"
 
 namespace mx {
 
@@ -13,11 +14,10 @@ class HostMemory {
   static HostMemory& instance();
   void figures(size_t coming, size_t* free, size_t* total);
   void forget();  // much was given back: read again
-  std::mutex& lock() { return lock_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::mutex lock_;
+  ForkSafeMutex lock_;
   size_t free_ = 0, total_ = 0, taken_ = 0;
   size_t left_ = 0;  // bytes that may be taken before the next reading
   Clock::time_point read_at_;

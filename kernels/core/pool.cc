@@ -2,7 +2,6 @@
 #include "core/pool.h"
 
 #include <malloc.h>
-#include <pthread.h>
 
 #include <algorithm>
 
@@ -35,26 +34,6 @@ const char* device_name(int32_t type) {
   }
 }
 
-// All pools, so that none of their locks is held by a thread that a child process does not have.
-std::mutex g_pools_lock;
-std::vector<Pool*>& pools() {
-  static auto* all = new std::vector<Pool*>;
-  return *all;
-}
-
-void before_fork() {
-  g_pools_lock.lock();
-  for (Pool* pool : pools()) pool->before_fork();
-  HostMemory::instance().lock().lock();
-}
-void after_fork(bool in_child) {
-  HostMemory::instance().lock().unlock();
-  for (Pool* pool : pools()) pool->after_fork(in_child);
-  g_pools_lock.unlock();
-}
-void after_fork_in_parent() { after_fork(false); }
-void after_fork_in_child() { after_fork(true); }
-
 }  // namespace
 
 Pool::Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
@@ -86,7 +65,7 @@ void* Pool::take(size_t bytes) {
   const size_t size = rounded(bytes);
   void* data = nullptr;
   if (policy_.strategy != MX_POOL_UNPOOLED) {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     List& list = list_of(size);
     if (!list.chunks.empty()) {
       data = list.chunks.back();
@@ -100,7 +79,7 @@ void* Pool::take(size_t bytes) {
   if (!data) {
     data = miss(bytes, size);
     if (!data) return nullptr;
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     count_live(size);
   }
   if (__builtin_expect(mx_profiled(MX_PROFILE_MEMORY), 0))
@@ -115,7 +94,7 @@ void Pool::give(void* data, size_t bytes) {
   if (__builtin_expect(mx_profiled(MX_PROFILE_MEMORY), 0)) mx_profile_free(data);
   const bool keep = policy_.strategy != MX_POOL_UNPOOLED;
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     live_ -= size;
     if (keep) {
       List& list = list_of(size);
@@ -130,14 +109,14 @@ void Pool::give(void* data, size_t bytes) {
 
 void* Pool::miss(size_t bytes, size_t size) {
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     ++misses_;
   }
   void* data = from_source(bytes, size);
   if (!data || policy_.strategy == MX_POOL_UNPOOLED) return data;
   std::vector<Chunk> spare;
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     count_new(size);
     if (pooled_ > allowance()) spare = shed();
   }
@@ -189,7 +168,7 @@ void Pool::drop() {
   std::vector<Chunk> all;
   size_t bytes;
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     const auto empty = [&](List& list) {
       for (void* chunk : list.chunks) all.push_back({chunk, list.size});
       list = List();
@@ -212,7 +191,7 @@ void Pool::drop() {
 void* Pool::from_source(size_t bytes, size_t size) {
   size_t live, cached, free = 0, total = 0;
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     live = live_;
     cached = pooled_;
   }
@@ -240,7 +219,7 @@ void Pool::to_source(void* data, size_t size) {
 
 void Pool::read_figures(size_t coming, size_t* free, size_t* total) {
   {
-    std::lock_guard<SpinLock> guard(lock_);
+    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
     if (!script_.empty()) {
       *free = script_.back();
       *total = scripted_total_;
@@ -252,7 +231,7 @@ void Pool::read_figures(size_t coming, size_t* free, size_t* total) {
 }
 
 void Pool::script(size_t total, const size_t* free, int32_t count) {
-  std::lock_guard<SpinLock> guard(lock_);
+  std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
   script_.assign(free, free + count);
   std::reverse(script_.begin(), script_.end());
   scripted_total_ = total;
@@ -261,7 +240,7 @@ void Pool::script(size_t total, const size_t* free, int32_t count) {
 // --- what is told ------------------------------------------------------------------------------
 
 bool Pool::in_use() {
-  std::lock_guard<SpinLock> guard(lock_);
+  std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
   return live_ != 0;
 }
 
@@ -269,7 +248,7 @@ void Pool::read_stats(mx_pool_stats* stats) {
   size_t free, total;
   source_.figures(source_.context, 0, &free, &total);
   temp_.stats(&stats->temp_copies, &stats->temp_used, &stats->temp_bytes);
-  std::lock_guard<SpinLock> guard(lock_);
+  std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
   stats->limit = mx_pool_limit(&policy_, script_.empty() ? total : scripted_total_);
   stats->live_bytes = live_;
   stats->pooled_bytes = pooled_;
@@ -279,16 +258,6 @@ void Pool::read_stats(mx_pool_stats* stats) {
   stats->flushes = flushes_;
 }
 
-void Pool::before_fork() {
-  temp_.before_fork();
-  lock_.lock();
-}
-
-void Pool::after_fork(bool in_child) {
-  lock_.unlock();
-  temp_.after_fork(in_child);
-}
-
 }  // namespace mx
 
 using mx::Pool;
@@ -296,15 +265,11 @@ using mx::Pool;
 extern "C" mx_pool* mx_pool_create(int32_t device_type, int32_t device_id,
                                    const mx_pool_policy* policy, const mx_pool_source* source,
                                    int32_t temp_copies) {
-  static const int once =
-      pthread_atfork(mx::before_fork, mx::after_fork_in_parent, mx::after_fork_in_child);
-  if (once != 0 || policy->page == 0 || policy->large_step == 0 || temp_copies < 1) {
+  if (policy->page == 0 || policy->large_step == 0 || temp_copies < 1) {
     mx_fail("mx_pool_create: pages, large steps and temporary buffers must be positive");
     return nullptr;
   }
   auto* pool = new Pool(device_type, device_id, *policy, source ? *source : mx::kHost, temp_copies);
-  std::lock_guard<std::mutex> guard(mx::g_pools_lock);
-  mx::pools().push_back(pool);
   return reinterpret_cast<mx_pool*>(pool);
 }
 
@@ -312,13 +277,7 @@ static Pool* of(mx_pool* pool) { return reinterpret_cast<Pool*>(pool); }
 
 extern "C" void mx_pool_destroy(mx_pool* pool) {
   of(pool)->drop();
-  if (of(pool)->in_use()) return;  // it has to take back what is still in use
-  {
-    std::lock_guard<std::mutex> guard(mx::g_pools_lock);
-    auto& all = mx::pools();
-    all.erase(std::find(all.begin(), all.end(), of(pool)));
-  }
-  delete of(pool);
+  if (!of(pool)->in_use()) delete of(pool);  // else it has to take back what is in use
 }
 
 extern "C" void* mx_pool_take(mx_pool* pool, size_t bytes) { return of(pool)->take(bytes); }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/fork.h"
 #include "core/spin_lock.h"
 #include "core/temp_space.h"
 #include "mxcy_storage.h"
@@ -36,8 +37,6 @@ class Pool {
   size_t rounded(size_t bytes) const { return mx_pool_round(&policy_, bytes); }
 
   TempSpace& temp() { return temp_; }
-  void before_fork();
-  void after_fork(bool in_child);
 
  private:
   struct List {
@@ -63,7 +62,7 @@ class Pool {
   const mx_pool_policy policy_;
   const mx_pool_source source_;
   const int32_t device_type_, device_id_;
-  SpinLock lock_;  // of all that follows, but temp_
+  ForkSafe<SpinLock> lock_;  // of all that follows, but temp_
   List direct_[kDirect];
   std::unordered_map<size_t, List> others_;  // by size
   size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;

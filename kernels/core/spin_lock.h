@@ -16,6 +16,7 @@ class SpinLock {
         sched_yield();  // the owner may be waiting for this very core
     }
   }
+  bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
   void unlock() { busy_.store(false, std::memory_order_release); }
 
  private:

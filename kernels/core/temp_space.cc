@@ -9,8 +9,8 @@ TempSpace::Buffer* TempSpace::idle_buffer(bool wait) {
   std::unique_lock<std::mutex> guard(lock_);
   for (;;) {
     for (Buffer& buffer : buffers_) {
-      if (buffer.busy) continue;
-      buffer.busy = true;
+      if (!buffer.idle()) continue;
+      buffer.borrower = forks();
       return &buffer;
     }
     if (!wait) return nullptr;
@@ -22,15 +22,21 @@ void* TempSpace::take(size_t bytes, bool wait) {
   if (bytes == 0) return nullptr;
   Buffer* buffer = idle_buffer(wait);
   if (!buffer) return pool_.from_source(bytes, pool_.rounded(bytes));
-  if (buffer->bytes < bytes) {  // busy, so nobody else touches it
-    pool_.to_source(buffer->data, buffer->bytes);
+  if (buffer->bytes < bytes) {  // borrowed, so nobody else touches it
+    const Buffer small = *buffer;
+    {
+      std::lock_guard<std::mutex> guard(lock_);
+      buffer->data = nullptr;
+      buffer->bytes = 0;
+    }
+    pool_.to_source(small.data, small.bytes);
     const size_t size = pool_.rounded(bytes);
     void* data = pool_.from_source(bytes, size);
     std::lock_guard<std::mutex> guard(lock_);
     buffer->data = data;
     buffer->bytes = data ? size : 0;
     if (!data) {
-      buffer->busy = false;
+      buffer->borrower = kNobody;
       returned_.notify_one();
     }
   }
@@ -43,7 +49,7 @@ void TempSpace::give(void* data, size_t bytes) {
     std::lock_guard<std::mutex> guard(lock_);
     for (Buffer& buffer : buffers_) {
       if (buffer.data != data) continue;
-      buffer.busy = false;
+      buffer.borrower = kNobody;
       returned_.notify_one();
       return;
     }
@@ -54,7 +60,7 @@ void TempSpace::give(void* data, size_t bytes) {
 void TempSpace::drop_idle() {
   std::lock_guard<std::mutex> guard(lock_);
   for (Buffer& buffer : buffers_) {
-    if (buffer.busy) continue;
+    if (!buffer.idle()) continue;
     pool_.to_source(buffer.data, buffer.bytes);
     buffer = Buffer();
   }
@@ -69,12 +75,6 @@ void TempSpace::stats(int32_t* copies, int32_t* used, size_t* bytes) {
     *used += buffer.data != nullptr;
     *bytes += buffer.bytes;
   }
-}
-
-void TempSpace::after_fork(bool in_child) {
-  if (in_child)
-    for (Buffer& buffer : buffers_) buffer.busy = false;
-  lock_.unlock();
 }
 
 }  // namespace mx

@@ -3,8 +3,9 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "core/fork.h"
 
 namespace mx {
 
@@ -20,20 +21,18 @@ class TempSpace {
   void drop_idle();
   void stats(int32_t* copies, int32_t* used, size_t* bytes);
 
-  // Around a fork: the child has none of the threads that borrowed buffers here.
-  void before_fork() { lock_.lock(); }
-  void after_fork(bool in_child);
-
  private:
+  static constexpr int kNobody = -1;
   struct Buffer {
     void* data = nullptr;
     size_t bytes = 0;
-    bool busy = false;
+    int borrower = kNobody;  // forks() at that time: the child has none of the parent's threads
+    bool idle() const { return borrower != forks(); }
   };
   Buffer* idle_buffer(bool wait);
 
   Pool& pool_;
-  std::mutex lock_;
+  ForkSafeMutex lock_;
   std::condition_variable returned_;
   std::vector<Buffer> buffers_;
 };
