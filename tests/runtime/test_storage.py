@@ -36,7 +36,7 @@ def test_keys_and_contexts():
         mx.storage.stats(3)
 
 
-@pytest.mark.parametrize("ctx", [mx.cpu(), mx.cpu(9), mx.cpu_pinned(1)])
+@pytest.mark.parametrize("ctx", [mx.cpu(), mx.cpu(9), mx.cpu_pinned(1), mx.context.cpu_shared(1)])
 def test_live_bytes_are_the_rounded_sizes_of_arrays(ctx):
     def make():
         shapes = [(3,), (1025,), (600, 700), (), (0, 4), (1500, 1500)]
