@@ -26,6 +26,7 @@ class Streams:
 
     def __init__(self, copies, dropout=0):
         self.address, self.tag = lib.mx_rng_create(copies), quick.mx_var_create()
+        self._drop = quick.mx_var_destroy, lib.mx_rng_destroy
         self._own = lib.mx_rng_create(dropout) if dropout else None
         if not self.address or not self.tag or (dropout and not self._own):
             raise MXNetError(lib.mx_last_error().decode())
@@ -33,9 +34,10 @@ class Streams:
 
     def __del__(self):
         if self.address:
-            quick.mx_var_destroy(self.tag)
-            lib.mx_rng_destroy(self.address)
-            lib.mx_rng_destroy(self._own)
+            drop_tag, drop_rng = self._drop  # modules may be gone when the interpreter ends
+            drop_tag(self.tag)
+            drop_rng(self.address)
+            drop_rng(self._own)
 
     def is_quiet(self):
         """Whether no operation uses the streams."""
