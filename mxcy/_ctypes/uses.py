@@ -14,7 +14,7 @@ from mxcy.base import MXNetError, caller, kernel_error, stored_text
 __all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
 
 _COPY_FROM, _COPY_TO = 1, 2
-_SMALL_BYTES = 2000  # NumPy keeps the Python lock while it works on fewer
+_SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
 _heavy_work = 2000000
@@ -53,7 +53,7 @@ class Uses:
     def __init__(self, context):
         self.vars, self.access, self.kept = [], [], []
         self.written, self.quiet, self.exported = 0, True, False
-        self.strict = is_naive()
+        self.strict, self.nested = is_naive(), False  # nested: in an operation that holds them
         self.context, self.target = context, None
 
     def add(self, storage, access):
@@ -83,13 +83,16 @@ class Uses:
 
     def hold(self):
         """Wait for the turn and hold all; False when one that is read carries an error."""
-        status = 1
+        status, self.nested = 1, bool(quick.mx_engine_on_worker())
+        self.strict = self.strict or self.nested
         while status == 1:
             for var, access in zip(self.vars, self.access, strict=True):
                 settle(var, WRITES if access & WRITES else READS)
             for var, access in zip(self.vars, self.access, strict=True):
                 if access & READS and quick.mx_var_failed(var):
                     return False
+            if self.nested:
+                return True
             status = quick.mx_engine_enter(*self._native(), 0)
         return status == 0
 
@@ -102,7 +105,8 @@ class Uses:
 
     def release(self):
         """End a hold."""
-        quick.mx_engine_leave(*self._native(), None)
+        if not self.nested:
+            quick.mx_engine_leave(*self._native(), None)
 
     def fail(self, error):
         """End a hold by an error: raised here, or by whoever waits for what was to be written."""

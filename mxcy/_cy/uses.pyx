@@ -12,7 +12,7 @@ cimport cython
 
 from mxcy._cy.engine cimport (
     MX_OP_COPY_FROM, MX_OP_COPY_TO, MX_OP_NORMAL, MX_READS, MX_WRITES, is_naive, mx_engine_enter,
-    mx_engine_leave, mx_operation, mx_var, mx_var_failed, mx_var_idle,
+    mx_engine_leave, mx_engine_on_worker, mx_operation, mx_var, mx_var_failed, mx_var_idle,
 )
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, var_of
@@ -21,7 +21,7 @@ from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
 from mxcy.base import MXNetError, caller, kernel_error, stored_text
 
 cdef enum:
-    SMALL_BYTES = 2000  # NumPy keeps the Python lock while it works on fewer
+    SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
 cdef int64_t heavy_work = 2000000
@@ -96,6 +96,8 @@ cdef class Uses:
     cdef bint hold(self) except -1:
         """Wait for the turn and hold all; False when one that is read carries an error."""
         cdef int i, status = 1
+        self.nested = mx_engine_on_worker() != 0
+        self.strict = self.strict or self.nested
         while status == 1:
             for i in range(self.count):
                 if not mx_var_idle(self.vars[i]):
@@ -103,6 +105,8 @@ cdef class Uses:
             for i in range(self.count):
                 if self.access[i] & MX_READS and mx_var_failed(self.vars[i]):
                     return False
+            if self.nested:
+                return True
             status = mx_engine_enter(self.vars, self.access, self.count, 0)
         return status == 0
 
@@ -116,7 +120,8 @@ cdef class Uses:
 
     cdef void release(self) noexcept nogil:
         """End a hold."""
-        mx_engine_leave(self.vars, self.access, self.count, NULL)
+        if not self.nested:
+            mx_engine_leave(self.vars, self.access, self.count, NULL)
 
     cdef int fail(self, error) except -1:
         """End a hold by an error: it is raised here, or whoever waits for what was to be written

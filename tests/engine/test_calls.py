@@ -262,6 +262,21 @@ def test_segments_are_operations_of_the_engine():
     assert few[0] == 1 and few[1] == 3
 
 
+@needs_workers
+def test_functions_on_workers_use_the_arrays_that_they_named():
+    source, target, seen = mx.nd.ones((40, 40)), mx.nd.zeros((40, 40)), []
+
+    def work():
+        target[:] = source * 3  # the product is an array of its own
+        target[0] = 1
+        mx.nd.elemwise_add(target, source, out=target)
+        seen.append(target.asnumpy()[:2, 0].tolist())
+
+    mx.engine.push(work, [source], [target])
+    assert (target + 1)[1, 1].asscalar() == 5
+    assert seen == [[2, 4]]
+
+
 def test_ctrl_c_ends_a_wait():
     code = """
 import mxcy as mx, signal, threading, time
