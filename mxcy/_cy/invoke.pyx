@@ -15,7 +15,7 @@ cimport cython
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
 from mxcy._cy.native cimport (
     MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE, mx_call, mx_kernel_find, mx_last_error,
-    mx_rng, mx_tensor, mx_threads_for,
+    mx_tensor, mx_threads_for,
 )
 from mxcy._cy.ndarray cimport (
     NDArrayBase, Shape, Storage, home_of, is_quiet, itemsize, make_array, make_view, mixes,

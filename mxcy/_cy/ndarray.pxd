@@ -35,7 +35,7 @@ cdef class NDArrayBase:
     cdef public object node  # the tape node that made the array, or None
     cdef public int node_index
 
-    cdef int wait(self, int32_t access) except -1
+    cdef int wait_for(self, int32_t access) except -1
     cdef size_t used_bytes(self) noexcept
 
 

@@ -230,7 +230,7 @@ cdef class _Export:
 
 
 cdef class _Window:
-    """The memory of an array as a buffer, without waiting for it and without calling it exported."""
+    """The memory of an array as a buffer: without waiting, and without calling it exported."""
 
     cdef NDArrayBase array
     cdef bint writable
@@ -394,7 +394,7 @@ cdef class NDArrayBase:
         """Address of the first element (0 for an array without elements)."""
         return <size_t>self.data
 
-    cdef int wait(self, int32_t access) except -1:
+    cdef int wait_for(self, int32_t access) except -1:
         if self.storage.var == NULL:
             return 0
         return wait(self.storage.var, access)
@@ -410,11 +410,11 @@ cdef class NDArrayBase:
         MXNetError
             Or what else the operation failed with that should have computed them.
         """
-        self.wait(MX_READS)
+        self.wait_for(MX_READS)
 
     def wait_to_write(self):
         """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
-        self.wait(MX_WRITES)
+        self.wait_for(MX_WRITES)
 
     @property
     def var(self):
@@ -437,13 +437,13 @@ cdef class NDArrayBase:
         It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
         operator, and reads or writes it, calls `export`.
         """
-        self.wait(MX_WRITES)
+        self.wait_for(MX_WRITES)
         wrote(self.storage)
         return window(self, self.writable)
 
     def read_view(self):
         """The same for reading only."""
-        self.wait(MX_READS)
+        self.wait_for(MX_READS)
         return window(self, False)
 
     def held_view(self):
@@ -590,7 +590,7 @@ cdef class NDArrayBase:
     def __getbuffer__(self, Py_buffer *view, int flags):
         if self.writable:
             self.storage.exported = True
-        self.wait(MX_WRITES if self.writable else MX_READS)
+        self.wait_for(MX_WRITES if self.writable else MX_READS)
         fill_buffer(self, view, flags)
         view.obj, view.readonly = self, not self.writable
 
