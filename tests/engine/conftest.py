@@ -19,6 +19,12 @@ def configure(kind, workers=1, priority_workers=4, gpu_workers=2, gpu_copy_worke
     _front.configure_engine(kind, workers, priority_workers, gpu_workers, gpu_copy_workers, False)
 
 
+@pytest.fixture(autouse=True)
+def programs_choose_their_engine(monkeypatch):
+    """Processes that tests start have the default engine, whatever the tests run with."""
+    monkeypatch.delenv("MXNET_ENGINE_TYPE", raising=False)
+
+
 @pytest.fixture
 def use_engine():
     """A function that switches the engine, see `configure`; the old one comes back afterwards."""
