@@ -377,6 +377,8 @@ def invoke(variant, inputs, numbers, out):
         return _perform(variant, inputs, numbers, out)
     began = profiler.now()
     profiler.set_owner(variant.find(inputs).named_source())
+    context = inputs[0].context if inputs else _above["context"](variant.attrs)
+    profiler.set_device(context.device_typeid, context.device_id)
     found = _perform(variant, inputs, numbers, out)
     profiler.set_owner(0)
     profiler.api_end("MXImperativeInvokeEx", began)

@@ -25,8 +25,8 @@ from mxcy._cy.pending cimport mx_push_copy, mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin,
-    mx_profile_end, mx_profile_owner, mx_profile_source, mx_profiled, mx_run_kernel,
-    operator_source,
+    mx_profile_device, mx_profile_end, mx_profile_owner, mx_profile_source, mx_profiled,
+    mx_run_kernel, operator_source,
 )
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.tape cimport MAX_NUMBERS, Node, keep_output, recording, training
@@ -341,9 +341,11 @@ cdef inline void fill_tensor(mx_tensor *tensor, NDArrayBase array) noexcept:
     tensor.dtype = array.dtype_code
 
 
-cdef inline int name_for_profiler(Prepared prepared) except -1:
-    """Give a call its source while the profiler listens; outputs are then listed under it."""
+cdef inline int name_for_profiler(Prepared prepared, object context) except -1:
+    """Tell a listening profiler what runs where; outputs are then listed under its name."""
     if mx_profiled(MX_PROFILE_IMPERATIVE | MX_PROFILE_MEMORY):
+        if context is not None:
+            mx_profile_device(context.device_typeid, context.device_id)
         if prepared.source == 0:
             prepared.source = operator_source(prepared.call)
         if mx_profiled(MX_PROFILE_MEMORY):
@@ -713,7 +715,6 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     cdef NDArrayBase array
     cdef object context
     cdef int i
-    name_for_profiler(prepared)
     if prepared.nin:
         context = home_of((<NDArrayBase>inputs[0]).storage.context)
         for i in range(1, prepared.nin):
@@ -725,6 +726,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
                 )
     else:
         context = context_of(variant.attrs) if out is None else None
+    name_for_profiler(prepared, context)
     if out is None and prepared.simple and inputs_quiet(prepared, inputs):
         array = run_simple(prepared, inputs, numbers, context)
         if recording() and handle.differentiable:

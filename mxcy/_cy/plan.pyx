@@ -12,8 +12,8 @@ from mxcy._cy.native cimport (
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.pending cimport mx_push_plan
 from mxcy._cy.profiler cimport (
-    MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_end, mx_profiled,
-    operator_source,
+    MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_device, mx_profile_end,
+    mx_profiled, operator_source,
 )
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, heavy_work, uses_on
@@ -119,8 +119,10 @@ cdef class Plan:
             Whose random streams are drawn from.
         """
         cdef int i = first
-        if mx_profiled(MX_PROFILE_SYMBOLIC) and self.sources is None:
-            self.name_for_profiler()
+        if mx_profiled(MX_PROFILE_SYMBOLIC):
+            mx_profile_device(context.device_typeid, context.device_id)
+            if self.sources is None:
+                self.name_for_profiler()
         for number in self.own:
             if number < i:
                 continue

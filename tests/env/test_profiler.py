@@ -169,3 +169,22 @@ def test_forked_children_leave_the_file_alone(tmp_path):
     assert "dot" in parent and "cos" in parent and not {"sin", "tan"} & set(parent)
     child = named(checked(tmp_path / "child.json"), "operator")
     assert "sin" in child and not {"dot", "tan", "cos"} & set(child)
+
+
+def test_workers_and_devices_have_their_rows(tmp_path):
+    code = """
+import mxcy as mx
+for context in (mx.cpu(), mx.gpu(1)):
+    a = mx.nd.ones((300, 300), ctx=context)
+    mx.nd.dot(a, a)
+"""  # nobody waits: the file has what runs until the end
+    events = profiled(tmp_path, code, MXCY_VIRTUAL_DEVICES="2", MXCY_ENGINE_WORK="0")
+    processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    threads = {
+        (e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"
+    }
+    dots = [e for e in events if e["ph"] == "B" and e["name"] == "dot"]
+    places = [(processes[e["pid"]], threads[e["pid"], e["tid"]][:-1]) for e in dots]
+    assert sorted(places) == [("cpu/0", "mx-cpu0-w"), ("gpu/1", "mx-gpu1-w")]
+    counters = {e["name"] for e in events if e["ph"] == "C"}
+    assert {"Memory: cpu/0", "Memory: gpu/1"} <= counters
