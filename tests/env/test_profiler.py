@@ -137,7 +137,9 @@ def test_sigterm_does_not_lose_the_file(tmp_path):
 def test_sigkill_leaves_a_whole_file(tmp_path):
     config = "mx.profiler.set_config(dump_period=0.02); mx.profiler.set_state('run')\n"
     code = "import os, mxcy as mx\n" + config + EAGER
-    code += "while not os.path.exists('profile.json'): mx.nd.ones(3)\n" + WAIT
+    code += "file = 'profile.json'\n"
+    code += "while not (os.path.exists(file) and 'dot' in open(file).read()): mx.nd.ones(3)\n"
+    code += WAIT
     with started(tmp_path, code) as process:
         process.kill()
     assert "dot" in named(checked(tmp_path / "profile.json"), "operator")
