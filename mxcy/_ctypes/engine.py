@@ -137,8 +137,10 @@ class Var:
         if not self.var:
             raise_stored()
 
+    _destroy = held.mx_var_destroy  # there to the end, unlike names of the module
+
     def __del__(self):
-        held.mx_var_destroy(self.var)
+        self._destroy(self.var)
 
     @property
     def idle(self):
@@ -180,9 +182,11 @@ class Completion:
             raise MXNetError("the operation is over already")
         held.mx_engine_complete(ticket, None if error is None else str(error).encode())
 
+    _complete = held.mx_engine_complete
+
     def __del__(self):
         if self.ticket is not None:
-            held.mx_engine_complete(self.ticket, b"its completion was thrown away")
+            self._complete(self.ticket, b"its completion was thrown away")
 
 
 _jobs = {}  # payload -> function, arguments, what it uses
