@@ -168,6 +168,8 @@ void dispatch_ready() {
     }
     operation->waiter->come = true;
     operation->waiter->turn.notify_one();
+    const auto place = std::find(e.waiting.begin(), e.waiting.end(), operation);
+    if (place != e.waiting.end()) e.waiting.erase(place);
     if (operation->role == Role::kMark) end_uses(operation);
   }
 }

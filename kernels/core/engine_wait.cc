@@ -32,9 +32,10 @@ bool wait_turn(Operation* operation, Lock& lock, int32_t limit) {
   std::vector<Operation*>& waiting = engine().waiting;
   waiting.push_back(operation);
   const bool come = wait_until(waiter.turn, lock, limit, [&] { return waiter.come; });
+  if (come) return true;  // and no longer among those who wait
   waiting.erase(std::find(waiting.begin(), waiting.end(), operation));
-  if (!come) give_up(operation);
-  return come;
+  give_up(operation);
+  return false;
 }
 
 // An operation without work, to queue for the turn of its variables.
