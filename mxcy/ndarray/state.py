@@ -37,7 +37,10 @@ def block_of(array):
 
 
 def array_of(block):
-    """A dense NDArray on ``cpu(0)`` with the data of a `Block`, which it takes over.
+    """A dense NDArray on ``cpu(0)`` with the data of a `Block`.
+
+    They are copied to memory of the pool: what lies in NumPy's may change without notice, so calls
+    on it wait, and plans would pack such weights anew for each run.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def array_of(block):
                 "a %s array that was read becomes a dense one on cpu(0), which takes more memory; "
                 "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 silences this", block.stype,
             )  # fmt: skip
-    return _front.from_numpy(to_dense(block), block.dtype_code, cpu(), False)
+    return _front.from_numpy(to_dense(block), block.dtype_code, cpu())
 
 
 def reduce_array(array):

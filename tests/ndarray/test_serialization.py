@@ -570,3 +570,13 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
         serialization.save(path, [Block(np.ones(3)), None], format="np")
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_only_programs_write_to_loaded_arrays(tmp_path):
+    """So plans may keep what they made of loaded weights."""
+    mx.nd.save(str(tmp_path / "x.params"), [mx.nd.ones((3, 4))])
+    (loaded,) = mx.nd.load(str(tmp_path / "x.params"))
+    version = loaded.version
+    assert loaded.version == version
+    loaded[:] = 2
+    assert loaded.version != version
