@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy.base import MXNetError
 from mxcy.dtypes import DTYPES, bfloat16, name_of
 from mxcy.ndarray import serialization
