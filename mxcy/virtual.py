@@ -36,7 +36,7 @@ class VirtualDevices:
 
 
 def offer():
-    """Serve GPU contexts by virtual devices if the environment asks for some and there is no GPU."""
+    """Serve GPU contexts by virtual devices, if some are asked for and there is no GPU."""
     number = env.get("MXCY_VIRTUAL_DEVICES")
     if number and not num_gpus():
         serve_device("gpu", VirtualDevices(number))
