@@ -20,6 +20,11 @@ extern "C" void mx_keep_cpus(const int32_t* cpus, int32_t n) {
   g_cpus.assign(cpus, cpus + n);
 }
 
+extern "C" int32_t mx_keeps_cpus(void) {
+  std::lock_guard<std::mutex> guard(g_lock);
+  return !g_cpus.empty();
+}
+
 void mx::unbind_thread() {
   std::lock_guard<std::mutex> guard(g_lock);
   if (g_cpus.empty()) return;

@@ -1,10 +1,13 @@
 // The thread policy: a process uses two team sizes, 1 and N; thresholds are branches.
 #include "core/threads.h"
 
+#include <sched.h>
+
 #include <atomic>
 
 #include "core/fork.h"
 #include "mxcy.h"
+#include "mxcy_binding.h"
 
 static std::atomic<int32_t> g_threads{1};  // workers read it while others set it
 static std::atomic<int64_t> g_parallel_size{200000};
@@ -13,6 +16,17 @@ static std::atomic<int64_t> g_parallel_size{200000};
 static thread_local int32_t t_share __attribute__((tls_model("initial-exec"))) = 1;
 
 void mx::divide_team(int32_t share) { t_share = share < 1 ? 1 : share; }
+
+void mx::leave_cpu(int cpu) {
+  static thread_local cpu_set_t everywhere;
+  static thread_local bool known = false;
+  if (mx_keeps_cpus()) return;
+  if (!known && sched_getaffinity(0, sizeof everywhere, &everywhere) != 0) return;
+  known = true;
+  cpu_set_t others = everywhere;
+  CPU_CLR(cpu, &others);
+  if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+}
 
 extern "C" int32_t mx_threads(void) {
   const int32_t threads = g_threads.load(std::memory_order_relaxed) / t_share;

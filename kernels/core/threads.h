@@ -1,5 +1,7 @@
 // parallel_for: the one door to OpenMP.
 #pragma once
+#include <sched.h>
+
 #include <cstdint>
 
 namespace mx {
@@ -7,6 +9,11 @@ namespace mx {
 // From now on the calling thread's team is max(1, N / share): that many threads run operations at
 // the same time.
 void divide_team(int32_t share);
+
+// Threads that the system wakes on the CPU of the one that waits for them stay there for seconds:
+// it spins, they wait, and a region of a microsecond takes hundreds. Such a thread leaves that CPU,
+// for as long as it meets nobody on another; not when the user binds threads.
+void leave_cpu(int cpu);
 
 // Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
 // multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
@@ -18,8 +25,10 @@ inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body
   }
   const int64_t blocks = (n + grain - 1) / grain;
   const int64_t each = (blocks + threads - 1) / threads * grain;
+  const int home = sched_getcpu();
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; ++t) {
+    if (t > 0 && sched_getcpu() == home) leave_cpu(home);
     const int64_t begin = t * each, end = begin + each < n ? begin + each : n;
     if (begin < end) body(begin, end);
   }

@@ -12,6 +12,7 @@ extern "C" {
  * inherit that. With the CPUs there were before, n > 0, the engine's workers use all of them until
  * they open a parallel region; by n = 0 they inherit. */
 MX_API void mx_keep_cpus(const int32_t* cpus, int32_t n);
+MX_API int32_t mx_keeps_cpus(void); /* whether there are such CPUs: threads are bound */
 
 #ifdef __cplusplus
 }
