@@ -5,9 +5,9 @@ The text is the help on Python's statements and types that every Python carries
 ``python examples/gluon/char_lstm.py``; ``--help`` lists the options. With ``import mxnet as mx``
 for the import of mxcy below, the program runs on MXNet 1.9.1.
 
-With the options as they are, three epochs take a few minutes on two cores and reach a perplexity of
-about 3.6 for each character of the held-out text: the network chooses as if between 3.6 equally
-likely characters, of more than 90.
+After every epoch it tells the perplexity of the held-out text: among how many equally likely
+characters, of more than 90, the network chooses as if. MXNet 1.9.1 draws the same numbers from the
+same seed and reaches the same.
 """
 
 import argparse
