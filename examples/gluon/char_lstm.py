@@ -6,8 +6,8 @@ The text is the help on Python's statements and types that every Python carries
 for the import of mxcy below, the program runs on MXNet 1.9.1.
 
 After every epoch it tells the perplexity of the held-out text: among how many equally likely
-characters, of more than 90, the network chooses as if. MXNet 1.9.1 draws the same numbers from the
-same seed and reaches the same.
+characters, of more than 90, the network chooses as if. With ``--dropout 0`` MXNet 1.9.1 reaches
+the same from the same seed.
 """
 
 import argparse
