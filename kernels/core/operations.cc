@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/threads.h"
 #include "mxcy_profiler.h"
 
 namespace {
@@ -67,6 +68,10 @@ struct KernelRun {
   }
 };
 
+// The parallel regions of so many steps gain more from there being one team than it costs to end
+// another.
+constexpr int32_t kLongPlan = 32;
+
 struct PlanRun {
   const mx_plan* plan;
   int32_t first, last;
@@ -118,6 +123,7 @@ extern "C" int mx_push_kernel(const mx_operation* about, mx_kernel kernel, const
 extern "C" int mx_push_plan(const mx_operation* about, const mx_plan* plan, int32_t first,
                             int32_t last, void* const* bases, int32_t nbases, void* scratch,
                             mx_rng* rng, const char* const* labels) {
+  if (last - first >= kLongPlan) mx::dismiss_team();
   return push(about, new (std::nothrow)
                          PlanRun{plan, first, last, {bases, bases + nbases}, scratch, rng, labels});
 }

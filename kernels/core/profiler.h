@@ -42,8 +42,8 @@ struct Cursor {
 struct Buffer {
   Chunk *head, *tail;  // tail belongs to the thread, all else to readers
   Cursor counted, written;
-  int32_t thread;  // small number of the thread
-  char name[32];   // of the thread
+  int32_t thread;                 // small number of the thread
+  char name[32];                  // of the thread
   std::atomic<bool> done{false};  // the thread is gone
 };
 

@@ -15,6 +15,10 @@ void divide_team(int32_t share);
 // for as long as it meets nobody on another; not when the user binds threads.
 void leave_cpu(int cpu);
 
+// End the calling thread's team. While other teams stand by too, together more threads than CPUs,
+// the OpenMP runtime puts idle ones to sleep at once, and waking one takes tens of microseconds.
+void dismiss_team();
+
 // Run body(begin, end) over [0, n) in at most `threads` contiguous chunks, each (but the last) a
 // multiple of `grain`. threads is 1 or the team size N; 1 costs a branch.
 template <class Body>

@@ -131,13 +131,7 @@ MX_API int mx_plan_run(const mx_plan* plan, int32_t first, int32_t last, void* c
                        void* scratch, mx_rng* rng, int32_t* failed);
 
 /* --- memory -------------------------------------------------------------------------------- */
-typedef struct mx_alloc_hook {
-  void* (*alloc)(size_t bytes);
-  void (*free)(void* data, size_t bytes);
-} mx_alloc_hook;
-MX_API void* mx_alloc(size_t bytes); /* 64-byte aligned; NULL for 0 bytes or with an error text */
-MX_API void mx_free(void* data, size_t bytes);
-MX_API void mx_set_alloc_hook(const mx_alloc_hook* hook); /* NULL: the system allocator again */
+/* Memory outside the pools of mxcy_storage.h: 64-byte aligned; NULL for 0 bytes or an error. */
 MX_API void* mx_system_alloc(size_t bytes);
 MX_API void mx_system_free(void* data);
 

@@ -258,7 +258,7 @@ void run_single_units(const Job& job, const Output& out, int64_t begin, int64_t 
 // With too few tasks for the threads: the pieces in parallel, then the rest in order.
 int run_pieces(const mx_call* call, const Job& job, const Output& out) {
   const int64_t total = job.tasks * job.pieces, bytes = total * job.width * sizeof(Wide);
-  Wide* ready = (Wide*)mx_alloc(bytes);
+  Wide* ready = (Wide*)mx_system_alloc(bytes);
   if (!ready) return -1;
   parallel_for(call->threads, total, 1, [&](int64_t begin, int64_t end) {
     alignas(64) Wide piece[kColumns + kVecBytes];
@@ -269,7 +269,7 @@ int run_pieces(const mx_call* call, const Job& job, const Output& out) {
     }
   });
   run_tasks(job, out, ready, 0, job.tasks);
-  mx_free(ready, bytes);
+  mx_system_free(ready);
   return 0;
 }
 

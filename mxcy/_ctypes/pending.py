@@ -21,6 +21,7 @@ def keep(references, written, size):
     drain()
     while _kept and (len(_kept) >= _MOST_OPERATIONS or _kept_bytes + size > _MOST_BYTES):
         settle(next(iter(_kept.values()))[1], engine.READS)
+        drain()  # settle leaves it to us when the operation has just ended
     _newest += 1
     _kept[_newest] = references, written, size
     _kept_bytes += size

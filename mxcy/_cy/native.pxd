@@ -23,9 +23,6 @@ cdef extern from "mxcy.h" nogil:
         int32_t threads
         void *state
     ctypedef int (*mx_kernel)(const mx_call *)
-    ctypedef struct mx_alloc_hook:
-        void *(*alloc)(size_t bytes) noexcept nogil
-        void (*free)(void *data, size_t bytes) noexcept nogil
     enum:
         MX_NULL
         MX_WRITE
@@ -85,9 +82,6 @@ cdef extern from "mxcy.h" nogil:
     size_t mx_plan_scratch(const mx_plan *plan)
     int mx_plan_run(const mx_plan *plan, int32_t first, int32_t last, void **bases, void *scratch,
                     mx_rng *rng, int32_t *failed)
-    void *mx_alloc(size_t bytes)
-    void mx_free(void *data, size_t bytes)
-    void mx_set_alloc_hook(const mx_alloc_hook *hook)
     void *mx_system_alloc(size_t bytes)
     void mx_system_free(void *data)
     int32_t mx_threads()

@@ -28,6 +28,7 @@ cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
     while kept and (len(kept) >= MOST_OPERATIONS or kept_bytes + size > MOST_BYTES):
         _, oldest, _ = next(iter(kept.values()))
         settle(<mx_var *><size_t>oldest, MX_READS)
+        drain()  # settle leaves it to us when the operation has just ended
     newest += 1
     kept[newest] = (references, <size_t>written, size)
     kept_bytes += size
