@@ -214,7 +214,7 @@ class _Recorded:
         return [next(found) if want else None for want in self._bound.wanted]
 
 
-def run_eagerly(entries, arrays):
+def run_eagerly(entries, arrays, watch=None):
     """Run a symbol operator by operator, recorded on the tape when recording is on.
 
     Parameters
@@ -222,6 +222,8 @@ def run_eagerly(entries, arrays):
     entries : list of (SymbolNode, int)
     arrays : dict of str to NDArray
         The variables' values by name.
+    watch : callable, optional
+        ``watch(node, inputs, outputs)`` is called after every operator, with lists of arrays.
 
     Returns
     -------
@@ -237,6 +239,8 @@ def run_eagerly(entries, arrays):
         if node.op.in_symbols.subgraphs:
             inputs = [results[id(source)][index] for source, index in node.inputs]
             results[id(node)] = _run_expanded(node, inputs)
+            if watch is not None:
+                watch(node, inputs, results[id(node)])
             continue
         known = node.op.schema.by_name
         given = {name: text for name, text in node.attrs.items() if name in known}
@@ -247,6 +251,8 @@ def run_eagerly(entries, arrays):
         else:
             found = function(node.op)(*inputs, **given)
         results[id(node)] = [found] if isinstance(found, NDArray) else found
+        if watch is not None:
+            watch(node, inputs, results[id(node)])
     return [results[id(node)][index] for node, index in entries]
 
 

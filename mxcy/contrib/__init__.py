@@ -1,5 +1,5 @@
 """Contributed tools."""
 
-from mxcy.contrib import memonger
+from mxcy.contrib import memonger, text
 
-__all__ = ["memonger"]
+__all__ = ["memonger", "text"]

@@ -1,6 +1,18 @@
 """Gluon: networks made of blocks, and what is needed to train them."""
 
-from mxcy.gluon import block, data, loss, metric, model_zoo, nn, parameter, rnn, trainer, utils
+from mxcy.gluon import (
+    block,
+    contrib,
+    data,
+    loss,
+    metric,
+    model_zoo,
+    nn,
+    parameter,
+    rnn,
+    trainer,
+    utils,
+)
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.parameter import (
     Constant,
@@ -22,6 +34,7 @@ __all__ = [
     "SymbolBlock",
     "Trainer",
     "block",
+    "contrib",
     "data",
     "loss",
     "metric",

@@ -3,16 +3,22 @@
 from mxcy import autograd, symbol
 from mxcy import ndarray as nd
 from mxcy.context import current_context
-from mxcy.gluon.graph_calls import GraphCalls
+from mxcy.gluon.graph_calls import GraphCalls, infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.plain_block import Block
-from mxcy.gluon.tracing import flatten, holds_values
+from mxcy.gluon.tracing import flatten, holds_values, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
-__all__ = ["HybridBlock"]
+__all__ = ["HybridBlock", "calls_hybrid_forward"]
+
+
+def calls_hybrid_forward(function):
+    """Mark a `forward` that only gives names to arguments and calls that of `HybridBlock`."""
+    function.calls_hybrid_forward = True
+    return function
 
 
 class HybridBlock(Block):
@@ -31,13 +37,14 @@ class HybridBlock(Block):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._computes_in_hybrid = cls.forward is HybridBlock.forward
+        cls._computes_in_hybrid = getattr(cls.forward, "calls_hybrid_forward", False)
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix, params)
         self._active = self._settles_first = False
         self._flags = {}
         self._calls = None  # a GraphCalls while the block runs as a graph
+        self._op_hook = None  # a function for `run_eagerly` that shows each operator's arrays
 
     def register_child(self, block, name=None):
         if not isinstance(block, HybridBlock):
@@ -115,31 +122,83 @@ class HybridBlock(Block):
             **kwargs,
         )
 
-    def infer_shape(self, *args):
-        """Set the shapes of the block's own parameters from inputs.
+    def register_op_hook(self, callback, monitor_all=False):
+        def show(node, inputs, outputs):
+            operator = node.op.name
+            if monitor_all:
+                names = [f"input{number}" for number in range(len(inputs))]
+                if not node.op.variadic:
+                    names = node.op.arguments(node.parsed)
+                for name, array in zip(names, inputs, strict=True):
+                    callback(f"{node.name}_{name}", operator, array)
+            for name, array in zip(node.outputs(), outputs, strict=False):
+                callback(f"{node.name}_{name}", operator, array)
 
-        Blocks that compute in `forward` and have parameters of unknown shape define this; those
-        with `hybrid_forward` need not.
+        self._op_hook = show
+        super().register_op_hook(callback, monitor_all)
+
+    register_op_hook.__doc__ = Block.register_op_hook.__doc__
+
+    def infer_shape(self, *args):
+        """Set the unknown shapes of the parameters from inputs.
+
+        Blocks that compute in `forward` and have parameters of unknown shape define this; for
+        those with `hybrid_forward` the operators tell.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The inputs.
+
+        Raises
+        ------
+        DeferredInitializationError
+            When the block computes in `forward` and does not define this.
+        """
+        if not self._computes_in_hybrid:
+            raise DeferredInitializationError(
+                f"{type(self).__name__} has parameters of unknown shape and does not define "
+                "infer_shape; define it or specify the shapes."
+            )
+        infer_parameters(*self._traced_for(args))
+
+    def infer_type(self, *args):
+        """Set the element types of the parameters from inputs.
 
         Parameters
         ----------
         *args : NDArray
             The inputs.
         """
-        raise DeferredInitializationError(
-            f"{type(self).__name__} has parameters of unknown shape and does not define "
-            "infer_shape; define it or specify the shapes."
+        found, flat = self._traced_for(args)
+        types, _, state_types = found.symbol.infer_type(
+            **{name: array.dtype for name, array in zip(found.inputs, flat, strict=True)}
         )
+        names = (*found.symbol.list_arguments(), *found.symbol.list_auxiliary_states())
+        for name, dtype in zip(names, (*types, *state_types), strict=True):
+            if name in found.parameters:
+                found.parameters[name].dtype = dtype
+
+    def _traced_for(self, args):
+        """The Trace for such inputs, and the inputs as a list of arrays."""
+        flat, form = flatten(args)
+        return trace(self, form, len(flat)), flat
 
     def _settle_parameters(self, args):
         """Initialize own parameters whose initialization waited for the inputs."""
         waiting = [p for p in self._params.values() if p._pending is not None]
         if not all(shape_is_known(parameter.shape) for parameter in waiting):
-            if type(self).infer_shape is HybridBlock.infer_shape and self._computes_in_hybrid:
+            if not self._infer_from_inputs(args):
                 return  # the operators will tell
-            self.infer_shape(*args)
         for parameter in waiting:
             parameter._finish_deferred_init()
+
+    def _infer_from_inputs(self, args):
+        """Set unknown shapes by `infer_shape`, unless the operators will tell them."""
+        if type(self).infer_shape is HybridBlock.infer_shape and self._computes_in_hybrid:
+            return False
+        self.infer_shape(*args)
+        return True
 
     def _settle_tree(self, args):
         """Initialize what waits in the whole tree before anything is computed, as a graph does.
@@ -151,17 +210,41 @@ class HybridBlock(Block):
             with autograd.pause(train_mode=False):
                 self.forward(*args)
 
-    def optimize_for(self, x, *args, backend=None, clear=False, **kwargs):
+    def optimize_for(
+        self,
+        x,
+        *args,
+        backend=None,
+        clear=False,
+        static_alloc=False,
+        static_shape=False,
+        inline_limit=2,
+        forward_bulk_size=None,
+        backward_bulk_size=None,
+        **kwargs,
+    ):
         """Hybridize, and run once so that the graph is made.
 
         Parameters
         ----------
         x, *args : NDArray
             The inputs.
-        backend, clear, **kwargs
+        backend, clear, static_alloc, static_shape, inline_limit, **kwargs
+            See `hybridize`.
+        forward_bulk_size, backward_bulk_size : int, optional
             See `hybridize`.
         """
-        self.hybridize(True, backend=backend, clear=clear, **kwargs)
+        self.hybridize(
+            True,
+            backend=backend,
+            clear=clear,
+            static_alloc=static_alloc,
+            static_shape=static_shape,
+            inline_limit=inline_limit,
+            forward_bulk_size=forward_bulk_size,
+            backward_bulk_size=backward_bulk_size,
+            **kwargs,
+        )
         with autograd.pause():
             self(x, *args)
 
@@ -187,18 +270,18 @@ class HybridBlock(Block):
         RuntimeError
             When the block has not been hybridized and called.
         """
-        trace = None if self._calls is None else self._calls.only_trace()
-        if trace is None:
+        found = None if self._calls is None else self._calls.only_trace()
+        if found is None:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with this block at least "
                 "once before calling export."
             )
         symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
-        trace.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
-        states = set(trace.symbol.list_auxiliary_states())
+        found.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
+        states = set(found.symbol.list_auxiliary_states())
         arrays = {
             f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
-            for name, parameter in trace.parameters.items()
+            for name, parameter in found.parameters.items()
         }
         nd.save(parameter_file, arrays)
         return symbol_file, parameter_file
@@ -212,7 +295,7 @@ class HybridBlock(Block):
                 if self._calls is None:
                     self._calls = GraphCalls(self, self._flags)
                 if self._calls.can_run(flat, form):
-                    return self._calls.run(flat, form)
+                    return self._calls.run(flat, form, self._op_hook)
         return self._evaluate_plainly(args)
 
     def _evaluate_plainly(self, args):
@@ -222,6 +305,7 @@ class HybridBlock(Block):
             self._settle_parameters(args)
         return self.forward(*args)
 
+    @calls_hybrid_forward
     def forward(self, x, *args):
         """Compute by `hybrid_forward`; see `Block.forward`.
 

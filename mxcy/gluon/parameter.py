@@ -397,6 +397,28 @@ class Parameter:
 
     list_device = list_ctx
 
+    def row_sparse_data(self, row_id):
+        """Return the rows of a row-sparse parameter; arrays here are dense, so this refuses.
+
+        Parameters
+        ----------
+        row_id : NDArray
+            The rows.
+
+        Raises
+        ------
+        RuntimeError
+            Always: `data` has the whole array.
+        """
+        raise RuntimeError(
+            f"Parameter '{self.name}' has no rows to pick, its storage is default (asked for by "
+            f"row_sparse_data of rows {row_id.asnumpy().tolist()}). Please use data() instead."
+        )
+
+    def list_row_sparse_data(self, row_id):
+        """Return the rows on all contexts; see `row_sparse_data`."""
+        return [self.row_sparse_data(row_id)]
+
     def set_data(self, data):
         """Set the value on all contexts.
 

@@ -307,6 +307,37 @@ class Block(ParameterFiles):
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
+    def save(self, prefix):
+        """Write the model's structure, its graphs (of hybridized blocks) and its parameters.
+
+        Parameters
+        ----------
+        prefix : str
+            The files are ``PREFIX-model.json`` and ``PREFIX-model.params``.
+        """
+        from mxcy.gluon.saved_models import save_model
+
+        save_model(self, prefix)
+
+    def load(self, prefix):
+        """Read what `save` wrote; this block must be made in the same way as that one.
+
+        Blocks that were hybridized then are again, with the graphs they had.
+
+        Parameters
+        ----------
+        prefix : str
+            See `save`.
+
+        Raises
+        ------
+        MXNetError
+            When there is no such file, or it is of another model.
+        """
+        from mxcy.gluon.saved_models import load_model
+
+        load_model(self, prefix)
+
     # -- the computation --------------------------------------------------------------------------
 
     def register_forward_pre_hook(self, hook):
@@ -340,6 +371,22 @@ class Block(ParameterFiles):
         handle = HookHandle()
         handle.attach(self._forward_hooks, hook)
         return handle
+
+    def register_op_hook(self, callback, monitor_all=False):
+        """Have a function called with what the operators of hybridized blocks compute.
+
+        The graphs then run operator by operator.
+
+        Parameters
+        ----------
+        callback : callable
+            ``callback(name, operator, array)``: such as ``"dense0_fwd_output"``,
+            ``"FullyConnected"`` and the array.
+        monitor_all : bool
+            Show the operators' inputs too, such as ``"dense0_fwd_weight"``.
+        """
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
 
     def __call__(self, *args):
         """Compute: run the hooks around `forward`."""

@@ -4,6 +4,7 @@ from mxcy import dtypes
 from mxcy import symbol as sym
 from mxcy.gluon.graph_calls import Traced
 from mxcy.gluon.hybrid_block import HybridBlock
+from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.tracing import Trace, flatten, regroup
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
@@ -26,7 +27,8 @@ class SymbolBlock(HybridBlock):
     """
 
     def __init__(self, outputs, inputs, params=None):
-        super().__init__(prefix="", params=params)
+        super().__init__(prefix="")
+        self._params = ParameterDict("", params)
         if isinstance(outputs, Symbol) and len(outputs) == 1:
             flat, self._form = [outputs], None
         else:

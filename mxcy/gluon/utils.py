@@ -23,6 +23,7 @@ __all__ = [
     "download",
     "replace_file",
     "shape_is_known",
+    "split_rnn_params",
     "HookHandle",
 ]
 
@@ -264,6 +265,51 @@ def shape_is_known(shape):
     bool
     """
     return shape is not None and all(extent > 0 for extent in shape)
+
+
+def split_rnn_params(
+    param, mode, num_layers, input_size, hidden_size, bidirectional=False, projection_size=None
+):
+    """Cut the parameters of operator RNN into the weights and biases of the layers.
+
+    Parameters
+    ----------
+    param : NDArray
+        The operator's parameters, one after the other.
+    mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
+        Kind of the cells.
+    num_layers, input_size, hidden_size : int
+        Number of layers, and widths of inputs and states.
+    bidirectional : bool
+        Whether there are two directions.
+    projection_size : int, optional
+        Width of projected states.
+
+    Returns
+    -------
+    dict of str to NDArray
+        By names such as ``l0_i2h_weight``: ``l`` and ``r`` stand for the directions.
+    """
+    from mxcy.ops.rnn_cells import CELLS
+
+    rows, width = CELLS[mode].gates * hidden_size, projection_size or hidden_size
+    directions = ("l", "r") if bidirectional else ("l",)
+    layers = [f"{direction}{layer}" for layer in range(num_layers) for direction in directions]
+    shapes = {}
+    for number, layer in enumerate(layers):
+        first = number < len(directions)
+        source = input_size if first else width * len(directions)
+        shapes[f"{layer}_i2h_weight"] = (rows, source)
+        shapes[f"{layer}_h2h_weight"] = (rows, width)
+        if projection_size:
+            shapes[f"{layer}_h2r_weight"] = (projection_size, hidden_size)
+    for layer in layers:
+        shapes[f"{layer}_i2h_bias"] = shapes[f"{layer}_h2h_bias"] = (rows,)
+    found, begin = {}, 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        found[name], begin = param[begin:end].reshape(shape), end
+    return found
 
 
 class HookHandle:

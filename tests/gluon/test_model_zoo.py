@@ -31,9 +31,7 @@ def test_parameters_are_those_of_mxnet(name):
     assert found == [entry[:2] for entry in CONTENT["parameters"][name]]
 
 
-@pytest.mark.parametrize(
-    "name", ["alexnet", "vgg11_bn", "resnet50_v1", "resnet18_v2", "inceptionv3"]
-)
+@pytest.mark.parametrize("name", NAMED)
 def test_shapes_are_those_of_mxnet(name):
     net = vision.get_model(name)
     height = 299 if name == "inceptionv3" else 224
@@ -51,10 +49,10 @@ def test_operators_are_named_as_in_mxnet(name):
     assert internals(mx, name) == CONTENT["internals"][name]
 
 
-@pytest.mark.parametrize(("name", "thumbnail"), COMPUTED)
-def test_outputs_are_those_of_mxnet(name, thumbnail):
+@pytest.mark.parametrize("name", COMPUTED)
+def test_outputs_are_those_of_mxnet(name):
     expected = np.array(CONTENT["outputs"][name])
-    found = computed(mx, name, thumbnail)
+    found = computed(mx, name, *COMPUTED[name])
     assert np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
@@ -73,6 +71,9 @@ def test_model_is_found_by_name():
     assert mx.gluon.model_zoo.get_model is vision.get_model
     with pytest.raises(ValueError, match="Model foo is not supported(.|\n)*inceptionv3"):
         vision.get_model("foo")
+    assert isinstance(vision.get_model("MobileNetV2_0.5", classes=7), vision.MobileNetV2)
+    with pytest.raises(AssertionError, match="SqueezeNet version 1.2"):
+        vision.SqueezeNet("1.2")
     with pytest.raises(AssertionError, match="Invalid number of layers: 19"):
         vision.get_resnet(1, 19)
     with pytest.raises(AssertionError, match="Invalid resnet version: 3"):
@@ -145,5 +146,13 @@ def test_missing_file_is_told(tmp_path, monkeypatch):
     expected = f"{re.escape(str(tmp_path))}.*alexnet-44335d1f.params.*44335d1f.*MXNET_GLUON_REPO"
     with pytest.raises(mx.MXNetError, match=expected):
         vision.alexnet(pretrained=True, root=str(tmp_path))
+    for make, file in (
+        (vision.densenet121, "densenet121-f27dbf2d"),
+        (vision.mobilenet0_5, "mobilenet0.5-8e9d539c"),
+        (vision.mobilenet_v2_0_75, "mobilenetv2_0.75-e2be7b72"),
+        (vision.squeezenet1_1, "squeezenet1.1-33ba0f93"),
+    ):
+        with pytest.raises(mx.MXNetError, match=f"{file}.params"):
+            make(pretrained=True, root=str(tmp_path), device=mx.cpu())
     with pytest.raises(ValueError, match="Pretrained model for foo is not available"):
         model_store.get_model_file("foo", root=str(tmp_path))

@@ -1,6 +1,9 @@
 """What all losses share."""
 
+import inspect
+
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.hybrid_block import calls_hybrid_forward
 
 __all__ = ["Loss"]
 
@@ -17,6 +20,11 @@ class Loss(HybridBlock):
     **kwargs
         See `Block`.
     """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "hybrid_forward" in cls.__dict__ and "forward" not in cls.__dict__:
+            cls.forward = _named_forward(cls.hybrid_forward)
 
     def __init__(self, weight, batch_axis, **kwargs):
         super().__init__(**kwargs)
@@ -43,3 +51,21 @@ class Loss(HybridBlock):
 def softplus_of_minus_abs(F, x):
     """``log(1 + exp(-|x|))``, without overflow."""
     return F.Activation(-F.abs(x), act_type="softrelu")
+
+
+def _named_forward(hybrid_forward):
+    """A `forward` with the arguments of a `hybrid_forward`, less the operators."""
+    this, _, *arguments = inspect.signature(hybrid_forward).parameters.values()
+    signature = inspect.Signature([this, *arguments])
+
+    @calls_hybrid_forward
+    def forward(self, *args, **kwargs):
+        if kwargs:
+            bound = signature.bind_partial(self, *args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args[1:]
+        return HybridBlock.forward(self, *args)
+
+    forward.__signature__ = signature
+    forward.__doc__ = "Compute the loss of each instance."
+    return forward

@@ -8,6 +8,7 @@ from mxcy.gluon.nn.basic_layers import *  # noqa: F403
 from mxcy.gluon.nn.basic_layers import __all__ as _basic_layers
 from mxcy.gluon.nn.conv_layers import *  # noqa: F403
 from mxcy.gluon.nn.conv_layers import __all__ as _conv_layers
+from mxcy.gluon.symbol_block import SymbolBlock
 
-__all__ = ["Block", "HybridBlock", "activations", "basic_layers", "conv_layers"]
+__all__ = ["Block", "HybridBlock", "SymbolBlock", "activations", "basic_layers", "conv_layers"]
 __all__ += _activations + _basic_layers + _conv_layers

@@ -20,6 +20,7 @@ from mxcy.gluon.nn.norm_layers import (
     GroupNorm,
     InstanceNorm,
     LayerNorm,
+    SyncBatchNorm,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "InstanceNorm",
     "LayerNorm",
     "GroupNorm",
+    "SyncBatchNorm",
     "Flatten",
     "Lambda",
     "HybridLambda",

@@ -3,7 +3,9 @@
 from mxcy import dtypes
 from mxcy.gluon.block import HybridBlock
 
-__all__ = ["BatchNorm", "BatchNormReLU", "LayerNorm", "GroupNorm", "InstanceNorm"]
+__all__ = [
+    "BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm",
+]  # fmt: skip
 
 
 class _ScaleAndShift(HybridBlock):
@@ -125,6 +127,66 @@ class BatchNormReLU(BatchNorm):
     def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var):
         out = super().hybrid_forward(F, x, gamma, beta, running_mean, running_var)
         return F.Activation(out, act_type="relu")
+
+
+class SyncBatchNorm(BatchNorm):
+    """Batch normalization whose statistics are those of the batches on all devices.
+
+    Contexts of the CPU are one device, whose parts of a batch are normalized one by one.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels; found out from the first batch when 0.
+    num_devices : int, optional
+        Number of devices.
+    momentum, epsilon, center, scale, use_global_stats
+        See `BatchNorm`.
+    beta_initializer, gamma_initializer : str or Initializer
+        Initializers of shift and scale.
+    running_mean_initializer, running_variance_initializer : str or Initializer
+        Initializers of the running averages.
+    **kwargs
+        See `Block`.
+    """
+
+    def __init__(
+        self,
+        in_channels=0,
+        num_devices=None,
+        momentum=0.9,
+        epsilon=1e-5,
+        center=True,
+        scale=True,
+        use_global_stats=False,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        running_mean_initializer="zeros",
+        running_variance_initializer="ones",
+        **kwargs,
+    ):
+        super().__init__(
+            1,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            use_global_stats,
+            beta_initializer,
+            gamma_initializer,
+            running_mean_initializer,
+            running_variance_initializer,
+            in_channels,
+            **kwargs,
+        )
+        del self._kwargs["axis"]
+        self._kwargs["ndev"] = 1 if num_devices is None else num_devices
+        self._kwargs["key"] = self.prefix
+
+    def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var):
+        return F.contrib.SyncBatchNorm(
+            x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs
+        )
 
 
 class LayerNorm(_ScaleAndShift):

@@ -1,6 +1,6 @@
 """Recurrent layers and cells."""
 
-from mxcy.gluon.rnn import rnn_cell, rnn_layer
+from mxcy.gluon.rnn import conv_rnn_cell, rnn_cell, rnn_layer
 from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
 from mxcy.gluon.rnn.cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from mxcy.gluon.rnn.containers import (
@@ -33,5 +33,6 @@ __all__ = [
     "Conv2DLSTMCell", "Conv2DRNNCell", "Conv3DGRUCell", "Conv3DLSTMCell", "Conv3DRNNCell",
     "DropoutCell", "GRU", "GRUCell", "HybridRecurrentCell", "HybridSequentialRNNCell", "LSTM",
     "LSTMCell", "LSTMPCell", "ModifierCell", "RNN", "RNNCell", "RecurrentCell", "ResidualCell",
-    "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell", "rnn_cell", "rnn_layer",
+    "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell", "conv_rnn_cell", "rnn_cell",
+    "rnn_layer",
 ]  # fmt: skip

@@ -2,10 +2,13 @@
 
 from mxcy import ndarray
 from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn import sequences
 from mxcy.symbol import Symbol
 
-__all__ = ["HybridRecurrentCell", "RecurrentCell", "begin_states", "cells_info", "finished"]
+__all__ = [
+    "HybridRecurrentCell", "RecurrentCell", "StepCell", "begin_states", "cells_info", "finished",
+]  # fmt: skip
 
 
 def begin_states(infos, func, prefix, **kwargs):
@@ -83,6 +86,24 @@ class RecurrentCell(Block):
             )
         return begin_states(self.state_info(batch_size), func, self.prefix, **kwargs)
 
+    def forward(self, inputs, states):
+        """Do one step.
+
+        Parameters
+        ----------
+        inputs : NDArray or Symbol
+            Those of the step, (batch, channels).
+        states : list of NDArray or Symbol
+            Those before the step.
+
+        Returns
+        -------
+        output : NDArray or Symbol
+        states : list of NDArray or Symbol
+            Those after the step.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define forward")
+
     def unroll(
         self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
     ):
@@ -153,6 +174,46 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
 
+    @calls_hybrid_forward
+    def forward(self, x, *args):
+        """Do one step by `hybrid_forward`; see `RecurrentCell.forward`."""
+        return HybridBlock.forward(self, x, *args)
+
+    def infer_shape(self, i, x, is_bidirect):
+        """Set unknown shapes of parameters; nothing to do for cells that know theirs.
+
+        Parameters
+        ----------
+        i : int
+            Number of the cell in a stack.
+        x : NDArray
+            The inputs of the stack.
+        is_bidirect : bool
+            Whether the cells below have two directions.
+        """
+
+    def _infer_from_inputs(self, args):
+        if type(self).infer_shape is HybridRecurrentCell.infer_shape:
+            return not self._computes_in_hybrid
+        self.infer_shape(0, args[0], False)
+        return True
+
     def hybrid_forward(self, F, x, *args, **kwargs):
         """Do one step with the operators of `F`; see `RecurrentCell.forward`."""
         raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")
+
+
+class StepCell(HybridRecurrentCell):
+    """A hybrid cell that takes inputs and states and nothing else.
+
+    Parameters
+    ----------
+    prefix, params
+        See `Block`.
+    """
+
+    @calls_hybrid_forward
+    def forward(self, inputs, states):
+        return HybridBlock.forward(self, inputs, states)
+
+    forward.__doc__ = RecurrentCell.forward.__doc__

@@ -1,6 +1,6 @@
 """The recurrent cells themselves; see operator RNN for what they compute."""
 
-from mxcy.gluon.rnn.cell import HybridRecurrentCell
+from mxcy.gluon.rnn.cell import StepCell
 
 __all__ = ["GRUCell", "LSTMCell", "LSTMPCell", "RNNCell"]
 
@@ -16,7 +16,7 @@ def activate(F, x, activation):
     return activation(x)
 
 
-class _DenseCell(HybridRecurrentCell):
+class _DenseCell(StepCell):
     """A cell whose gates are dense layers of the input and of the hidden state.
 
     Parameters
@@ -25,28 +25,37 @@ class _DenseCell(HybridRecurrentCell):
     gates : int
     input_size : int
         Found out from the first input when 0.
-    sizes : int
-        The width of the hidden state that comes back, `hidden_size` but for projections.
+    initializers : dict of str to (str or Initializer)
+        By the parameters' names.
+    projection : int, optional
+        The width of the hidden state that comes back, where that is a projection.
     """
 
     def __init__(
-        self, hidden_size, gates, input_size, initializers, prefix, params, recurrent_size=None
+        self, hidden_size, gates, input_size, initializers, prefix, params, projection=None
     ):  # fmt: skip
         super().__init__(prefix=prefix, params=params)
         self._hidden_size, self._gates, self._input_size = hidden_size, gates, input_size
         rows = gates * hidden_size
         shapes = {
             "i2h_weight": (rows, input_size),
-            "h2h_weight": (rows, recurrent_size or hidden_size),
+            "h2h_weight": (rows, projection or hidden_size),
             "i2h_bias": (rows,),
             "h2h_bias": (rows,),
         }
-        for (name, shape), init in zip(shapes.items(), initializers, strict=True):
-            self._enter(name, shape, init)
+        if projection is not None:
+            shapes["h2r_weight"] = (projection, hidden_size)
+        # biases come last, as values are drawn in this order
+        for name in sorted(shapes, key=lambda name: name.endswith("bias")):
+            parameter = self.params.get(
+                name, shape=shapes[name], init=initializers[name], allow_deferred_init=True
+            )
+            setattr(self, name, parameter)
 
-    def _enter(self, name, shape, init):
-        parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
-        setattr(self, name, parameter)
+    def infer_shape(self, i, x, is_bidirect):
+        """Set the width of the inputs; see `HybridRecurrentCell.infer_shape`."""
+        width = x.shape[-1] if i == 0 else self.h2h_weight.shape[1] * (2 if is_bidirect else 1)
+        self.i2h_weight.shape = (self.i2h_weight.shape[0], width)
 
     def state_info(self, batch_size=0):
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
@@ -94,10 +103,10 @@ class RNNCell(_DenseCell):
         prefix=None,
         params=None,
     ):
-        initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer,
-        )  # fmt: skip
+        initializers = {
+            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
+        }  # fmt: skip
         super().__init__(hidden_size, 1, input_size, initializers, prefix, params)
         self._activation = activation
 
@@ -142,10 +151,10 @@ class LSTMCell(_DenseCell):
         activation="tanh",
         recurrent_activation="sigmoid",
     ):
-        initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer,
-        )  # fmt: skip
+        initializers = {
+            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
+        }  # fmt: skip
         super().__init__(hidden_size, 4, input_size, initializers, prefix, params)
         self._activation, self._recurrent_activation = activation, recurrent_activation
 
@@ -203,10 +212,10 @@ class GRUCell(_DenseCell):
         activation="tanh",
         recurrent_activation="sigmoid",
     ):
-        initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer,
-        )  # fmt: skip
+        initializers = {
+            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
+        }  # fmt: skip
         super().__init__(hidden_size, 3, input_size, initializers, prefix, params)
         self._activation, self._recurrent_activation = activation, recurrent_activation
 
@@ -262,13 +271,13 @@ class LSTMPCell(_DenseCell):
         prefix=None,
         params=None,
     ):
-        initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer,
-        )  # fmt: skip
+        initializers = {
+            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
+            "h2r_weight": h2r_weight_initializer, "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }  # fmt: skip
         super().__init__(hidden_size, 4, input_size, initializers, prefix, params, projection_size)
         self._projection_size = projection_size
-        self._enter("h2r_weight", (projection_size, hidden_size), h2r_weight_initializer)
 
     def _alias(self):
         return "lstmp"

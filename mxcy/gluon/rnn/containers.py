@@ -5,6 +5,7 @@ from mxcy.gluon.rnn import sequences
 from mxcy.gluon.rnn.cell import (
     HybridRecurrentCell,
     RecurrentCell,
+    StepCell,
     cells_info,
     finished,
 )
@@ -27,6 +28,15 @@ class _Stack:
     @property
     def _cells(self):
         return list(self._children.values())
+
+    def __call__(self, inputs, states):
+        """Do one step; see `RecurrentCell.forward`."""
+        return super().__call__(inputs, states)
+
+    def infer_shape(self, _, x, is_bidirect):
+        """Have the cells set their shapes; see `HybridRecurrentCell.infer_shape`."""
+        for number, cell in enumerate(self._cells):
+            cell.infer_shape(number, x, is_bidirect)
 
     def state_info(self, batch_size=0):
         return cells_info(self._cells, batch_size)
@@ -99,7 +109,7 @@ class SequentialRNNCell(_Stack, RecurrentCell):
         return self._step(inputs, states)
 
 
-class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
+class HybridSequentialRNNCell(_Stack, StepCell):
     """Hybrid cells one above the other.
 
     Parameters
@@ -131,6 +141,11 @@ class BidirectionalCell(HybridRecurrentCell):
         self.register_child(l_cell, "l_cell")
         self.register_child(r_cell, "r_cell")
         self._output_prefix = output_prefix
+
+    def infer_shape(self, i, x, is_bidirect):
+        """Have both cells set their shapes; see `HybridRecurrentCell.infer_shape`."""
+        for cell in self._children.values():
+            cell.infer_shape(i, x, is_bidirect)
 
     def __call__(self, inputs, states):
         raise NotImplementedError("Bidirectional cannot be stepped. Please use unroll")

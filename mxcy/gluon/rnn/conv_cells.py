@@ -1,6 +1,6 @@
 """Recurrent cells whose products are convolutions: states are images."""
 
-from mxcy.gluon.rnn.cell import HybridRecurrentCell
+from mxcy.gluon.rnn.cell import StepCell
 from mxcy.gluon.rnn.cells import activate, gru_step, lstm_step
 
 __all__ = [
@@ -18,7 +18,7 @@ def _tuple(value, dims, name):
     return value
 
 
-class _ConvCell(HybridRecurrentCell):
+class _ConvCell(StepCell):
     """A cell with convolutions of its input and its hidden state; the latter keep the extents."""
 
     _dims, _gates, _states = 2, 1, 1

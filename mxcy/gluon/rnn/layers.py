@@ -2,6 +2,7 @@
 
 from mxcy import ndarray
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
 from mxcy.ops.rnn_cells import CELLS
 from mxcy.symbol import Symbol
@@ -124,6 +125,12 @@ class _Layer(HybridBlock):
         lengths = [] if sequence_length is None else [sequence_length]
         outputs, states = super().__call__(inputs, list(states), *lengths, **kwargs)
         return (outputs, states) if returns_states else outputs
+
+    @calls_hybrid_forward
+    def forward(self, inputs, states, sequence_length=None):
+        """Run the layers over sequences; see `__call__`."""
+        lengths = [] if sequence_length is None else [sequence_length]
+        return super().forward(inputs, states, *lengths)
 
     def hybrid_forward(self, F, inputs, states, sequence_length=None, **parameters):
         if not isinstance(inputs, Symbol):

@@ -2,13 +2,13 @@
 
 from mxcy import ndarray
 from mxcy.gluon.rnn import sequences
-from mxcy.gluon.rnn.cell import HybridRecurrentCell, finished
+from mxcy.gluon.rnn.cell import StepCell, finished
 from mxcy.gluon.rnn.containers import BidirectionalCell
 
 __all__ = ["DropoutCell", "ModifierCell", "ResidualCell", "VariationalDropoutCell", "ZoneoutCell"]
 
 
-class DropoutCell(HybridRecurrentCell):
+class DropoutCell(StepCell):
     """Dropout on the inputs; it has no state.
 
     Parameters
@@ -53,7 +53,7 @@ class DropoutCell(HybridRecurrentCell):
         return f"{type(self).__name__}(rate={self._rate}, axes={self._axes})"
 
 
-class ModifierCell(HybridRecurrentCell):
+class ModifierCell(StepCell):
     """What changes another cell; its parameters are that cell's.
 
     Parameters
@@ -90,6 +90,10 @@ class ModifierCell(HybridRecurrentCell):
             return self.base_cell.begin_state(batch_size, func, **kwargs)
         finally:
             self.base_cell._modified = True
+
+    def infer_shape(self, i, x, is_bidirect):
+        """Have the changed cell set its shapes; see `HybridRecurrentCell.infer_shape`."""
+        self.base_cell.infer_shape(i, x, is_bidirect)
 
     def hybrid_forward(self, F, inputs, states):
         raise NotImplementedError(f"{type(self).__name__} does not define hybrid_forward")

@@ -7,6 +7,7 @@ from mxcy.gluon.rnn.containers import (
     HybridSequentialRNNCell,
     SequentialRNNCell,
 )
+from mxcy.gluon.rnn.dynamic import dynamic_unroll
 from mxcy.gluon.rnn.modifiers import (
     DropoutCell,
     ModifierCell,
@@ -14,9 +15,15 @@ from mxcy.gluon.rnn.modifiers import (
     VariationalDropoutCell,
     ZoneoutCell,
 )
+from mxcy.ndarray import NDArray
+from mxcy.symbol import Symbol
 
 __all__ = [
     "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell",
     "HybridSequentialRNNCell", "LSTMCell", "LSTMPCell", "ModifierCell", "RNNCell", "RecurrentCell",
-    "ResidualCell", "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell",
+    "ResidualCell", "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell", "dynamic_unroll",
+    "tensor_types",
 ]  # fmt: skip
+
+#: what cells take as inputs
+tensor_types = (Symbol, NDArray)

@@ -10,34 +10,60 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).parent / "zoo.json.gz"
-#: models that are also run: name, and whether for thumbnails
-COMPUTED = (("resnet18_v1", True), ("resnet50_v2", True), ("resnet34_v2", False))
+#: models that are also run: name, options, height of the images
+COMPUTED = {
+    "resnet18_v1": ({"thumbnail": True}, 32),
+    "resnet50_v2": ({"thumbnail": True}, 32),
+    "resnet34_v2": ({}, 32),
+    "resnet50_v1": ({}, 48),
+    "alexnet": ({}, 67),
+    "vgg11": ({}, 32),
+    "vgg13_bn": ({}, 32),
+    "densenet121": ({}, 224),
+    "inceptionv3": ({}, 299),
+    "mobilenet0.25": ({}, 64),
+    "mobilenet0.75": ({}, 48),
+    "mobilenetv2_0.5": ({}, 64),
+    "squeezenet1.0": ({}, 224),
+    "squeezenet1.1": ({}, 213),
+}
+
+
+def values(name, number, shape):
+    """Reproducible values for the parameter of that number."""
+    random = np.random.RandomState(number)
+    if name.endswith(("gamma", "var")):
+        return random.uniform(0.5, 1, shape)
+    scale = np.sqrt(3 / float(np.prod(shape[1:])))  # of variance 1 / inputs
+    return random.uniform(-scale, scale, shape)
 
 
 def filled(mx, net):
     """Give every parameter its own reproducible values."""
     for number, parameter in enumerate(net.collect_params().values()):
-        random = np.random.RandomState(number)
-        if parameter.name.endswith(("gamma", "var")):
-            values = random.uniform(0.5, 1, parameter.shape)
-        else:
-            fan = float(np.prod(parameter.shape[1:]))
-            values = random.standard_normal(parameter.shape) / np.sqrt(fan)
-        parameter.set_data(mx.nd.array(values))
+        parameter.set_data(mx.nd.array(values(parameter.name, number, parameter.shape)))
     return net
 
 
-def computed(mx, name, thumbnail):
+def images(height):
+    """Two pictures of noise."""
+    return np.random.RandomState(7).standard_normal((2, 3, height, height)).astype("float32")
+
+
+def computed(mx, name, options, height):
     """The outputs of a network of ten classes for two small images."""
-    net = mx.gluon.model_zoo.vision.get_model(name, classes=10, thumbnail=thumbnail)
+    net = mx.gluon.model_zoo.vision.get_model(name, classes=10, **options)
     net.initialize(mx.init.Zero())
-    images = np.random.RandomState(7).standard_normal((2, 3, 32, 32)).astype("float32")
-    net(mx.nd.array(images))
-    return filled(mx, net)(mx.nd.array(images)).asnumpy()
+    batch = mx.nd.array(images(height))
+    net(mx.nd.zeros(batch.shape))
+    return filled(mx, net)(batch).asnumpy()
 
 
 #: models whose operators' names are compared
-NAMED = ("alexnet", "vgg11_bn", "resnet50_v1", "resnet18_v2", "inceptionv3")
+NAMED = (
+    "alexnet", "vgg11_bn", "resnet50_v1", "resnet18_v2", "inceptionv3", "densenet121",
+    "mobilenet1.0", "mobilenetv2_1.0", "squeezenet1.0", "squeezenet1.1",
+)  # fmt: skip
 
 
 def internals(mx, name):
@@ -67,6 +93,9 @@ def _names():
     yield from (f"vgg{layers}{bn}" for layers in (11, 13, 16, 19) for bn in ("", "_bn"))
     yield from (f"resnet{n}_v{version}" for n in (18, 34, 50, 101, 152) for version in (1, 2))
     yield "inceptionv3"
+    yield from (f"densenet{layers}" for layers in (121, 161, 169, 201))
+    yield from (f"mobilenet{v}{m}" for v in ("", "v2_") for m in ("1.0", "0.75", "0.5", "0.25"))
+    yield from ("squeezenet1.0", "squeezenet1.1")
 
 
 def main():
@@ -76,7 +105,10 @@ def main():
     content = {
         "parameters": {name: _described(mx, name) for name in _names()},
         "internals": {name: internals(mx, name) for name in NAMED},
-        "outputs": {name: computed(mx, name, small).tolist() for name, small in COMPUTED},
+        "outputs": {
+            name: computed(mx, name, options, height).tolist()
+            for name, (options, height) in COMPUTED.items()
+        },
     }
     packed = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 9, mtime=0)
     FILE.write_bytes(packed)

@@ -7,18 +7,32 @@
 
 from mxcy.gluon.model_zoo.vision.alexnet import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.alexnet import __all__ as _alexnet
+from mxcy.gluon.model_zoo.vision.densenet import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.densenet import __all__ as _densenet
 from mxcy.gluon.model_zoo.vision.inception import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.inception import __all__ as _inception
+from mxcy.gluon.model_zoo.vision.mobilenet import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.mobilenet import __all__ as _mobilenet
 from mxcy.gluon.model_zoo.vision.resnet import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.resnet import __all__ as _resnet
+from mxcy.gluon.model_zoo.vision.squeezenet import *  # noqa: F403
+from mxcy.gluon.model_zoo.vision.squeezenet import __all__ as _squeezenet
 from mxcy.gluon.model_zoo.vision.vgg import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.vgg import __all__ as _vgg
 
-__all__ = ["get_model", *_alexnet, *_inception, *_resnet, *_vgg]
+__all__ = ["get_model", *_alexnet, *_densenet, *_inception, *_mobilenet, *_resnet, *_squeezenet]
+__all__ += _vgg
 
+_MULTIPLIERS = ("1.0", "0.75", "0.5", "0.25")
 # name in the zoo -> function of this module, where they differ
-_OTHER_NAMES = {"inceptionv3": "inception_v3"}
-_FAMILIES = ("alexnet", "inception_", "resnet", "vgg")
+_OTHER_NAMES = {
+    "inceptionv3": "inception_v3",
+    "squeezenet1.0": "squeezenet1_0",
+    "squeezenet1.1": "squeezenet1_1",
+    **{f"mobilenet{m}": f"mobilenet{m}".replace(".", "_") for m in _MULTIPLIERS},
+    **{f"mobilenetv2_{m}": f"mobilenet_v2_{m}".replace(".", "_") for m in _MULTIPLIERS},
+}
+_FAMILIES = ("alexnet", "densenet", "inception_", "mobilenet", "resnet", "squeezenet", "vgg")
 
 
 def _models():
@@ -43,6 +57,8 @@ def get_model(name, **kwargs):
         Where pretrained parameters live.
     root : str
         Folder of parameter files, by default ``models`` in MXNET_HOME.
+    device : Context
+        Another name of `ctx`.
 
     Returns
     -------

@@ -43,12 +43,12 @@ class AlexNet(HybridBlock):
         return self.output(self.features(x))
 
 
-def alexnet(pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B008
+def alexnet(pretrained=False, ctx=cpu(), root=None, *, device=None, **kwargs):  # noqa: B008
     """Make AlexNet.
 
     Parameters
     ----------
-    pretrained, ctx, root, **kwargs
+    pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 
     Returns
@@ -57,5 +57,5 @@ def alexnet(pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B008
     """
     net = AlexNet(**kwargs)
     if pretrained:
-        load_pretrained(net, "alexnet", ctx, root)
+        load_pretrained(net, "alexnet", device or ctx, root)
     return net

@@ -113,6 +113,29 @@ def _make_E(prefix):
     )
 
 
+def make_aux(classes):
+    """Make the classifier that may be put on the features of 17 x 17, to help training.
+
+    Parameters
+    ----------
+    classes : int
+        Number of outputs.
+
+    Returns
+    -------
+    HybridSequential
+    """
+    block = nn.HybridSequential(prefix="")
+    block.add(
+        nn.AvgPool2D(pool_size=5, strides=3),
+        _unit(128, ONE),
+        _unit(768, (5, 1, 0)),
+        nn.Flatten(),
+        nn.Dense(classes),
+    )
+    return block
+
+
 class Inception3(HybridBlock):
     """Inception v3, for images of 299 x 299.
 
@@ -154,12 +177,12 @@ class Inception3(HybridBlock):
         return self.output(self.features(x))
 
 
-def inception_v3(pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B008
+def inception_v3(pretrained=False, ctx=cpu(), root=None, *, device=None, **kwargs):  # noqa: B008
     """Make Inception v3.
 
     Parameters
     ----------
-    pretrained, ctx, root, **kwargs
+    pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 
     Returns
@@ -168,5 +191,5 @@ def inception_v3(pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B00
     """
     net = Inception3(**kwargs)
     if pretrained:
-        load_pretrained(net, "inceptionv3", ctx, root)
+        load_pretrained(net, "inceptionv3", device or ctx, root)
     return net

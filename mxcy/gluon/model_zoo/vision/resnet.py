@@ -304,7 +304,16 @@ resnet_block_versions = [
 ]
 
 
-def get_resnet(version, num_layers, pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B008
+def get_resnet(
+    version,
+    num_layers,
+    pretrained=False,
+    ctx=cpu(),  # noqa: B008
+    root=None,
+    *,
+    device=None,
+    **kwargs,
+):
     """Make a ResNet.
 
     Parameters
@@ -313,7 +322,7 @@ def get_resnet(version, num_layers, pretrained=False, ctx=cpu(), root=None, **kw
         1 or 2.
     num_layers : int
         18, 34, 50, 101 or 152.
-    pretrained, ctx, root, **kwargs
+    pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 
     Returns
@@ -333,7 +342,7 @@ def get_resnet(version, num_layers, pretrained=False, ctx=cpu(), root=None, **kw
     block = resnet_block_versions[version - 1][kind]
     net = resnet_net_versions[version - 1](block, layers, channels, **kwargs)
     if pretrained:
-        load_pretrained(net, f"resnet{num_layers}_v{version}", ctx, root)
+        load_pretrained(net, f"resnet{num_layers}_v{version}", device or ctx, root)
     return net
 
 

@@ -77,14 +77,22 @@ class VGG(HybridBlock):
         return self.output(self.features(x))
 
 
-def get_vgg(num_layers, pretrained=False, ctx=cpu(), root=None, **kwargs):  # noqa: B008
+def get_vgg(
+    num_layers,
+    pretrained=False,
+    ctx=cpu(),  # noqa: B008
+    root=None,
+    *,
+    device=None,
+    **kwargs,
+):
     """Make VGG.
 
     Parameters
     ----------
     num_layers : int
         11, 13, 16 or 19.
-    pretrained, ctx, root, **kwargs
+    pretrained, ctx, root, device, **kwargs
         See `mxcy.gluon.model_zoo.vision.get_model`.
 
     Returns
@@ -100,7 +108,7 @@ def get_vgg(num_layers, pretrained=False, ctx=cpu(), root=None, **kwargs):  # no
     net = VGG(layers, filters, **kwargs)
     if pretrained:
         ending = "_bn" if kwargs.get("batch_norm") else ""
-        load_pretrained(net, f"vgg{num_layers}{ending}", ctx, root)
+        load_pretrained(net, f"vgg{num_layers}{ending}", device or ctx, root)
     return net
 
 

@@ -1,0 +1,220 @@
+"""Saving networks while they are trained, and going on from what was saved."""
+
+import math
+import re
+import warnings
+from pathlib import Path
+
+from mxcy.gluon.contrib.estimator.events import BatchEnd, EpochEnd, TrainBegin
+from mxcy.gluon.contrib.estimator.improvement import Improvement
+from mxcy.metric import CompositeEvalMetric, EvalMetric
+
+__all__ = ["CheckpointHandler"]
+
+
+class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Saves parameters and the trainer's states every so many epochs or batches.
+
+    The files are ``PREFIX-epochEbatchB.params`` and ``.states``, ``PREFIX-best.params`` and
+    ``.states``, and, of hybridized networks, ``PREFIX-symbol.json``.
+
+    Parameters
+    ----------
+    model_dir : str
+        The folder; it is made if needed.
+    model_prefix : str
+        What the files' names begin with.
+    monitor : EvalMetric, optional
+        The metric that decides what is best: one of the estimator's.
+    verbose : int
+        Above 0, tell in the log what is saved.
+    save_best : bool
+        Also keep the best parameters.
+    mode : {'auto', 'min', 'max'}
+        Whether small or large values are good; 'auto' goes by the metric's name.
+    epoch_period, batch_period : int, optional
+        After how many epochs and batches it saves.
+    max_checkpoints : int
+        How many are kept besides the best one; older ones are deleted.
+    resume_from_checkpoint : bool
+        Go on from the latest one in the folder: what has been trained then counts for the number
+        of epochs or batches of ``fit``.
+
+    Raises
+    ------
+    ValueError
+        When `save_best` lacks a simple metric to go by.
+    """
+
+    def __init__(
+        self,
+        model_dir,
+        model_prefix="model",
+        monitor=None,
+        verbose=0,
+        save_best=False,
+        mode="auto",
+        epoch_period=1,
+        batch_period=None,
+        max_checkpoints=5,
+        resume_from_checkpoint=False,
+    ):
+        if save_best and (
+            not isinstance(monitor, EvalMetric) or isinstance(monitor, CompositeEvalMetric)
+        ):
+            raise ValueError(
+                "To save best model only, monitor must be one simple metric of "
+                f"estimator.train_metrics or estimator.val_metrics, got {monitor}"
+            )
+        self.model_dir, self.model_prefix = model_dir, model_prefix
+        self._folder = Path(model_dir)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.monitor, self.verbose, self.save_best = monitor, verbose, save_best
+        self.epoch_period, self.batch_period = epoch_period, batch_period
+        self.max_checkpoints = max_checkpoints
+        self.resume_from_checkpoint = resume_from_checkpoint
+        self._improvement = Improvement(monitor, mode, "ModelCheckpoint") if save_best else None
+        self.saved_checkpoints = []
+        self.current_batch = self.current_epoch = 0
+        self.trained_epoch = self.trained_batch = -1
+
+    def train_begin(self, estimator, *args, **kwargs):
+        self.current_batch = self.current_epoch = 0
+        if self.save_best:
+            self._improvement.reset()
+        if self.resume_from_checkpoint:
+            given, other = self.epoch_period, self.batch_period
+            if estimator.max_batch:
+                given, other = other, given
+            assert given and not other, (
+                "To use resume from checkpoint, you must only specify the same type of period you "
+                "used for training. For example, if you are training based on number of epochs, "
+                "you must save only based on epochs, and set batch_period to None."
+            )
+            self._resume(estimator)
+
+    def batch_end(self, estimator, *args, **kwargs):
+        if self.current_batch == 0:
+            self._save_symbol(estimator)
+        if self.batch_period and (self.current_batch + 1) % self.batch_period == 0:
+            self._save(estimator)
+        self.current_batch += 1
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
+            self._save(estimator)
+        self.current_epoch += 1
+
+    # -- saving -----------------------------------------------------------------------------------
+
+    def _save_symbol(self, estimator):
+        path = self._folder / f"{self.model_prefix}-symbol.json"
+        calls = getattr(estimator.net, "_calls", None)
+        trace = None if calls is None else calls.only_trace()
+        if trace is not None:
+            trace.symbol.save(str(path))
+        else:
+            estimator.logger.info(
+                "Model architecture(symbol file) is not saved, please use HybridBlock to construct "
+                "your model, and call net.hybridize() before passing to Estimator in order to save "
+                "model architecture as %s.",
+                path,
+            )
+
+    def _save(self, estimator):
+        epoch, batch = self.current_epoch, self.current_batch
+        if self.resume_from_checkpoint:  # count from the very beginning
+            epoch += self.trained_epoch + 1
+            batch += self.trained_batch + (0 if estimator.max_epoch else 1)
+        name = f"{self.model_prefix}-epoch{epoch}batch{batch}"
+        self._save_files(estimator, name)
+        self.saved_checkpoints.append(name)
+        while len(self.saved_checkpoints) > self.max_checkpoints:
+            self._delete(self.saved_checkpoints.pop(0))
+        self._tell(
+            estimator,
+            f"trained total {self.current_batch + 1} batches, saving model at {self.model_dir} "
+            f"with prefix: {name}",
+        )
+        if self.save_best:
+            self._save_if_best(estimator)
+
+    def _save_if_best(self, estimator):
+        name, value = self.monitor.get()
+        before = self._improvement.best
+        if math.isnan(value):
+            warnings.warn(
+                f"Skipping save best because {name} is not updated, make sure you pass one of the "
+                "metric objects estimator.train_metrics and estimator.val_metrics as monitor",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        elif self._improvement.update(value):
+            best = f"{self.model_prefix}-best"
+            self._save_files(estimator, best)
+            self._tell(
+                estimator,
+                f"{name} improved from {before:.5f} to {value:.5f}, updating best model at "
+                f"{self.model_dir} with prefix: {best}",
+            )
+        else:
+            self._tell(
+                estimator,
+                f"{name} did not improve from {before:.5f}, skipping updating best model",
+            )
+
+    def _tell(self, estimator, text):
+        if self.verbose > 0:
+            estimator.logger.info("[Epoch %d] CheckpointHandler: %s", self.current_epoch, text)
+
+    def _save_files(self, estimator, name):
+        estimator.net.save_parameters(str(self._folder / f"{name}.params"))
+        estimator.trainer.save_states(str(self._folder / f"{name}.states"))
+
+    def _delete(self, name):
+        for ending in ("params", "states"):
+            (self._folder / f"{name}.{ending}").unlink(missing_ok=True)
+
+    # -- going on ---------------------------------------------------------------------------------
+
+    def _found(self):
+        """(epoch, batch) of the checkpoints in the folder, in order."""
+        pattern = re.compile(re.escape(self.model_prefix) + r"-epoch(\d+)batch(\d+)\.params")
+        matches = map(pattern.fullmatch, (path.name for path in self._folder.iterdir()))
+        return sorted(tuple(map(int, match.groups())) for match in matches if match)
+
+    def _resume(self, estimator):
+        found = self._found()
+        kind, wanted = ("epoch", estimator.max_epoch) if estimator.max_epoch else (
+            "batch", estimator.max_batch,
+        )  # fmt: skip
+        if not found:
+            self.trained_epoch = self.trained_batch = -1
+            estimator.logger.info(
+                "CheckpointHandler: No checkpoint found, training from scratch for %d %ss",
+                wanted,
+                kind,
+            )
+            return
+        self.saved_checkpoints = [
+            f"{self.model_prefix}-epoch{epoch}batch{batch}" for epoch, batch in found
+        ]
+        self.trained_epoch, self.trained_batch = found[-1]
+        done = 1 + (self.trained_epoch if estimator.max_epoch else self.trained_batch)
+        if done >= wanted:
+            raise ValueError(
+                f"Found checkpoint with maximum number of {kind} {wanted} reached, please specify "
+                "resume_from_checkpoint=False (default value) if you want to train from scratch."
+            )
+        setattr(estimator, f"max_{kind}", wanted - done)
+        latest = self._folder / self.saved_checkpoints[-1]
+        estimator.net.load_parameters(f"{latest}.params", ctx=estimator.context)
+        estimator.trainer.load_states(f"{latest}.states")
+        estimator.logger.warning(
+            "CheckpointHandler: Checkpoint resumed from epoch %d batch %d, continue to train for "
+            "%d %ss",
+            self.trained_epoch,
+            self.trained_batch,
+            wanted - done,
+            kind,
+        )

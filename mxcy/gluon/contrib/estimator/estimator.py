@@ -1,0 +1,329 @@
+"""Training and evaluation of networks."""
+
+import copy
+import functools
+import logging
+import sys
+import warnings
+
+from mxcy import metric
+from mxcy.context import Context, cpu
+from mxcy.gluon.contrib.estimator.batch_processor import BatchProcessor
+from mxcy.gluon.contrib.estimator.event_handler import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    EventHandler,
+    GradientUpdateHandler,
+    LoggingHandler,
+    MetricHandler,
+    StoppingHandler,
+    TrainBegin,
+    TrainEnd,
+    ValidationHandler,
+)
+from mxcy.gluon.contrib.estimator.utils import check_references, metric_list, suggested_metric
+from mxcy.gluon.data import DataLoader
+from mxcy.gluon.loss import Loss
+from mxcy.gluon.trainer import Trainer
+
+__all__ = ["Estimator"]
+
+#: event -> class whose instances handle it
+_EVENTS = {
+    "train_begin": TrainBegin,
+    "train_end": TrainEnd,
+    "epoch_begin": EpochBegin,
+    "epoch_end": EpochEnd,
+    "batch_begin": BatchBegin,
+    "batch_end": BatchEnd,
+}
+
+
+class Estimator:
+    """Trains and evaluates a network.
+
+    Parameters
+    ----------
+    net : Block
+        The network.
+    loss : Loss
+        What is made small.
+    train_metrics, val_metrics : EvalMetric or list of EvalMetric, optional
+        What is told of training and validation; by default the loss, and the accuracy of
+        classifiers, and the same for validation. Names get "training " and "validation " in front.
+    initializer : Initializer, optional
+        Initializes the network where that has not been done.
+    trainer : Trainer, optional
+        By default one for SGD with a learning rate of 0.001.
+    context : Context or list of Context, optional
+        Where to train, by default on the CPU.
+    val_net, val_loss : optional
+        Other network and loss for validation; the network usually shares parameters with `net`.
+    batch_processor : BatchProcessor, optional
+        What is done with a batch.
+    device : Context or list of Context, optional
+        Another name of `context`.
+
+    Attributes
+    ----------
+    logger : logging.Logger
+        Writes to standard output; handlers write their lines to it.
+
+    Raises
+    ------
+    ValueError
+        When an argument is of another kind.
+    """
+
+    logger = None
+
+    def __init__(
+        self,
+        net,
+        loss,
+        train_metrics=None,
+        val_metrics=None,
+        initializer=None,
+        trainer=None,
+        context=None,
+        val_net=None,
+        val_loss=None,
+        batch_processor=None,
+        *,
+        device=None,
+    ):
+        self.net = net
+        self.loss = _checked_loss(loss)
+        self.val_net = net if val_net is None else val_net
+        self.val_loss = self.loss if val_loss is None else _checked_loss(val_loss)
+        self._train_metrics = metric_list(train_metrics) or _default_metrics(self.loss)
+        for each in self._train_metrics:
+            each.name = f"training {each.name}"
+        self._val_metrics = metric_list(val_metrics) or copy.deepcopy(self._train_metrics)
+        for each in self._val_metrics:
+            each.name = f"validation {each.name.removeprefix('training ')}"
+        self.logger = logging.Logger(name="Estimator", level=logging.INFO)
+        self.logger.addHandler(logging.StreamHandler(sys.stdout))
+        self.context = _context_list(context or device)
+        self._initialize(initializer)
+        if trainer is None:
+            warnings.warn(
+                "No trainer specified, default SGD optimizer with learning rate 0.001 is used.",
+                UserWarning,
+                stacklevel=2,
+            )
+            trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001})
+        elif not isinstance(trainer, Trainer):
+            raise ValueError(f"Trainer must be a Gluon Trainer instance, got {trainer}")
+        self.trainer = trainer
+        self.batch_processor = BatchProcessor() if batch_processor is None else batch_processor
+        for name in ("fit_batch", "evaluate_batch"):
+            if not callable(getattr(self.batch_processor, name, None)):
+                raise ValueError(
+                    "Customized Batch Processor must contain fit_batch() and evaluate_batch() "
+                    f"methods, {name} is not there"
+                )
+        self.max_epoch = self.max_batch = None
+        self.batch_axis = 0
+
+    @property
+    def device(self):
+        """list of Context: where it trains."""
+        return self.context
+
+    @property
+    def train_metrics(self):
+        """list of EvalMetric: what is told of training."""
+        return self._train_metrics
+
+    @property
+    def val_metrics(self):
+        """list of EvalMetric: what is told of validation."""
+        return self._val_metrics
+
+    def _initialize(self, initializer):
+        parameters = list(self.net.collect_params().values())
+        waiting = [p for p in parameters if p._data is None and p._pending is None]
+        for parameter in waiting:
+            options = {} if initializer is None else {"default_init": initializer}
+            parameter.initialize(ctx=self.context, **options)
+        if initializer and not waiting:
+            warnings.warn(
+                "Network already fully initialized, skipping initialization. You don't need to "
+                "pass initializer if you already initialized your net. You can use "
+                "net.initialize(init=your_initializer, force_reinit=True) to force re-initialize.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def evaluate(self, val_data, batch_axis=0, event_handlers=None):
+        """Evaluate the network; `val_metrics` then have the results.
+
+        Parameters
+        ----------
+        val_data : DataLoader
+            Batches of data and labels.
+        batch_axis : int
+            The axis along which batches are divided among contexts.
+        event_handlers : EventHandler or list of EventHandler, optional
+            Handlers; those for metrics and for the log are added if they are not among them.
+
+        Raises
+        ------
+        ValueError
+            When `val_data` is no loader.
+        """
+        _check_loader(val_data)
+        for each in self.val_metrics:
+            each.reset()
+        handlers = _handler_list(event_handlers)
+        added = []
+        _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.val_metrics))
+        _add_missing(
+            added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.val_metrics)
+        )
+        events = _Events(self, handlers, added, self.val_metrics)
+        events.call("epoch_begin")
+        for batch in val_data:
+            events.call("batch_begin", batch=batch)
+            _, label, pred, loss = self.batch_processor.evaluate_batch(self, batch, batch_axis)
+            events.call("batch_end", batch=batch, pred=pred, label=label, loss=loss)
+        events.call("epoch_end")
+
+    def fit(
+        self,
+        train_data,
+        val_data=None,
+        epochs=None,
+        event_handlers=None,
+        batches=None,
+        batch_axis=0,
+    ):
+        """Train the network.
+
+        Parameters
+        ----------
+        train_data : DataLoader
+            Batches of data and labels.
+        val_data : DataLoader, optional
+            Batches for validation after each epoch.
+        epochs, batches : int
+            For how long: one of both.
+        event_handlers : EventHandler or list of EventHandler, optional
+            Handlers; those for stopping, for the trainer's steps, for metrics, for validation and
+            for the log are added if they are not among them.
+        batch_axis : int
+            The axis along which batches are divided among contexts.
+
+        Raises
+        ------
+        ValueError
+            When `train_data` is no loader, both or neither of `epochs` and `batches` are given,
+            or a handler goes by a metric that is not the estimator's.
+        """
+        _check_loader(train_data)
+        if bool(epochs) == bool(batches):
+            raise ValueError(
+                "Fit only support exactly one type of iteration, train by number of epochs or "
+                "number of batches. Please specify one and only one of: epochs or batches."
+            )
+        self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
+        events = self._events_of_training(val_data, event_handlers)
+        events.call("train_begin")
+        stops = False
+        while not stops:
+            events.call("epoch_begin")
+            for batch in train_data:
+                events.call("batch_begin", batch=batch)
+                _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
+                if events.call("batch_end", batch=batch, pred=pred, label=label, loss=loss):
+                    break
+            stops = events.call("epoch_end")
+        events.call("train_end")
+
+    def _events_of_training(self, val_data, event_handlers):
+        handlers = _handler_list(event_handlers)
+        added = [StoppingHandler(self.max_epoch, self.max_batch)]
+        _add_missing(added, handlers, GradientUpdateHandler, GradientUpdateHandler)
+        _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.train_metrics))
+        if val_data is not None:
+            _add_missing(
+                added,
+                handlers,
+                ValidationHandler,
+                lambda: ValidationHandler(val_data, self.evaluate),
+            )
+        _add_missing(
+            added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.train_metrics)
+        )
+        return _Events(self, handlers, added, [*self.train_metrics, *self.val_metrics])
+
+
+class _Events:
+    """The handlers of a run; those of the user may only go by known metrics."""
+
+    def __init__(self, estimator, handlers, added, metrics):
+        if handlers:
+            for handler in handlers:
+                check_references(handler, metrics)
+        self._estimator = estimator
+        self._handlers = sorted(
+            [*handlers, *added], key=lambda handler: getattr(handler, "priority", 0)
+        )
+
+    def call(self, event, **kwargs):
+        """Call all handlers of an event; tell whether one of them ends training."""
+        answers = [
+            getattr(handler, event)(self._estimator, **kwargs)
+            for handler in self._handlers
+            if isinstance(handler, _EVENTS[event])
+        ]
+        return any(answers)
+
+
+def _add_missing(added, handlers, kind, make):
+    if not any(isinstance(handler, kind) for handler in handlers):
+        added.append(make())
+
+
+def _handler_list(handlers):
+    handlers = [handlers] if isinstance(handlers, EventHandler) else list(handlers or [])
+    for handler in handlers:
+        if not isinstance(handler, EventHandler):
+            raise ValueError(
+                f"handler must be an EventHandler or a list of EventHandler, got {handler}"
+            )
+    return handlers
+
+
+def _check_loader(data):
+    if not isinstance(data, DataLoader):
+        raise ValueError(
+            "Estimator only support input as Gluon DataLoader. Alternatively, you can transform "
+            f"your DataIter or any NDArray into Gluon DataLoader, got {type(data).__name__}"
+        )
+
+
+def _checked_loss(loss):
+    if not isinstance(loss, Loss):
+        raise ValueError(f"loss must be a Loss, refer to gluon.loss.Loss: {loss}")
+    return loss
+
+
+def _default_metrics(loss):
+    suggested = suggested_metric(loss)
+    named = metric.Loss(loss.name.rstrip("0123456789"))
+    return [named] if suggested is None else [suggested, named]
+
+
+def _context_list(context):
+    contexts = [cpu()] if context is None else context
+    contexts = [contexts] if isinstance(contexts, Context) else contexts
+    if not isinstance(contexts, list) or not all(isinstance(c, Context) for c in contexts):
+        raise ValueError(
+            "context must be a Context or a list of Context, for example mx.cpu() or "
+            f"[mx.cpu(0), mx.cpu(1)], got {context}"
+        )
+    return contexts

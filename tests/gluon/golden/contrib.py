@@ -1,0 +1,180 @@
+"""Write ``contrib.json``: what `gluon.contrib` of real MXNet 1.9.1 computes and tells.
+
+With a Python that has MXNet 1.9.1: ``python tests/gluon/golden/contrib.py``
+"""
+
+import json
+import logging
+import re
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).parent / "contrib.json"
+
+
+def draw(*shape, seed=0):
+    """A float32 array drawn evenly from [-1, 1)."""
+    return np.random.RandomState(seed).uniform(-1, 1, shape).astype("float32")
+
+
+def fill(mx, block):
+    """Give every parameter its own reproducible values."""
+    for number, parameter in enumerate(block.collect_params().values()):
+        parameter.set_data(mx.nd.array(draw(*parameter.shape, seed=number + 1)))
+    return block
+
+
+def _concurrent(mx):
+    nn = mx.gluon.nn
+    block = mx.gluon.contrib.nn.HybridConcurrent(axis=1)
+    with block.name_scope():
+        block.add(mx.gluon.contrib.nn.Identity())
+        block.add(nn.Dense(3, in_units=4))
+        block.add(nn.Dense(2, in_units=4))
+    return block, [draw(2, 4)]
+
+
+def _sequential_concurrent(mx):
+    block = mx.gluon.contrib.nn.Concurrent(axis=0)
+    with block.name_scope():
+        block.add(mx.gluon.nn.Dense(3, in_units=4))
+        block.add(mx.gluon.nn.Dense(3, in_units=4))
+    return block, [draw(2, 4)]
+
+
+LAYERS = {
+    "hybrid_concurrent": _concurrent,
+    "concurrent": _sequential_concurrent,
+    "pixel_shuffle_1d": lambda mx: (mx.gluon.contrib.nn.PixelShuffle1D(2), [draw(1, 4, 3)]),
+    "pixel_shuffle_2d": lambda mx: (
+        mx.gluon.contrib.nn.PixelShuffle2D((2, 3)), [draw(1, 12, 2, 2)],
+    ),
+    "pixel_shuffle_3d": lambda mx: (mx.gluon.contrib.nn.PixelShuffle3D(2), [draw(1, 8, 2, 1, 2)]),
+    "sync_batch_norm": lambda mx: (
+        mx.gluon.contrib.nn.SyncBatchNorm(in_channels=3, num_devices=1), [draw(4, 3, 2, 2)],
+    ),
+}  # fmt: skip
+
+
+def layer(mx, name):
+    """Names and shapes of a layer's parameters, and its outputs in training and otherwise."""
+    with mx.name.NameManager():
+        block, inputs = LAYERS[name](mx)
+    block.initialize()
+    names = {p.name: list(p.shape) for p in block.collect_params().values()}
+    fill(mx, block)
+    arrays = [mx.nd.array(array) for array in inputs]
+    with mx.autograd.record():
+        trained = block(*arrays)
+    return {
+        "parameters": names,
+        "training": trained.asnumpy().tolist(),
+        "inference": block(*arrays).asnumpy().tolist(),
+    }
+
+
+UNROLLED = {
+    "plain": {"layout": "TNC"},
+    "batch_first": {"layout": "NTC"},
+    "lengths": {"layout": "TNC", "valid_length": [2, 4]},
+}
+
+
+def unrolled(mx, name):
+    """What `dynamic_unroll` makes of an LSTM with projection."""
+    options = dict(UNROLLED[name])
+    if "valid_length" in options:
+        options["valid_length"] = mx.nd.array(options["valid_length"])
+    cell = mx.gluon.contrib.rnn.LSTMPCell(4, 3, input_size=2)
+    cell.initialize()
+    fill(mx, cell)
+    shape = (4, 2, 2) if options["layout"] == "TNC" else (2, 4, 2)
+    inputs = mx.nd.array(draw(*shape))
+    dynamic_unroll = mx.gluon.contrib.rnn.rnn_cell.dynamic_unroll
+    outputs, states = dynamic_unroll(cell, inputs, cell.begin_state(2), **options)
+    return [array.asnumpy().tolist() for array in (outputs, *states)]
+
+
+def estimated(mx, resumed=False):
+    """What an estimator tells, computes and saves."""
+    estimators = mx.gluon.contrib.estimator
+    loader, dataset = mx.gluon.data.DataLoader, mx.gluon.data.ArrayDataset
+    labels = (np.arange(20) % 3).astype("float32")
+    train = loader(dataset(draw(20, 4), labels), 6)
+    val = loader(dataset(draw(9, 4, seed=5), labels[:9]), 4)
+    net = mx.gluon.nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(mx.gluon.nn.Dense(3, in_units=4))
+    net.initialize()
+    net.hybridize()
+    fill(mx, net)
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5, "momentum": 0.9})
+    loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    estimator = estimators.Estimator(net, loss, trainer=trainer, context=mx.cpu())
+    lines, handler = [], logging.StreamHandler()
+    handler.emit = lambda record: lines.append(record.getMessage())
+    estimator.logger.handlers = [handler]
+    with tempfile.TemporaryDirectory() as folder:
+        handlers = [
+            estimators.CheckpointHandler(
+                folder, "tiny", monitor=estimator.val_metrics[0], save_best=True, mode="max",
+                max_checkpoints=2,
+            ),
+            estimators.LoggingHandler(log_interval=2, metrics=estimator.train_metrics),
+            estimators.EarlyStoppingHandler(estimator.val_metrics[1], patience=2, mode="min"),
+        ]  # fmt: skip
+        estimator.fit(train, val, epochs=4, event_handlers=handlers)
+        files = sorted(path.name for path in Path(folder).iterdir())
+        if resumed:
+            again = estimators.CheckpointHandler(folder, "tiny", resume_from_checkpoint=True)
+            estimator.fit(train, epochs=6, event_handlers=[again])
+            files = sorted(path.name for path in Path(folder).iterdir())
+    lines = [re.sub(r"\d+\.\d{3}s|total \d+s", "T", line).strip(" ,") for line in lines]
+    lines = [line.replace("Hanlder", "Handler") for line in lines]  # as MXNet spells it
+    return {
+        "names": [m.name for m in (*estimator.train_metrics, *estimator.val_metrics)],
+        "values": [m.get()[1] for m in (*estimator.train_metrics, *estimator.val_metrics)],
+        "weight": net[0].weight.data().asnumpy().tolist(),
+        "files": files,
+        "lines": lines,
+    }
+
+
+def hooked(mx, monitor_all):
+    """The names that hooks of operators are called with."""
+    calls = []
+    net = mx.gluon.nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(mx.gluon.nn.Dense(2, activation="relu"), mx.gluon.nn.BatchNorm())
+        net.add(mx.gluon.nn.Dense(2))
+    net.initialize()
+    net.hybridize()
+    net.register_op_hook(lambda *args: calls.append(args), monitor_all)
+    net(mx.nd.ones((2, 3)))
+    told = (
+        text.decode() if isinstance(text, bytes) else text for call in calls for text in call[:2]
+    )
+    told = list(told)
+    return [list(pair) for pair in zip(told[::2], told[1::2])]
+
+
+def everything(mx):
+    """All of it, for JSON."""
+    return {
+        "layers": {name: layer(mx, name) for name in LAYERS},
+        "unrolled": {name: unrolled(mx, name) for name in UNROLLED},
+        "estimated": estimated(mx),
+        "resumed": estimated(mx, True),
+        "hooked": {str(both): hooked(mx, both) for both in (False, True)},
+    }
+
+
+if __name__ == "__main__":
+    import mxnet
+
+    assert mxnet.__version__ == "1.9.1"
+    warnings.simplefilter("ignore")
+    FILE.write_text(json.dumps(everything(mxnet), indent=0) + "\n")

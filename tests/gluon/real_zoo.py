@@ -1,0 +1,34 @@
+"""The half of test_real_mxnet.py that runs under a real MXNet: ``python real_zoo.py NAME HEIGHT``.
+
+Loads ``ours.params`` from the current folder into the model, prints what it computes of two
+pictures, gives the parameters other values, writes them to ``theirs.params``, and prints what the
+model computes then.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import mxnet as mx
+
+sys.path.insert(0, str(Path(__file__).parent / "golden"))
+from zoo import images, values  # noqa: E402
+
+TWO = mx.__version__.startswith("2.")
+
+
+def main(name, height):
+    array = mx.np.array if TWO else mx.nd.array
+    net = mx.gluon.model_zoo.vision.get_model(name, classes=10)
+    net.load_parameters("ours.params")
+    batch = array(images(height))
+    found = [net(batch).asnumpy().tolist()]
+    for number, parameter in enumerate(net.collect_params().values()):
+        parameter.set_data(array(values(parameter.name, 1000 + number, parameter.shape)))
+    found.append(net(batch).asnumpy().tolist())
+    net.save_parameters("theirs.params")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,115 @@
+"""`gluon.contrib` gives what MXNet 1.9.1 gave (golden/contrib.json)."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gluon import contrib
+
+GOLDEN = Path(__file__).parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+from contrib import LAYERS, UNROLLED, estimated, hooked, layer, unrolled  # noqa: E402
+
+sys.path.remove(str(GOLDEN))
+CONTENT = json.loads((GOLDEN / "contrib.json").read_text())
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name):
+    found, expected = layer(mx, name), CONTENT["layers"][name]
+    assert found["parameters"] == expected["parameters"]
+    for mode in ("training", "inference"):
+        np.testing.assert_allclose(found[mode], expected[mode], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", UNROLLED)
+def test_dynamic_unroll(name):
+    for found, expected in zip(unrolled(mx, name), CONTENT["unrolled"][name], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_dynamic_unroll_in_graphs_serves_any_length():
+    cell = contrib.rnn.LSTMPCell(4, 3, input_size=2)
+    cell.initialize(mx.init.Normal(1))
+    names = ("data", "h", "c")
+    data, *states = (mx.sym.var(name) for name in names)
+    outputs, states = contrib.rnn.rnn_cell.dynamic_unroll(cell, data, states)
+    block = mx.gluon.SymbolBlock(
+        [outputs, *states], [mx.sym.var(name) for name in names], params=cell.collect_params()
+    )
+    for length in (1, 4):
+        inputs, begin = mx.nd.random.uniform(shape=(length, 2, 2)), cell.begin_state(2)
+        found, *_ = block(inputs, *begin)
+        expected, _ = cell.unroll(length, inputs, layout="TNC", merge_outputs=True)
+        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_dropout_of_dynamic_unroll_is_the_same_at_all_steps():
+    cell = mx.gluon.rnn.ResidualCell(mx.gluon.rnn.RNNCell(6, input_size=6))
+    cell.initialize(mx.init.Zero())
+    inputs = mx.nd.ones((2, 5, 6))
+    with mx.autograd.train_mode():
+        outputs, _ = contrib.rnn.rnn_cell.dynamic_unroll(
+            cell, inputs, cell.begin_state(2), drop_inputs=0.5, layout="NTC"
+        )
+    found = outputs.asnumpy()
+    assert set(np.unique(found)) == {0, 2}
+    assert (found == found[:, :1]).all()
+
+
+@pytest.mark.parametrize("name", ["estimated", "resumed"])
+def test_estimator(name):
+    found, expected = estimated(mx, name == "resumed"), CONTENT[name]
+    assert found["names"] == expected["names"]
+    assert found["files"] == expected["files"]
+    assert found["lines"] == expected["lines"]
+    np.testing.assert_allclose(found["values"], expected["values"], rtol=1e-5)
+    np.testing.assert_allclose(found["weight"], expected["weight"], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("monitor_all", [False, True])
+def test_hooks_of_operators(monitor_all):
+    expected = CONTENT["hooked"][str(monitor_all)]
+    # Here inputs always have their names; MXNet numbers those of some operators.
+    expected = [[name.replace("relu_fwd_input0", "relu_fwd_data"), op] for name, op in expected]
+    assert hooked(mx, monitor_all) == expected
+
+
+def test_sparse_embedding_is_refused():
+    with pytest.raises(mx.MXNetError, match=r"SparseEmbedding\(5, 3\).*gluon.nn.Embedding"):
+        contrib.nn.SparseEmbedding(5, 3)
+
+
+def test_names_lead_to_the_same_cells():
+    assert contrib.rnn.Conv2DLSTMCell is mx.gluon.rnn.Conv2DLSTMCell
+    assert contrib.rnn.VariationalDropoutCell is mx.gluon.rnn.VariationalDropoutCell
+    assert contrib.data.IntervalSampler is mx.gluon.data.IntervalSampler
+    assert mx.gluon.rnn.conv_rnn_cell.Conv1DRNNCell is mx.gluon.rnn.Conv1DRNNCell
+
+
+WORDS = " = Title = \n\n a b a c \n a b \n"
+
+
+def test_wikitext(tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_GLUON_REPO", str(tmp_path / "nowhere"))
+    with pytest.raises(mx.MXNetError, match="wikitext-2-v1.zip.*MXNET_GLUON_REPO"):
+        contrib.data.text.WikiText2(root=str(tmp_path))
+    with pytest.raises(ValueError, match="segment must be one of train, validation, test"):
+        contrib.data.text.WikiText103(root=str(tmp_path), segment="all")
+    (tmp_path / "wiki.valid.tokens").write_text(WORDS)
+    found = contrib.data.text.WikiText2(root=str(tmp_path), segment="validation", seq_len=3)
+    assert found.frequencies["a"] == 3
+    words = found.vocabulary
+    assert words.idx_to_token == ["<unk>", "<eos>", "a", "=", "b", "Title", "c"]
+    assert len(found) == 3
+    data, label = found[1]
+    assert words.to_tokens(data.asnumpy().tolist()) == ["<eos>", "a", "b"]
+    assert words.to_tokens(label.asnumpy().tolist()) == ["a", "b", "a"]
+    other = mx.contrib.text.vocab.Vocabulary({"a": 1})
+    found = contrib.data.text.WikiText2(str(tmp_path), "validation", other, 3)
+    assert found.frequencies is None
+    assert found[1][0].asnumpy().tolist() == [0, 1, 0]

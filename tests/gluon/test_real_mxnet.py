@@ -1,0 +1,62 @@
+"""The model zoo and the original's: each loads the other's parameters and computes the same.
+
+Runs where MXCY_REAL_MXNET_19 and MXCY_REAL_MXNET_20 name Pythons that have MXNet 1.9.1 and 2.0.0b1.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gluon.model_zoo import vision
+
+GOLDEN = Path(__file__).parent / "golden"
+sys.path.insert(0, str(GOLDEN))
+from zoo import filled, images  # noqa: E402
+
+sys.path.remove(str(GOLDEN))
+pytestmark = pytest.mark.needs_real_mxnet
+SCRIPT = Path(__file__).parent / "real_zoo.py"
+#: heights of pictures: small ones where the network has no pooling of a fixed size
+HEIGHTS = {"alexnet": 67, "inceptionv3": 299, "densenet": 224, "squeezenet": 224}
+NAMES = sorted(vision._models())
+
+
+def height_of(name):
+    (found, *_) = [h for family, h in HEIGHTS.items() if name.startswith(family)] or [32]
+    return found
+
+
+@pytest.mark.parametrize("version", ["19", "20"])
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_go_both_ways(name, version, tmp_path):
+    variable = f"MXCY_REAL_MXNET_{version}"
+    python = os.environ.get(variable)
+    if not python:
+        pytest.skip(f"{variable} names no Python with a real MXNet")
+    height = height_of(name)
+    batch = mx.nd.array(images(height))
+    net = vision.get_model(name, classes=10)
+    net.initialize(mx.init.Zero())
+    net.infer_shape(batch)
+    filled(mx, net)
+    ours = net(batch).asnumpy()
+    sent, received = tmp_path / "ours.params", tmp_path / "theirs.params"
+    net.save_parameters(str(sent))
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, "-W", "ignore", str(SCRIPT), name, str(height)],
+        cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    of_ours, of_theirs = map(np.array, json.loads(done.stdout.splitlines()[-1]))
+    net.load_parameters(str(received))
+    for found, expected in ((ours, of_ours), (net(batch).asnumpy(), of_theirs)):
+        assert np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+    sent.unlink()
+    received.unlink()  # hundreds of megabytes

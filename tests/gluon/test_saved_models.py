@@ -1,0 +1,141 @@
+"""Whole models in files, hooks of operators, inference of shapes and types."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.gluon import nn
+
+
+class TwoOutputs(mx.gluon.HybridBlock):
+    def __init__(self, units=3):
+        super().__init__()
+        with self.name_scope():
+            self.dense = nn.Dense(units)
+            self.norm = nn.BatchNorm()
+
+    def hybrid_forward(self, F, x, y):
+        x = self.dense(x)
+        return self.norm(x), [x, y + 1]
+
+
+def network(units=3):
+    net = nn.Sequential()
+    net.add(nn.Dense(4), nn.HybridSequential(), nn.Lambda(lambda x: x * 1))
+    net[1].add(nn.Dense(units), nn.Dropout(0.5))
+    return net
+
+
+def test_model_comes_back(tmp_path):
+    prefix, inputs = str(tmp_path / "net"), [mx.nd.ones((2, 5)), mx.nd.zeros((1,))]
+    saved, loaded = TwoOutputs(), TwoOutputs()
+    saved.initialize(mx.init.Normal(1))
+    saved.hybridize()
+    expected = saved(*inputs)
+    saved.save(prefix)
+    loaded.load(prefix)
+    found = loaded(*inputs)
+    np.testing.assert_array_equal(found[0].asnumpy(), expected[0].asnumpy())
+    np.testing.assert_array_equal(found[1][0].asnumpy(), expected[1][0].asnumpy())
+    with mx.autograd.record():
+        loaded(*inputs)[1][0].backward()
+    assert loaded.dense.weight.grad().asnumpy().tolist() == [[2] * 5] * 3
+
+
+def test_graphs_come_back(tmp_path):
+    prefix = str(tmp_path / "net")
+    saved, loaded = network(), network()
+    saved.initialize()
+    saved[1].hybridize()
+    expected = saved(mx.nd.ones((2, 5))).asnumpy()
+    saved.save(prefix)
+    content = json.loads((tmp_path / "net-model.json").read_text())
+    assert "graphs" not in content["children"]["0"]
+    assert len(content["children"]["1"]["graphs"]) == 1
+    loaded.load(prefix)
+    loaded[1].export(str(tmp_path / "exported"))  # there is a graph, without any call
+    np.testing.assert_array_equal(loaded(mx.nd.ones((2, 5))).asnumpy(), expected)
+
+
+def test_other_models_are_refused(tmp_path):
+    prefix = str(tmp_path / "net")
+    saved = network()
+    saved.initialize()
+    saved(mx.nd.ones((2, 5)))
+    saved.save(prefix)
+    other = network()
+    other[1].add(nn.Flatten())
+    with pytest.raises(mx.MXNetError, match=r"another model: Sequential.1 is a HybridSequential"):
+        other.load(prefix)
+    with pytest.raises(mx.MXNetError, match="missing-model.json is no saved model"):
+        other.load(str(tmp_path / "missing"))
+    (tmp_path / "empty-model.json").write_text("{}")
+    with pytest.raises(mx.MXNetError, match="Sequential is not described"):
+        other.load(str(tmp_path / "empty"))
+
+
+def test_hook_sees_arrays_and_gradients_flow():
+    net, seen = network(), {}
+    net.initialize(mx.init.One())
+    net.hybridize()
+    net.register_op_hook(lambda name, operator, array: seen.update({name: array.asnumpy()}))
+    with mx.autograd.record():
+        out = net(mx.nd.ones((2, 5)))
+    out.backward()
+    (last,) = (name for name in seen if "dropout" in name)
+    np.testing.assert_array_equal(seen[last], out.asnumpy())
+    assert net[0].weight.grad().shape == (4, 5)
+
+
+def test_shapes_and_types_are_inferred():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Dense(2))
+    net.infer_shape(mx.nd.zeros((1, 3, 6, 6)))
+    assert net[0].weight.shape == (4, 3, 3, 3)
+    assert net[1].running_var.shape == (4,)
+    assert net[2].weight.shape == (2, 64)
+    net.infer_type(mx.nd.zeros((1, 3, 6, 6)))
+    assert {np.dtype(p.dtype) for p in net.collect_params().values()} == {np.dtype("float32")}
+    with pytest.raises(mx.MXNetError, match="expected dtype float64, got float32"):
+        net.infer_type(mx.nd.zeros((1, 3, 6, 6), dtype="float64"))
+
+
+def test_own_forward_must_define_infer_shape():
+    class Own(mx.gluon.HybridBlock):
+        def forward(self, x):
+            return x
+
+    with pytest.raises(mx.gluon.DeferredInitializationError, match="Own .*does not define"):
+        Own().infer_shape(mx.nd.zeros((1,)))
+
+
+def test_rows_are_not_picked_from_dense_parameters():
+    weight = nn.Dense(2, in_units=2).weight
+    with pytest.raises(RuntimeError, match="storage is default"):
+        weight.row_sparse_data(mx.nd.array([0]))
+    with pytest.raises(RuntimeError, match="storage is default"):
+        weight.list_row_sparse_data(mx.nd.array([0]))
+
+
+@pytest.mark.parametrize(
+    ("make", "mode", "layers", "options"),
+    [
+        (mx.gluon.rnn.LSTM, "lstm", 1, {}),
+        (mx.gluon.rnn.GRU, "gru", 2, {"bidirectional": True}),
+        (mx.gluon.rnn.RNN, "rnn_relu", 2, {}),
+        (mx.gluon.rnn.LSTM, "lstm", 2, {"projection_size": 2}),
+    ],
+)
+def test_parameters_of_rnn_are_split(make, mode, layers, options):
+    layer = make(3, layers, input_size=4, **options)
+    layer.initialize(mx.init.Normal(1))
+    parameters = layer._collect_params_with_prefix()
+    ordered = [p for name, p in parameters.items() if name.endswith("weight")]
+    ordered += [p for name, p in parameters.items() if name.endswith("bias")]
+    joined = mx.nd.concat(*[p.data().reshape((-1,)) for p in ordered], dim=0)
+    found = mx.gluon.utils.split_rnn_params(joined, mode, layers, 4, 3, **options)
+    assert found.keys() == parameters.keys()
+    for name, array in found.items():
+        np.testing.assert_array_equal(array.asnumpy(), parameters[name].data().asnumpy())
