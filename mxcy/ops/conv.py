@@ -6,7 +6,6 @@ is the second of them. Shapes are (batch, channel, spatial...); weights (out, in
 kernel...).
 """
 
-import itertools
 import math
 
 from mxcy import env
@@ -14,6 +13,7 @@ from mxcy.ops.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.params import CONV
 from mxcy.ops.record import native, op, sample
+from mxcy.ops.windows import padded, reach, windows
 
 __all__ = ["conv_shapes", "forward_ref", "resolve"]
 
@@ -45,37 +45,16 @@ def resolve(a):
     return found
 
 
-def _reach(kernel, dilate):
-    """How many positions a dilated kernel covers."""
-    return [(k - 1) * d + 1 for k, d in zip(kernel, dilate, strict=True)]
-
-
 def _divides(channels, groups, name):
     require(groups >= 1, f"num_group: must be positive, got {groups}")
     if channels != -1:
         require(channels % groups == 0, f"{name}: {channels} channels cannot form {groups} groups")
 
 
-def _windows(kernel, stride, dilate, spatial):
-    """For each kernel position, the slices of the padded input under the output positions."""
-    for position in itertools.product(*map(range, kernel)):
-        yield (
-            position,
-            tuple(
-                slice(p * d, p * d + (n - 1) * s + 1, s)
-                for p, s, d, n in zip(position, stride, dilate, spatial, strict=True)
-            ),
-        )
-
-
 def _grouped(xp, array, groups, axis):
     """`array` with its channel axis split into (groups, channels of a group)."""
     shape = array.shape
     return array.reshape(*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :])
-
-
-def _padded(xp, data, pad):
-    return xp.pad(data, [(0, 0), (0, 0), *((p, p) for p in pad)])
 
 
 def _kernels(suffix, roles, pads=None):
@@ -177,13 +156,13 @@ def _kernels(suffix, roles, pads=None):
 def forward_ref(a, xp, data, weight):
     """The convolution (cross-correlation), one kernel position at a time."""
     kernel, stride, dilate, pad = resolve(a)
-    data = _padded(xp, data, pad)
-    reach = _reach(kernel, dilate)
-    spatial = [(n - r) // s + 1 for n, r, s in zip(data.shape[2:], reach, stride, strict=True)]
+    data = padded(xp, data, pad)
+    covered = reach(kernel, dilate)
+    spatial = [(n - r) // s + 1 for n, r, s in zip(data.shape[2:], covered, stride, strict=True)]
     data = _grouped(xp, data, a.num_group, 1)
     weight = _grouped(xp, weight, a.num_group, 0)
     out = 0
-    for position, window in _windows(kernel, stride, dilate, spatial):
+    for position, window in windows(kernel, stride, dilate, spatial):
         taps = weight[(..., *position)]
         out = out + xp.einsum("ngc...,goc->ngo...", data[(..., *window)], taps)
     return out.reshape(out.shape[0], -1, *spatial)
@@ -197,7 +176,7 @@ def data_ref(a, xp, grad, weight, spatial):
     weight = _grouped(xp, weight, a.num_group, 0)
     dtype = xp.result_type(grad, weight)
     out = xp.zeros((grad.shape[0], a.num_group, weight.shape[2], *full), dtype)
-    for position, window in _windows(kernel, stride, dilate, grad.shape[2:]):
+    for position, window in windows(kernel, stride, dilate, grad.shape[2:]):
         taps = weight[(..., *position)]
         out[(..., *window)] += xp.einsum("ngo...,goc->ngc...", spread, taps)
     crop = tuple(slice(p, p + n) for p, n in zip(pad, spatial, strict=True))
@@ -207,12 +186,12 @@ def data_ref(a, xp, grad, weight, spatial):
 def weight_ref(a, xp, data, grad):
     """The transpose with respect to the weight."""
     kernel, stride, dilate, pad = resolve(a)
-    data = _grouped(xp, _padded(xp, data, pad), a.num_group, 1)
+    data = _grouped(xp, padded(xp, data, pad), a.num_group, 1)
     spread = _grouped(xp, grad, a.num_group, 1)
     axes = "xyz"[: len(kernel)]
     rows = [
         xp.einsum(f"ngo{axes},ngc{axes}->goc", spread, data[(..., *window)])
-        for _, window in _windows(kernel, stride, dilate, grad.shape[2:])
+        for _, window in windows(kernel, stride, dilate, grad.shape[2:])
     ]
     out = xp.stack(rows, axis=-1)
     return out.reshape(grad.shape[1], data.shape[2], *kernel)
@@ -234,7 +213,7 @@ def conv_shapes(a, data, weight):
     inner = -1 if channels == -1 else channels // a.num_group
     weight.fill("weight", (a.num_filter, inner, *kernel))
     spatial = []
-    for n, r, s, p in zip(data.shape[2:], _reach(kernel, dilate), stride, pad, strict=True):
+    for n, r, s, p in zip(data.shape[2:], reach(kernel, dilate), stride, pad, strict=True):
         require(
             n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
         )
@@ -429,7 +408,7 @@ def resolve_deconv(a, spatial):
     require(len(adj) == n, f"adj: expected {n} values as in kernel {kernel}, got {adj}")
     whole = [
         -1 if x == -1 else s * (x - 1) + r
-        for x, s, r in zip(spatial, stride, _reach(kernel, dilate), strict=True)
+        for x, s, r in zip(spatial, stride, reach(kernel, dilate), strict=True)
     ]
     if a.target_shape and any(a.target_shape):
         require(
