@@ -289,6 +289,61 @@ typedef struct {
   int64_t inner;
 } mx_scan_params;
 
+/* images read at places between pixels; `affine`: matrices take the place of grids */
+typedef struct {
+  int64_t batch;
+  int64_t channels;
+  int64_t source[2];
+  int64_t target[2];
+  int32_t affine;
+} mx_sampler_params;
+
+/* a convolution whose taps move: `groups` of channels that mix, `moved` ones that move
+ * together */
+typedef struct {
+  int64_t batch;
+  int64_t groups;
+  int64_t moved;
+  int64_t channels;
+  int64_t filters;
+  int64_t source[2];
+  int64_t target[2];
+  int64_t kernel[2];
+  int64_t stride[2];
+  int64_t dilate[2];
+  int64_t pad[2];
+  int32_t modulated;
+} mx_deformable_params;
+
+/* patches compared at displacements of up to `reach`, `radius` steps on each side; `row`:
+ * the elements of a row with its margins, kept in `stride1` parts */
+typedef struct {
+  int64_t batch;
+  int64_t channels;
+  int64_t source[2];
+  int64_t target[2];
+  int64_t kernel;
+  int64_t reach;
+  int64_t stride1;
+  int64_t stride2;
+  int64_t pad;
+  int64_t radius;
+  int64_t row;
+  int32_t multiply;
+} mx_correlation_params;
+
+/* the loss of alignments; lengths are input numbers or -1 */
+typedef struct {
+  int64_t steps;
+  int64_t batch;
+  int64_t classes;
+  int64_t labels;
+  int64_t blank;
+  int64_t padding;
+  int32_t data_lengths;
+  int32_t label_lengths;
+} mx_ctc_params;
+
 /* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0
  * max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
 typedef struct {

@@ -1,12 +1,17 @@
 """Connectionist temporal classification: the loss of sequences whose alignment is unknown."""
 
+from mxcy import dtypes
 from mxcy.ops.attrs import Bool, Enum
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import CTC
+from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.softmax import log_softmax
 
 __all__ = []
+
+#: what the kernel reads labels and lengths from
+_READABLE = {"float16", "float32", "float64", "int8", "uint8", "int32", "int64"}
 
 
 def _label_lengths(xp, label, padding):
@@ -102,6 +107,29 @@ def _losses(a, xp, data, label, times, lengths):
     return xp.where(possible, -total, 0)[:, 0], grad
 
 
+def _params(a, ins, outs):
+    steps, batch, classes = ins[0].shape
+    return {
+        "steps": steps, "batch": batch, "classes": classes, "labels": ins[1].shape[1],
+        "blank": 0 if a.blank_label == "first" else classes - 1,
+        "padding": 0 if a.blank_label == "first" else -1,
+        "data_lengths": 2 if a.use_data_lengths else -1,
+        "label_lengths": len(ins) - 1 if a.use_label_lengths else -1,
+    }  # fmt: skip
+
+
+def _refuse(a, ins, outs):
+    if 0 in ins[0].shape:
+        return "no steps or classes"
+    kinds = {dtypes.name_of(spec.dtype) for spec in ins[1:]} - _READABLE
+    return f"no labels or lengths of {', '.join(kinds)}" if kinds else None
+
+
+def _work(a, ins, outs):
+    steps, batch, classes = ins[0].shape
+    return steps * batch * (classes + 32 * ins[1].shape[1])
+
+
 @op(
     "CTCLoss",
     aliases=("_contrib_CTCLoss", "_contrib_ctc_loss", "_npx_ctc_loss", "ctc_loss"),
@@ -122,6 +150,8 @@ class CTCLoss:
     use_data_lengths: Bool = False
     use_label_lengths: Bool = False
     blank_label: Enum("first", "last") = "first"
+
+    kernels = (native("ctc_loss", struct=CTC, params=_params, when=_refuse, work=_work),)
 
     def samples():
         first = values(1, 5, (3, 2), "int32")

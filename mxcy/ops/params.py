@@ -264,6 +264,32 @@ SEQUENCE = Params(
 )
 SCAN = Params("scan", "running sums along a dimension", outer="i64", extent="i64", inner="i64")
 
+SAMPLER = Params(
+    "sampler",
+    "images read at places between pixels; `affine`: matrices take the place of grids",
+    batch="i64", channels="i64", source="i64[2]", target="i64[2]", affine="i32",
+)  # fmt: skip
+DEFORMABLE = Params(
+    "deformable",
+    "a convolution whose taps move: `groups` of channels that mix, `moved` ones that move together",
+    batch="i64", groups="i64", moved="i64", channels="i64", filters="i64", source="i64[2]",
+    target="i64[2]", kernel="i64[2]", stride="i64[2]", dilate="i64[2]", pad="i64[2]",
+    modulated="i32",
+)  # fmt: skip
+CORRELATION = Params(
+    "correlation",
+    "patches compared at displacements of up to `reach`, `radius` steps on each side; `row`: the"
+    " elements of a row with its margins, kept in `stride1` parts",
+    batch="i64", channels="i64", source="i64[2]", target="i64[2]", kernel="i64", reach="i64",
+    stride1="i64", stride2="i64", pad="i64", radius="i64", row="i64", multiply="i32",
+)  # fmt: skip
+CTC = Params(
+    "ctc",
+    "the loss of alignments; lengths are input numbers or -1",
+    steps="i64", batch="i64", classes="i64", labels="i64", blank="i64", padding="i64",
+    data_lengths="i32", label_lengths="i32",
+)  # fmt: skip
+
 POOL = Params(
     "pool",
     "windows over three spatial dimensions between `outer` planes and `inner` channels;"

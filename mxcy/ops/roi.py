@@ -7,6 +7,7 @@ the pixels of the data. Definitions: Girshick (2015), Fast R-CNN; He et al. (201
 import numpy as np
 
 from mxcy.ops.attrs import Bool, Field, Float, Int, Shape
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
 from mxcy.ops.record import op, register, sample, stop
@@ -63,6 +64,7 @@ def _round(x):
     inputs="data rois",
     outputs="output maxidx",
     visible=1,
+    in_symbols=InSymbols(named=True),
 )
 class ROIPooling:
     """The maxima of the parts of regions, as many for each region.
