@@ -2,6 +2,10 @@
 
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.nn.activations import Activation
+from mxcy.gluon.nn.deformable_layers import (
+    DeformableConvolution,
+    ModulatedDeformableConvolution,
+)
 from mxcy.gluon.nn.pixel_shuffle import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
 from mxcy.gluon.nn.pool_layers import (
     AvgPool1D,
@@ -43,6 +47,8 @@ __all__ = [
     "PixelShuffle1D",
     "PixelShuffle2D",
     "PixelShuffle3D",
+    "DeformableConvolution",
+    "ModulatedDeformableConvolution",
 ]
 
 
