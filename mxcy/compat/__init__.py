@@ -1,0 +1,100 @@
+"""Programs that say ``import mxnet`` run on mxcy.
+
+`install` makes ``mxnet`` and every ``mxnet.x.y`` other names of mxcy's own modules; nothing is
+wrapped or loaded twice. ``python -m mxcy.compat script.py`` does that for a program that is left
+as it is.
+"""
+
+import importlib
+import sys
+import warnings
+
+import mxcy
+from mxcy import libinfo
+from mxcy.compat.finder import MxnetFinder
+
+__all__ = ["find_real_mxnet", "install", "is_installed", "uninstall"]
+
+#: what `mxnet.__version__` says unless told otherwise: the release whose interface mxcy follows
+MXNET_VERSION = "1.9.1"
+
+_finder = MxnetFinder()
+_aside = {}  # modules of a real mxnet that had been imported, for uninstall
+
+
+def find_real_mxnet():
+    """Find an mxnet that is not mxcy: imported already, or ready to be imported.
+
+    Returns
+    -------
+    str or None
+        Where it lies; None when there is none.
+    """
+    module = sys.modules.get("mxnet")
+    if module is not None and not _finder.owns(module):
+        return getattr(module, "__file__", None) or repr(module)
+    for finder in sys.meta_path:
+        look = getattr(finder, "find_spec", None)
+        spec = None if finder is _finder or look is None else look("mxnet", None)
+        if spec is not None and spec.loader is not None:  # any folder has a spec, but no loader
+            return spec.origin or repr(spec.loader)
+    return None
+
+
+def install(replace=False, version=MXNET_VERSION):
+    """Make ``import mxnet`` import mxcy.
+
+    From then on ``mxnet`` is the module `mxcy`, ``mxnet.gluon.nn`` is `mxcy.gluon.nn`, and so on
+    for every module, with the same classes and functions. Pickles that name classes of ``mxnet``
+    load. An mxnet that is installed stays as it is, and by default it keeps its name too.
+
+    Parameters
+    ----------
+    replace : bool
+        Take the name even where a real mxnet is installed or has been imported. Modules that
+        imported the real one before keep it.
+    version : str or None
+        What ``mxnet.__version__``, hence `mxcy.__version__`, says from now on, for programs that
+        ask for at least some release. None leaves mxcy's own; `mxcy.libinfo.__version__` always is.
+
+    Returns
+    -------
+    bool
+        Whether ``import mxnet`` now means mxcy. If it does not, a warning tells where the real
+        mxnet is. Installing once more changes nothing but the version.
+    """
+    real = find_real_mxnet()
+    if real is not None and not replace:
+        warnings.warn(
+            f"import mxnet still means the mxnet at {real}; "
+            "mxcy.compat.install(replace=True) puts mxcy in its place",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "mxnet" and not _finder.owns(module):
+            _aside[name] = sys.modules.pop(name)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+        importlib.invalidate_caches()
+    if version is not None:
+        mxcy.__version__ = version
+    return True
+
+
+def is_installed():
+    """Whether ``import mxnet`` means mxcy in this process."""
+    return _finder in sys.meta_path
+
+
+def uninstall():
+    """Undo `install`: the name ``mxnet`` belongs to nobody, or to the real one, again."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "mxnet" and _finder.owns(module):
+            del sys.modules[name]
+    sys.modules.update(_aside)
+    _aside.clear()
+    mxcy.__version__ = libinfo.__version__

@@ -1,0 +1,59 @@
+"""Run a program that imports mxnet, on mxcy.
+
+python -m mxcy.compat [--replace] script.py [arguments]
+python -m mxcy.compat [--replace] -m module [arguments]
+"""
+
+import argparse
+import sys
+
+from mxcy import compat
+from mxcy.compat.program import Program
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        "python -m mxcy.compat",
+        usage="%(prog)s [-h] [--replace] [--mxnet-version VERSION] (script | -m module) [argument]",
+        description="Run a program that imports mxnet, on mxcy.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="also where a real mxnet is installed; it stays as it is",
+    )
+    parser.add_argument(
+        "--mxnet-version",
+        metavar="VERSION",
+        default=compat.MXNET_VERSION,
+        help="what mxnet.__version__ says (default: %(default)s)",
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
+    parser.add_argument(
+        "program", help="a script, a folder or archive with __main__.py, or a module"
+    )
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program gets")
+    options = parser.parse_args(arguments)
+    real = None if options.replace else compat.find_real_mxnet()
+    if real is not None:
+        parser.error(
+            f"a real mxnet is installed: {real}. --replace runs the program on mxcy anyway"
+        )
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    compat.install(options.replace, options.mxnet_version)
+    try:
+        program = (
+            Program.module(options.program) if options.module else Program.file(options.program)
+        )
+    except (ImportError, OSError) as error:
+        sys.exit(f"{sys.executable}: {error}")
+    program.run(options.arguments)
+
+
+if __name__ == "__main__":
+    main()
