@@ -16,6 +16,8 @@ from mxcy import random as rnd
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+from mxcy.context import Context as Device
+from mxcy.context import current_context as current_device
 from mxcy.libinfo import __version__
 from mxcy.util import (
     is_np_array,
@@ -34,12 +36,14 @@ from mxcy.util import (
 __all__ = [
     "AttrScope",
     "Context",
+    "Device",
     "MXNetError",
     "__version__",
     "autograd",
     "cpu",
     "cpu_pinned",
     "current_context",
+    "current_device",
     "gpu",
     "is_np_array",
     "is_np_default_dtype",
@@ -65,7 +69,10 @@ __all__ = [
 _LATER = {
     "attribute": "mxcy.attribute",
     "contrib": "mxcy.contrib",
+    "device": "mxcy.device",
     "engine": "mxcy.engine",
+    "error": "mxcy.error",
+    "executor": "mxcy.executor",
     "callback": "mxcy.callback",
     "gluon": "mxcy.gluon",
     "init": "mxcy.initializer",
@@ -73,8 +80,10 @@ _LATER = {
     "io": "mxcy.io",
     "kv": "mxcy.kvstore",
     "kvstore": "mxcy.kvstore",
+    "log": "mxcy.log",
     "lr_scheduler": "mxcy.lr_scheduler",
     "metric": "mxcy.metric",
+    "misc": "mxcy.misc",
     "mod": "mxcy.module",
     "model": "mxcy.model",
     "module": "mxcy.module",
@@ -85,7 +94,9 @@ _LATER = {
     "optimizer": "mxcy.optimizer",
     "profiler": "mxcy.profiler",
     "registry": "mxcy.registry",
+    "rnn": "mxcy.rnn",
     "resource": "mxcy.resource",
+    "rtc": "mxcy.rtc",
     "runtime": "mxcy.runtime",
     "sym": "mxcy.symbol",
     "symbol": "mxcy.symbol",

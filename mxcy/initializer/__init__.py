@@ -1,0 +1,17 @@
+"""Rules that fill the arrays of new parameters.
+
+An initializer is called with a description of the parameter (`InitDesc`: its name and attributes)
+and the array to fill. Random ones draw from `mxcy.random`, so a seed decides all weights.
+"""
+
+from mxcy.initializer.base import InitDesc, Initializer, alias, create, register
+from mxcy.initializer.choosing import Load, Mixed
+from mxcy.initializer.constant import Constant, One, Zero
+from mxcy.initializer.random import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
+from mxcy.initializer.special import Bilinear, FusedRNN, LSTMBias
+
+__all__ = [
+    "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load",
+    "MSRAPrelu", "Mixed", "Normal", "One", "Orthogonal", "Uniform", "Xavier", "Zero", "alias",
+    "create", "register",
+]  # fmt: skip

@@ -1,0 +1,224 @@
+"""What all initializers share: how a parameter's name decides, their registry and their text."""
+
+import json
+import logging
+import warnings
+from math import sqrt
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy import registry
+
+__all__ = ["InitDesc", "Initializer", "alias", "create", "register"]
+
+
+class InitDesc(str):
+    """A parameter's name together with its attributes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    attrs : dict of str to str, optional
+        Its attributes; ``'__init__'`` there names the initializer to use, whatever the name says.
+    global_init : Initializer, optional
+        The initializer of the whole network.
+    """
+
+    def __new__(cls, name, attrs=None, global_init=None):
+        desc = super().__new__(cls, name)
+        desc.attrs = attrs or {}
+        desc.global_init = global_init
+        return desc
+
+
+# Which method fills a parameter, by how its name ends (first match wins).
+_BY_SUFFIX = (
+    ("weight", "_init_weight"),
+    ("bias", "_init_bias"),
+    ("gamma", "_init_gamma"),
+    ("beta", "_init_beta"),
+    ("min", "_init_zero"),
+    ("max", "_init_one"),
+    ("weight_quantize", "_init_quantized_weight"),
+    ("bias_quantize", "_init_quantized_bias"),
+)
+# Plain strings instead of an `InitDesc` follow older and wider rules.
+_BY_SUFFIX_OF_PLAIN_NAME = (
+    ("bias", "_init_bias"),
+    ("gamma", "_init_gamma"),
+    ("beta", "_init_beta"),
+    ("weight", "_init_weight"),
+    ("moving_mean", "_init_zero"),
+    ("moving_var", "_init_one"),
+    ("moving_inv_var", "_init_zero"),
+    ("moving_avg", "_init_zero"),
+    ("min", "_init_zero"),
+    ("max", "_init_one"),
+)
+
+
+class Initializer:
+    """Base of all initializers.
+
+    Subclasses say in `_init_weight(name, arr)` how weights are filled; biases and shifts become 0
+    and scales 1, by the ending of the parameter's name.
+
+    Parameters
+    ----------
+    **kwargs
+        What `dumps` has to write in order to make an equal initializer again.
+    """
+
+    def __init__(self, **kwargs):
+        self._kwargs = kwargs
+        self._verbose = False
+        self._print_func = None
+
+    def set_verbosity(self, verbose=False, print_func=None):
+        """Log how each parameter was initialized.
+
+        Parameters
+        ----------
+        verbose : bool
+            Whether to log at all.
+        print_func : callable, optional
+            Makes the text from the filled array; by default its norm divided by the square root of
+            its size.
+
+        Returns
+        -------
+        Initializer
+            This one.
+        """
+        self._verbose = verbose
+        self._print_func = print_func or _root_mean_square_text
+        return self
+
+    def dumps(self):
+        """Return the JSON text ``[name, arguments]`` from which `create` makes an equal one."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, desc, arr):
+        """Fill an array.
+
+        Parameters
+        ----------
+        desc : InitDesc or str
+            The parameter's description, or only its name.
+        arr : NDArray
+            The array to fill.
+
+        Raises
+        ------
+        TypeError
+            When `desc` is no string.
+        ValueError
+            When the name's ending says nothing about the parameter's role.
+        """
+        if not isinstance(desc, InitDesc):
+            self._init_plain_name(desc, arr)
+            return
+        if desc.global_init is None:
+            desc.global_init = self
+        own = desc.attrs.get("__init__", "")
+        if own:
+            create(own)._init_weight(desc, arr)
+            self._log(desc, own, arr)
+            return
+        lowered = desc.lower()
+        for suffix, method in _BY_SUFFIX:
+            if lowered.endswith(suffix):
+                getattr(self, method)(desc, arr)
+                self._log(desc, suffix, arr)
+                return
+        self._init_default(desc, arr)
+
+    def _init_plain_name(self, name, arr):
+        warnings.warn(
+            "Calling an initializer with a plain name is deprecated, "
+            "use init(mx.init.InitDesc(...), NDArray) instead.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if not isinstance(name, str):
+            raise TypeError("name must be string")
+        if name.startswith("upsampling"):
+            self._init_bilinear(name, arr)
+            return
+        for suffix, method in _BY_SUFFIX_OF_PLAIN_NAME:
+            if name.endswith(suffix):
+                getattr(self, method)(name, arr)
+                return
+        self._init_default(name, arr)
+
+    def _log(self, desc, role, arr):
+        if self._verbose and self._print_func:
+            logging.info("Initialized %s as %s: %s", desc, role, self._print_func(arr))
+
+    def _init_bilinear(self, _, arr):
+        create("bilinear")._init_weight(_, arr)
+
+    def _init_zero(self, _, arr):
+        arr[:] = 0.0
+
+    def _init_one(self, _, arr):
+        arr[:] = 1.0
+
+    def _init_bias(self, _, arr):
+        arr[:] = 0.0
+
+    def _init_gamma(self, _, arr):
+        arr[:] = 1.0
+
+    def _init_beta(self, _, arr):
+        arr[:] = 0.0
+
+    def _init_quantized_weight(self, _, arr):
+        arr[:] = np.random.randint(-127, 127, size=arr.shape).astype("int8")
+
+    def _init_quantized_bias(self, _, arr):
+        arr[:] = 0
+
+    def _init_weight(self, name, arr):
+        raise NotImplementedError(f"{type(self).__name__} does not say how to fill weights")
+
+    def _init_default(self, name, _):
+        raise ValueError(
+            f"Unknown initialization pattern for {name}. Only names that end in weight, bias, "
+            "gamma (1.0) and beta (0.0) are initialized by default. Use "
+            "mx.sym.Variable(init=mx.init.*) to set the initializer of another one"
+        )
+
+    def __eq__(self, other):
+        if not isinstance(other, Initializer):
+            return NotImplemented
+        return type(self) is type(other) and self._kwargs == other._kwargs
+
+    __hash__ = None
+
+
+def _root_mean_square_text(arr):
+    return str((nd.norm(arr) / sqrt(arr.size)).asscalar())
+
+
+_register = registry.get_register_func(Initializer, "initializer")
+alias = registry.get_alias_func(Initializer, "initializer")
+create = registry.get_create_func(Initializer, "initializer")
+
+
+def register(klass):
+    """Register an initializer class, so that `create` finds it by its lower-case name.
+
+    Parameters
+    ----------
+    klass : type
+        A subclass of `Initializer`.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
+    return _register(klass)

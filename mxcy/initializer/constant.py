@@ -1,0 +1,57 @@
+"""Initializers with one number."""
+
+import json
+
+import numpy as np
+
+from mxcy.initializer.base import Initializer, alias, register
+
+__all__ = ["Constant", "One", "Zero"]
+
+
+@alias("zeros")
+@register
+class Zero(Initializer):
+    """Fills weights with 0."""
+
+    def __init__(self):
+        super().__init__()
+
+    def _init_weight(self, _, arr):
+        arr[:] = 0
+
+
+@alias("ones")
+@register
+class One(Initializer):
+    """Fills weights with 1."""
+
+    def __init__(self):
+        super().__init__()
+
+    def _init_weight(self, _, arr):
+        arr[:] = 1
+
+
+@register
+class Constant(Initializer):
+    """Fills weights with a given value.
+
+    Parameters
+    ----------
+    value : float, array_like or NDArray
+        One number, or an array of the parameter's shape.
+    """
+
+    def __init__(self, value):
+        super().__init__(value=value)
+        self.value = value
+
+    def _init_weight(self, _, arr):
+        arr[:] = self.value
+
+    def dumps(self):
+        value = self.value
+        if not isinstance(value, (int, float, str)):
+            value = (value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)).tolist()
+        return json.dumps([type(self).__name__.lower(), {"value": value}])

@@ -1,0 +1,131 @@
+"""Initializers that draw from `mxcy.random`."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.initializer.base import Initializer, register
+
+__all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
+
+
+@register
+class Uniform(Initializer):
+    """Draws weights evenly from ``[-scale, scale)``.
+
+    Parameters
+    ----------
+    scale : float
+        The bound.
+    """
+
+    def __init__(self, scale=0.07):
+        super().__init__(scale=scale)
+        self.scale = scale
+
+    def _init_weight(self, _, arr):
+        nd.random.uniform(-self.scale, self.scale, arr.shape, out=arr)
+
+
+@register
+class Normal(Initializer):
+    """Draws weights from a normal distribution around 0.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation.
+    """
+
+    def __init__(self, sigma=0.01):
+        super().__init__(sigma=sigma)
+        self.sigma = sigma
+
+    def _init_weight(self, _, arr):
+        nd.random.normal(0, self.sigma, arr.shape, out=arr)
+
+
+@register
+class Orthogonal(Initializer):
+    """Fills weights with a random matrix of orthogonal rows or columns (Saxe et al., 2013).
+
+    Parameters
+    ----------
+    scale : float
+        Multiplier of the orthonormal matrix.
+    rand_type : {'uniform', 'normal'}
+        Distribution of the matrix whose singular vectors are taken.
+    """
+
+    def __init__(self, scale=1.414, rand_type="uniform"):
+        super().__init__(scale=scale, rand_type=rand_type)
+        self.scale = scale
+        self.rand_type = rand_type
+
+    def _init_weight(self, _, arr):
+        shape = (arr.shape[0], int(np.prod(arr.shape[1:])))
+        if self.rand_type == "uniform":
+            drawn = nd.random.uniform(-1.0, 1.0, shape=shape)
+        elif self.rand_type == "normal":
+            drawn = nd.random.normal(0.0, 1.0, shape=shape)
+        else:
+            raise ValueError(f"rand_type must be 'uniform' or 'normal', got {self.rand_type!r}")
+        left, _, right = np.linalg.svd(drawn.asnumpy(), full_matrices=False)
+        basis = left if left.shape == shape else right
+        arr[:] = self.scale * basis.reshape(arr.shape)
+
+
+@register
+class Xavier(Initializer):
+    """Scales random weights by the number of a layer's connections (Glorot & Bengio, 2010).
+
+    Parameters
+    ----------
+    rnd_type : {'uniform', 'gaussian'}
+        Distribution.
+    factor_type : {'avg', 'in', 'out'}
+        What to divide by: incoming or outgoing connections of a unit, or their average.
+    magnitude : float
+        The scale is ``sqrt(magnitude / connections)``.
+    """
+
+    def __init__(self, rnd_type="uniform", factor_type="avg", magnitude=3):
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = float(magnitude)
+
+    def _init_weight(self, name, arr):
+        shape = arr.shape
+        if len(shape) < 2:
+            raise ValueError(
+                f"Xavier initializer cannot be applied to vector {name}. It requires at least 2D."
+            )
+        kernel_size = np.prod(shape[2:]) if len(shape) > 2 else 1.0
+        fan_out, fan_in = shape[0] * kernel_size, shape[1] * kernel_size
+        factors = {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}
+        if self.factor_type not in factors:
+            raise ValueError(f"Incorrect factor type {self.factor_type!r}")
+        scale = np.sqrt(self.magnitude / factors[self.factor_type])
+        if self.rnd_type == "uniform":
+            nd.random.uniform(-scale, scale, arr.shape, out=arr)
+        elif self.rnd_type == "gaussian":
+            nd.random.normal(0, scale, arr.shape, out=arr)
+        else:
+            raise ValueError(f"Unknown random type {self.rnd_type!r}")
+
+
+@register
+class MSRAPrelu(Xavier):
+    """Draws normal weights with the variance that suits PReLU layers (He et al., 2015).
+
+    Parameters
+    ----------
+    factor_type : {'avg', 'in', 'out'}
+        See `Xavier`.
+    slope : float
+        Slope of the activation for negative inputs.
+    """
+
+    def __init__(self, factor_type="avg", slope=0.25):
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}

@@ -1,0 +1,66 @@
+"""`mx.misc`: the first schedulers of learning rates; `mx.lr_scheduler` has those in use."""
+
+import logging
+
+__all__ = ["FactorScheduler", "LearningRateScheduler"]
+
+
+class LearningRateScheduler:
+    """Base of schedulers that tell the learning rate of an iteration.
+
+    Attributes
+    ----------
+    base_lr : float
+        The rate to begin with.
+    """
+
+    def __init__(self):
+        self.base_lr = 0.01
+
+    def __call__(self, iteration):
+        """The learning rate.
+
+        Parameters
+        ----------
+        iteration : int
+            How many updates there were.
+
+        Returns
+        -------
+        float
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say the learning rate")
+
+
+class FactorScheduler(LearningRateScheduler):
+    """Multiplies the learning rate after every so many iterations.
+
+    Parameters
+    ----------
+    step : int
+        After how many.
+    factor : float
+        By what.
+
+    Raises
+    ------
+    ValueError
+        When `step` is less than 1, or `factor` not less than 1.
+    """
+
+    def __init__(self, step, factor=0.1):
+        super().__init__()
+        if step < 1:
+            raise ValueError(f"FactorScheduler: step must be at least 1, got {step}")
+        if factor >= 1.0:
+            raise ValueError(f"FactorScheduler: factor must be less than 1, got {factor}")
+        self.step = step
+        self.factor = factor
+        self._last = None
+
+    def __call__(self, iteration):
+        rate = self.base_lr * self.factor ** (iteration // self.step)
+        if self._last not in (None, rate):
+            logging.info("At iteration %d the learning rate becomes %.5f", iteration, rate)
+        self._last = rate
+        return rate

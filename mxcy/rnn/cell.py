@@ -1,0 +1,219 @@
+"""What all cells of `mx.rnn` share: variables, initial states, packed weights, unrolling.
+
+A cell computes one step; each call adds nodes named after the step to the graph. Weights are
+variables, made once, so that all steps share them.
+"""
+
+from mxcy import ndarray, symbol
+from mxcy.base import MXNetError
+from mxcy.rnn.sequences import as_steps, merged
+
+__all__ = ["BaseRNNCell", "RNNParams"]
+
+
+class RNNParams:
+    """Variables by name, made when they are first asked for; cells that share it share weights.
+
+    Parameters
+    ----------
+    prefix : str
+        What all names begin with.
+    """
+
+    def __init__(self, prefix=""):
+        self._prefix = prefix
+        self._params = {}
+
+    def get(self, name, **kwargs):
+        """Return a variable.
+
+        Parameters
+        ----------
+        name : str
+            Its name without the prefix.
+        **kwargs
+            What `mx.sym.var` is given when the variable has to be made.
+
+        Returns
+        -------
+        Symbol
+        """
+        name = self._prefix + name
+        if name not in self._params:
+            self._params[name] = symbol.var(name, **kwargs)
+        return self._params[name]
+
+
+class BaseRNNCell:
+    """Base of all cells.
+
+    A subclass defines `__call__` and `state_info`; one with weights that `unpack_weights` can
+    divide also has `_gate_names`, the endings of the gates' names in the order of the rows, and
+    `_num_hidden`.
+
+    Parameters
+    ----------
+    prefix : str
+        What names of nodes and, unless `params` is given, of weights begin with.
+    params : RNNParams, optional
+        Variables to share with other cells.
+    """
+
+    _gate_names = ()
+    _has_steps = True  # whether it can be called for one step
+
+    def __init__(self, prefix="", params=None):
+        self._own_params = params is None
+        self._prefix = prefix
+        self._params = RNNParams(prefix) if params is None else params
+        self._modified = False
+        self.reset()
+
+    def reset(self):
+        """Count steps and states from 0 again, for another graph."""
+        self._init_counter = -1
+        self._counter = -1
+        for cell in getattr(self, "_cells", ()):
+            cell.reset()
+
+    def __call__(self, inputs, states):
+        """Add one step to the graph.
+
+        Parameters
+        ----------
+        inputs : Symbol
+            Shape (batch, channels).
+        states : list of Symbol
+            From the step before, or from `begin_state`.
+
+        Returns
+        -------
+        output : Symbol
+        states : list of Symbol
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define a step")
+
+    @property
+    def params(self):
+        """The variables, an `RNNParams`."""
+        self._own_params = False
+        return self._params
+
+    @property
+    def state_info(self):
+        """Shape and layout of each state, a list of dicts; 0 stands for the batch size."""
+        raise NotImplementedError(f"{type(self).__name__} does not define state_info")
+
+    @property
+    def state_shape(self):
+        """The shape of each state."""
+        return [info["shape"] for info in self.state_info]
+
+    def begin_state(self, func=symbol.zeros, **kwargs):
+        """Make states for the first step.
+
+        Parameters
+        ----------
+        func : callable
+            Makes a symbol of a name and a shape: `mx.sym.zeros`, `mx.sym.uniform`, or `mx.sym.var`
+            for states that are bound like data.
+        **kwargs
+            More arguments for it.
+
+        Returns
+        -------
+        list of Symbol
+        """
+        self._refuse_modified()
+        states = []
+        for info in self.state_info:
+            self._init_counter += 1
+            name = f"{self._prefix}begin_state_{self._init_counter}"
+            kwargs.update(info or {})
+            states.append(func(name=name, **kwargs))
+        return states
+
+    def _refuse_modified(self):
+        if self._modified:
+            raise MXNetError(
+                f"{type(self).__name__} is modified by another cell (ZoneoutCell, ResidualCell, "
+                "...); call that one instead"
+            )
+
+    def unpack_weights(self, args):
+        """Divide the weights of all gates into one for each.
+
+        Parameters
+        ----------
+        args : dict of str to NDArray
+            All parameters of a network; those of other layers are handed on.
+
+        Returns
+        -------
+        dict of str to NDArray
+            With ``lstm_i2h_i_weight`` and so on in place of ``lstm_i2h_weight``.
+        """
+        args = dict(args)
+        units = self._num_hidden if self._gate_names else 0
+        for group in ("i2h", "h2h") if self._gate_names else ():
+            for kind in ("weight", "bias"):
+                packed = args.pop(f"{self._prefix}{group}_{kind}")
+                for row, gate in enumerate(self._gate_names):
+                    part = packed[row * units : (row + 1) * units]
+                    args[f"{self._prefix}{group}{gate}_{kind}"] = part.copy()
+        return args
+
+    def pack_weights(self, args):
+        """Undo `unpack_weights`.
+
+        Parameters
+        ----------
+        args : dict of str to NDArray
+
+        Returns
+        -------
+        dict of str to NDArray
+        """
+        args = dict(args)
+        for group in ("i2h", "h2h") if self._gate_names else ():
+            for kind in ("weight", "bias"):
+                names = [f"{self._prefix}{group}{gate}_{kind}" for gate in self._gate_names]
+                packed = ndarray.concatenate([args.pop(name) for name in names])
+                args[f"{self._prefix}{group}_{kind}"] = packed
+        return args
+
+    def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
+        """Add all steps of a sequence to the graph.
+
+        Parameters
+        ----------
+        length : int
+            Number of steps.
+        inputs : Symbol or list of Symbol
+            One symbol with a time axis, or one for each step, (batch, ...).
+        begin_state : list of Symbol, optional
+            By default what `begin_state` makes.
+        layout : str
+            Which axis is the time, ``'NTC'`` or ``'TNC'``.
+        merge_outputs : bool, optional
+            Whether to return one symbol, or one for each step; None leaves it to the cell.
+
+        Returns
+        -------
+        outputs : Symbol or list of Symbol
+        states : list of Symbol
+            Those after the last step.
+        """
+        self.reset()
+        steps = as_steps(length, inputs, layout)
+        states = self.begin_state() if begin_state is None else begin_state
+        outputs = []
+        for step in range(length):
+            output, states = self(steps[step], states)
+            outputs.append(output)
+        return merged(length, outputs, layout) if merge_outputs else outputs, states
+
+    def _get_activation(self, inputs, activation, **kwargs):
+        if isinstance(activation, str):
+            return symbol.Activation(inputs, act_type=activation, **kwargs)
+        return activation(inputs, **kwargs)

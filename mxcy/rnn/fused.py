@@ -1,0 +1,189 @@
+"""Recurrent layers as one operator, `RNN`, with all weights in one vector."""
+
+import warnings
+
+from mxcy import initializer, ndarray, symbol
+from mxcy.base import MXNetError
+from mxcy.rnn.cell import BaseRNNCell
+from mxcy.rnn.cells import GRUCell, LSTMCell, RNNCell
+from mxcy.rnn.containers import BidirectionalCell, SequentialRNNCell
+from mxcy.rnn.modifiers import DropoutCell
+from mxcy.rnn.sequences import as_steps, merged, time_axis
+
+__all__ = ["FusedRNNCell"]
+
+_GATES = {
+    "rnn_relu": ("",),
+    "rnn_tanh": ("",),
+    "lstm": ("_i", "_f", "_c", "_o"),
+    "gru": ("_r", "_z", "_o"),
+}
+
+
+class FusedRNNCell(BaseRNNCell):
+    """Layers of recurrent cells that run as one operator over the whole sequence.
+
+    Parameters
+    ----------
+    num_hidden : int
+        Units of each layer and direction.
+    num_layers : int
+    mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
+    bidirectional : bool
+        Whether each layer also runs backwards; the output then has twice the units.
+    dropout : float
+        The part of the values between layers that training drops.
+    get_next_state : bool
+        Whether `unroll` returns the states after the last step.
+    forget_bias : float
+        What an LSTM's bias of the forget gate begins with.
+    prefix : str, optional
+        What names begin with, the mode by default.
+    params : RNNParams, optional
+        Variables to share with other cells.
+    """
+
+    _has_steps = False
+
+    def __init__(
+        self, num_hidden, num_layers=1, mode="lstm", bidirectional=False, dropout=0.0,
+        get_next_state=False, forget_bias=1.0, prefix=None, params=None,
+    ):  # fmt: skip
+        super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
+        if mode not in _GATES:
+            raise MXNetError(f"FusedRNNCell: mode must be one of {[*_GATES]}, got {mode!r}")
+        self._num_hidden = num_hidden
+        self._num_layers = num_layers
+        self._mode = mode
+        self._bidirectional = bidirectional
+        self._dropout = dropout
+        self._get_next_state = get_next_state
+        self._directions = ["l", "r"] if bidirectional else ["l"]
+        self._gate_names = _GATES[mode]
+        filling = initializer.FusedRNN(
+            None, num_hidden, num_layers, mode, bidirectional, forget_bias
+        )
+        self._parameter = self.params.get("parameters", init=filling)
+
+    @property
+    def state_info(self):
+        shape = (len(self._directions) * self._num_layers, 0, self._num_hidden)
+        states = 2 if self._mode == "lstm" else 1
+        return [{"shape": shape, "__layout__": "LNC"} for _ in range(states)]
+
+    def _parts(self, width):
+        """Name and shape of every gate's weights and biases, in their order in the vector."""
+        units, directions = self._num_hidden, len(self._directions)
+        for kind in ("weight", "bias"):
+            for layer in range(self._num_layers):
+                source = directions * units if layer else width
+                for direction in self._directions:
+                    for group, columns in (("i2h", source), ("h2h", units)):
+                        shape = (units, columns) if kind == "weight" else (units,)
+                        for gate in self._gate_names:
+                            name = f"{self._prefix}{direction}{layer}_{group}{gate}_{kind}"
+                            yield name, shape
+
+    def _size(self, width):
+        """How many numbers the vector holds for inputs of some width."""
+        rows = self._num_hidden * len(self._gate_names) * len(self._directions)
+        upper = (len(self._directions) + 1) * self._num_hidden + 2
+        return rows * (width + self._num_hidden + 2 + (self._num_layers - 1) * upper)
+
+    def _slices(self, vector, width):
+        """Name and view of every part of the vector."""
+        begin = 0
+        for name, shape in self._parts(width):
+            size = shape[0] * (shape[1] if len(shape) == 2 else 1)
+            yield name, vector[begin : begin + size].reshape(shape)
+            begin += size
+
+    def unpack_weights(self, args):
+        args = dict(args)
+        vector = args.pop(self._parameter.name)
+        rows = self._num_hidden * len(self._gate_names) * len(self._directions)
+        width = (vector.size - self._size(0)) // rows
+        if width <= 0 or self._size(width) != vector.size:
+            raise MXNetError(
+                f"FusedRNNCell: {self._parameter.name} of size {vector.size} does not fit "
+                f"{self._num_layers} layers of {self._num_hidden} units"
+            )
+        args.update((name, part.copy()) for name, part in self._slices(vector, width))
+        return args
+
+    def pack_weights(self, args):
+        args = dict(args)
+        first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
+        width = first.shape[1]
+        vector = ndarray.zeros((self._size(width),), ctx=first.context, dtype=first.dtype)
+        for name, part in self._slices(vector, width):
+            part[:] = args.pop(name)
+        args[self._parameter.name] = vector
+        return args
+
+    def __call__(self, inputs, states):
+        raise NotImplementedError("FusedRNNCell cannot be stepped. Please use unroll")
+
+    def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
+        self.reset()
+        axis = time_axis(layout)
+        inputs = merged(length, inputs, layout)
+        if axis == 1:
+            warnings.warn(
+                "FusedRNNCell: the layout NTC costs two transpositions, TNC none", stacklevel=2
+            )
+            inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
+        elif axis != 0:
+            raise MXNetError(f"FusedRNNCell: layout must be NTC or TNC, got {layout!r}")
+        states = self.begin_state() if begin_state is None else begin_state
+        names = ("state", "state_cell") if self._mode == "lstm" else ("state",)
+        result = symbol.RNN(
+            data=inputs,
+            parameters=self._parameter,
+            state_size=self._num_hidden,
+            num_layers=self._num_layers,
+            bidirectional=self._bidirectional,
+            p=self._dropout,
+            state_outputs=self._get_next_state,
+            mode=self._mode,
+            name=f"{self._prefix}rnn",
+            **dict(zip(names, states, strict=False)),
+        )
+        outputs, states = result, []
+        if self._get_next_state:
+            outputs, *states = list(result)
+            for state in states:
+                state._set_attr(__layout__="LNC")
+        if axis == 1:
+            outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
+        if merge_outputs is False:
+            outputs = as_steps(length, outputs, layout)
+        return outputs, states
+
+    def unfuse(self):
+        """Make the same layers of single cells.
+
+        Returns
+        -------
+        SequentialRNNCell
+            Which can be stepped; it takes this cell's weights as `unpack_weights` divides them.
+        """
+        stack = SequentialRNNCell()
+        for layer in range(self._num_layers):
+            left = self._single_cell(f"{self._prefix}l{layer}_")
+            if self._bidirectional:
+                right = self._single_cell(f"{self._prefix}r{layer}_")
+                prefix = f"{self._prefix}bi_l{layer}_"
+                left = BidirectionalCell(left, right, output_prefix=prefix)
+            stack.add(left)
+            if self._dropout > 0 and layer != self._num_layers - 1:
+                stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer}_"))
+        return stack
+
+    def _single_cell(self, prefix):
+        if self._mode == "lstm":
+            return LSTMCell(self._num_hidden, prefix=prefix)
+        if self._mode == "gru":
+            return GRUCell(self._num_hidden, prefix=prefix)
+        activation = self._mode.removeprefix("rnn_")
+        return RNNCell(self._num_hidden, activation=activation, prefix=prefix)
