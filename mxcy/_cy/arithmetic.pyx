@@ -2,10 +2,11 @@
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
 
-from mxcy._cy.invoke cimport OpHandle, Variant, invoke
+from mxcy._cy.invoke cimport invoke
 from mxcy._cy.ndarray cimport NDArrayBase, plug_arithmetic
+from mxcy._cy.variants cimport OpHandle, Variant
 
-from mxcy._cy.invoke import bind
+from mxcy._cy.variants import bind
 from mxcy.base import MXNetError
 
 cdef list arrays_handles = [None] * 12

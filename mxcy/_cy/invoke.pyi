@@ -1,9 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-class OpHandle:
-    op: Any
-    def __init__(self, op: Any) -> None: ...
+from mxcy._cy.variants import OpHandle
 
 def plug(
     prepare: Callable[..., Any],
@@ -12,7 +10,6 @@ def plug(
     streams: Callable[[Any], int],
     context: Callable[[Any], Any],
 ) -> None: ...
-def bind(op: Any) -> OpHandle: ...
 def call(
     handle: OpHandle, inputs: tuple[Any, ...], raw: tuple[Any, ...], out: Any, extra: dict[str, Any]
 ) -> Any: ...

@@ -2,16 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.engine cimport mx_var
 from mxcy._cy.pool cimport mx_pool
-
-
-cdef class Shape:
-    cdef readonly tuple dims
-    cdef int64_t *extents
-    cdef readonly int64_t size
-    cdef readonly int ndim
-    # One remembered derivative: this shape with another first extent (what a[i:j] needs).
-    cdef int64_t sliced_rows
-    cdef Shape sliced
+from mxcy._cy.shapes cimport Shape
 
 
 cdef class Storage:
@@ -42,9 +33,6 @@ cdef class NDArrayBase:
 # What invoke.pyx plugs in: arithmetic between arrays and numbers.
 ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
 cdef void plug_arithmetic(Arithmetic run)
-cdef Shape shape_of(tuple dims)
-cdef object home_of(object context)
-cdef bint mixes(object context, object other) except -1
 cdef void wrote(Storage storage) noexcept
 cdef bint is_quiet(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL

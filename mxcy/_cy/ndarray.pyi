@@ -2,11 +2,6 @@ from typing import Any, Self
 
 import numpy as np
 
-class Shape:
-    dims: tuple[int, ...]
-    size: int
-    ndim: int
-
 class Storage:
     context: Any
 

@@ -1,7 +1,6 @@
-"""The array type of the Cython front: shapes, storage, views, basic slices, the buffer protocol.
+"""The array type of the Cython front: storage, views, basic slices, the buffer protocol.
 
-Arrays are always C-contiguous. Shapes are interned, so that two arrays of one shape share one Shape
-object and signatures compare by pointer.
+Arrays are always C-contiguous.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_Release, PyObject_GetBuffer
@@ -15,9 +14,11 @@ cimport cython
 from mxcy._cy.engine cimport (
     MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed, mx_var_idle,
 )
+from mxcy._cy.homes cimport is_remote, is_shared, set_default_home, set_serves_remote
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
+from mxcy._cy.shapes cimport Shape, shape_of, with_rows
 
 import numpy as np
 
@@ -45,9 +46,7 @@ for _code in range(13):
 
 cdef tuple NO_ARGS = ()
 cdef object array_class = None
-cdef object default_context = None
 cdef object shared_array = None
-cdef bint serves_remote = False
 cdef Arithmetic arithmetic = NULL
 
 
@@ -58,9 +57,9 @@ cdef void plug_arithmetic(Arithmetic run):
 
 def set_array_class(cls, context):
     """Tell which subclass of NDArrayBase new arrays have, and their context."""
-    global array_class, default_context
+    global array_class
     array_class = cls
-    default_context = context
+    set_default_home(context)
 
 
 def set_shared_array(make):
@@ -69,105 +68,9 @@ def set_shared_array(make):
     shared_array = make
 
 
-# --- contexts ------------------------------------------------------------------------------------
-
-cdef enum:
-    CPU = 1
-    CPU_SHARED = 5
-
-# What is known of one context, the last that was asked about.
-cdef object known_context = None
-cdef object known_home = None
-cdef bint known_shared = False
-cdef bint known_cpu = False
-
-
-cdef int look_at(object context) except -1:
-    """Fill in what is known of a context."""
-    global known_context, known_home, known_shared, known_cpu
-    home = context.home
-    cdef bint cpu = home.device_typeid == CPU, shared = context.device_typeid == CPU_SHARED
-    known_home, known_shared, known_cpu, known_context = home, shared, cpu, context
-    return 0
-
-
-cdef object home_of(object context):
-    """Where results of operators on arrays of a context live."""
-    if context is default_context:
-        return context
-    if context is not known_context:
-        look_at(context)
-    return known_home
-
-
-cdef bint mixes(object context, object other) except -1:
-    """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
-    cdef bint cpu
-    if (other is known_context and context is known_home) or context == other:
-        return True
-    if context is not known_context:
-        look_at(context)
-    cpu = known_cpu
-    if other is not known_context:
-        look_at(other)
-    return cpu and known_cpu
-
-
 def serve_remote(bint flag):
     """Tell whether there are contexts other than the CPU's."""
-    global serves_remote
-    serves_remote = flag
-
-
-# --- shapes --------------------------------------------------------------------------------------
-
-cdef dict interned = {}
-
-
-@cython.final
-cdef class Shape:
-    """An interned shape."""
-
-    def __dealloc__(self):
-        free(self.extents)
-
-    def __repr__(self):
-        return f"Shape{self.dims}"
-
-
-cdef Shape shape_of(tuple dims):
-    """The Shape of a tuple of non-negative integers."""
-    found = interned.get(dims)
-    if found is not None:
-        return <Shape>found
-    cdef Shape made = Shape.__new__(Shape)
-    cdef int i
-    made.dims = tuple([int(d) for d in dims])
-    made.ndim = len(dims)
-    made.extents = <int64_t *>malloc(8 * max(made.ndim, 1))
-    if made.extents == NULL:
-        raise MemoryError()
-    made.size = 1
-    for i in range(made.ndim):
-        if dims[i] < 0:
-            raise MXNetError(f"shape {dims}: extents must not be negative")
-        made.extents[i] = dims[i]
-        if made.extents[i] and made.size > (<int64_t>1 << 60) // made.extents[i]:
-            raise MXNetError(f"shape {dims}: too many elements")
-        made.size *= made.extents[i]
-    made.sliced_rows = -1
-    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
-        interned.clear()
-    interned[made.dims] = made
-    return made
-
-
-cdef Shape with_rows(Shape shape, int64_t rows):
-    """`shape` with another first extent."""
-    if shape.sliced_rows != rows:
-        shape.sliced = shape_of((rows,) + shape.dims[1:])
-        shape.sliced_rows = rows
-    return shape.sliced
+    set_serves_remote(flag)
 
 
 # --- storage -------------------------------------------------------------------------------------
@@ -201,7 +104,7 @@ cdef bint is_quiet(Storage storage) noexcept:
 cdef int place_storage(Storage storage, object context) except -1:
     """Note the context of a new storage."""
     storage.context = context
-    if serves_remote and context is not default_context and context.device_type == "gpu":
+    if is_remote(context):
         storage.remote = True
         var_of(storage)
     return 0
@@ -275,11 +178,8 @@ cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
 
 cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
-    if context is not default_context and context is not known_home and layout.size:
-        if context is not known_context:
-            look_at(context)
-        if known_shared:
-            return <NDArrayBase>shared_array(layout.dims, dtype, context)
+    if layout.size and is_shared(context):
+        return <NDArrayBase>shared_array(layout.dims, dtype, context)
     cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)

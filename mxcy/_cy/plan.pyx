@@ -18,7 +18,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, heavy_work, uses_on
 
-from mxcy._cy.invoke import plugged
+from mxcy._cy.running import plugged
 from mxcy.base import MXNetError, kernel_error
 
 cdef enum:

@@ -1,4 +1,5 @@
-from mxcy._cy.ndarray cimport NDArrayBase, Shape, Storage
+from mxcy._cy.ndarray cimport NDArrayBase, Storage
+from mxcy._cy.shapes cimport Shape
 
 
 cdef enum:

@@ -1,0 +1,15 @@
+from libc.stdint cimport int64_t
+
+
+cdef class Shape:
+    cdef readonly tuple dims
+    cdef int64_t *extents
+    cdef readonly int64_t size
+    cdef readonly int ndim
+    # One remembered derivative: this shape with another first extent (what a[i:j] needs).
+    cdef int64_t sliced_rows
+    cdef Shape sliced
+
+
+cdef Shape shape_of(tuple dims)
+cdef Shape with_rows(Shape shape, int64_t rows)

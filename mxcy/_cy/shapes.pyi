@@ -1,0 +1,4 @@
+class Shape:
+    dims: tuple[int, ...]
+    size: int
+    ndim: int

@@ -1,0 +1,54 @@
+"""Interned shapes: arrays of one shape share one Shape, so that signatures compare by pointer."""
+from libc.stdlib cimport free, malloc
+
+cimport cython
+
+from mxcy.base import MXNetError
+
+cdef dict interned = {}
+
+
+@cython.final
+cdef class Shape:
+    """An interned shape."""
+
+    def __dealloc__(self):
+        free(self.extents)
+
+    def __repr__(self):
+        return f"Shape{self.dims}"
+
+
+cdef Shape shape_of(tuple dims):
+    """The Shape of a tuple of non-negative integers."""
+    found = interned.get(dims)
+    if found is not None:
+        return <Shape>found
+    cdef Shape made = Shape.__new__(Shape)
+    cdef int i
+    made.dims = tuple([int(d) for d in dims])
+    made.ndim = len(dims)
+    made.extents = <int64_t *>malloc(8 * max(made.ndim, 1))
+    if made.extents == NULL:
+        raise MemoryError()
+    made.size = 1
+    for i in range(made.ndim):
+        if dims[i] < 0:
+            raise MXNetError(f"shape {dims}: extents must not be negative")
+        made.extents[i] = dims[i]
+        if made.extents[i] and made.size > (<int64_t>1 << 60) // made.extents[i]:
+            raise MXNetError(f"shape {dims}: too many elements")
+        made.size *= made.extents[i]
+    made.sliced_rows = -1
+    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
+        interned.clear()
+    interned[made.dims] = made
+    return made
+
+
+cdef Shape with_rows(Shape shape, int64_t rows):
+    """`shape` with another first extent."""
+    if shape.sliced_rows != rows:
+        shape.sliced = shape_of((rows,) + shape.dims[1:])
+        shape.sliced_rows = rows
+    return shape.sliced

@@ -1,0 +1,71 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from mxcy._cy.native cimport mx_kernel
+
+cdef enum:
+    MAX_PARAMS = 4096  # bytes of a call's parameter struct
+    SMALL_PARAMS = 128
+    MAX_TUPLES = 3  # dynamic tuples of an operator, of 60 numbers each
+    CALL_NUMBERS = 8 + MAX_TUPLES * 60  # of one call: MAX_NUMBERS and those of tuples
+    NOGIL_WORK = 20000  # cheaper calls, of a few microseconds, keep the Python lock
+
+
+cdef class Prepared:
+    cdef readonly object call  # mxcy.ops.prepare.Call
+    cdef mx_kernel kernel  # NULL: the reference runs
+    cdef uint32_t flags
+    cdef int nin, nout, visible
+    cdef list in_shapes, out_shapes  # Shape objects
+    cdef void **in_layouts  # the same, borrowed, for comparing
+    cdef int32_t *in_dtypes
+    cdef int32_t *out_dtypes
+    cdef bytes params
+    cdef const char *params_data
+    cdef int npatches
+    cdef int *patch_number
+    cdef int *patch_offset
+    cdef size_t workspace
+    cdef int64_t work
+    cdef int32_t threads  # the most it may use
+    cdef tuple mutated  # positions of the inputs that the operator writes, or None
+    cdef bint inplace, uses_rng
+    cdef int32_t source  # what the profiler calls it; 0 until it asks
+    cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
+
+    cdef bint fits(self, tuple inputs)
+
+
+cdef class Variant:
+    cdef OpHandle handle
+    cdef readonly object attrs
+    cdef int arguments  # how many inputs these attributes ask for; -1: any number
+    cdef tuple raw  # the attributes as given in the last call of `handle.last`
+    cdef bint mode
+    cdef list near
+    cdef dict far
+
+    cdef Prepared find(self, tuple inputs)
+
+
+cdef class OpHandle:
+    cdef readonly object op
+    cdef object schema
+    cdef str variadic
+    cdef object num_args
+    cdef bint uses_mode, differentiable
+    cdef list is_dynamic, is_tuple  # per field: a dynamic number, a dynamic tuple
+    cdef int nfields, nnumbers, num_args_field
+    cdef Variant plain0, plain1  # no attributes given; by mode
+    cdef dict variants0, variants1
+    cdef Variant last  # of the last call
+    cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads
+    cdef bint need_all_in, need_all_out
+
+    cdef Variant make_variant(self, dict given, bint mode)
+    cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs)
+    cdef bint repeats(self, tuple before, tuple raw) noexcept
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs)
+    cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs)
+
+
+cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force)

@@ -1,0 +1,289 @@
+"""What is known of operators: an OpHandle of each record, a Variant of each set of static
+attributes, and a Prepared of each signature (the inputs' shapes and element types), which holds all
+that running needs. Finding one runs no Python code.
+"""
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+
+cimport cython
+
+from mxcy._cy.native cimport mx_kernel_find
+from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.shapes cimport shape_of
+from mxcy._cy.tape cimport MAX_NUMBERS, training
+from mxcy._cy.uses cimport heavy_work
+
+from mxcy._cy import native as library
+from mxcy.base import MXNetError, _Null
+
+cdef enum:
+    NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
+    MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
+
+cdef object prepare_call, spec_class
+
+
+def plug(prepare, spec):
+    """Set `mxcy.ops.prepare.prepare` and `mxcy.ops.infer.Spec`."""
+    global prepare_call, spec_class
+    prepare_call, spec_class = prepare, spec
+
+
+def spec_of(NDArrayBase array not None):
+    """Shape and element type of an array, as errors tell them."""
+    return spec_class(array.shape, array.dtype_code)
+
+
+@cython.final
+cdef class Prepared:
+    """A call that is ready to run for one signature."""
+
+    def __dealloc__(self):
+        free(self.in_layouts)
+        free(self.in_dtypes)
+        free(self.out_dtypes)
+        free(self.patch_number)
+        free(self.patch_offset)
+
+    cdef bint fits(self, tuple inputs):
+        cdef int i
+        cdef NDArrayBase array
+        if self.nin != len(inputs):
+            return False
+        for i in range(self.nin):
+            array = <NDArrayBase>inputs[i]
+            if <void *>array.layout != self.in_layouts[i] or array.dtype_code != self.in_dtypes[i]:
+                return False
+        return True
+
+
+cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
+    """Prepare the call of a new signature."""
+    cdef Prepared made = Prepared.__new__(Prepared)
+    cdef NDArrayBase array
+    cdef int i
+    call = prepare_call(
+        handle.op, attrs, [spec_class(a.shape, a.dtype_code) for a in inputs], library, force
+    )
+    made.call = call
+    made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
+    made.in_layouts = <void **>malloc(8 * max(made.nin, 1))
+    made.in_dtypes = <int32_t *>malloc(4 * max(made.nin, 1))
+    made.out_dtypes = <int32_t *>malloc(4 * max(made.nout, 1))
+    if made.in_layouts == NULL or made.in_dtypes == NULL or made.out_dtypes == NULL:
+        raise MemoryError()
+    made.in_shapes, made.out_shapes = [], []
+    for i in range(made.nin):
+        array = <NDArrayBase>inputs[i]
+        made.in_shapes.append(array.layout)
+        made.in_layouts[i] = <void *>array.layout
+        made.in_dtypes[i] = array.dtype_code
+    for i in range(made.nout):
+        made.out_shapes.append(shape_of(tuple(call.outs[i].shape)))
+        made.out_dtypes[i] = call.outs[i].dtype
+    if call.kernel is not None:
+        made.kernel = mx_kernel_find(call.kernel.encode(), call.dtype, &made.flags)
+    if call.params is not None:
+        made.params = call.params
+        made.params_data = made.params
+        if len(made.params) > MAX_PARAMS:
+            raise MXNetError(f"operator {handle.op.name}: the parameter struct is too large")
+        made.npatches = len(call.patches)
+        made.patch_number = <int *>malloc(sizeof(int) * max(made.npatches, 1))
+        made.patch_offset = <int *>malloc(sizeof(int) * max(made.npatches, 1))
+        if made.patch_number == NULL or made.patch_offset == NULL:
+            raise MemoryError()
+        for i in range(made.npatches):
+            made.patch_number[i], made.patch_offset[i] = call.patches[i]
+    made.mutated = handle.op.mutated(made.nin) or None
+    made.workspace, made.work, made.threads = call.workspace, call.work, call.threads
+    made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
+    made.simple = (
+        made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
+        and made.mutated is None and not made.uses_rng and made.threads == 1
+        and made.work < min(NOGIL_WORK, heavy_work)
+        and len(call.params or b"") <= SMALL_PARAMS
+    )
+    return made
+
+
+@cython.final
+cdef class Variant:
+    """An operator with one set of static attributes."""
+
+    cdef Prepared find(self, tuple inputs):
+        cdef Prepared prepared
+        for prepared in self.near:
+            if prepared.fits(inputs):
+                return prepared
+        if self.far is None:
+            prepared = prepare_for(self.handle, self.attrs, inputs, None)
+            self.near.append(prepared)
+            if len(self.near) == NEAR:
+                self.far = {}
+            return prepared
+        key = tuple([(a.shape, a.dtype_code) for a in inputs])
+        found = self.far.get(key)
+        if found is None or not (<Prepared>found).fits(inputs):
+            found = prepare_for(self.handle, self.attrs, inputs, None)
+            if len(self.far) >= MAX_CACHED:
+                self.far.clear()
+            self.far[key] = found
+        return <Prepared>found
+
+
+@cython.final
+cdef class OpHandle:
+    """A record as this front sees it."""
+
+    def __init__(self, op):
+        self.op, self.schema = op, op.schema
+        self.variadic, self.num_args = op.variadic, op.num_args
+        self.uses_mode, self.differentiable = op.uses_mode, op.differentiable
+        fields = op.schema.fields
+        self.is_dynamic = [f in op.schema.dynamic for f in fields]
+        self.is_tuple = [f in op.schema.tuples for f in fields]
+        self.nfields, self.nnumbers = len(fields), len(op.schema.dynamic)
+        self.num_args_field = op.schema.names.index(op.num_args) if op.num_args is not None else -1
+        if self.nnumbers > MAX_NUMBERS:
+            raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
+        if len(op.schema.tuples) > MAX_TUPLES:
+            raise ValueError(f"operator {op.name} has more than {MAX_TUPLES} dynamic tuples")
+        self.variants0, self.variants1 = {}, {}
+        needs = op.grad_needs
+        self.need_all_in = any(kind == "ins" for kind, _ in needs)
+        self.need_all_out = any(kind == "outs" for kind, _ in needs)
+        self.need_in = tuple([i for kind, i in needs if kind == "in"])
+        self.need_out = tuple([i for kind, i in needs if kind == "out"])
+
+    cdef Variant make_variant(self, dict given, bint mode):
+        cdef Variant made = Variant.__new__(Variant)
+        attrs = self.schema.intern(self.op.name, given)
+        if self.uses_mode:
+            attrs = attrs.with_values(("train",), (mode,))
+        made.handle, made.attrs = self, attrs
+        made.arguments = -1 if self.variadic is not None else len(self.op.arguments(attrs))
+        made.near = []
+        return made
+
+    cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
+        """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
+        cdef int i, n = 0, further = self.nnumbers
+        cdef bint mode = self.uses_mode and training() != 0
+        cdef Variant found
+        cdef list key = None
+        if self.nfields == 0 and not mode and self.plain0 is not None and not extra:
+            return self.plain0
+        if extra:
+            return self.slow_variant(raw, numbers, extra, nargs)
+        if self.last is not None and self.last.mode == mode and self.repeats(self.last.raw, raw):
+            return self.last
+        for i in range(self.nfields):
+            value = raw[i]
+            if i == self.num_args_field and value is _Null:
+                value = nargs
+            if self.is_dynamic[i]:
+                if PyFloat_CheckExact(value):
+                    numbers[n] = PyFloat_AS_DOUBLE(value)
+                elif PyLong_CheckExact(value):
+                    numbers[n] = value
+                else:
+                    field = self.schema.fields[i]
+                    numbers[n] = self.schema.parse(self.op.name, field, value)
+                n += 1
+            elif self.is_tuple[i] and value is not _Null:
+                field = self.schema.fields[i]
+                given = self.schema.parse(self.op.name, field, value)
+                for number in given:
+                    numbers[further] = number
+                    further += 1
+                if key is None:
+                    key = []
+                key.append(i)
+                key.append(None)
+                key.append(len(given))
+            elif value is not _Null:
+                if key is None:
+                    key = []
+                key.append(i)
+                key.append(type(value))
+                key.append(value)
+        if key is None:
+            found = self.plain1 if mode else self.plain0
+            if found is None:
+                found = self.make_variant({}, mode)
+                if mode:
+                    self.plain1 = found
+                else:
+                    self.plain0 = found
+            return found
+        return self.keyed_variant(tuple(key), raw, numbers, mode, nargs)
+
+    cdef bint repeats(self, tuple before, tuple raw) noexcept:
+        """Whether all attributes are the very same objects as in the call before."""
+        cdef int i
+        for i in range(self.nfields):
+            if before[i] is not raw[i]:
+                return False
+        return True
+
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs):
+        """The variant of static attributes, `key`: each one's index, type and value."""
+        cdef Variant found
+        variants = self.variants1 if mode else self.variants0
+        try:
+            cached = variants.get(key)
+        except TypeError:  # a list or an array among the values
+            return self.slow_variant(raw, numbers, None, nargs)
+        if cached is None:
+            given = {
+                self.schema.names[key[i]]:
+                    (0.0,) * key[i + 2] if self.is_tuple[key[i]] else key[i + 2]
+                for i in range(0, len(key), 3)
+            }
+            if not all([is_plain(v) for v in key[2::3]]):
+                return self.slow_variant(raw, numbers, None, nargs)
+            cached = self.make_variant(given, mode)
+            if len(variants) >= MAX_CACHED:
+                variants.clear()
+            variants[key] = cached
+        found = <Variant>cached
+        if self.nnumbers == 0 and found.arguments >= 0 and not self.schema.tuples:
+            found.raw, found.mode = raw, mode
+            self.last = found
+        return found
+
+    cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
+        cdef bint mode = self.uses_mode and training() != 0
+        given = {
+            name: value for name, value in zip(self.schema.names, raw) if value is not _Null
+        }
+        if extra:
+            given.update(extra)
+        if self.num_args is not None and self.num_args not in given:
+            given[self.num_args] = nargs
+        for i, number in enumerate(self.schema.dynamic_values(self.op.name, given)):
+            numbers[i] = number
+        variants = self.variants1 if mode else self.variants0
+        attrs = self.schema.intern(self.op.name, given)
+        cached = variants.get(attrs.key)
+        if cached is None:
+            if len(variants) >= MAX_CACHED:
+                variants.clear()
+            cached = variants[attrs.key] = self.make_variant(given, mode)
+        return <Variant>cached
+
+
+cdef bint is_plain(value):
+    """Whether a value may be part of a key: (1, 2) and (True, 2.0) are equal and hash alike."""
+    return not isinstance(value, tuple) or all([x is None or type(x) is int for x in value])
+
+
+def bind(op):
+    """The handle of a record."""
+    handle = op.handles.get("cython")
+    if handle is None:
+        handle = op.handles["cython"] = OpHandle(op)
+    return handle
