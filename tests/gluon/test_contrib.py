@@ -12,7 +12,7 @@ from mxcy.gluon import contrib
 
 GOLDEN = Path(__file__).parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from contrib import LAYERS, UNROLLED, estimated, hooked, layer, unrolled  # noqa: E402
+from contrib import CTC, LAYERS, UNROLLED, ctc, estimated, hooked, layer, unrolled  # noqa: E402
 
 sys.path.remove(str(GOLDEN))
 CONTENT = json.loads((GOLDEN / "contrib.json").read_text())
@@ -77,6 +77,25 @@ def test_hooks_of_operators(monitor_all):
     # Here inputs always have their names; MXNet numbers those of some operators.
     expected = [[name.replace("relu_fwd_input0", "relu_fwd_data"), op] for name, op in expected]
     assert hooked(mx, monitor_all) == expected
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("name", CTC)
+def test_loss_of_sequences(name, hybridize):
+    for found, expected in zip(ctc(mx, name, hybridize), CONTENT["ctc"][name], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(AssertionError, match="layouts for pred"):
+        mx.gluon.loss.CTCLoss("CTN")
+    with pytest.raises(AssertionError, match="layouts for label"):
+        mx.gluon.loss.CTCLoss(label_layout="N")
+
+
+def test_losses_have_the_names_of_their_arguments():
+    pred, label = mx.nd.array([[1.0, 2]]), mx.nd.array([[0.0, 4]])
+    loss = mx.gluon.loss.L1Loss()
+    assert loss.forward(pred=pred, label=label).asnumpy().tolist() == [1.5]
+    weighted = loss.forward(pred, label, sample_weight=mx.nd.array([[2.0]]))
+    assert weighted.asnumpy().tolist() == [3]
 
 
 def test_sparse_embedding_is_refused():

@@ -92,6 +92,7 @@ def test_hook_sees_arrays_and_gradients_flow():
 def test_shapes_and_types_are_inferred():
     net = nn.HybridSequential()
     net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Dense(2))
+    assert net[0].pre_infer() == (4, -1, 3, 3)
     net.infer_shape(mx.nd.zeros((1, 3, 6, 6)))
     assert net[0].weight.shape == (4, 3, 3, 3)
     assert net[1].running_var.shape == (4,)

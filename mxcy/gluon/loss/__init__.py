@@ -13,9 +13,11 @@ from mxcy.gluon.loss.classification import (
     SquaredHingeLoss,
 )
 from mxcy.gluon.loss.regression import HuberLoss, L1Loss, L2Loss
+from mxcy.gluon.loss.sequence import CTCLoss
 from mxcy.gluon.loss.similarity import CosineEmbeddingLoss, SDMLLoss, TripletLoss
 
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",

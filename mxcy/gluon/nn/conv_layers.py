@@ -137,6 +137,10 @@ class _Conv(HybridBlock):
             return (filters, depth, *self._kwargs["kernel"])
         return (filters, *self._kwargs["kernel"], depth)
 
+    def pre_infer(self):
+        """The weight's shape, as far as it is known: a tuple with -1 for unknown extents."""
+        return tuple(extent or -1 for extent in self.weight.shape)
+
     def infer_shape(self, x):
         """Set the number of input channels from an input."""
         self.weight.shape = self._weight_shape(x.shape[self._kwargs["layout"].find("C")])

@@ -79,8 +79,8 @@ class _Stack:
             after.extend(new)
         return inputs, after
 
-    def __getitem__(self, number):
-        return self._cells[number]
+    def __getitem__(self, i):
+        return self._cells[i]
 
     def __len__(self):
         return len(self._children)

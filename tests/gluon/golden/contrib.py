@@ -1,4 +1,5 @@
-"""Write ``contrib.json``: what `gluon.contrib` of real MXNet 1.9.1 computes and tells.
+"""Write ``contrib.json``: what `gluon.contrib` (and `CTCLoss`) of real MXNet 1.9.1
+computes and tells.
 
 With a Python that has MXNet 1.9.1: ``python tests/gluon/golden/contrib.py``
 """
@@ -154,11 +155,39 @@ def hooked(mx, monitor_all):
     net.hybridize()
     net.register_op_hook(lambda *args: calls.append(args), monitor_all)
     net(mx.nd.ones((2, 3)))
-    told = (
-        text.decode() if isinstance(text, bytes) else text for call in calls for text in call[:2]
-    )
-    told = list(told)
-    return [list(pair) for pair in zip(told[::2], told[1::2])]
+    return [
+        [text.decode() if isinstance(text, bytes) else text for text in call[:2]] for call in calls
+    ]
+
+
+_LABELS = [[1, 0, -1], [2, 2, 3]]
+CTC = {
+    "padded": ({}, False, {}),
+    "time_first": ({"layout": "TNC", "label_layout": "TN", "weight": 0.5}, True, {}),
+    "lengths": ({}, False, {"pred_lengths": [6, 7], "label_lengths": [1, 2]}),
+    "label_lengths": ({}, False, {"label_lengths": [2, 2], "sample_weight": [3, 0.5]}),
+}
+
+
+def ctc(mx, name, hybridize=False):
+    """A loss of sequences and its gradient."""
+    options, time_first, given = CTC[name]
+    pred, label = draw(2, 7, 5), np.array(_LABELS, "float32")
+    if time_first:
+        pred, label = pred.swapaxes(0, 1), label.T
+    pred, label = mx.nd.array(pred), mx.nd.array(label)
+    names = ("pred_lengths", "label_lengths", "sample_weight")
+    others = [mx.nd.array(given[name]) if name in given else None for name in names]
+    while others and others[-1] is None:
+        others.pop()
+    loss = mx.gluon.loss.CTCLoss(**options)
+    if hybridize:
+        loss.hybridize()
+    pred.attach_grad()
+    with mx.autograd.record():
+        out = loss(pred, label, *others)
+    out.backward()
+    return [out.asnumpy().tolist(), pred.grad.asnumpy().tolist()]
 
 
 def everything(mx):
@@ -166,6 +195,7 @@ def everything(mx):
     return {
         "layers": {name: layer(mx, name) for name in LAYERS},
         "unrolled": {name: unrolled(mx, name) for name in UNROLLED},
+        "ctc": {name: ctc(mx, name) for name in CTC},
         "estimated": estimated(mx),
         "resumed": estimated(mx, True),
         "hooked": {str(both): hooked(mx, both) for both in (False, True)},

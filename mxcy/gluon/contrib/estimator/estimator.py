@@ -249,12 +249,8 @@ class Estimator:
         _add_missing(added, handlers, GradientUpdateHandler, GradientUpdateHandler)
         _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.train_metrics))
         if val_data is not None:
-            _add_missing(
-                added,
-                handlers,
-                ValidationHandler,
-                lambda: ValidationHandler(val_data, self.evaluate),
-            )
+            make = functools.partial(ValidationHandler, val_data, self.evaluate)
+            _add_missing(added, handlers, ValidationHandler, make)
         _add_missing(
             added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.train_metrics)
         )

@@ -1,0 +1,46 @@
+"""Losses of sequences."""
+
+from mxcy.gluon.loss.base import Loss
+
+__all__ = ["CTCLoss"]
+
+
+class CTCLoss(Loss):
+    """Connectionist temporal classification (Graves et al., 2006): labels without alignment.
+
+    The last channel of `pred` stands for no label. Shorter rows of labels end in -1.
+
+    Parameters
+    ----------
+    layout : {'NTC', 'TNC'}
+        The axes of the predictions, which are scores before softmax.
+    label_layout : {'NT', 'TN'}
+        The axes of the labels.
+    weight : float, optional
+        The loss is multiplied by this.
+    **kwargs
+        See `Block`.
+    """
+
+    def __init__(self, layout="NTC", label_layout="NT", weight=None, **kwargs):
+        assert layout in ("NTC", "TNC"), (
+            f"Only 'NTC' and 'TNC' layouts for pred are supported. Got: {layout}"
+        )
+        assert label_layout in ("NT", "TN"), (
+            f"Only 'NT' and 'TN' layouts for label are supported. Got: {label_layout}"
+        )
+        super().__init__(weight, label_layout.index("N"), **kwargs)
+        self._layout, self._label_layout = layout, label_layout
+
+    def hybrid_forward(
+        self, F, pred, label, pred_lengths=None, label_lengths=None, sample_weight=None
+    ):
+        if self._layout == "NTC":
+            pred = F.swapaxes(pred, dim1=0, dim2=1)
+        if self._batch_axis == 1:
+            label = F.swapaxes(label, dim1=0, dim2=1)
+        lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
+        given = {name: array for name, array in lengths.items() if array is not None}
+        options = {f"use_{name}": True for name in given}
+        loss = F.CTCLoss(pred, label, **given, **options, blank_label="last")
+        return self._weighted(F, loss, sample_weight)
