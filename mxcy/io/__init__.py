@@ -3,7 +3,15 @@
 from mxcy.io.array_iter import NDArrayIter
 from mxcy.io.batch import DataBatch, DataDesc
 from mxcy.io.csv_iter import CSVIter
+from mxcy.io.image_record_iter import (
+    ImageRecordInt8Iter,
+    ImageRecordIter,
+    ImageRecordIter_v1,
+    ImageRecordUInt8Iter,
+    ImageRecordUInt8Iter_v1,
+)
 from mxcy.io.iterator import DataIter, ResizeIter
+from mxcy.io.libsvm_iter import LibSVMIter
 from mxcy.io.loader_iter import MXDataIter
 from mxcy.io.mnist_iter import MNISTIter
 from mxcy.io.prefetch import PrefetchingIter
@@ -13,6 +21,12 @@ __all__ = [
     "DataBatch",
     "DataDesc",
     "DataIter",
+    "ImageRecordInt8Iter",
+    "ImageRecordIter",
+    "ImageRecordIter_v1",
+    "ImageRecordUInt8Iter",
+    "ImageRecordUInt8Iter_v1",
+    "LibSVMIter",
     "MNISTIter",
     "MXDataIter",
     "NDArrayIter",

@@ -1,4 +1,4 @@
-"""Iterators over files: a loader reads batches as NumPy arrays, `MXDataIter` hands them out."""
+"""Iterators over files: a loader reads batches, `MXDataIter` hands them out."""
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from mxcy.io.iterator import CurrentBatchIter
 __all__ = ["MXDataIter"]
 
 
+def _array(values):
+    return values if isinstance(values, nd.NDArray) else nd.array(values, dtype=values.dtype)
+
+
 class MXDataIter(CurrentBatchIter):
     """Hands out the batches of a loader.
 
@@ -16,7 +20,7 @@ class MXDataIter(CurrentBatchIter):
     ----------
     handle : object
         The loader: ``restart()`` begins an epoch, ``load()`` returns the next batch as
-        ``(data, label, pad, index)`` of NumPy arrays, or None after the last; it has
+        ``(data, label, pad, index)`` of NumPy arrays or NDArrays, or None after the last; it has
         ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype`` and ``label_dtype``.
     data_name, label_name : str
         The names of the inputs and the labels.
@@ -47,8 +51,8 @@ class MXDataIter(CurrentBatchIter):
             return False
         data, label, pad, index = loaded
         self.current_batch = DataBatch(
-            data=[nd.array(data, dtype=data.dtype)],
-            label=[nd.array(label, dtype=label.dtype)],
+            data=[_array(data)],
+            label=[_array(label)],
             pad=pad,
             index=np.asarray(index, dtype=np.uint64),
         )

@@ -2,6 +2,12 @@
 
 from mxcy._front import NDArrayBase  # noqa: F401
 from mxcy.ndarray import namespaces
+from mxcy.ndarray.pixels import (  # noqa: F401
+    _cvcopyMakeBorder,
+    _cvimdecode,
+    _cvimread,
+    _cvimresize,
+)
 from mxcy.ops import homes
 
 __getattr__, __dir__ = namespaces.offer(__name__, homes.INTERNAL)

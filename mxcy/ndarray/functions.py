@@ -7,6 +7,7 @@ from mxcy.api_calls import api_call
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray import creation
 from mxcy.ndarray.register import F
+from mxcy.opencv import opencv
 
 __all__ = [
     "concatenate", "histogram", "imdecode", "moveaxis", "onehot_encode", "split_v2", "waitall",
@@ -205,12 +206,7 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
     MXNetError
         When the bytes are no image, or OpenCV is missing.
     """
-    try:
-        import cv2
-    except ImportError:
-        raise MXNetError(
-            "imdecode: decoding images needs OpenCV (opencv-python-headless)"
-        ) from None
+    cv2 = opencv("imdecode")
     mode = cv2.IMREAD_COLOR if channels == 3 else cv2.IMREAD_GRAYSCALE
     pixels = cv2.imdecode(np.frombuffer(str_img, np.uint8), mode)
     if pixels is None:

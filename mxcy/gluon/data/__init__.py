@@ -2,7 +2,7 @@
 
 from mxcy.gluon.data import batchify, dataloader, dataset, sampler, vision
 from mxcy.gluon.data.dataloader import DataLoader
-from mxcy.gluon.data.dataset import ArrayDataset, Dataset, SimpleDataset
+from mxcy.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from mxcy.gluon.data.sampler import (
     BatchSampler,
     FilterSampler,
@@ -20,6 +20,7 @@ __all__ = [
     "FilterSampler",
     "IntervalSampler",
     "RandomSampler",
+    "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",

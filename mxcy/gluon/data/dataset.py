@@ -1,9 +1,12 @@
 """Data sets: items that are found by index."""
 
+import os
+
+from mxcy import recordio
 from mxcy.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
 from mxcy.ndarray import NDArray
 
-__all__ = ["Dataset", "SimpleDataset", "ArrayDataset"]
+__all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
 
 class Dataset:
@@ -175,6 +178,32 @@ class ArrayDataset(Dataset):
 
     def __len__(self):
         return self._length
+
+
+class RecordFileDataset(Dataset):
+    """A data set of the records in a RecordIO file; items are bytes.
+
+    Parameters
+    ----------
+    filename : str
+        The file ``NAME.rec``; its index ``NAME.idx`` is beside it.
+
+    Raises
+    ------
+    MXNetError
+        When one of them is missing.
+    """
+
+    def __init__(self, filename):
+        self.filename = filename
+        self.idx_file = os.path.splitext(filename)[0] + ".idx"
+        self._record = recordio.MXIndexedRecordIO(self.idx_file, filename, "r")
+
+    def __getitem__(self, idx):
+        return self._record.read_idx(self._record.keys[idx])
+
+    def __len__(self):
+        return len(self._record.keys)
 
 
 class _SampledDataset(Dataset):

@@ -1,6 +1,7 @@
 """Data sets of images, and transforms."""
 
 from mxcy.gluon.data.vision import datasets, transforms
-from mxcy.gluon.data.vision.datasets import CIFAR10, CIFAR100, MNIST, FashionMNIST
+from mxcy.gluon.data.vision.datasets import *  # noqa: F403
+from mxcy.gluon.data.vision.datasets import __all__ as _datasets
 
-__all__ = ["CIFAR10", "CIFAR100", "FashionMNIST", "MNIST", "datasets", "transforms"]
+__all__ = [*_datasets, "datasets", "transforms"]

@@ -6,8 +6,8 @@ from mxcy import ndarray as nd
 from mxcy.gluon.block import Block
 
 __all__ = [
-    "RandomBrightness", "RandomColorJitter", "RandomContrast", "RandomHue", "RandomLighting",
-    "RandomSaturation", "draw",
+    "RandomBrightness", "RandomColorJitter", "RandomContrast", "RandomGray", "RandomHue",
+    "RandomLighting", "RandomSaturation", "draw",
 ]  # fmt: skip
 
 _GRAY = (0.299, 0.587, 0.114)  # what red, green and blue contribute to brightness
@@ -149,6 +149,27 @@ class RandomColorJitter(Block):
         for step in sorted(self._steps, key=lambda _: draw()):
             x = step(x)
         return x
+
+
+class RandomGray(Block):
+    """Turn an image gray, with a probability.
+
+    Parameters
+    ----------
+    p : float
+        The probability.
+    """
+
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x):
+        """Transform an image of three channels, or return it."""
+        if draw() > self.p:
+            return x
+        gray = nd.dot(x.astype("float32"), nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3]))
+        return _as(x, gray)
 
 
 class RandomLighting(Block):

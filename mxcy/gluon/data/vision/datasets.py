@@ -6,9 +6,17 @@ from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.gluon.data.dataset import Dataset
 from mxcy.gluon.data.vision import files
+from mxcy.gluon.data.vision.image_files import (
+    ImageFolderDataset,
+    ImageListDataset,
+    ImageRecordDataset,
+)
 from mxcy.io.mnist_iter import read_idx
 
-__all__ = ["CIFAR10", "CIFAR100", "FashionMNIST", "MNIST"]
+__all__ = [
+    "CIFAR10", "CIFAR100", "FashionMNIST", "ImageFolderDataset", "ImageListDataset",
+    "ImageRecordDataset", "MNIST",
+]  # fmt: skip
 
 
 class _Images(Dataset):

@@ -1,29 +1,29 @@
-"""Transforms of images, for `Dataset.transform` and `transform_first`.
-
-Images are NDArrays (height, width, channel) as data sets give them, until `ToTensor` brings the
-channels to the front. Random transforms draw from MXNet's random streams.
-"""
+"""Transforms of images (height, width, channel), and of what `ToTensor` makes of them."""
 
 import math
+import random
 
+import numpy as np
+
+from mxcy import image as images
 from mxcy import ndarray as nd
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.data.vision.colours import (
     RandomBrightness,
     RandomColorJitter,
     RandomContrast,
+    RandomGray,
     RandomHue,
     RandomLighting,
     RandomSaturation,
     draw,
 )
-from mxcy.gluon.nn import HybridSequential, Sequential
 
 __all__ = [
-    "Cast", "CenterCrop", "Compose", "CropResize", "HybridCompose", "HybridRandomApply",
-    "Normalize", "RandomApply", "RandomBrightness", "RandomColorJitter", "RandomContrast",
-    "RandomCrop", "RandomFlipLeftRight", "RandomFlipTopBottom", "RandomHue", "RandomLighting",
-    "RandomResizedCrop", "RandomSaturation", "Resize", "ToTensor",
+    "CenterCrop", "CropResize", "Normalize", "RandomBrightness", "RandomColorJitter",
+    "RandomContrast", "RandomCrop", "RandomFlipLeftRight", "RandomFlipTopBottom", "RandomGray",
+    "RandomHue", "RandomLighting", "RandomResizedCrop", "RandomRotation", "RandomSaturation",
+    "Resize", "Rotate", "ToTensor",
 ]  # fmt: skip
 
 
@@ -37,83 +37,7 @@ def _draw_index(count):
     return min(int(draw() * count), count - 1)
 
 
-# --- several transforms --------------------------------------------------------------------------
-
-
-class Compose(Sequential):
-    """Transforms, one after the other.
-
-    Parameters
-    ----------
-    transforms : list of Block
-    """
-
-    def __init__(self, transforms):
-        super().__init__()
-        self.add(*transforms)
-
-
-class HybridCompose(HybridSequential):
-    """Transforms that can be hybridized, one after the other.
-
-    Parameters
-    ----------
-    transforms : list of HybridBlock
-    """
-
-    def __init__(self, transforms):
-        super().__init__()
-        self.add(*transforms)
-        self.hybridize()
-
-
-class RandomApply(Sequential):
-    """A transform, or several after each other, that is applied with a probability.
-
-    Parameters
-    ----------
-    transforms : Block
-    p : float
-        The probability.
-    """
-
-    def __init__(self, transforms, p=0.5):
-        super().__init__()
-        self.transforms, self.p = transforms, p
-
-    def forward(self, x, *args):
-        """Transform an image, or return it."""
-        return x if draw() > self.p else self.transforms(x, *args)
-
-
-class HybridRandomApply(RandomApply):
-    """`RandomApply` of a transform that can be hybridized."""
-
-    def __init__(self, transforms, p=0.5):
-        assert isinstance(transforms, HybridBlock), (
-            f"transforms must be a HybridBlock, got {type(transforms)}"
-        )
-        super().__init__(transforms, p)
-
-
 # --- values --------------------------------------------------------------------------------------
-
-
-class Cast(HybridBlock):
-    """Another element type.
-
-    Parameters
-    ----------
-    dtype : str
-    """
-
-    def __init__(self, dtype="float32"):
-        super().__init__()
-        self._dtype = dtype
-
-    def hybrid_forward(self, F, x):
-        """Cast an array."""
-        return F.cast(x, self._dtype)
 
 
 class ToTensor(HybridBlock):
@@ -346,3 +270,70 @@ class RandomFlipTopBottom(_RandomFlip):
 
     def _flipped(self, x):
         return nd.image.flip_top_bottom(x)
+
+
+class Rotate(Block):
+    """An image turned around its middle; for images (channel, height, width) of float32.
+
+    Parameters
+    ----------
+    rotation_degrees : float
+    zoom_in, zoom_out : bool
+        See `mxcy.image.imrotate`.
+    """
+
+    def __init__(self, rotation_degrees, zoom_in=False, zoom_out=False):
+        super().__init__()
+        self._args = (rotation_degrees, zoom_in, zoom_out)
+
+    def forward(self, x, *args):
+        """Transform an image, or a batch."""
+        _check_float32(x)
+        return _with_rest(images.imrotate(x, *self._args), args)
+
+
+class RandomRotation(Block):
+    """An image turned by a random angle; for images (channel, height, width) of float32.
+
+    Parameters
+    ----------
+    angle_limits : tuple of float
+        The least and the greatest angle, in degrees.
+    zoom_in, zoom_out : bool
+        See `mxcy.image.imrotate`.
+    rotate_with_proba : float
+        The probability of a rotation.
+
+    Raises
+    ------
+    ValueError
+        When the angles are in the wrong order, or that is no probability.
+    """
+
+    def __init__(self, angle_limits, zoom_in=False, zoom_out=False, rotate_with_proba=1.0):
+        super().__init__()
+        if angle_limits[0] >= angle_limits[1]:
+            raise ValueError("`angle_limits` must be an ordered tuple")
+        if not 0 <= rotate_with_proba <= 1:
+            raise ValueError("Probability of rotating the image should be between 0 and 1")
+        self._args = (angle_limits, zoom_in, zoom_out)
+        self._rotate_with_proba = rotate_with_proba
+
+    def forward(self, x, *args):
+        """Transform an image, or a batch."""
+        if random.random() <= self._rotate_with_proba:
+            _check_float32(x)
+            x = images.random_rotate(x, *self._args)
+        return _with_rest(x, args)
+
+
+def _check_float32(x):
+    if x.dtype != np.float32:
+        raise TypeError(
+            "This transformation only supports float32. Consider calling it after ToTensor, given: "
+            f"{np.dtype(x.dtype).name}"
+        )
+
+
+def _with_rest(x, rest):
+    return (x, *rest) if rest else x

@@ -1,0 +1,90 @@
+"""Transforms of images, for `Dataset.transform` and `transform_first`.
+
+Images are NDArrays (height, width, channel) as data sets give them, until `ToTensor` brings the
+channels to the front. Random transforms draw from MXNet's random streams, rotations from
+`numpy.random` as in MXNet.
+"""
+
+from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.data.vision.colours import draw
+from mxcy.gluon.data.vision.transforms import image
+from mxcy.gluon.data.vision.transforms.image import *  # noqa: F403
+from mxcy.gluon.data.vision.transforms.image import __all__ as _image
+from mxcy.gluon.nn import HybridSequential, Sequential
+
+__all__ = [
+    *_image, "Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply", "image",
+]  # fmt: skip
+
+
+class Compose(Sequential):
+    """Transforms, one after the other.
+
+    Parameters
+    ----------
+    transforms : list of Block
+    """
+
+    def __init__(self, transforms):
+        super().__init__()
+        self.add(*transforms)
+
+
+class HybridCompose(HybridSequential):
+    """Transforms that can be hybridized, one after the other.
+
+    Parameters
+    ----------
+    transforms : list of HybridBlock
+    """
+
+    def __init__(self, transforms):
+        super().__init__()
+        self.add(*transforms)
+        self.hybridize()
+
+
+class RandomApply(Sequential):
+    """A transform, or several after each other, that is applied with a probability.
+
+    Parameters
+    ----------
+    transforms : Block
+    p : float
+        The probability.
+    """
+
+    def __init__(self, transforms, p=0.5):
+        super().__init__()
+        self.transforms, self.p = transforms, p
+
+    def forward(self, x, *args):
+        """Transform an image, or return it."""
+        return x if draw() > self.p else self.transforms(x, *args)
+
+
+class HybridRandomApply(RandomApply):
+    """`RandomApply` of a transform that can be hybridized."""
+
+    def __init__(self, transforms, p=0.5):
+        assert isinstance(transforms, HybridBlock), (
+            f"transforms must be a HybridBlock, got {type(transforms)}"
+        )
+        super().__init__(transforms, p)
+
+
+class Cast(HybridBlock):
+    """Another element type.
+
+    Parameters
+    ----------
+    dtype : str
+    """
+
+    def __init__(self, dtype="float32"):
+        super().__init__()
+        self._dtype = dtype
+
+    def hybrid_forward(self, F, x):
+        """Cast an array."""
+        return F.cast(x, self._dtype)

@@ -1,0 +1,12 @@
+"""`mx.image`: reading, changing and iterating over images, on OpenCV (``pip install mxcy[image]``).
+
+Images are arrays (height, width, channel), red first.
+"""
+
+from mxcy.image import detection, image
+from mxcy.image.detection import *  # noqa: F403
+from mxcy.image.detection import __all__ as _detection
+from mxcy.image.image import *  # noqa: F403
+from mxcy.image.image import __all__ as _image
+
+__all__ = [*_detection, *_image, "detection", "image"]

@@ -1,0 +1,94 @@
+"""Images that are turned around their middle."""
+
+from numbers import Number
+
+import numpy as np
+
+from mxcy import ndarray as nd
+
+__all__ = ["imrotate", "random_rotate"]
+
+
+def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
+    """Turn images around their middle; what comes from outside of them is 0.
+
+    Parameters
+    ----------
+    src : NDArray of float32
+        (channel, height, width), or with a batch in front.
+    rotation_degrees : float or NDArray
+        The angle, or one for each image of the batch.
+    zoom_in : bool
+        Enlarge an image until nothing from outside of it is left.
+    zoom_out : bool
+        Shrink an image until all of it is seen.
+
+    Returns
+    -------
+    NDArray
+
+    Raises
+    ------
+    TypeError
+        When the images are not float32.
+    ValueError
+        When `src` is no image, there are too few angles, or both zooms are asked for.
+    """
+    if zoom_in and zoom_out:
+        raise ValueError("`zoom_in` and `zoom_out` cannot be both True")
+    if src.dtype != np.float32:
+        raise TypeError("Only `float32` images are supported by this function")
+    if src.ndim not in (3, 4):
+        raise ValueError(f"Only 3D and 4D are supported by this function, got {src.shape}")
+    batch = src.expand_dims(axis=0) if src.ndim == 3 else src
+    if isinstance(rotation_degrees, Number):
+        rotation_degrees = [rotation_degrees] * len(batch)
+    if isinstance(rotation_degrees, nd.NDArray):
+        rotation_degrees = rotation_degrees.asnumpy()
+    angles = np.radians(np.asarray(rotation_degrees, np.float32)).reshape(-1, 1, 1)
+    if len(angles) != len(batch):
+        raise ValueError(f"the number of images, {len(batch)}, and angles, {len(angles)}, differ")
+    grid = _grid(angles, *src.shape[-2:]) * _zoom(angles, *src.shape[-2:], zoom_in, zoom_out)
+    turned = nd.BilinearSampler(batch, nd.array(grid, ctx=src.context))
+    return turned[0] if src.ndim == 3 else turned
+
+
+def _grid(angles, height, width):
+    """Where each pixel comes from, (image, 2, height, width): x and y between -1 and 1."""
+    down, across = (height - 1) / 2, (width - 1) / 2
+    y, x = np.arange(height)[:, None] - down, np.arange(width) - across
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.stack([(x * cos - y * sin) / across, (x * sin + y * cos) / down], axis=1)
+
+
+def _zoom(angles, height, width, zoom_in, zoom_out):
+    """The factor of each image's grid."""
+    if not (zoom_in or zoom_out):
+        return 1.0
+    cos, sin = np.abs(np.cos(angles)), np.abs(np.sin(angles))
+    wide, tall = width * cos + height * sin, width * sin + height * cos  # of the turned rectangle
+    if zoom_out:
+        return np.maximum(wide / width, tall / height)[:, None]
+    return np.minimum(width / wide, height / tall)[:, None]
+
+
+def random_rotate(src, angle_limits, zoom_in=False, zoom_out=False):
+    """Turn images by random angles.
+
+    Parameters
+    ----------
+    src : NDArray of float32
+        (channel, height, width), or with a batch in front.
+    angle_limits : tuple of float
+        The least and the greatest angle; drawn from `numpy.random`, for each image its own.
+    zoom_in, zoom_out : bool
+        See `imrotate`.
+
+    Returns
+    -------
+    NDArray
+    """
+    if src.ndim == 3:
+        return imrotate(src, float(np.random.uniform(*angle_limits)), zoom_in, zoom_out)
+    angles = nd.array(np.random.uniform(*angle_limits, size=len(src)))
+    return imrotate(src, angles, zoom_in, zoom_out)

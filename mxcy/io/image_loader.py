@@ -1,0 +1,191 @@
+"""Batches of images that threads decode and augment ahead."""
+
+import itertools
+import logging
+import random
+import weakref
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.io.batch_threads import BatchThreads
+from mxcy.io.record_source import RecordSource
+from mxcy.opencv import opencv
+
+__all__ = ["ImageBatches", "decoder"]
+
+
+class _Batch:
+    """The arrays of one batch, and what threads write to."""
+
+    def __init__(self, data_shape, data_dtype, label_shape):
+        self.data = nd.empty(data_shape, ctx=cpu(), dtype=data_dtype)
+        self.label = nd.empty(label_shape, ctx=cpu())
+        self.planes, self.labels = self.data.numpy_view(), self.label.numpy_view()
+        self.numbers = np.zeros(data_shape[0], np.uint64)
+        self.filled, self.error = 0, None
+
+
+class ImageBatches:
+    """The loader behind `ImageRecordIter` and its relatives; see `MXDataIter`.
+
+    Parameters
+    ----------
+    user : str
+        Whose it is, for messages.
+    options : namespace
+        Values of the tables in `mxcy.io.parameters`, and `path_imgrec`.
+    take_apart : callable
+        From a record to number, label and the content of the image.
+    work : callable
+        ``work(content, label, planes, labels, place, draw)`` writes an image to the planes, and
+        its label to a place among the labels.
+    data_dtype : type
+    label_shape : tuple of int
+        Of a batch.
+    """
+
+    def __init__(self, user, options, take_apart, work, data_dtype, label_shape):
+        o = options
+        if not o.path_imgrec:
+            raise MXNetError(f"Required parameter path_imgrec is not presented, in {user}")
+        if o.preprocess_threads < 1 or o.batch_size < 1:
+            raise MXNetError(f"{user}: batch_size and preprocess_threads must be positive")
+        self._source = RecordSource(
+            user, o.path_imgrec, o.path_imgidx, (o.part_index, o.num_parts), o.shuffle, o.seed,
+            o.shuffle_chunk_size, o.shuffle_chunk_seed,
+        )  # fmt: skip
+        self._user, self._options = user, o
+        self._fill = _Filling(take_apart, work, o.seed if o.seed_aug is None else o.seed_aug)
+        self.data_shape = (o.batch_size, *o.data_shape)
+        self.data_dtype, self.label_dtype = data_dtype, np.float32
+        self.label_shape = label_shape
+        self._epoch = -1
+        self._skip = 0  # images of the next epoch that have filled the last batch of this one
+        self._stop = None
+        if o.verbose:
+            logging.info(
+                "%s: %s, use %d threads for decoding..", user, o.path_imgrec, o.preprocess_threads
+            )
+
+    def restart(self):
+        """Begin an epoch."""
+        self._epoch += 1
+        if self._stop is not None:
+            self._stop()
+        skip, self._skip = self._skip, 0
+        o = self._options
+        self._ends = _Ends()
+        more = o.batch_size if o.round_batch else 0
+        records = _numbered(self._source, self._epoch, skip, more, self._ends)
+        self._threads = BatchThreads(records, self._fill, o.batch_size, o.preprocess_threads)
+        self._stop = weakref.finalize(self, self._threads.stop)
+        for _ in range(max(1, o.prefetch_buffer)):
+            self._threads.offer(self._empty_batch())
+        self._given = 0
+
+    def _empty_batch(self):
+        return _Batch(self.data_shape, self.data_dtype, self.label_shape)
+
+    def load(self):
+        """The next batch: data, labels, pad and the images' numbers; None after the last."""
+        batch, filled = self._threads.take()
+        if batch is None:
+            return None
+        self._threads.offer(self._empty_batch())
+        self._given += len(batch.numbers)
+        pad = 0
+        if self._ends.count is not None and self._given > self._ends.count:
+            pad = self._given - self._ends.count
+            self._skip = pad if self._options.round_batch else 0
+        return batch.data, batch.label, pad, batch.numbers
+
+
+class _Ends:
+    """How many images an epoch has, once that is known."""
+
+    count = None
+
+
+def _numbered(source, epoch, skip, batch_size, ends):
+    """The records of an epoch with their numbers.
+
+    Without the first `skip`, and followed by as many of the next epoch as fill a batch of
+    `batch_size`, unless that is 0.
+    """
+    count = 0
+    for number, record in enumerate(source.epoch(epoch)):
+        if number >= skip:
+            count += 1
+            yield (epoch, number), record
+    ends.count = count
+    missing = -count % batch_size if batch_size and count else 0
+    while missing:
+        for number, record in enumerate(itertools.islice(source.epoch(epoch + 1), missing)):
+            missing -= 1
+            yield (epoch + 1, number), record
+
+
+class _Filling:
+    """Works records into batches; what threads share."""
+
+    def __init__(self, take_apart, work, seed):
+        self._take_apart, self._work, self._seed = take_apart, work, seed
+
+    def __call__(self, batch, place, number, record):
+        image, label, content = self._take_apart(record)
+        draw = _Draw((self._seed, *number))
+        batch.numbers[place] = image
+        self._work(content, label, batch.planes[place], batch.labels, place, draw)
+
+
+class _Draw:
+    """Random numbers that depend on a key only; made when they are first asked for."""
+
+    def __init__(self, key):
+        self._key = key
+
+    def __getattr__(self, name):
+        drawn = random.Random(" ".join(map(str, self._key)))
+        for method in ("random", "uniform", "randint", "gauss", "shuffle", "sample"):
+            setattr(self, method, getattr(drawn, method))
+        return getattr(self, name)
+
+
+def decoder(user, channels):
+    """A function from the content of an image's file to its pixels.
+
+    Parameters
+    ----------
+    user : str
+        Who decodes, for messages.
+    channels : {1, 3, 4}
+
+    Returns
+    -------
+    callable
+        Takes and returns a numpy.ndarray of uint8: (height, width), or (height, width, channel)
+        with blue first.
+
+    Raises
+    ------
+    MXNetError
+        When OpenCV is missing; by the function, when there is no image of so many channels.
+    """
+    cv2 = opencv(user)
+    flags = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}
+    if channels not in flags:
+        raise MXNetError(f"{user}: data_shape: expected 1, 3 or 4 channels, got {channels}")
+
+    def decode(content):
+        pixels = cv2.imdecode(content, flags[channels]) if content.size else None
+        if pixels is None:
+            raise MXNetError(f"{user}: a record holds no image that OpenCV can decode")
+        found = 1 if pixels.ndim == 2 else pixels.shape[2]
+        if found != channels:
+            raise MXNetError(f"{user}: an image has {found} channels instead of {channels}")
+        return pixels
+
+    return decode

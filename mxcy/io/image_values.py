@@ -1,0 +1,149 @@
+"""From images of bytes, blue first, to the planes of numbers that networks take, red first."""
+
+import os
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.files import local_path
+from mxcy.io.parameters import Parameter
+from mxcy.ops.attrs import Bool, Float, Str
+
+__all__ = ["NORMALISATION", "PlaneWriter", "RawWriter", "mean_image"]
+
+_CHANNELS = "rgba"
+
+NORMALISATION = (
+    Parameter("mirror", Bool, False, "Swap left and right."),
+    Parameter("rand_mirror", Bool, False, "Swap left and right in half of the images."),
+    Parameter("mean_img", Str, "", "A file with a mean image to subtract; made if it is missing."),
+    *(Parameter(f"mean_{c}", Float, 0.0, f"The mean of channel {c.upper()}.") for c in _CHANNELS),
+    *(Parameter(f"std_{c}", Float, 1.0, f"The deviation of channel {c.upper()}.")
+      for c in _CHANNELS),
+    Parameter("scale", Float, 1.0, "What values are multiplied by, after the rest."),
+    Parameter("max_random_contrast", Float, 0.0, "Multiply by 1 plus or minus this at most."),
+    Parameter("max_random_illumination", Float, 0.0, "Add this at most, or subtract it."),
+)  # fmt: skip
+
+_BYTES = np.arange(256, dtype=np.float32)
+
+
+class RawWriter:
+    """Writes the bytes of images as they are.
+
+    Parameters
+    ----------
+    cv2 : module
+    dtype : type
+        uint8, or int8, whose greatest value takes the place of all above it.
+    """
+
+    def __init__(self, cv2, dtype):
+        self._cv2, self._most = cv2, np.iinfo(dtype).max
+
+    def __call__(self, pixels, planes, draw):
+        """Write an image (height, width, channel) to planes (channel, height, width)."""
+        for channel, plane in zip(_order(len(planes)), self._cv2.split(pixels), strict=True):
+            planes[channel] = plane if self._most == 255 else np.minimum(plane, self._most)
+
+
+class PlaneWriter:
+    """Writes images as normalised numbers.
+
+    Parameters
+    ----------
+    cv2 : module
+    options : namespace
+        Values of `NORMALISATION` and `data_shape`.
+    dtype : type
+        The element type of the planes.
+    mean : numpy.ndarray, optional
+        A mean image (channel, height, width), in place of the channels' means.
+    """
+
+    def __init__(self, cv2, options, dtype, mean=None):
+        self._cv2, self._o, self._mean = cv2, options, mean
+        self._type = dtype if dtype in (np.float32, np.float64) else np.float32
+        channels = options.data_shape[0]
+        names = _CHANNELS[:channels]
+        self._means = [getattr(options, f"mean_{c}") if mean is None else 0.0 for c in names]
+        self._stds = [getattr(options, f"std_{c}") for c in names]
+        if 0.0 in self._stds:
+            raise MXNetError("ImageRecordIter: std_r, std_g, std_b, std_a must not be 0")
+        self._varies = options.max_random_contrast > 0 or options.max_random_illumination > 0
+        self._tables = self._made_tables(1.0, 0.0)
+        self._mirrors = options.mirror or options.rand_mirror
+
+    def _made_tables(self, contrast, illumination):
+        """For each channel the numbers of all bytes."""
+        scale = self._o.scale
+        return [
+            (((_BYTES - np.float32(mean)) * contrast + illumination) * scale / std).astype(
+                self._type
+            )
+            for mean, std in zip(self._means, self._stds, strict=True)
+        ]
+
+    def __call__(self, pixels, planes, draw):
+        """Write an image.
+
+        Parameters
+        ----------
+        pixels : numpy.ndarray of uint8
+            (height, width) or (height, width, channel)
+        planes : numpy.ndarray
+            (channel, height, width)
+        draw : random.Random
+        """
+        o, tables = self._o, self._tables
+        if self._varies:
+            contrast = 1 + draw.uniform(-o.max_random_contrast, o.max_random_contrast)
+            light = draw.uniform(-o.max_random_illumination, o.max_random_illumination)
+            tables = self._made_tables(contrast, light)
+        if self._mirrors and (o.mirror or draw.random() < 0.5):
+            pixels = self._cv2.flip(pixels, 1)
+        for channel, plane in zip(_order(len(planes)), self._cv2.split(pixels), strict=True):
+            place = planes[channel]
+            if place.dtype != self._type:
+                place[...] = self._cv2.LUT(plane, tables[channel])
+                continue
+            self._cv2.LUT(plane, tables[channel], dst=place)
+
+
+def _order(channels):
+    """Where the channels of OpenCV go."""
+    return {1: (0,), 3: (2, 1, 0), 4: (2, 1, 0, 3)}[channels]
+
+
+def mean_image(path, shape, images):
+    """The mean image in a file, which is made if it is missing.
+
+    Parameters
+    ----------
+    path : str
+    shape : tuple of int
+        (channel, height, width)
+    images : iterable of numpy.ndarray
+        All images, in that shape; read only to make the file.
+
+    Returns
+    -------
+    numpy.ndarray of float32
+
+    Raises
+    ------
+    MXNetError
+        When the file has no array ``mean_img`` of that shape.
+    """
+    if not os.path.exists(local_path(path)):
+        total, count = np.zeros(shape, np.float64), 0
+        for image in images:
+            total += image
+            count += 1
+        nd.save(path, {"mean_img": nd.array(total / max(count, 1))})
+    found = nd.load(path)
+    mean = found.get("mean_img") if isinstance(found, dict) else None
+    if mean is None or mean.shape != tuple(shape):
+        raise MXNetError(f"mean_img: {path} has no array 'mean_img' of shape {tuple(shape)}")
+    return mean.asnumpy()

@@ -1,0 +1,100 @@
+"""Labels of images in RecordIO files, from the records or from a list file."""
+
+import struct
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.files import local_path
+
+__all__ = ["Labels", "read_labels"]
+
+_HEADER = struct.Struct("IfQQ")
+
+
+class Labels:
+    """Takes records apart.
+
+    Parameters
+    ----------
+    user : str
+        Who asks, for messages.
+    width : int
+        Labels per image; -1 for any number.
+    path_imglist : str
+        A list file, whose labels replace those of the records; '' for none.
+    """
+
+    def __init__(self, user, width, path_imglist):
+        self._user, self._width = user, width
+        self._listed = read_labels(user, path_imglist) if path_imglist else None
+
+    def __call__(self, record):
+        """Take a record apart.
+
+        Parameters
+        ----------
+        record : bytes
+
+        Returns
+        -------
+        number : int
+            The image's number.
+        label : numpy.ndarray of float32
+        content : numpy.ndarray of uint8
+            What the image's file holds.
+
+        Raises
+        ------
+        MXNetError
+            When there are more or fewer labels than `width`, or an image is not in the list.
+        """
+        if len(record) < _HEADER.size:
+            raise MXNetError(f"{self._user}: a record of {len(record)} bytes holds no image")
+        count, single, number, _ = _HEADER.unpack_from(record)
+        start = _HEADER.size + 4 * count
+        if start > len(record):
+            raise MXNetError(f"{self._user}: record {number} ends within its {count} labels")
+        if self._listed is not None:
+            label = self._listed.get(number)
+            if label is None:
+                raise MXNetError(f"{self._user}: image {number} is not in path_imglist")
+        elif count:
+            label = np.frombuffer(record, np.float32, count, _HEADER.size)
+        else:
+            label = np.array([single], np.float32)
+        if self._width not in (-1, len(label)):
+            raise MXNetError(
+                f"{self._user}: image {number} has {len(label)} labels, but label_width is "
+                f"{self._width}"
+            )
+        return number, label, np.frombuffer(record, np.uint8, len(record) - start, start)
+
+
+def read_labels(user, path):
+    """The labels of a list file by the images' numbers.
+
+    Parameters
+    ----------
+    user : str
+        Who reads, for messages.
+    path : str
+        A file with a line for each image: number, labels, path, with tabs between them.
+
+    Returns
+    -------
+    dict of int to numpy.ndarray of float32
+    """
+    labels = {}
+    try:
+        with open(local_path(path)) as file:
+            for line in file:
+                number, *label = line.split("\t")[:-1] or line.split()[:-1]
+                labels[int(number)] = np.array(label, np.float32)
+    except OSError as error:
+        raise MXNetError(f"{user}: cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise MXNetError(
+            f"{user}: {path} has a line that is no number, labels and path: {line!r}"
+        ) from None
+    return labels

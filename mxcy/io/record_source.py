@@ -1,0 +1,116 @@
+"""The records of a file, or of a part of it, in the order of an epoch."""
+
+import os
+import random
+
+from mxcy.base import MXNetError
+from mxcy.files import local_path
+from mxcy.record_stream import read_record, records_between
+
+__all__ = ["RecordSource"]
+
+_MEGABYTE = 1 << 20
+_CHUNK = 8 * _MEGABYTE  # within which records are shuffled when there is no index
+
+
+class RecordSource:
+    """Records of one of several equal parts of a file.
+
+    With an index a part is so many records of it, and all of them are shuffled together. Without
+    one it is so many bytes of the file; records are shuffled within chunks then, and chunks, if
+    asked for, among each other.
+
+    Parameters
+    ----------
+    user : str
+        Who reads, for messages.
+    path : str
+        The file.
+    path_idx : str
+        Its index; '' for none.
+    part : tuple of int
+        Which part of how many.
+    shuffle : bool
+    seed : int
+    chunk_size : int
+        Megabytes of a chunk, and that chunks are shuffled; 0 for neither.
+    chunk_seed : int
+    """
+
+    def __init__(self, user, path, path_idx, part, shuffle, seed, chunk_size=0, chunk_seed=0):
+        self._path, self._user = local_path(path), user
+        self._shuffle, self._seed = shuffle, seed
+        self._chunk_seed, self._chunks_shuffled = chunk_seed, chunk_size > 0
+        index, count = part
+        if not 0 <= index < count:
+            raise MXNetError(
+                f"{user}: part_index must be from 0 to num_parts - 1 = {count - 1}, got {index}"
+            )
+        try:
+            size = os.path.getsize(self._path)
+            offsets = _offsets(path_idx) if path_idx else None
+        except OSError as error:
+            raise MXNetError(f"{user}: cannot read {error.filename}: {error.strerror}") from None
+        if offsets is not None:
+            step = -(-len(offsets) // count)
+            self._offsets, self._chunks = offsets[step * index : step * (index + 1)], None
+            return
+        step = -(-size // count)
+        step += -step % 4
+        begin, end = min(step * index, size), min(step * (index + 1), size)
+        chunk = chunk_size * _MEGABYTE or _CHUNK
+        self._offsets = None
+        self._chunks = [(at, min(at + chunk, end)) for at in range(begin, end, chunk)]
+
+    def epoch(self, number):
+        """The records of an epoch.
+
+        Parameters
+        ----------
+        number : int
+            It decides on the order, if they are shuffled.
+
+        Yields
+        ------
+        bytes
+        """
+        order = random.Random(f"{self._seed} {number}")
+        with open(self._path, "rb") as file:
+            if self._chunks is None:
+                yield from self._indexed(file, order)
+                return
+            chunks = list(self._chunks)
+            if self._chunks_shuffled:
+                random.Random(f"{self._chunk_seed} {number}").shuffle(chunks)
+            for begin, end in chunks:
+                records = records_between(file, self._path, begin, end)
+                if self._shuffle:
+                    records = list(records)
+                    order.shuffle(records)
+                yield from records
+
+    def _indexed(self, file, order):
+        offsets = list(self._offsets)
+        if self._shuffle:
+            order.shuffle(offsets)
+        for offset in offsets:
+            if file.tell() != offset:
+                file.seek(offset)
+            record = read_record(file, self._path)
+            if record is None:
+                raise MXNetError(f"{self._user}: {self._path} ends before the offset {offset}")
+            yield record
+
+
+def _offsets(path):
+    """The offsets of an index, in its order."""
+    offsets = []
+    with open(local_path(path)) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                offsets.append(int(line.split("\t")[1]))
+            except (IndexError, ValueError):
+                raise MXNetError(
+                    f"line {number} of the index {path} is no key and offset: {line!r}"
+                ) from None
+    return offsets

@@ -1,0 +1,191 @@
+"""Operators of `mx.nd._internal` that OpenCV does: images are arrays (height, width, channel)."""
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.files import local_path
+from mxcy.ndarray import creation
+from mxcy.opencv import opencv
+
+__all__ = ["_cvcopyMakeBorder", "_cvimdecode", "_cvimread", "_cvimresize", "decoded", "resized"]
+
+_INTERPOLATIONS = (0, 1, 2, 3, 4)
+
+
+def decoded(user, content, flag=1, to_rgb=True):
+    """Decode an image.
+
+    Parameters
+    ----------
+    user : str
+        Who decodes, for messages.
+    content : numpy.ndarray of uint8
+        What an image file holds.
+    flag : {0, 1}
+        A gray image of one channel, or one of three.
+    to_rgb : bool
+        Red first, instead of OpenCV's order with blue first.
+
+    Returns
+    -------
+    numpy.ndarray
+        (height, width, channel)
+
+    Raises
+    ------
+    MXNetError
+        When there is no OpenCV, or no image.
+    """
+    cv2 = opencv(user)
+    if flag not in (0, 1):
+        raise MXNetError(f"{user}: flag: expected 0 (gray) or 1 (three channels), got {flag}")
+    pixels = cv2.imdecode(content, int(flag)) if content.size else None
+    if pixels is None:
+        raise MXNetError(f"{user}: Decoding failed. Invalid image file.")
+    if pixels.ndim == 2:
+        return pixels[:, :, None]
+    return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels) if to_rgb else pixels
+
+
+def resized(user, pixels, width, height, interp):
+    """Give an image another size.
+
+    Parameters
+    ----------
+    user : str
+        Who resizes, for messages.
+    pixels : numpy.ndarray
+        (height, width, channel)
+    width, height : int
+    interp : int
+        OpenCV's number of an interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    MXNetError
+        When there is no OpenCV, or OpenCV refuses.
+    """
+    cv2 = opencv(user)
+    if pixels.ndim != 3 or min(width, height) <= 0 or interp not in _INTERPOLATIONS:
+        raise MXNetError(
+            f"{user}: expected an image (height, width, channel), a positive size and an "
+            f"interpolation from 0 to 4, got {pixels.shape}, {width} x {height} and {interp}"
+        )
+    try:
+        made = cv2.resize(pixels, (int(width), int(height)), interpolation=int(interp))
+    except cv2.error as error:
+        raise MXNetError(f"{user}: {error}") from None
+    return made if made.ndim == 3 else made[:, :, None]
+
+
+def _as_array(pixels, out):
+    if out is None:
+        return creation.array(pixels, dtype=pixels.dtype)
+    if out.shape != pixels.shape:
+        raise MXNetError(f"out: expected the shape {pixels.shape}, got {out.shape}")
+    out[:] = creation.array(pixels, dtype=pixels.dtype).astype(out.dtype)
+    return out
+
+
+def _cvimdecode(buf, flag=1, to_rgb=True, out=None):
+    """Decode an image.
+
+    Parameters
+    ----------
+    buf : NDArray of uint8
+        What an image file holds.
+    flag : {0, 1}
+        A gray image of one channel, or one of three.
+    to_rgb : bool
+        Red first, instead of OpenCV's order with blue first.
+    out : NDArray, optional
+
+    Returns
+    -------
+    NDArray of uint8
+        (height, width, channel)
+    """
+    if buf.dtype != np.uint8:
+        raise MXNetError(f"imdecode: buf: expected uint8, got {np.dtype(buf.dtype).name}")
+    return _as_array(decoded("imdecode", buf.read_view().reshape(-1), flag, to_rgb), out)
+
+
+def _cvimread(filename, flag=1, to_rgb=True, out=None):
+    """Read and decode a file of an image.
+
+    Parameters
+    ----------
+    filename : str
+    flag : {0, 1}
+        A gray image of one channel, or one of three.
+    to_rgb : bool
+        Red first, instead of OpenCV's order with blue first.
+    out : NDArray, optional
+
+    Returns
+    -------
+    NDArray of uint8
+        (height, width, channel)
+    """
+    try:
+        content = np.fromfile(local_path(filename), np.uint8)
+    except OSError as error:
+        raise MXNetError(f"imread: cannot read {filename}: {error.strerror}") from None
+    return _as_array(decoded(f"imread of {filename}", content, flag, to_rgb), out)
+
+
+def _cvimresize(src, w, h, interp=1, out=None):
+    """Give an image another size.
+
+    Parameters
+    ----------
+    src : NDArray
+        (height, width, channel)
+    w, h : int
+        Width and height of the result.
+    interp : int
+        0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
+    out : NDArray, optional
+
+    Returns
+    -------
+    NDArray
+    """
+    return _as_array(resized("imresize", src.read_view(), w, h, interp), out)
+
+
+def _cvcopyMakeBorder(src, top, bot, left, right, type=0, value=0.0, values=(), out=None):
+    """Add margins to an image.
+
+    Parameters
+    ----------
+    src : NDArray
+        (height, width, channel)
+    top, bot, left, right : int
+        The margins.
+    type : int
+        0 a constant, 1 the outermost pixels, 2 reflected, 3 from the other side, 4 reflected
+        without the outermost pixels.
+    value : float
+        The constant.
+    values : tuple of float
+        The constant of each channel, instead of `value`.
+    out : NDArray, optional
+
+    Returns
+    -------
+    NDArray
+    """
+    cv2 = opencv("copyMakeBorder")
+    constant = tuple(map(float, values)) or (float(value),)
+    constant *= 4 if len(constant) == 1 else 1
+    pixels = src.read_view()
+    try:
+        made = cv2.copyMakeBorder(pixels, top, bot, left, right, type, value=constant)
+    except cv2.error as error:
+        raise MXNetError(f"copyMakeBorder: {error}") from None
+    return _as_array(made.reshape(made.shape[0], made.shape[1], -1), out)

@@ -1,0 +1,155 @@
+"""The framing of RecordIO files: byte strings one after the other, found again from any offset.
+
+A record is a magic number, a word with its length (29 bits) and its part (3 bits), the bytes, and
+zeros up to a multiple of four. Where the bytes themselves hold the magic number at a multiple of
+four they are cut: the number is left out, and the parts are records of their own.
+"""
+
+import struct
+
+from mxcy.base import MXNetError
+
+__all__ = ["LIMIT", "framed", "next_record", "read_record", "records_between"]
+
+_MAGIC = struct.pack("<I", 0xCED7230A)
+_HEAD = struct.Struct("<4sI")
+_WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
+_BLOCK = 1 << 16
+LIMIT = 1 << 29  # a record is shorter
+
+
+def framed(payload):
+    """The bytes that hold a record in a file.
+
+    Parameters
+    ----------
+    payload : bytes-like
+        What the record is.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    MXNetError
+        When the payload has 2**29 bytes or more.
+    """
+    size = len(payload)
+    if size >= LIMIT:
+        raise MXNetError(f"RecordIO: a record has less than {LIMIT} bytes, this one {size}")
+    payload = bytes(payload)
+    pieces, start, place = [], 0, payload.find(_MAGIC)
+    while place >= 0:
+        if place % 4:
+            place = payload.find(_MAGIC, place + 1)
+            continue
+        part = _MIDDLE if start else _FIRST
+        pieces += _HEAD.pack(_MAGIC, part << 29 | place - start), payload[start:place]
+        start = place + 4
+        place = payload.find(_MAGIC, start)
+    part = _LAST if start else _WHOLE
+    pieces += _HEAD.pack(_MAGIC, part << 29 | size - start), payload[start:], bytes(-size % 4)
+    return b"".join(pieces)
+
+
+def read_record(file, name):
+    """Read the record at which a file stands.
+
+    Parameters
+    ----------
+    file : binary file object
+    name : str
+        What to call the file in messages.
+
+    Returns
+    -------
+    bytes or None
+        None at the end of the file.
+
+    Raises
+    ------
+    MXNetError
+        When there is no record here, or it is cut off.
+    """
+    pieces = []
+    while True:
+        head = file.read(8)
+        if not head and not pieces:
+            return None
+        if len(head) < 8:
+            raise _truncated(file, name)
+        magic, word = _HEAD.unpack(head)
+        part, size = word >> 29, word & LIMIT - 1
+        if magic != _MAGIC or part not in ((_MIDDLE, _LAST) if pieces else (_WHOLE, _FIRST)):
+            raise MXNetError(
+                f"RecordIO: {name} has no record at offset {file.tell() - 8}: it is no RecordIO "
+                "file, or is damaged"
+            )
+        data = file.read(size)
+        if len(data) < size or len(file.read(-size % 4)) < -size % 4:
+            raise _truncated(file, name)
+        if part == _WHOLE:
+            return data
+        pieces.append(data)
+        if part == _LAST:
+            return _MAGIC.join(pieces)
+
+
+def _truncated(file, name):
+    return MXNetError(f"RecordIO: {name} is cut off: it ends within a record, at {file.tell()}")
+
+
+def next_record(file, offset):
+    """Where the first record at `offset` or after it begins.
+
+    Parameters
+    ----------
+    file : binary file object
+    offset : int
+
+    Returns
+    -------
+    int
+        The size of the file when there is none.
+    """
+    start = offset + -offset % 4
+    file.seek(start)
+    block = file.read(_BLOCK)
+    while len(block) >= 8:
+        place = block.find(_MAGIC)
+        while 0 <= place <= len(block) - 8:
+            part = _HEAD.unpack_from(block, place)[1] >> 29
+            if place % 4 == 0 and part in (_WHOLE, _FIRST):
+                return start + place
+            place = block.find(_MAGIC, place + 1)
+        done = (len(block) - 4) // 4 * 4  # the last word may be a magic whose length comes later
+        start += done
+        block = block[done:] + file.read(_BLOCK)
+        if len(block) < 8:
+            break
+    return file.seek(0, 2)
+
+
+def records_between(file, name, begin, end):
+    """Read the records that begin in a range of a file.
+
+    Parameters
+    ----------
+    file : binary file object
+    name : str
+    begin, end : int
+        Offsets; they need not be those of records.
+
+    Yields
+    ------
+    bytes
+    """
+    place = next_record(file, begin)
+    while place < end:
+        file.seek(place)
+        record = read_record(file, name)
+        if record is None:
+            return
+        place = file.tell()
+        yield record

@@ -1,0 +1,45 @@
+"""Write the index of a RecordIO file, with the keys 0, 1, 2...
+
+python tools/rec2idx.py data/pets.rec data/pets.idx
+"""
+
+import argparse
+import os
+
+from mxcy.record_stream import read_record
+
+try:
+    from tqdm import tqdm
+except ImportError:  # it only shows how far things are
+    tqdm = None
+
+
+def offsets(file, name):
+    """Yield the offset of each record of a file."""
+    while True:
+        offset = file.tell()
+        if read_record(file, name) is None:
+            return
+        yield offset
+
+
+def main(given=None):
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description="Write the index of a RecordIO file")
+    parser.add_argument("record", help="the RecordIO file")
+    parser.add_argument("index", help="the index to write")
+    args = parser.parse_args(given)
+    size, done = os.path.getsize(args.record), 0
+    bar = tqdm(total=size, unit="B", unit_scale=True, disable=None) if tqdm else None
+    with open(args.record, "rb") as records, open(args.index, "w") as index:
+        for key, offset in enumerate(offsets(records, args.record)):
+            index.write(f"{key}\t{offset}\n")
+            if bar is not None:
+                bar.update(records.tell() - done)
+                done = records.tell()
+    if bar is not None:
+        bar.close()
+
+
+if __name__ == "__main__":
+    main()
