@@ -1,5 +1,32 @@
 """Contributed tools."""
 
-from mxcy.contrib import memonger, text
+from importlib import import_module
 
-__all__ = ["memonger", "text"]
+from mxcy.contrib import memonger
+
+__all__ = ["memonger"]
+
+#: name -> module that is imported when the name is first asked for
+_LATER = {
+    "autograd": "mxcy.contrib.autograd",
+    "io": "mxcy.contrib.io",
+    "nd": "mxcy.contrib.ndarray",
+    "ndarray": "mxcy.contrib.ndarray",
+    "svrg_optimization": "mxcy.contrib.svrg_optimization",
+    "sym": "mxcy.contrib.symbol",
+    "symbol": "mxcy.contrib.symbol",
+    "tensorboard": "mxcy.contrib.tensorboard",
+    "text": "mxcy.contrib.text",
+}
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    globals()[name] = module
+    return module
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

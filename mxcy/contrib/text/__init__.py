@@ -1,5 +1,5 @@
-"""Words of texts: counting them and numbering them."""
+"""`mx.contrib.text`: vocabularies, and vectors of words from files."""
 
-from mxcy.contrib.text import utils, vocab
+from mxcy.contrib.text import embedding, utils, vocab
 
-__all__ = ["utils", "vocab"]
+__all__ = ["embedding", "utils", "vocab"]

@@ -1,7 +1,7 @@
-"""Counting words."""
+"""Words of texts."""
 
+import collections
 import re
-from collections import Counter
 
 __all__ = ["count_tokens_from_str"]
 
@@ -14,20 +14,18 @@ def count_tokens_from_str(
     Parameters
     ----------
     source_str : str
-        The text.
     token_delim, seq_delim : str
-        What stands between words, and between lines: regular expressions.
+        What divides words and sentences, regular expressions.
     to_lower : bool
-        Make all letters small.
+        Count them in lower case.
     counter_to_update : collections.Counter, optional
-        Where to add the counts.
+        Where to count; a new one by default.
 
     Returns
     -------
     collections.Counter
-        How often each word occurs.
     """
-    text = source_str.lower() if to_lower else source_str
-    counter = Counter() if counter_to_update is None else counter_to_update
-    counter.update(filter(None, re.split(f"{token_delim}|{seq_delim}", text)))
+    words = [word for word in re.split(f"{token_delim}|{seq_delim}", source_str) if word]
+    counter = collections.Counter() if counter_to_update is None else counter_to_update
+    counter.update(word.lower() if to_lower else word for word in words)
     return counter

@@ -1,23 +1,34 @@
-"""Numbering words."""
+"""Numbers of words."""
+
+from mxcy.base import MXNetError
 
 __all__ = ["Vocabulary"]
 
+UNKNOWN_IDX = 0
+
 
 class Vocabulary:
-    """Words and their numbers: first the unknown word, then reserved ones, then by frequency.
+    """Numbers words: 0 is any unknown one, then come reserved ones, then those counted, frequent
+    ones first and equally frequent ones in alphabetical order.
 
     Parameters
     ----------
     counter : collections.Counter, optional
-        How often each word occurs; words that occur equally often are in alphabetical order.
+        How often words occur.
     most_freq_count : int, optional
-        The largest number of words taken from the counter.
+        At most so many of them get a number.
     min_freq : int
-        Words that occur less often are not taken.
-    unknown_token : str
-        Stands for all words without a number; its own is 0.
-    reserved_tokens : list of str, optional
-        Words that get numbers in any case.
+        How often a word has to occur.
+    unknown_token : hashable
+        What stands for unknown words.
+    reserved_tokens : list of hashable, optional
+        Words that get a number in any case.
+
+    Raises
+    ------
+    MXNetError
+        When `min_freq` is not positive, `counter` is none, or reserved words occur twice or contain
+        `unknown_token`.
     """
 
     def __init__(
@@ -28,68 +39,77 @@ class Vocabulary:
         unknown_token="<unk>",
         reserved_tokens=None,
     ):
-        assert min_freq > 0, f"min_freq must be positive, got {min_freq}"
-        special = [unknown_token, *(reserved_tokens or ())]
-        assert len(set(special)) == len(special), (
-            f"reserved_tokens must neither repeat nor contain the unknown token, got {special}"
-        )
+        if min_freq <= 0:
+            raise MXNetError(f"Vocabulary: min_freq must be positive, got {min_freq}")
         self._unknown_token = unknown_token
         self._reserved_tokens = None if reserved_tokens is None else list(reserved_tokens)
-        self._tokens = special
-        known = set(special)
-        words = [word for word, n in (counter or {}).items() if n >= min_freq and word not in known]
-        words.sort(key=lambda word: (-counter[word], word))
-        self._tokens = special + words[:most_freq_count]
-        self._indices = {word: index for index, word in enumerate(self._tokens)}
+        self._idx_to_token = [unknown_token, *(reserved_tokens or ())]
+        self._token_to_idx = {token: index for index, token in enumerate(self._idx_to_token)}
+        if len(self._token_to_idx) != len(self._idx_to_token):
+            raise MXNetError(
+                "Vocabulary: reserved_tokens must differ from each other and from unknown_token "
+                f"{unknown_token!r}, got {reserved_tokens}"
+            )
+        if counter is None:
+            return
+        if not isinstance(counter, dict):
+            raise MXNetError(f"Vocabulary: expected a collections.Counter, got {type(counter)}")
+        limit = len(self) + (len(counter) if most_freq_count is None else most_freq_count)
+        alphabetical = sorted(counter.items(), key=lambda item: item[0])
+        for token, count in sorted(alphabetical, key=lambda item: item[1], reverse=True):
+            if count < min_freq or len(self) == limit:
+                break
+            if token not in self._token_to_idx:
+                self._enter(token)
+
+    def _enter(self, token):
+        self._token_to_idx[token] = len(self._idx_to_token)
+        self._idx_to_token.append(token)
 
     def __len__(self):
-        """Return the number of words."""
-        return len(self._tokens)
+        return len(self._idx_to_token)
 
     @property
     def token_to_idx(self):
-        """dict of str to int: the words' numbers."""
-        return self._indices
+        """dict of str to int: the number of each word."""
+        return self._token_to_idx
 
     @property
     def idx_to_token(self):
-        """list of str: the words by their numbers."""
-        return self._tokens
+        """list of str: the words in the order of their numbers."""
+        return self._idx_to_token
 
     @property
     def unknown_token(self):
-        """str: stands for all words without a number."""
+        """str: what stands for unknown words."""
         return self._unknown_token
 
     @property
     def reserved_tokens(self):
-        """list of str or None: words that got numbers in any case."""
+        """list of str or None: words that have a number in any case."""
         return self._reserved_tokens
 
     def to_indices(self, tokens):
-        """Number words.
+        """The numbers of words.
 
         Parameters
         ----------
         tokens : str or list of str
-            The words.
 
         Returns
         -------
         int or list of int
-            0 for words without a number.
         """
-        if isinstance(tokens, str):
-            return self._indices.get(tokens, 0)
-        return [self._indices.get(token, 0) for token in tokens]
+        if isinstance(tokens, list):
+            return [self._token_to_idx.get(token, UNKNOWN_IDX) for token in tokens]
+        return self._token_to_idx.get(tokens, UNKNOWN_IDX)
 
     def to_tokens(self, indices):
-        """Find words by their numbers.
+        """The words of numbers.
 
         Parameters
         ----------
         indices : int or list of int
-            The numbers.
 
         Returns
         -------
@@ -100,10 +120,9 @@ class Vocabulary:
         ValueError
             When there is no such number.
         """
-        single = not isinstance(indices, (list, tuple))
-        found = []
-        for index in [indices] if single else indices:
-            if not (isinstance(index, int) and 0 <= index < len(self)):
+        for index in indices if isinstance(indices, list) else [indices]:
+            if not isinstance(index, int) or index >= len(self):
                 raise ValueError(f"Token index {index} in the provided `indices` is invalid.")
-            found.append(self._tokens[index])
-        return found[0] if single else found
+        if isinstance(indices, list):
+            return [self._idx_to_token[index] for index in indices]
+        return self._idx_to_token[indices]

@@ -1,0 +1,343 @@
+"""Vectors of words: read from files, joined, looked up and changed."""
+
+import logging
+import os
+import warnings
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy import registry
+from mxcy.base import MXNetError, data_dir
+from mxcy.contrib.text.published import archives, files, published_file
+from mxcy.contrib.text.vocab import UNKNOWN_IDX, Vocabulary
+
+__all__ = [
+    "CompositeEmbedding", "CustomEmbedding", "FastText", "GloVe", "create",
+    "get_pretrained_file_names", "register",
+]  # fmt: skip
+
+
+class _TokenEmbedding(Vocabulary):
+    """A vocabulary with a vector for each word.
+
+    Without a vocabulary, the words are those of the file. Unknown words have the vector that the
+    file gives `unknown_token`, or else what `init_unknown_vec` makes.
+    """
+
+    #: the files that can be fetched, with their SHA-1
+    pretrained_file_name_sha1 = {}
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._vec_len = 0
+        self._idx_to_vec = None
+
+    @property
+    def vec_len(self):
+        """int: the length of a vector."""
+        return self._vec_len
+
+    @property
+    def idx_to_vec(self):
+        """NDArray: the vectors in the order of the words' numbers."""
+        return self._idx_to_vec
+
+    def _load(self, path, elem_delim, init_unknown_vec, encoding, vocabulary):
+        """Read a file: on each line a word and its vector."""
+        path = os.path.expanduser(path)
+        if not os.path.isfile(path):
+            raise ValueError(f"there is no file of word vectors at {path}")
+        logging.info("Loading word vectors from %s", path)
+        unknown, rows, seen = None, [], set()
+        with open(path, encoding=encoding) as file:
+            for number, line in enumerate(file, 1):
+                token, *numbers = line.rstrip().split(elem_delim)
+                if not numbers:
+                    raise MXNetError(f"{path}, line {number}: expected a word and its vector")
+                if token == self._unknown_token and unknown is None:
+                    unknown = np.array(numbers, np.float32)
+                    seen.add(token)
+                elif token in seen:
+                    warnings.warn(
+                        f"{path}, line {number}: {token} has a vector already; this one is skipped",
+                        stacklevel=3,
+                    )
+                elif len(numbers) == 1:
+                    warnings.warn(
+                        f"{path}, line {number}: {token} with one number is taken for a header",
+                        stacklevel=3,
+                    )
+                else:
+                    row = np.array(numbers, np.float32)
+                    if rows and len(row) != len(rows[0]):
+                        raise MXNetError(
+                            f"{path}, line {number}: the vector of {token} has {len(row)} numbers, "
+                            f"those before {len(rows[0])}"
+                        )
+                    rows.append(row)
+                    self._enter(token)
+                    seen.add(token)
+        if not rows:
+            raise MXNetError(f"{path}: there are no word vectors in it")
+        self._vec_len = len(rows[0])
+        first = np.zeros((len(self) - len(rows), self._vec_len), np.float32)
+        self._idx_to_vec = nd.array(np.concatenate([first, np.stack(rows)]))
+        self._idx_to_vec[UNKNOWN_IDX] = (
+            init_unknown_vec(shape=self._vec_len) if unknown is None else nd.array(unknown)
+        )
+        if vocabulary is not None:
+            self._take(vocabulary, [self])
+
+    def _take(self, vocabulary, embeddings):
+        """Become the words of a vocabulary with the joined vectors of other embeddings."""
+        if not isinstance(vocabulary, Vocabulary):
+            raise MXNetError(f"vocabulary: expected a Vocabulary, got {type(vocabulary)}")
+        tokens = vocabulary.idx_to_token
+        parts = [
+            nd.concat(each.idx_to_vec[:1], each.get_vecs_by_tokens(tokens[1:]), dim=0)
+            if tokens[1:]
+            else each.idx_to_vec[:1]
+            for each in embeddings
+        ]
+        self._idx_to_vec = nd.concat(*parts, dim=1)
+        self._vec_len = self._idx_to_vec.shape[1]
+        self._token_to_idx = dict(vocabulary.token_to_idx)
+        self._idx_to_token = list(tokens)
+        self._unknown_token = vocabulary.unknown_token
+        reserved = vocabulary.reserved_tokens
+        self._reserved_tokens = None if reserved is None else list(reserved)
+
+    def get_vecs_by_tokens(self, tokens, lower_case_backup=False):
+        """Look words up.
+
+        Parameters
+        ----------
+        tokens : str or list of str
+        lower_case_backup : bool
+            Look for words in lower case that are unknown as they are.
+
+        Returns
+        -------
+        NDArray
+            Shape (vec_len,) for one word, (words, vec_len) for a list.
+        """
+        listed = tokens if isinstance(tokens, list) else [tokens]
+        if lower_case_backup:
+            listed = [t if t in self._token_to_idx else t.lower() for t in listed]
+        indices = nd.array(self.to_indices(listed))
+        vectors = nd.Embedding(indices, self._idx_to_vec, *self._idx_to_vec.shape)
+        return vectors if isinstance(tokens, list) else vectors[0]
+
+    def update_token_vectors(self, tokens, new_vectors):
+        """Change the vectors of words.
+
+        Parameters
+        ----------
+        tokens : str or list of str
+            Known words, or `unknown_token` itself.
+        new_vectors : NDArray
+            Shape (words, vec_len), or (vec_len,) for one word.
+
+        Raises
+        ------
+        MXNetError
+            When the shape is another one.
+        ValueError
+            When a word is unknown.
+        """
+        tokens = tokens if isinstance(tokens, list) else [tokens]
+        if not isinstance(new_vectors, nd.NDArray):
+            raise MXNetError(f"new_vectors: expected an NDArray, got {type(new_vectors)}")
+        if len(tokens) == 1 and new_vectors.ndim == 1:
+            new_vectors = new_vectors.expand_dims(0)
+        if new_vectors.shape != (len(tokens), self._vec_len):
+            raise MXNetError(
+                f"new_vectors: expected shape {(len(tokens), self._vec_len)}, got "
+                f"{new_vectors.shape}"
+            )
+        for token in tokens:
+            if token not in self._token_to_idx:
+                raise ValueError(
+                    f"Token {token} is unknown. The vector of all unknown words is changed under "
+                    f"the name {self._idx_to_token[UNKNOWN_IDX]}"
+                )
+        self._idx_to_vec[nd.array(self.to_indices(tokens))] = new_vectors
+
+    @classmethod
+    def _check_pretrained_file_names(cls, name):
+        if name not in cls.pretrained_file_name_sha1:
+            raise KeyError(
+                f"Cannot find pretrained file {name} for token embedding {cls.__name__.lower()}. "
+                f"There are: {', '.join(cls.pretrained_file_name_sha1)}"
+            )
+
+
+register = registry.get_register_func(_TokenEmbedding, "token embedding")
+create = registry.get_create_func(_TokenEmbedding, "token embedding")
+
+
+def get_pretrained_file_names(embedding_name=None):
+    """Names of the files of vectors that can be fetched.
+
+    Parameters
+    ----------
+    embedding_name : str, optional
+        ``'glove'``, ``'fasttext'``, or what was registered.
+
+    Returns
+    -------
+    list of str, or dict of str to list of str
+        A dict by embeddings when no name is given.
+
+    Raises
+    ------
+    KeyError
+        When there is no such embedding.
+    """
+    names = {
+        name: list(klass.pretrained_file_name_sha1)
+        for name, klass in registry.get_registry(_TokenEmbedding).items()
+    }
+    if embedding_name is None:
+        return names
+    if embedding_name not in names:
+        raise KeyError(f"Cannot find embedding {embedding_name}. There are: {', '.join(names)}")
+    return names[embedding_name]
+
+
+class _Published(_TokenEmbedding):
+    """Vectors that are fetched from MXNET_GLUON_REPO, unless the file is there."""
+
+    def __init__(self, name, root, init_unknown_vec, vocabulary, **kwargs):
+        self._check_pretrained_file_names(name)
+        super().__init__(**kwargs)
+        root = os.path.join(data_dir(), "embeddings") if root is None else root
+        collection = type(self).__name__.lower()
+        path = published_file(root, collection, name, self._archive_of(name))
+        self._load(path, " ", init_unknown_vec, "utf8", vocabulary)
+
+
+@register
+class GloVe(_Published):
+    """The GloVe vectors (Pennington, Socher and Manning, 2014).
+
+    Parameters
+    ----------
+    pretrained_file_name : str
+        One of ``get_pretrained_file_names('glove')``.
+    embedding_root : str, optional
+        The folder of files, by default ``embeddings`` in MXNET_HOME.
+    init_unknown_vec : callable
+        Makes the vector of unknown words, given its ``shape``.
+    vocabulary : Vocabulary, optional
+        The words; by default those of the file.
+    **kwargs
+        Arguments of `Vocabulary`.
+    """
+
+    pretrained_archive_name_sha1 = archives("glove")
+    pretrained_file_name_sha1 = files("glove")
+
+    def __init__(
+        self,
+        pretrained_file_name="glove.840B.300d.txt",
+        embedding_root=None,
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
+        super().__init__(
+            pretrained_file_name, embedding_root, init_unknown_vec, vocabulary, **kwargs
+        )
+
+    @classmethod
+    def _archive_of(cls, name):
+        corpus = name.split(".")[1]
+        return next(a for a in cls.pretrained_archive_name_sha1 if a.split(".")[1] == corpus)
+
+
+@register
+class FastText(_Published):
+    """The fastText vectors (Bojanowski, Grave, Joulin and Mikolov, 2016); see `GloVe`."""
+
+    pretrained_archive_name_sha1 = archives("fasttext")
+    pretrained_file_name_sha1 = files("fasttext")
+
+    def __init__(
+        self,
+        pretrained_file_name="wiki.simple.vec",
+        embedding_root=None,
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
+        super().__init__(
+            pretrained_file_name, embedding_root, init_unknown_vec, vocabulary, **kwargs
+        )
+
+    @classmethod
+    def _archive_of(cls, name):
+        return name.rpartition(".")[0] + ".zip"
+
+
+class CustomEmbedding(_TokenEmbedding):
+    """Vectors of a text file: on each line a word and the numbers of its vector.
+
+    Parameters
+    ----------
+    pretrained_file_path : str
+        The file.
+    elem_delim : str
+        What divides words and numbers.
+    encoding : str
+        The encoding of the file.
+    init_unknown_vec : callable
+        Makes the vector of unknown words, given its ``shape``.
+    vocabulary : Vocabulary, optional
+        The words; by default those of the file.
+    **kwargs
+        Arguments of `Vocabulary`.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file.
+    MXNetError
+        When a line is of another form.
+    """
+
+    def __init__(
+        self,
+        pretrained_file_path,
+        elem_delim=" ",
+        encoding="utf8",
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self._load(pretrained_file_path, elem_delim, init_unknown_vec, encoding, vocabulary)
+
+
+class CompositeEmbedding(_TokenEmbedding):
+    """The joined vectors of several embeddings, for the words of a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    token_embeddings : embedding or list of embeddings
+
+    Raises
+    ------
+    MXNetError
+        When they are something else.
+    """
+
+    def __init__(self, vocabulary, token_embeddings):
+        super().__init__()
+        listed = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]
+        for each in listed:
+            if not isinstance(each, _TokenEmbedding):
+                raise MXNetError(f"token_embeddings: expected embeddings, got {type(each)}")
+        self._take(vocabulary, listed)

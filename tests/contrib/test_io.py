@@ -1,0 +1,76 @@
+"""Data loaders of Gluon in modules, metrics in TensorBoard, and other names of operators."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.base import MXNetError
+
+
+def test_batches_of_a_loader():
+    data = np.arange(20, dtype="float64").reshape(5, 4)
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(data, np.arange(5)), 2)
+    batches = mx.contrib.io.DataLoaderIter(loader, label_name="label")
+    assert batches.provide_data[0] == ("data", (2, 4)) and batches.batch_size == 2
+    assert batches.provide_label[0] == ("label", (2,))
+    for _ in range(2):
+        found = list(batches)
+        assert [batch.pad for batch in found] == [0, 0, 1]
+        assert found[0].data[0].dtype == np.float32
+        assert found[2].data[0].asnumpy().tolist() == [[16, 17, 18, 19], [0] * 4]
+        assert found[2].label[0].asnumpy().tolist() == [4, 0]
+        batches.reset()
+
+
+def test_a_module_learns_from_a_loader():
+    draw = np.random.RandomState(0)
+    data = draw.randn(60, 5).astype("float32")
+    label = (data @ draw.randn(5)).round()
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(data, label), 8)
+    batches = mx.contrib.io.DataLoaderIter(loader, label_name="lin_label")
+    output = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1)
+    output = mx.sym.LinearRegressionOutput(output, mx.sym.var("lin_label"))
+    mod = mx.mod.Module(output, label_names=["lin_label"])
+    mx.random.seed(0)
+    mod.fit(batches, eval_metric="mse", optimizer_params={"learning_rate": 0.1}, num_epoch=20)
+    assert mod.score(batches, "mse")[0][1] < 0.2
+
+
+class Writer:
+    """Remembers what would be written."""
+
+    def __init__(self, folder):
+        self.folder, self.written = folder, []
+
+    def add_scalar(self, name, value, global_step):
+        self.written.append((name, value, global_step))
+
+
+def test_metrics_for_tensorboard(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mxboard", types.SimpleNamespace(SummaryWriter=Writer))
+    metric = mx.metric.create(["acc", "mse"])
+    metric.update([mx.nd.array([1, 0])], [mx.nd.array([[0, 1], [0, 1]])])
+    log = mx.contrib.tensorboard.LogMetricsCallback("logs", prefix="train")
+    log(mx.model.BatchEndParam(epoch=3, nbatch=1, eval_metric=metric, locals=None))
+    log(mx.model.BatchEndParam(epoch=4, nbatch=1, eval_metric=None, locals=None))
+    assert log.summary_writer.folder == "logs"
+    assert log.summary_writer.written[0] == ("train-accuracy", 0.5, 3)
+    assert [step for _, _, step in log.summary_writer.written] == [3, 3]
+
+
+def test_nothing_to_write_with(monkeypatch):
+    for name in ("mxboard", "tensorboardX", "torch.utils.tensorboard", "torch"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MXNetError, match="pip install tensorboardX"):
+        mx.contrib.tensorboard.LogMetricsCallback("logs")
+
+
+def test_oldest_paths_of_operators():
+    assert mx.contrib.nd.arange_like is mx.nd.contrib.arange_like
+    assert mx.contrib.symbol.foreach is mx.sym.contrib.foreach
+    assert "box_nms" in dir(mx.contrib.ndarray)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        mx.contrib.nd.nothing  # noqa: B018
