@@ -76,6 +76,14 @@ def test_repr():
     )
 
 
+def test_shapes_before_an_input():
+    layer = nn.ModulatedDeformableConvolution(4, kernel_size=(3, 2), num_deformable_group=2)
+    assert layer.pre_infer_offset_weight() == (36, -1, 3, 2)
+    assert layer.pre_infer_weight() == (4, -1, 3, 2)
+    assert nn.Conv2D(4, 3, groups=2, in_channels=6).pre_infer() == (4, 3, 3, 3)
+    assert nn.Conv1DTranspose(4, 3).pre_infer() == (-1, 4, 3)
+
+
 def test_layout_is_refused():
     with pytest.raises(AssertionError, match="NCHW"):
         nn.DeformableConvolution(4, layout="NHWC")

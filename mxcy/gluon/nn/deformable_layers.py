@@ -103,6 +103,15 @@ class _Deformable(HybridBlock):
     def _weight_shape(kwargs, in_channels):
         return (kwargs["num_filter"], in_channels // kwargs["num_group"], *kwargs["kernel"])
 
+    def pre_infer_offset_weight(self):
+        """The shape of `offset_weight`, as far as it is known without an input: -1 elsewhere."""
+        return tuple(n or -1 for n in self._weight_shape(self._kwargs_offset, self._in_channels))
+
+    def pre_infer_weight(self):
+        """The shape of `deformable_conv_weight`, as far as it is known: -1 elsewhere."""
+        kwargs = self._kwargs_deformable_conv
+        return tuple(n or -1 for n in self._weight_shape(kwargs, self._in_channels))
+
     def infer_shape(self, x):
         """Set the number of input channels from an input."""
         self.offset_weight.shape = self._weight_shape(self._kwargs_offset, x.shape[1])
