@@ -108,3 +108,36 @@ def test_plans_and_files(name, tmp_path):
         for got, expected in zip(values, want, strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
         assert all(np.abs(part).max() > 0 for part in values)
+
+
+def test_mask_targets_are_what_regions_see():
+    """MXNet has the operator on GPUs only: compare with its words and with ROIAlign."""
+    masks = nd.array(np.random.RandomState(0).randint(0, 2, (1, 2, 8, 8)))
+    rois = nd.array([[[0, 0, 4, 4], [2, 1, 7, 6]]])
+    found, counts = nd.contrib.mrcnn_mask_target(
+        rois, masks, nd.array([[1, 0]]), nd.array([[2, 0]]), num_rois=2, num_classes=3,
+        mask_size=(2, 2),
+    )  # fmt: skip
+    assert found.shape == counts.shape == (1, 2, 3, 2, 2)
+    regions = nd.array([[1, 0, 0, 4, 4], [0, 2, 1, 7, 6]])
+    want = nd.contrib.ROIAlign(
+        masks.reshape((2, 1, 8, 8)), regions, pooled_size=(2, 2), spatial_scale=1, sample_ratio=2
+    )
+    for kind in range(3):
+        np.testing.assert_allclose(found[0, :, kind].asnumpy(), want[:, 0].asnumpy(), rtol=1e-6)
+    assert counts[0, :, :, 0, 0].asnumpy().tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_versions_of_deformable_convolution_agree_inside_the_image():
+    """MXNet has the second version on GPUs only: without a mask it is the first inside."""
+    data, moves, weight = draw(1, 2, 6, 6), draw(1, 18, 6, 6, low=0, high=0.4), draw(3, 2, 3, 3)
+    attrs = {"kernel": (3, 3), "num_filter": 3, "pad": (1, 1), "no_bias": True}
+    first = nd.contrib.DeformableConvolution(data, moves, weight, **attrs)
+    second, halved = (
+        nd.contrib.ModulatedDeformableConvolution(data, moves, mask, weight, **attrs).asnumpy()
+        for mask in (nd.ones((1, 9, 6, 6)), nd.ones((1, 9, 6, 6)) / 2)
+    )
+    inside = (..., slice(1, 4), slice(1, 4))  # places none of whose taps leave the image
+    np.testing.assert_allclose(second[inside], first.asnumpy()[inside], rtol=1e-5, atol=1e-6)
+    assert np.abs(second - first.asnumpy()).max() > 0.01
+    np.testing.assert_allclose(halved * 2, second, rtol=1e-5, atol=1e-6)
