@@ -1,7 +1,6 @@
 // The thread policy: a process uses two team sizes, 1 and N; thresholds are branches.
 #include "core/threads.h"
 
-#include <omp.h>
 #include <sched.h>
 
 #include <atomic>
@@ -27,11 +26,6 @@ void mx::leave_cpu(int cpu) {
   cpu_set_t others = everywhere;
   CPU_CLR(cpu, &others);
   if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
-}
-
-void mx::dismiss_team() {
-  // A forked process has no team, but the OpenMP runtime would wait for it.
-  if (!mx::forked()) omp_pause_resource(omp_pause_soft, omp_get_initial_device());
 }
 
 extern "C" int32_t mx_threads(void) {

@@ -1,5 +1,5 @@
-"""Eager calls of the Cython front: find the prepared call of a signature, allocate outputs, run, and
-put it on the tape.
+"""Eager calls of the Cython front: find the prepared call of a signature, allocate outputs, run,
+and put the call on the tape.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -358,5 +358,6 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
     for i in range(prepared.nout):
         if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
             targets[i].wait_to_write()
-            running.plugged("reference").store(targets[i], results[i], reqs is not None and reqs[i] == MX_ADD)
+            added = reqs is not None and reqs[i] == MX_ADD
+            running.plugged("reference").store(targets[i], results[i], added)
     return targets, prepared.call.kernel or "ref"
