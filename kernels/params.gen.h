@@ -114,6 +114,12 @@ typedef struct {
   double lam;
 } mx_random_poisson_params;
 
+/* one set of parameters for all binomial samples */
+typedef struct {
+  double n;
+  double p;
+} mx_random_binomial_params;
+
 /* one set of parameters for all negative_binomial samples */
 typedef struct {
   double k;

@@ -92,6 +92,7 @@ _LATER = {
     "mon": "mxcy.monitor",
     "monitor": "mxcy.monitor",
     "name": "mxcy.name",
+    "operator": "mxcy.operator",
     "opt": "mxcy.optimizer",
     "optimizer": "mxcy.optimizer",
     "profiler": "mxcy.profiler",

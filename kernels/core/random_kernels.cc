@@ -136,6 +136,7 @@ __attribute__((constructor)) void register_random_kernels() {
   add<Exponential>("random_exponential", "sample_exponential");
   add<Gamma>("random_gamma", "sample_gamma");
   add<Poisson>("random_poisson", "sample_poisson");
+  add<Binomial>("random_binomial", "sample_binomial");
   add<NegativeBinomial>("random_negative_binomial", "sample_negative_binomial");
   add<GeneralizedNegativeBinomial>("random_generalized_negative_binomial",
                                    "sample_generalized_negative_binomial");

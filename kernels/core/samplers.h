@@ -130,6 +130,37 @@ inline float poisson_sample(Mt19937& e, float rate) {
   return count;
 }
 
+// Single trials for a few of them; else the gaps between rare successes, or rejection from a Cauchy
+// envelope (Numerical Recipes, bnldev). In float for every output type.
+inline float binomial_sample(Mt19937& e, int trials, float chance) {
+  const float n = (float)trials, p = chance > 0.5f ? 1 - chance : chance, mean = n * p;
+  float count = 0;
+  if (trials < 25) {
+    for (int i = 0; i < trials; ++i) count += unit<float>(e) < p;
+  } else if (mean < 1.0f) {
+    const float log_q = std::log1p(-p);
+    for (float place = 0;; ++count) {
+      place += 1 + std::floor(std::log(unit<float>(e)) / log_q);
+      if (!(place <= n)) break;
+    }
+  } else {
+    const float pi = 3.1415926f, spread = std::sqrt(2 * mean * (1 - p)), whole = log_gamma(n + 1);
+    const float log_p = std::log(p), log_q = std::log(1 - p);
+    float accept, y;
+    do {
+      do {
+        y = std::tan(pi * unit<float>(e));
+        count = spread * y + mean;
+      } while (count < 0 || count >= n + 1);
+      count = std::floor(count);
+      const float log_mass = whole - log_gamma(count + 1) - log_gamma(n - count + 1) +
+                             count * log_p + (n - count) * log_q;
+      accept = 1.2f * spread * (1 + y * y) * std::exp(log_mass);
+    } while (unit<float>(e) > accept);
+  }
+  return p == chance ? count : n - count;
+}
+
 // --- distributions -------------------------------------------------------------------------------
 // fill(engine, out, n, a, b) with parameters of type I; kNeeds and accepts(a, b) say which numbers
 // are parameters.
@@ -215,6 +246,16 @@ struct NegativeBinomial : OneByOne<NegativeBinomial> {
   static O sample(Mt19937& e, I failures, I probability) {
     const float p = (float)probability, odds = (float)((1.0 - p) / p);
     return (O)poisson_sample(e, gamma_sample<float>(e, failures, (I)odds));
+  }
+};
+
+struct Binomial : OneByOne<Binomial> {
+  static constexpr int kParameters = 2;
+  static constexpr const char* kNeeds = "n >= 0 and 0 <= p <= 1";
+  static bool accepts(float n, float p) { return n >= 0 && p >= 0 && p <= 1; }
+  template <class O, class I>
+  static O sample(Mt19937& e, I trials, I chance) {
+    return (O)binomial_sample(e, (int)(float)trials, (float)chance);
   }
 };
 

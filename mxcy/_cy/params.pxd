@@ -83,6 +83,10 @@ cdef extern from "params.gen.h" nogil:
     # one set of parameters for all poisson samples
     ctypedef struct mx_random_poisson_params:
         double lam
+    # one set of parameters for all binomial samples
+    ctypedef struct mx_random_binomial_params:
+        double n
+        double p
     # one set of parameters for all negative_binomial samples
     ctypedef struct mx_random_negative_binomial_params:
         double k

@@ -207,9 +207,12 @@ cdef class Plan:
         return 0
 
     cdef int run_own(self, int number, list bases, context) except -1:
-        cdef Uses uses = self.uses_of(self.range_of(number, number + 1), bases, context)
+        cdef Uses uses
         cdef int64_t began
         step = self.steps[number]
+        if step.call.op.foreign is not None:
+            return self.run_foreign(step, number <= self.begin, bases, context)
+        uses = self.uses_of(self.range_of(number, number + 1), bases, context)
         if not uses.hold():
             return uses.hand_on()
         began = mx_profile_begin(MX_PROFILE_SYMBOLIC)
@@ -226,6 +229,13 @@ cdef class Plan:
         uses.release()
         if began and self.sources is not None:
             mx_profile_end(self.sources[number], began)
+        return 0
+
+    cdef int run_foreign(self, step, bint fresh, list bases, context) except -1:
+        """Have users' Python code run; its operator pushes it."""
+        ins = [self.array(place, bases) for place in step.ins]
+        outs = [self.array(place, bases) for place in step.outs]
+        step.call.op.foreign.run(step, ins, outs, bases[0], fresh, context)
         return 0
 
     cdef name_for_profiler(self):

@@ -7,6 +7,7 @@ other arguments, initializes it, and goes on with its array.
 
 from types import ModuleType
 
+from mxcy._front import NDArrayBase
 from mxcy.base import MXNetError, _Null
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ops import record as records
@@ -56,6 +57,10 @@ class LazyNamespace:
         return call
 
 
+def _is_input(value):
+    return value is None or isinstance(value, (LazyParameter, NDArrayBase))
+
+
 def _settled(value):
     return value.array() if isinstance(value, LazyParameter) else value
 
@@ -63,6 +68,9 @@ def _settled(value):
 def _find_shapes(function, args, kwargs):
     """Infer and initialize the lazy parameters among the arguments of an operator."""
     record = records.REGISTRY.get(function.__name__)
+    maker = records.MAKERS.get(function.__name__)
+    if maker is not None:
+        record = maker({key: str(value) for key, value in kwargs.items() if not _is_input(value)})
     if record is None:
         raise MXNetError(f"{function.__name__} cannot infer the shapes of parameters")
     inputs, attributes = _sorted_arguments(record, args, kwargs)

@@ -159,11 +159,12 @@ class Operators:
             op = find(name)
         except MXNetError as error:
             raise AttributeError(str(error)) from None
-        made = self._function(op)
+        made = self.function(op)
         self.__dict__[name] = made
         return made
 
-    def _function(self, op):
+    def function(self, op):
+        """The function of a record, which need not be registered."""
         builder = self._builder
         names = () if op.variadic else op.inputs
         optional = op.optional

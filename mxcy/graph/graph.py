@@ -34,7 +34,7 @@ class Node:
         if self._signature is None:
             a, op = self.attrs, self.op
             numbers = tuple([getattr(a, name) for name in op.schema.dynamic_names])
-            self._signature = op.name, a.key, numbers, op.uses_mode and a.train
+            self._signature = op, a.key, numbers, op.uses_mode and a.train
         return self._signature
 
     @property

@@ -11,7 +11,7 @@ from mxcy.base import MXNetError
 from mxcy.graph import legacy
 from mxcy.graph.control import OPERATORS
 from mxcy.graph.node import SymbolNode, topological
-from mxcy.ops.record import REGISTRY
+from mxcy.ops.record import MAKERS, REGISTRY
 
 __all__ = ["VERSION", "dumps", "input_versions", "loads"]
 
@@ -219,16 +219,16 @@ def _node(number, description, nodes, version):
     if not isinstance(description, dict):
         raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
     kind, name = _field(description, "op", str), _field(description, "name", str)
+    # The names of one thing in different versions; several of them stand in the same file.
+    attrs = {key: text for form in ("param", "attr", "attrs")
+             for key, text in _texts(description, form).items()}  # fmt: skip
     op = None
     if kind != "null":
-        op = REGISTRY.get(kind) or OPERATORS.get(kind)
+        op = MAKERS[kind](attrs) if kind in MAKERS else REGISTRY.get(kind) or OPERATORS.get(kind)
         if op is None:
             raise MXNetError(
                 f"Failed loading Op {name} of type {kind}: operator {kind} is not registered"
             )
-    # The names of one thing in different versions; several of them stand in the same file.
-    attrs = {key: text for form in ("param", "attr", "attrs")
-             for key, text in _texts(description, form).items()}  # fmt: skip
     inputs = _field(description, "inputs", list)
     if op is not None and op.in_symbols.subgraphs:
         attrs.update(_bodies(op, description, version))

@@ -34,12 +34,15 @@ class Step:
         The node's name, for messages.
     ins, outs : tuple of int
         Numbers of places.
+    kept : object
+        What users' Python code keeps between runs; None for other operators.
     """
 
-    __slots__ = ("call", "name", "ins", "outs")
+    __slots__ = ("call", "name", "ins", "outs", "kept")
 
     def __init__(self, call, name, ins, outs):
         self.call, self.name, self.ins, self.outs = call, name, ins, outs
+        self.kept = None
 
 
 class Once:

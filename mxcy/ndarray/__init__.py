@@ -19,6 +19,7 @@ from mxcy.ndarray import (  # noqa: F401
 from mxcy.ndarray.arithmetic import *  # noqa: F403
 from mxcy.ndarray.arithmetic import plug
 from mxcy.ndarray.creation import *  # noqa: F403
+from mxcy.ndarray.custom import Custom  # noqa: F401
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403
 from mxcy.ndarray.ndarray import (  # noqa: F401

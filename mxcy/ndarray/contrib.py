@@ -2,12 +2,52 @@
 
 import math
 
+from mxcy.context import current_context
 from mxcy.ndarray import namespaces
 from mxcy.ndarray.control import cond, foreach, while_loop
+from mxcy.ndarray.random import uniform
+from mxcy.ndarray.updates import *  # noqa: F403
+from mxcy.ndarray.updates import __all__ as _updates
 
-__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "while_loop"]
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
+__all__ += _updates
 
 __getattr__, __dir__ = namespaces.offer(__name__, "contrib")
+
+
+def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
+    """Draw classes from an approximately log-uniform (Zipfian) distribution.
+
+    Class c, of `range_max`, has the probability ``log((c + 2) / (c + 1)) / log(range_max + 1)``.
+
+    Parameters
+    ----------
+    true_classes : NDArray
+        Classes whose expected counts are wanted as well.
+    num_sampled : int
+        How many classes are drawn, with repetition.
+    range_max : int
+        The number of classes.
+    ctx : Context, optional
+        Where the results are put; the current context by default.
+
+    Returns
+    -------
+    samples : NDArray
+        int64, shape (num_sampled,).
+    expected_count_true, expected_count_sampled : NDArray
+        How often the true classes and the drawn ones are expected, float64.
+    """
+    ctx = ctx or current_context()
+    whole = math.log(range_max + 1)
+
+    def expected(classes):
+        return ((classes + 2.0) / (classes + 1.0)).log() / whole * num_sampled
+
+    drawn = uniform(0, whole, shape=(num_sampled,), dtype="float64", ctx=ctx)
+    samples = (drawn.exp() - 1).astype("int64") % range_max
+    true = true_classes.as_in_context(ctx).astype("float64")
+    return samples, expected(true), expected(samples.astype("float64"))
 
 
 def isinf(data):

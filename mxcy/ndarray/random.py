@@ -10,7 +10,8 @@ from mxcy.ndarray.ndarray import NDArray
 from mxcy.util import is_np_shape
 
 __all__ = [
-    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial",
+    "binomial", "categorical", "exponential", "gamma", "generalized_negative_binomial",
+    "multinomial", "negative_binomial",
     "normal", "poisson", "randint", "randn", "shuffle", "uniform",
 ]  # fmt: skip
 
@@ -204,6 +205,21 @@ def generalized_negative_binomial(
     return _draw("generalized_negative_binomial", [mu, alpha], shape, dtype, ctx, out, kwargs)
 
 
+@_documented
+def binomial(n=1, p=0.5, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
+    """Draw samples, floating-point numbers, from a binomial distribution.
+
+    Parameters
+    ----------
+    n : int or NDArray
+        The number of trials.
+    p : float or NDArray
+        The probability of a success in each of them.
+    {shared}
+    """
+    return _draw("binomial", [n, p], shape, dtype, ctx, out, kwargs)
+
+
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Draw integers from the uniform distribution on [low, high).
 
@@ -254,6 +270,11 @@ def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kw
         Indices, shape (...) + `shape`; with `get_prob` also the logarithms, of `data`'s dtype.
     """
     return register.F._sample_multinomial(data, shape, get_prob, out=out, dtype=dtype, **kwargs)
+
+
+def categorical(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):
+    """Draw indices; another name of `multinomial`."""
+    return multinomial(data, shape, get_prob, out, dtype, **kwargs)
 
 
 def shuffle(data, **kwargs):

@@ -55,6 +55,8 @@ _FROM_OUT = {
 
 def function(record, name=None):
     """The function of a record, made once for each name under which it is offered."""
+    if record.foreign is not None:
+        return record.foreign.function
     name = name or record.name
     made = _made.get((record.name, name))
     if made is None:

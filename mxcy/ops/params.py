@@ -161,6 +161,7 @@ RANDOM = {
         "exponential": ("lam",),
         "gamma": ("alpha", "beta"),
         "poisson": ("lam",),
+        "binomial": ("n", "p"),
         "negative_binomial": ("k", "p"),
         "generalized_negative_binomial": ("mu", "alpha"),
     }.items()

@@ -51,7 +51,7 @@ class Call:
         self.visible = op.visible(attrs)
         self.kernel, self.params, self.patches = None, None, ()
         self.dtype = (ins or outs)[0].dtype if ins or outs else 0
-        self.workspace, self.inplace, self.overwrites = 0, True, ()
+        self.workspace, self.inplace, self.overwrites = 0, op.foreign is None, ()
         self.threads = 1
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 

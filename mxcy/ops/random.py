@@ -68,7 +68,7 @@ def _zero_gradients(a, F, g, inputs):
     return [F.zeros_like(array) for array in inputs]
 
 
-def distribution(name, scalars, rows, cost, draw, doc, tries):
+def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
     """Register the three operators of a distribution.
 
     ``_random_<name>`` has numbers as parameters, ``_random_<name>_like`` takes shape and dtype from
@@ -89,6 +89,8 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         What is drawn.
     tries : tuple of array-like
         Parameter arrays for the battery.
+    like : bool
+        Whether there is the second one.
     """
     fields, names = tuple(scalars), rows.split()
 
@@ -127,18 +129,19 @@ def distribution(name, scalars, rows, cost, draw, doc, tries):
         samples=(sample(shape=(3, 4), **given), sample(shape=(200,), dtype="float16", **given)),
         doc=f"Draw samples from {doc}",
     )
-    register(
-        f"_random_{name}_like",
-        fields=fields,
-        uses_rng=True,
-        infer=_infer_like,
-        infer_back=back_data,
-        grad=_zero_gradients,
-        ref=lambda a, xp, data: draw_scalar(a, xp, data.shape, dtypes.code_of(data.dtype)),
-        kernels=(kernel,),
-        samples=(sample((3, 4), grad=False, **given),),
-        doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
-    )
+    if like:
+        register(
+            f"_random_{name}_like",
+            fields=fields,
+            uses_rng=True,
+            infer=_infer_like,
+            infer_back=back_data,
+            grad=_zero_gradients,
+            ref=lambda a, xp, data: draw_scalar(a, xp, data.shape, dtypes.code_of(data.dtype)),
+            kernels=(kernel,),
+            samples=(sample((3, 4), grad=False, **given),),
+            doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
+        )
     register(
         f"_sample_{name}",
         aliases=(f"sample_{name}",),
@@ -185,6 +188,12 @@ distribution(
     "poisson", (_number("lam", 1.0),), "lam", 150,
     lambda g, rate, size: g.poisson(rate, size),
     "the Poisson distribution with rate lam.", (_ONES,),
+)  # fmt: skip
+distribution(
+    "binomial", (Field("n", Int, 1), _number("p", 1.0)), "n p", 150,
+    lambda g, n, p, size: g.binomial(n if isinstance(n, int) else n.astype(int), p, size),
+    "the binomial distribution: successes with probability p in n trials.",
+    (_ONES, values(0.2, 0.9, (3,))), like=False,
 )  # fmt: skip
 distribution(
     "negative_binomial", (Field("k", Int, 1), _number("p", 1.0)), "k p", 300,
@@ -238,7 +247,10 @@ class Randint:
     )
 
 
-@op("_sample_multinomial", aliases=("sample_multinomial",), uses_rng=True,
+_MULTINOMIAL = ("sample_multinomial", "_sample_categorical", "sample_categorical")
+
+
+@op("_sample_multinomial", aliases=_MULTINOMIAL, uses_rng=True,
     outputs=lambda a: ("output", "log_probability") if a.get_prob else ("output",))  # fmt: skip
 class Multinomial:
     """Draw indices along the last axis of an array with the probabilities that stand there.

@@ -27,11 +27,13 @@ from mxcy.ops.infer import Spec
 
 __all__ = [
     "Op", "Native", "Sample", "by_onednn", "native", "op", "register", "sample", "values", "stop",
-    "find", "REGISTRY",
+    "find", "MAKERS", "REGISTRY",
 ]  # fmt: skip
 
 #: every registered name (aliases included) -> Op
 REGISTRY: dict[str, "Op"] = {}
+#: names of operators whose records depend on the attributes -> ``make(attrs)``, of texts by name
+MAKERS: dict = {}
 
 
 class Native:
@@ -173,6 +175,7 @@ class Op:
         dtypes=("float32", "float64"), doc="", names=None, namespaces=None, differentiable=True,
         like_out=(), aux=None, eager=None, infer_back=None,
         forwards=None, epilogue=None, identity=False, ignores=(), repeatable=False, in_symbols=None,
+        foreign=None,
     ):  # fmt: skip
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -205,6 +208,9 @@ class Op:
         # whether computing it twice makes no difference although it writes variables
         self.repeatable = repeatable
         self.in_symbols = in_symbols or InSymbols()
+        # Who runs users' Python code in place of a kernel; see mxcy/custom. Such an operator may
+        # do anything, so passes leave its nodes as they are.
+        self.foreign = foreign
         self._arguments = arguments
         self._infer, self.ref, self.kernels = infer, ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes

@@ -19,6 +19,7 @@ from mxcy.symbol import (  # noqa: F401
 )
 from mxcy.symbol.arithmetic import hypot, maximum, minimum, pow, power  # noqa: F401
 from mxcy.symbol.creation import *  # noqa: F403
+from mxcy.symbol.custom import Custom  # noqa: F401
 from mxcy.symbol.symbol import Group, Symbol  # noqa: F401
 
 arithmetic.add_operators(Symbol)

@@ -10,7 +10,8 @@ from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
 
 __all__ = [
-    "exponential", "gamma", "generalized_negative_binomial", "multinomial", "negative_binomial",
+    "binomial", "categorical", "exponential", "gamma", "generalized_negative_binomial",
+    "multinomial", "negative_binomial",
     "normal", "poisson", "randint", "randn", "shuffle", "uniform",
 ]  # fmt: skip
 
@@ -178,6 +179,21 @@ def generalized_negative_binomial(mu=1, alpha=1, shape=_Null, dtype=_Null, **kwa
     return _draw("generalized_negative_binomial", shape, dtype, kwargs, mu=mu, alpha=alpha)
 
 
+@_documented
+def binomial(n=1, p=0.5, shape=_Null, dtype=_Null, **kwargs):
+    """Draw samples, floating-point numbers, from a binomial distribution.
+
+    Parameters
+    ----------
+    n : int or Symbol
+        The number of trials.
+    p : float or Symbol
+        The probability of a success in each of them.
+    {shared}
+    """
+    return _draw("binomial", shape, dtype, kwargs, n=n, p=p)
+
+
 def randint(low, high, shape=_Null, dtype=_Null, **kwargs):
     """Draw integers from the uniform distribution on [low, high).
 
@@ -221,6 +237,11 @@ def multinomial(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
         Indices, shape (...) + `shape`; with `get_prob` a second output of `data`'s dtype.
     """
     return F._sample_multinomial(data, shape, get_prob, dtype=dtype, **kwargs)
+
+
+def categorical(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
+    """Draw indices; another name of `multinomial`."""
+    return multinomial(data, shape, get_prob, dtype, **kwargs)
 
 
 def shuffle(data, **kwargs):

@@ -73,3 +73,8 @@ def test_lenet_goes_on_from_a_checkpoint(script, caplog):
         losses, _ = lenet.main(arguments)
     assert Path("a-0002.params").exists() and len(losses) == 3
     assert max(losses) < 2.3
+
+
+def test_a_softmax_in_python_learns(script):
+    pytest.importorskip("tqdm")
+    assert script("custom_softmax").main(["--epochs", "1", "--batches", "40"]) > 0.75

@@ -49,7 +49,7 @@ def run(graph, target):
 
 
 def _is_pure(node, written):
-    if node.op is None or node.op.uses_rng:
+    if node.op is None or node.op.uses_rng or node.op.foreign is not None:
         return False
     return not any(entry in written for entry in node.inputs)
 

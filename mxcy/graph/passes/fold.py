@@ -54,7 +54,9 @@ def run(graph, target=None):
 def _compute(graph, number, node, known):
     """The values of a node's outputs, or None when it is not to be folded."""
     op = node.op
-    if op is None or op.uses_rng or op.eager is not None or op.mutated(len(node.inputs)):
+    if op is None or op.uses_rng or op.eager is not None or op.foreign is not None:
+        return None
+    if op.mutated(len(node.inputs)):
         return None
     specs = graph.specs[number]
     ins = []

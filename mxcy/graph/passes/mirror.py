@@ -116,7 +116,7 @@ def repeatable(graph):
     found = []
     for node in graph.nodes[: graph.forward]:
         op = node.op
-        if op is None or op.uses_rng:
+        if op is None or op.uses_rng or op.foreign is not None:
             found.append(False)
         elif op.repeatable:
             found.append(True)

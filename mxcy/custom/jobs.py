@@ -1,0 +1,318 @@
+"""Calls of users' operators: eagerly or as steps of plans, as operations of the engine.
+
+The methods get arrays of their own over the same memory, so that operators called there do not wait
+for the operation of which they are a part; it ends when they have ended.
+"""
+
+import itertools
+import os
+import traceback
+import weakref
+from collections import OrderedDict
+
+import mxcy
+from mxcy import _front, autograd
+from mxcy.base import MXNetError, caller
+from mxcy.custom import records
+from mxcy.custom.threads import Threads
+from mxcy.ops.infer import Spec
+from mxcy.ops.record import Op
+
+__all__ = ["Backward", "Forward"]
+
+_OURS = os.path.dirname(os.path.abspath(mxcy.__file__)) + os.sep
+_MOST = 1024  # objects of one step: calls that may still want their backward pass
+_numbers = itertools.count(1)
+_numbered: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_threads = Threads()
+
+
+# --- as operations of the engine -----------------------------------------------------------------
+
+
+def _window(array, context, writable):
+    """An array of its own over the memory of another."""
+    made = _front.from_memory(array.address, array, array.shape, array.dtype_code, context)
+    made.writable = writable
+    return made
+
+
+def _windows(arrays, context, writable):
+    return [None if array is None else _window(array, context, writable) for array in arrays]
+
+
+def _failed(described, method, error):
+    """The MXNetError for an exception in a method, with the line that raised it."""
+    where = [
+        f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_OURS, "<"))
+    ]
+    made = records.property_error(described.op_type, method, error)
+    return MXNetError(f"{made.args[0]} ({where[-1]})") if where else made
+
+
+def _push(described, method, work, reads, writes, train, context):
+    """Have ``work(settling)`` called on a thread of its own when its arrays are ready.
+
+    It puts the arrays that have to be settled at the end into the list `settling`.
+    """
+    place = caller()
+
+    def job(completion):
+        settling, text = [], None
+        before = _front.set_recording(False), _front.set_training(train)
+        try:
+            with context:
+                work(settling)
+        except BaseException as error:
+            text = f"{_failed(described, method, error).args[0]} (called at {place})"
+        finally:
+            _front.set_recording(before[0])
+            _front.set_training(before[1])
+        for array in settling:
+            try:
+                array.wait_to_write()
+            except Exception as error:
+                text = text or f"{_failed(described, method, error).args[0]} (called at {place})"
+        completion(text) if text else completion()
+
+    def start(completion):
+        _threads.submit(lambda: job(completion))
+
+    _front.push(
+        start, list(reads), list(writes), f"{records.NAME} ({described.op_type})", place, 0,
+        "async", context.device_typeid, context.device_id,
+    )  # fmt: skip
+
+
+def _forward(described, operator, ins, outs, states, train, context, reads=(), number=None):
+    """Push a forward pass; the last output takes the number of the object, if there is one."""
+    hidden = [] if number is None else [outs[-1]]
+    outs = outs[: len(described.outputs)]
+
+    def work(settling):
+        given = _windows(ins, context, False)
+        taken, aux = _windows(outs, context, True), _windows(states, context, True)
+        settling += given + taken + aux
+        operator.forward(
+            is_train=train, req=["write"] * len(taken), in_data=given, out_data=taken, aux=aux
+        )
+        for array in hidden:
+            _window(array, context, True).numpy_view()[...] = number
+
+    writes = [*outs, *states, *hidden]
+    _push(described, "forward", work, [*ins, *reads], writes, train, context)
+
+
+def _backward(described, find, row, grads, states, train, context, reads=()):
+    """Push a backward pass.
+
+    Parameters
+    ----------
+    find : callable
+        ``find()`` gives the object that ran the forward pass.
+    row : list of NDArray or None
+        The outputs' gradients, inputs and outputs; None for what is not read.
+    grads : list of (NDArray, bool)
+        For each input the array that takes the gradient, and whether that is wanted.
+    """
+    outs, count = len(described.outputs), len(described.arguments)
+
+    def work(settling):
+        given = _windows(row, context, False)
+        taken = _windows([array for array, _ in grads], context, True)
+        aux = _windows(states, context, True)
+        settling += [array for array in given if array is not None] + taken + aux
+        find().backward(
+            req=["write" if wanted else "null" for _, wanted in grads],
+            out_grad=given[:outs], in_data=given[outs : outs + count],
+            out_data=given[outs + count :], in_grad=taken, aux=aux,
+        )  # fmt: skip
+
+    read = [array for array in row if array is not None]
+    writes = [array for array, wanted in grads if wanted] + list(states)
+    _push(described, "backward", work, [*read, *reads], writes, train, context)
+
+
+def _make_operator(described, ins, context):
+    """A new object of the operator for inputs."""
+    try:
+        return described.prop.create_operator(
+            context, [list(array.shape) for array in ins], [array.dtype_code for array in ins]
+        )
+    except Exception as error:
+        raise _failed(described, "create_operator", error) from error
+
+
+# --- the two operators ---------------------------------------------------------------------------
+
+
+class Forward:
+    """Runs the forward passes of an operator.
+
+    Parameters
+    ----------
+    described : mxcy.custom.records.Described
+
+    Attributes
+    ----------
+    record : Op
+    """
+
+    record: Op
+
+    def __init__(self, described):
+        self.described = described
+
+    def run(self, step, ins, outs, arena, fresh, context):
+        """A step of a plan."""
+        described = self.described
+        count = len(described.arguments)
+        operator, number = self._of_run(step, ins[:count], arena, context)
+        train, reads = step.call.attrs.train, [] if fresh else [arena]
+        _forward(described, operator, ins[:count], outs, ins[count:], train, context, reads, number)
+
+    def _of_run(self, step, ins, arena, context):
+        """The object for the runs in an arena, and its number.
+
+        A run whose backward pass is still to come keeps its arena.
+        """
+        kept = step.kept
+        if kept is None:
+            kept = step.kept = OrderedDict()
+        found = kept.get(arena.address)
+        if found is None:
+            number = next(_numbers)
+            found = kept[arena.address] = _make_operator(self.described, ins, context), number
+            _numbered[number] = found[0]
+            if len(kept) > _MOST:
+                kept.popitem(last=False)
+        else:
+            kept.move_to_end(arena.address)
+        return found
+
+    def function(self, *arrays, out=None, **named):
+        """Call the operator with arrays by position or by name; attributes are known already."""
+        described = self.described
+        names = (*described.arguments, *described.states)
+        if len(arrays) > len(names):
+            raise MXNetError(
+                f"Error in operator {records.NAME} ({described.op_type}): expected {len(names)} "
+                f"inputs ({', '.join(names)}), got {len(arrays)}"
+            )
+        given = dict(zip(names, arrays, strict=False))
+        given.update(
+            (name, value) for name, value in named.items() if isinstance(value, _front.NDArrayBase)
+        )
+        lacking = [name for name in names if not isinstance(given.get(name), _front.NDArrayBase)]
+        if lacking or len(given) > len(names):
+            what = f"argument {lacking[0]} must be an NDArray" if lacking else (
+                f"expected only {', '.join(names)}, got {', '.join(given)}"
+            )  # fmt: skip
+            raise MXNetError(f"Error in operator {records.NAME} ({described.op_type}): {what}")
+        return self._call([given[name] for name in names], out)
+
+    def _call(self, inputs, out):
+        described, count = self.described, len(self.described.arguments)
+        context = inputs[0].context.home if inputs else mxcy.current_context()
+        train = bool(autograd.is_training())
+        specs = [Spec(array.shape, array.dtype_code) for array in inputs]
+        outs = self.record.infer(None, specs)[:-1]
+        ins, states = inputs[:count], inputs[count:]
+        operator = _make_operator(described, ins, context)
+        arrays = self._targets(outs, out, context)
+        _forward(described, operator, ins, arrays, states, train, context)
+        for array in (*states, *(arrays if out is not None else ())):
+            array.touch()
+        if autograd.is_recording() and any(array.node is not None for array in ins):
+            node = _front.Node()
+            node.custom = _Recorded(described, operator, ins, arrays, states, train, context)
+            node.parents = tuple([array.node for array in ins])
+            node.positions = tuple([array.node_index for array in ins])
+            for index, array in enumerate(arrays):
+                array.node, array.node_index = node, index
+        if out is not None:
+            return out
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    def _targets(self, specs, out, context):
+        """The arrays for the outputs."""
+        where = f"Error in operator {records.NAME} ({self.described.op_type}):"
+        for name, spec in zip(self.described.outputs, specs, strict=True):
+            if not spec.known:
+                raise MXNetError(f"{where} infer_shape and infer_type do not tell of {name}")
+        if out is None:
+            return [_front.empty(tuple(spec.shape), spec.dtype, context) for spec in specs]
+        arrays = list(out) if isinstance(out, (list, tuple)) else [out]
+        if len(arrays) != len(specs):
+            raise MXNetError(f"{where} out takes {len(specs)} arrays, got {len(arrays)}")
+        for array, spec in zip(arrays, specs, strict=True):
+            if Spec(array.shape, array.dtype_code) != spec:
+                raise MXNetError(f"{where} argument out: expected {spec}, got {array.shape}")
+        return arrays
+
+
+class Backward:
+    """Runs the backward passes of an operator in plans.
+
+    Parameters
+    ----------
+    described : mxcy.custom.records.Described
+    needs : tuple of bool
+        Which inputs' gradients are wanted.
+    specs : list of Spec
+        Of the inputs.
+    """
+
+    def __init__(self, described, needs, specs):
+        self.described, self.needs, self.specs = described, needs, specs
+
+    def run(self, step, ins, outs, arena, fresh, context):
+        """A step of a plan."""
+        described = self.described
+        reads = len(described.needed)
+        state = ins[-1]
+
+        def find():
+            number = int(_window(state, context, False).numpy_view()[0])
+            return _numbered[number]
+
+        count = 2 * len(described.outputs) + len(described.arguments)
+        row = [None] * count
+        for number, array in zip(sorted(described.needed), ins[:reads], strict=True):
+            row[number] = array
+        left = iter(outs)
+        grads = [
+            (next(left), True)
+            if need
+            else (_front.empty(tuple(spec.shape), spec.dtype, context), False)
+            for need, spec in zip(self.needs, self.specs, strict=True)
+        ]
+        _backward(described, find, row, grads, ins[reads:-1], True, context, [arena])
+
+
+class _Recorded:
+    """A recorded call."""
+
+    def __init__(self, described, operator, ins, outs, states, train, context):
+        self._described, self._operator, self._states = described, operator, states
+        self._train, self._context = train, context
+        self._ins = [array.detach() for array in ins]
+        # The outputs refer to the tape's node, which refers to this: keep views of them.
+        self._outs = [array.detach() for array in outs]
+        self._parents = [array.node is not None for array in ins]
+
+    def _gradients(self, arrived, keep):
+        described, context = self._described, self._context
+        zeros = mxcy.nd.zeros_like
+        heads = [arrived[i] if i in arrived else zeros(array) for i, array in enumerate(self._outs)]
+        row = [*heads, *self._ins, *self._outs]
+        row = [array if n in described.needed else None for n, array in enumerate(row)]
+        grads = [
+            (_front.empty(array.shape, array.dtype_code, context), wanted)
+            for array, wanted in zip(self._ins, self._parents, strict=True)
+        ]
+        operator = self._operator
+        _backward(described, lambda: operator, row, grads, self._states, self._train, context)
+        return [array if wanted else None for array, wanted in grads]

@@ -1,0 +1,78 @@
+"""The threads on which users' operators run; the engine's own stay free for what those call."""
+
+import os
+import threading
+from collections import deque
+
+from mxcy import _front, forks
+
+__all__ = ["Threads"]
+
+_PATIENCE = 1.0  # seconds without progress until one thread more is started
+_MOST = 64
+
+
+class Threads:
+    """Threads that call functions, in the order in which they came.
+
+    There are as many as the engine has workers for a CPU context, and more when those do not come
+    on: operators may wait for others.
+    """
+
+    def __init__(self):
+        self._lock = forks.guard(threading.Lock())
+        self._come = threading.Semaphore(0)
+        self._jobs: deque = deque()
+        self._idle = self._count = self._started = 0
+        self._mine = threading.local()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def submit(self, job):
+        """Have a function called without arguments; it must not raise."""
+        if getattr(self._mine, "serves", False):  # waiting for another thread could take forever
+            job()
+            return
+        with self._lock:
+            self._jobs.append(job)
+            waiting = len(self._jobs) > self._idle
+            grow = waiting and self._count < _front.engine_stats()["workers"]
+            seen = self._started
+        self._come.release()
+        if grow:
+            self._grow()
+        elif waiting:
+            timer = threading.Timer(_PATIENCE, self._relieve, (seen,))
+            timer.daemon = True
+            timer.start()
+
+    def _grow(self):
+        with self._lock:
+            self._count += 1
+            name = f"mxcy-custom-{self._count}"
+        threading.Thread(target=self._serve, name=name, daemon=True).start()
+
+    def _relieve(self, seen):
+        """Start one thread more if no job has been started since `seen` had been."""
+        with self._lock:
+            stuck = self._jobs and self._started == seen and self._count < _MOST
+        if stuck:
+            self._grow()
+
+    def _serve(self):
+        self._mine.serves = True
+        while True:
+            with self._lock:
+                self._idle += 1
+            self._come.acquire()
+            with self._lock:
+                self._idle -= 1
+                self._started += 1
+                job = self._jobs.popleft()
+            job()
+            del job  # it holds arrays
+
+    def _forget(self):
+        """In the child of a fork, where no thread of these is."""
+        self._come = threading.Semaphore(0)
+        self._idle = self._count = 0
+        self._jobs.clear()

@@ -1,0 +1,43 @@
+"""`mx.nd.Custom`: operators that users have written in Python, on arrays."""
+
+from mxcy import _front
+from mxcy.custom import records
+
+__all__ = ["Custom"]
+
+
+def Custom(*data, op_type=None, out=None, name=None, **kwargs):
+    """Call an operator that was registered by `mx.operator.register`.
+
+    Parameters
+    ----------
+    *data : NDArray
+        The inputs, followed by the auxiliary states; also by their names.
+    op_type : str
+        The name under which the operator was registered.
+    out : NDArray or list of NDArray, optional
+        The arrays that take the outputs.
+    name : str, optional
+        Accepted for compatibility.
+    **kwargs
+        Inputs by name, and arguments of the property class, which gets them as texts.
+
+    Returns
+    -------
+    NDArray or list of NDArray
+        They are computed when the operator's methods have run, which may be later; what goes wrong
+        there is raised by waiting for them.
+
+    Raises
+    ------
+    MXNetError
+        When there is no such operator, or arguments or inputs do not fit.
+    """
+    named = {key: value for key, value in kwargs.items() if isinstance(value, _front.NDArrayBase)}
+    given = {key: str(value) for key, value in kwargs.items() if key not in named}
+    if op_type is not None:
+        given["op_type"] = str(op_type)
+    return records.record_of(given).foreign.function(*data, out=out, **named)
+
+
+Custom.__mx_params__ = {"data": "NDArray-or-Symbol[]", "op_type": "string"}
