@@ -3,6 +3,7 @@
 import math
 
 from mxcy import env
+from mxcy import kvstore as stores
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
@@ -56,9 +57,12 @@ class Trainer:
         self._store = None  # what is not local
         if isinstance(kvstore, KVStoreBase):
             self._store = None if kvstore.type in _LOCAL_STORES else kvstore
+        elif isinstance(kvstore, str) and kvstore.lower() in KVStoreBase.kv_registry:
+            self._store = stores.create(kvstore)
         elif kvstore is not None and kvstore not in _LOCAL_STORES:
             raise ValueError(
-                f"kvstore must be None, a KVStoreBase or one of {_LOCAL_STORES}, got {kvstore!r}"
+                "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
+                f"{_LOCAL_STORES}, got {kvstore!r}"
             )
         self._asked_update_on_kvstore = update_on_kvstore
         optimizer_params = optimizer_params or {}

@@ -1,5 +1,7 @@
 """What all key-value stores offer, the registry of kinds, and the smallest kind."""
 
+import warnings
+
 from mxcy.ndarray import NDArray
 
 __all__ = ["KVStoreBase", "LARGEST_UPDATE", "TestStore", "create"]
@@ -112,7 +114,16 @@ class KVStoreBase:
     @staticmethod
     def register(klass):
         """Register a kind of store under its class name in lower case; a class decorator."""
-        KVStoreBase.kv_registry[klass.__name__.lower()] = klass
+        assert isinstance(klass, type), f"expected a class, got {klass!r}"
+        name = klass.__name__.lower()
+        known = KVStoreBase.kv_registry.get(name)
+        if known is not None:
+            warnings.warn(
+                f"New kvstore {klass.__module__}.{klass.__name__} is overriding existing kvstore "
+                f"{known.__module__}.{known.__name__}",
+                stacklevel=2,
+            )
+        KVStoreBase.kv_registry[name] = klass
         return klass
 
 

@@ -66,7 +66,10 @@ class KVStore(KVStoreBase):
         MXNetError
             When a key is unknown, or a shape differs from that of the stored value.
         """
+        pushed = {}
         for one, arrays in _pairs(key, value):
+            pushed.setdefault(one, []).extend(arrays)  # a key that comes twice is added up
+        for one, arrays in pushed.items():
             if self._compression is not None:
                 arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
             self.handle.push(one, arrays)

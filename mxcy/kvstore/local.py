@@ -13,6 +13,20 @@ _KINDS = (
     "device",
     "local_allreduce_device",
 )
+#: what names of MXNet's other stores contain, and what those do
+_ELSEWHERE = {
+    "dist": "add up over several machines",
+    "p3": "add up over several machines",
+    "horovod": "add up by Horovod's processes",
+    "byteps": "add up by BytePS's processes",
+    "nccl": "add up on NVIDIA's GPUs",
+}
+
+
+def _why(kind):
+    """Why there is no such store, if MXNet has it."""
+    found = next((purpose for part, purpose in _ELSEWHERE.items() if part in kind), None)
+    return f": mxcy works in one process on CPUs, and cannot {found}" if found else ""
 
 
 class LocalStore:
@@ -36,7 +50,9 @@ class LocalStore:
 
     def __init__(self, kind):
         if kind not in _KINDS:
-            raise MXNetError(f"there is no key-value store {kind!r}; choose one of {_KINDS}")
+            raise MXNetError(
+                f"there is no key-value store {kind!r}{_why(kind)}; choose one of {_KINDS}"
+            )
         self.type = kind
         self.updater = None
         self._values = {}

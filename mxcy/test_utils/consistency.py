@@ -2,12 +2,17 @@
 
 import numpy as np
 
-from mxcy import autograd
+from mxcy import autograd, random
 from mxcy import ndarray as nd
 from mxcy.test_utils.comparing import assert_almost_equal, compare_ndarray_tuple
 from mxcy.test_utils.tolerances import default_atols, default_rtols
 
-__all__ = ["check_consistency", "check_gluon_hybridize_consistency", "compare_optimizer"]
+__all__ = [
+    "check_consistency",
+    "check_gluon_hybridize_consistency",
+    "compare_optimizer",
+    "compare_optimizer_noise_seeded",
+]
 
 
 def check_consistency(
@@ -155,8 +160,32 @@ def compare_optimizer(
     AssertionError
         When they differ.
     """
-    assert w_stype == g_stype == "default", "weights and gradients must be of 'default' storage"
     shapes = shape if isinstance(shape, list) else [shape] * ntensors
+    _compare_updates(opt1, opt2, shapes, dtype, (w_stype, g_stype), rtol, atol, compare_states)
+
+
+def compare_optimizer_noise_seeded(
+    opt1,
+    opt2,
+    shapes,
+    dtype,
+    noise_seed,
+    w_stype="default",
+    g_stype="default",
+    rtol=1e-4,
+    atol=1e-5,
+    compare_states=True,
+):
+    """`compare_optimizer` for those that draw random numbers, with `noise_seed` for both."""
+    _compare_updates(
+        opt1, opt2, shapes, dtype, (w_stype, g_stype), rtol, atol, compare_states, noise_seed
+    )
+
+
+def _compare_updates(
+    opt1, opt2, shapes, dtype, storage, rtol, atol, compare_states, noise_seed=None
+):
+    assert storage == ("default", "default"), "weights and gradients must be of 'default' storage"
     weights, grads = (
         [np.random.uniform(-1, 1, one).astype(dtype) for one in shapes] for _ in range(2)
     )
@@ -165,6 +194,8 @@ def compare_optimizer(
     for optimizer in (opt1, opt2):
         own = [nd.array(weight, dtype=dtype) for weight in weights]
         states = [optimizer.create_state_multi_precision(i, weight) for i, weight in enumerate(own)]
+        if noise_seed is not None:
+            random.seed(noise_seed)
         for i in indices:
             gradient = nd.array(grads[i], dtype=dtype)
             optimizer.update_multi_precision(i, own[i], gradient, states[i])

@@ -9,6 +9,7 @@ from mxcy.context import Context, current_context
 __all__ = [
     "default_atols",
     "default_context",
+    "default_device",
     "default_dtype",
     "default_numeric_eps",
     "default_rtols",
@@ -19,6 +20,7 @@ __all__ = [
     "get_tolerance",
     "get_tols",
     "set_default_context",
+    "set_default_device",
 ]
 
 _EXACT = ("bool", "int8", "uint8", "int32", "uint32", "int64", "uint64")
@@ -38,6 +40,14 @@ def default_context():
 def set_default_context(ctx):
     """Make `ctx` the context that is used when none is given."""
     Context.default_ctx = ctx
+
+
+default_device = default_context  #: the name of MXNet 2
+
+
+def set_default_device(device):
+    """`set_default_context` under the name of MXNet 2."""
+    set_default_context(device)
 
 
 def default_dtype():

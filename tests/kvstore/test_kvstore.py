@@ -169,6 +169,18 @@ def test_kinds():
         mx.kv.create("moon")
 
 
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("dist_sync", "several machines"), ("dist_device_async", "several machines"),
+        ("p3", "several machines"), ("horovod", "Horovod"), ("byteps", "BytePS"), ("NCCL", "GPUs"),
+    ],
+)  # fmt: skip
+def test_kinds_for_several_processes_are_refused(name, purpose):
+    with pytest.raises(mx.MXNetError, match=f"cannot add up .*{purpose}.*choose one of"):
+        mx.kv.create(name)
+
+
 def test_own_kinds():
     @mx.kv.KVStoreBase.register
     class Doubling(mx.kv.KVStoreBase):
@@ -179,6 +191,8 @@ def test_own_kinds():
         def is_capable(capability):
             return False
 
+    with pytest.warns(UserWarning, match="Doubling is overriding existing kvstore"):
+        mx.kv.KVStoreBase.register(Doubling)
     out = ones(0)
     mx.kv.create("doubling").broadcast("a", ones(3), out)
     assert out[0, 0].asscalar() == 6

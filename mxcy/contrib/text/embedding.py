@@ -173,8 +173,24 @@ class _TokenEmbedding(Vocabulary):
             )
 
 
-register = registry.get_register_func(_TokenEmbedding, "token embedding")
+_register = registry.get_register_func(_TokenEmbedding, "token embedding")
 create = registry.get_create_func(_TokenEmbedding, "token embedding")
+
+
+def register(embedding_cls):
+    """Register an embedding under its class name in lower case; a class decorator.
+
+    Parameters
+    ----------
+    embedding_cls : type
+        The class.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
+    return _register(embedding_cls)
 
 
 def get_pretrained_file_names(embedding_name=None):

@@ -1,0 +1,124 @@
+"""Models, data and tools of the MXNet project that examples ask for."""
+
+import os
+from pathlib import Path
+
+from mxcy import env
+from mxcy.base import MXNetError
+from mxcy.test_utils.datasets import download, get_zip_data
+
+__all__ = ["download_model", "get_cifar10", "get_im2rec_path", "get_mnist_pkl"]
+
+_SERVER = "http://data.mxnet.io/"
+#: name -> where the files of a model are, without their endings
+_MODELS = {
+    "imagenet1k-inception-bn": "imagenet/inception-bn/Inception-BN",
+    **{
+        f"imagenet1k-resnet-{layers}": f"imagenet/resnet/{layers}-layers/resnet-{layers}"
+        for layers in (18, 34, 50, 101, 152)
+    },
+    "imagenet1k-resnext-50": "imagenet/resnext/50-layers/resnext-50",
+    "imagenet1k-resnext-101": "imagenet/resnext/101-layers/resnext-101",
+    "imagenet1k-resnext-101-64x4d": "imagenet/resnext/101-layers/resnext-101-64x4d",
+    "imagenet11k-resnet-152": "imagenet-11k/resnet-152/resnet-152",
+    "imagenet11k-place365ch-resnet-152": "imagenet-11k-place365-ch/resnet-152",
+    "imagenet11k-place365ch-resnet-50": "imagenet-11k-place365-ch/resnet-50",
+}
+
+
+def _published():
+    """Addresses of all models; the first one is of another epoch than the others."""
+    found = {}
+    for name, place in _MODELS.items():
+        url = f"{_SERVER}models/{place}"
+        epoch = "0126" if name.endswith("inception-bn") else "0000"
+        found[name] = {"symbol": f"{url}-symbol.json", "params": f"{url}-{epoch}.params"}
+    return found
+
+
+def download_model(model_name, dst_dir="./", meta_info=None):
+    """Fetch a checkpoint.
+
+    Parameters
+    ----------
+    model_name : str
+        Such as ``'imagenet1k-resnet-50'``.
+    dst_dir : str
+        The folder for its files, made if needed.
+    meta_info : dict of dict of str, optional
+        For each name the addresses of ``'symbol'`` and ``'params'``; by default those of the MXNet
+        project.
+
+    Returns
+    -------
+    prefix : str or None
+        What the names of both files begin with, as `mx.model.load_checkpoint` takes it; None when
+        there is no such model.
+    epoch : int
+        0, the number in the names.
+    """
+    models = _published() if meta_info is None else dict(meta_info)
+    if model_name not in models:
+        return None, 0
+    files = models[model_name]
+    for kind in ("symbol", "params"):
+        if kind not in files:
+            raise MXNetError(f"download_model: meta_info has no address of {kind} of {model_name}")
+    os.makedirs(dst_dir, exist_ok=True)
+    prefix = os.path.join(dst_dir, model_name)
+    download(files["symbol"], f"{prefix}-symbol.json")
+    download(files["params"], f"{prefix}-0000.params")
+    return prefix, 0
+
+
+def get_cifar10(path="data"):
+    """Put CIFAR-10 as records into the folder ``cifar`` of another, unless it is there.
+
+    Parameters
+    ----------
+    path : str
+        The other folder.
+    """
+    names = ("train.rec", "test.rec", "train.lst", "test.lst")
+    if not all(os.path.exists(os.path.join(path, "cifar", name)) for name in names):
+        get_zip_data(path, f"{_SERVER}mxnet/data/cifar10.zip", "cifar10.zip")
+
+
+def get_mnist_pkl(path="data"):
+    """Put the pickled MNIST into a folder, unless it is there.
+
+    Parameters
+    ----------
+    path : str
+        The folder.
+    """
+    if not os.path.exists(os.path.join(path, "mnist.pkl.gz")):
+        download("http://deeplearning.net/data/mnist/mnist.pkl.gz", dirname=path)
+
+
+def get_im2rec_path(home_env="MXNET_HOME"):
+    """Find the program that packs images into records.
+
+    Parameters
+    ----------
+    home_env : str
+        The environment variable with the folder to look in.
+
+    Returns
+    -------
+    str
+        The path of ``im2rec.py``.
+
+    Raises
+    ------
+    OSError
+        When it is neither there nor with mxcy.
+    """
+    package = Path(__file__).resolve().parents[1]
+    given = env.raw(home_env)
+    folders = [package, package.parent] if given is None else [Path(given), package, package.parent]
+    for folder in folders:
+        path = folder / "tools" / "im2rec.py"
+        if path.is_file():
+            return str(path)
+    raise OSError(f"there is no tools/im2rec.py in {', '.join(map(str, folders))}")

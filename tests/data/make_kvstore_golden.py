@@ -1,0 +1,32 @@
+"""Write kvstore_golden.json with real MXNet: the answers of tests/kvstore/scenarios.py.
+
+Run it with a Python that has mxnet 1.9.1 and NumPy.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import mxnet
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "kvstore"))
+import scenarios  # noqa: E402
+
+
+def rounded(value):
+    """Numbers with six digits, anywhere in lists."""
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def main():
+    """Ask, and keep the answers."""
+    answers = {name: rounded(ask(mxnet)) for name, ask in scenarios.SCENARIOS.items()}
+    record = {"mxnet": mxnet.__version__, "answers": answers}
+    (HERE / "kvstore_golden.json").write_text(json.dumps(record, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()
