@@ -106,6 +106,7 @@ def test_sparse_embedding_is_refused():
 def test_names_lead_to_the_same_cells():
     assert contrib.rnn.Conv2DLSTMCell is mx.gluon.rnn.Conv2DLSTMCell
     assert contrib.rnn.VariationalDropoutCell is mx.gluon.rnn.VariationalDropoutCell
+    assert contrib.cnn.DeformableConvolution is mx.gluon.nn.DeformableConvolution
     assert contrib.data.IntervalSampler is mx.gluon.data.IntervalSampler
     assert mx.gluon.rnn.conv_rnn_cell.Conv1DRNNCell is mx.gluon.rnn.Conv1DRNNCell
 

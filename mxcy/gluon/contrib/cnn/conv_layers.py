@@ -1,4 +1,4 @@
-"""Convolutions whose taps move, which `mxcy.gluon.nn` has as well."""
+"""Another place of the deformable convolutions of `mxcy.gluon.nn`."""
 
 from mxcy.gluon.nn import DeformableConvolution, ModulatedDeformableConvolution
 

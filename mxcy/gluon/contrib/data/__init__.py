@@ -1,6 +1,6 @@
-"""Samplers and text data sets."""
+"""Samplers, text data sets, and loaders of images with augmentation."""
 
-from mxcy.gluon.contrib.data import sampler, text
+from mxcy.gluon.contrib.data import sampler, text, vision
 from mxcy.gluon.contrib.data.sampler import IntervalSampler
 
-__all__ = ["IntervalSampler", "sampler", "text"]
+__all__ = ["IntervalSampler", "sampler", "text", "vision"]

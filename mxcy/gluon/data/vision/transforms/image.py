@@ -32,6 +32,13 @@ def _pair(size):
     return (size, size) if isinstance(size, int) else tuple(size)
 
 
+def _resized(image, size, interpolation):
+    """An image in another size; by OpenCV where the operator does not interpolate so."""
+    if interpolation in (0, 1):
+        return nd.image.resize(image, size, False, interpolation)
+    return images.imresize(image, *size, interpolation)
+
+
 def _draw_index(count):
     """One of 0 ... count - 1."""
     return min(int(draw() * count), count - 1)
@@ -79,8 +86,9 @@ class Resize(HybridBlock):
     size : int or tuple of int
         (width, height), or one number for both, or with `keep_ratio` for the shorter side.
     keep_ratio : bool
-    interpolation : {0, 1}
-        The nearest pixel, or between four.
+    interpolation : int
+        0 takes the nearest pixel, 1 is between four; 2 to 4 are OpenCV's bicubic, area and
+        Lanczos interpolation, for single images.
     """
 
     def __init__(self, size, keep_ratio=False, interpolation=1):
@@ -89,7 +97,11 @@ class Resize(HybridBlock):
 
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
-        return F.image.resize(x, self._size, self._keep, self._interpolation)
+        if self._interpolation in (0, 1) or F is not nd:
+            return F.image.resize(x, self._size, self._keep, self._interpolation)
+        if self._keep and isinstance(self._size, int):
+            return images.resize_short(x, self._size, self._interpolation)
+        return images.imresize(x, *_pair(self._size), self._interpolation)
 
 
 class CropResize(HybridBlock):
@@ -119,7 +131,7 @@ class CropResize(HybridBlock):
 def _cropped(image, left, top, width, height, size, interpolation):
     part = nd.image.crop(image, left, top, width, height)
     same = (width, height) == size
-    return part if same else nd.image.resize(part, size, False, interpolation)
+    return part if same else _resized(part, size, interpolation)
 
 
 def _fitting(image, size):
@@ -140,7 +152,7 @@ class CenterCrop(Block):
     ----------
     size : int or tuple of int
         (width, height), or one number for both.
-    interpolation : {0, 1}
+    interpolation : int
         See `Resize`.
     """
 
@@ -167,7 +179,7 @@ class RandomCrop(Block):
         (top, bottom, left, right).
     pad_value : float
         What the margin holds.
-    interpolation : {0, 1}
+    interpolation : int
         See `Resize`.
     """
 
@@ -213,7 +225,7 @@ class RandomResizedCrop(Block):
         The least and the greatest part of the image's area.
     ratio : tuple of float
         The least and the greatest ratio of width to height.
-    interpolation : {0, 1}
+    interpolation : int
         See `Resize`.
     """
 

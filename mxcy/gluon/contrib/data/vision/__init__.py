@@ -1,0 +1,20 @@
+"""Loaders of images with augmentation, for classification and detection, and what they use."""
+
+from mxcy.gluon.contrib.data.vision import dataloader, transforms
+from mxcy.gluon.contrib.data.vision.dataloader import (
+    ImageBboxDataLoader,
+    ImageDataLoader,
+    create_image_augment,
+)
+from mxcy.gluon.contrib.data.vision.transforms.bbox import (
+    ImageBboxCrop,
+    ImageBboxRandomCropWithConstraints,
+    ImageBboxRandomFlipLeftRight,
+    ImageBboxResize,
+)
+
+__all__ = [
+    "ImageBboxCrop", "ImageBboxDataLoader", "ImageBboxRandomCropWithConstraints",
+    "ImageBboxRandomFlipLeftRight", "ImageBboxResize", "ImageDataLoader", "create_image_augment",
+    "dataloader", "transforms",
+]  # fmt: skip

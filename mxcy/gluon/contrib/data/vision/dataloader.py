@@ -1,0 +1,371 @@
+"""Loaders of images from record files, lists and folders, with augmentation."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.contrib.data.vision.transforms import bbox
+from mxcy.gluon.data import DataLoader, batchify
+from mxcy.gluon.data.vision import ImageListDataset, ImageRecordDataset, transforms
+from mxcy.gluon.nn import HybridSequential, Sequential
+
+__all__ = [
+    "BboxLabelTransform", "ImageBboxDataLoader", "ImageDataLoader", "create_bbox_augment",
+    "create_image_augment",
+]  # fmt: skip
+
+#: mean and standard deviation of red, green and blue in ImageNet, for ``mean=True``, ``std=True``
+MEAN, STD = (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
+
+
+def create_image_augment(
+    data_shape,
+    resize=0,
+    rand_crop=False,
+    rand_resize=False,
+    rand_mirror=False,
+    mean=None,
+    std=None,
+    brightness=0,
+    contrast=0,
+    saturation=0,
+    hue=0,
+    pca_noise=0,
+    rand_gray=0,
+    inter_method=2,
+    dtype="float32",
+):
+    """Make a block that augments images.
+
+    Parameters
+    ----------
+    data_shape : tuple of int
+        (channels, height, width) of the results.
+    resize : int
+        First bring the shorter side to this length, unless 0.
+    rand_crop, rand_resize : bool
+        Cut out a random part, also of random size; otherwise the center.
+    rand_mirror : bool
+        Mirror half of the images.
+    mean, std : sequence of float or True, optional
+        Normalize colours; True takes those of ImageNet.
+    brightness, contrast, saturation, hue, pca_noise : float
+        How much colours change at random.
+    rand_gray : float
+        Probability of losing all colour.
+    inter_method : int
+        Interpolation, see `mx.image.imresize`; 10 chooses one at random.
+    dtype : str
+        Element type of the results.
+
+    Returns
+    -------
+    Sequential
+    """
+    image, method = transforms.image, _interpolation(inter_method)
+    size = data_shape[2], data_shape[1]
+    steps = [image.Resize(resize, interpolation=method)] if resize > 0 else []
+    if rand_resize:
+        assert rand_crop, "rand_resize needs rand_crop"
+        steps.append(image.RandomResizedCrop(size, interpolation=method))
+    else:
+        crop = image.RandomCrop if rand_crop else image.CenterCrop
+        steps.append(crop(size, interpolation=method))
+    if rand_mirror:
+        steps.append(image.RandomFlipLeftRight(0.5))
+    steps.append(transforms.Cast())
+    steps += _colours(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    steps += _numbers(mean, std, dtype)
+    return _in_turn(steps)
+
+
+def create_bbox_augment(
+    data_shape,
+    rand_crop=0,
+    rand_pad=0,
+    rand_gray=0,
+    rand_mirror=False,
+    mean=None,
+    std=None,
+    brightness=0,
+    contrast=0,
+    saturation=0,
+    pca_noise=0,
+    hue=0,
+    inter_method=2,
+    max_aspect_ratio=2,
+    area_range=(0.3, 3.0),
+    max_attempts=50,
+    pad_val=(127, 127, 127),
+    dtype="float32",
+):
+    """Make a block that augments images and boxes in them.
+
+    Parameters
+    ----------
+    data_shape : tuple of int
+        (channels, height, width) of the results.
+    rand_crop, rand_pad : float
+        Probabilities of cutting out a part and of being put into a larger image.
+    rand_gray, rand_mirror, mean, std, brightness, contrast, saturation, pca_noise, hue
+        See `create_image_augment`.
+    inter_method, dtype
+        See `create_image_augment`.
+    max_aspect_ratio, max_attempts
+        See `bbox_random_crop_with_constraints`.
+    area_range : tuple of float
+        How small and how large images may become, relative to what they were.
+    pad_val : tuple of number
+        The colour around images in larger ones.
+
+    Returns
+    -------
+    Sequential
+        It takes and returns an image and boxes.
+    """
+    steps = []
+    if rand_crop > 0:
+        steps.append(
+            bbox.ImageBboxRandomCropWithConstraints(
+                rand_crop, area_range[0], 1.0, max_aspect_ratio, max_trial=max_attempts
+            )
+        )
+    if rand_mirror:
+        steps.append(bbox.ImageBboxRandomFlipLeftRight(0.5))
+    if rand_pad > 0:
+        steps.append(bbox.ImageBboxRandomExpand(rand_pad, area_range[1], pad_val))
+    width, height = data_shape[2], data_shape[1]
+    steps.append(bbox.ImageBboxResize(width, height, _interpolation(inter_method)))
+    steps += [
+        _OnImage(step)
+        for step in (
+            *_colours(brightness, contrast, saturation, hue, pca_noise, rand_gray),
+            *_numbers(mean, std, dtype),
+        )
+    ]
+    return _in_turn(steps)
+
+
+class _OnImage(Block):
+    """A transform of images beside boxes."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+
+    def forward(self, img, boxes):
+        return self.step(img), boxes
+
+
+def _interpolation(method):
+    return np.random.randint(0, 5) if method == 10 else method
+
+
+def _colours(brightness, contrast, saturation, hue, pca_noise, rand_gray):
+    image = transforms.image
+    if brightness or contrast or saturation or hue:
+        yield image.RandomColorJitter(brightness, contrast, saturation, hue)
+    if pca_noise > 0:
+        yield image.RandomLighting(pca_noise)
+    if rand_gray > 0:
+        yield image.RandomGray(rand_gray)
+
+
+def _numbers(mean, std, dtype):
+    mean, std = MEAN if mean is True else mean, STD if std is True else std
+    yield transforms.image.ToTensor()
+    if mean is not None or std is not None:
+        mean, std = 0.0 if mean is None else mean, 1.0 if std is None else std
+        yield transforms.image.Normalize(mean, std)
+    yield transforms.Cast(dtype)
+
+
+def _in_turn(blocks):
+    """Blocks one after the other, as one block."""
+    hybrid = all(isinstance(block, HybridBlock) for block in blocks)
+    made = HybridSequential() if hybrid else Sequential()
+    made.add(*blocks)
+    return made
+
+
+class _Loader:
+    """What both loaders have in common: the images, and the loader of batches."""
+
+    _augment = None
+
+    def __init__(
+        self, batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
+        aug_list, imglist, dtype, augmentation, batchify_fn, **kwargs,
+    ):  # fmt: skip
+        assert path_imgrec or path_imglist or isinstance(imglist, list), (
+            "one of path_imgrec, path_imglist and imglist must be given"
+        )
+        assert dtype in ("int32", "float32", "int64", "float64"), f"{dtype} label not supported"
+        if path_imgrec:
+            dataset = ImageRecordDataset(path_imgrec, flag=1)
+        else:
+            dataset = ImageListDataset(path_root, path_imglist or imglist, flag=1)
+        if num_parts > 1:
+            dataset = dataset.shard(num_parts, part_index)
+        if aug_list is None:
+            augmenter = self._augment(data_shape, **augmentation)
+        elif isinstance(aug_list, Block):
+            augmenter = aug_list
+        elif isinstance(aug_list, list):
+            augmenter = _in_turn(aug_list)
+        else:
+            raise ValueError(f"aug_list must be a list of Blocks or a Block, got {aug_list}")
+        if isinstance(augmenter, HybridBlock):
+            augmenter.hybridize()
+        self._loader = DataLoader(
+            self._transformed(dataset, augmenter, dtype), batch_size, batchify_fn=batchify_fn,
+            **kwargs,
+        )  # fmt: skip
+
+    def __iter__(self):
+        return iter(self._loader)
+
+    def __len__(self):
+        return len(self._loader)
+
+
+class ImageDataLoader(_Loader):
+    """Loads batches of augmented images and their labels.
+
+    Parameters
+    ----------
+    batch_size : int
+        Images per batch.
+    data_shape : tuple of int
+        (channels, height, width) of an image in a batch.
+    path_imgrec : str
+        A record file, or
+    path_imglist : str
+        a list file of images, or
+    imglist : list
+        a list of labels and file names.
+    path_root : str
+        Folder of images in lists.
+    part_index, num_parts : int
+        Which part of the images, of how many.
+    aug_list : Block or list of Block, optional
+        Augmenters; by default `create_image_augment` makes them.
+    dtype : str
+        Accepted for compatibility: labels are float32.
+    shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers, pin_memory
+        See `mxcy.gluon.data.DataLoader`.
+    pin_device_id, prefetch, thread_pool, timeout, try_nopython
+        See `mxcy.gluon.data.DataLoader`.
+    **kwargs
+        For `create_image_augment`.
+    """
+
+    _augment = staticmethod(create_image_augment)
+
+    def __init__(
+        self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=".",
+        part_index=0, num_parts=1, aug_list=None, imglist=None, dtype="float32", shuffle=False,
+        sampler=None, last_batch=None, batch_sampler=None, batchify_fn=None, num_workers=0,
+        pin_memory=False, pin_device_id=0, prefetch=None, thread_pool=False, timeout=120,
+        try_nopython=None, **kwargs,
+    ):  # fmt: skip
+        super().__init__(
+            batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
+            aug_list, imglist, dtype, kwargs, batchify_fn, shuffle=shuffle, sampler=sampler,
+            last_batch=last_batch, batch_sampler=batch_sampler, num_workers=num_workers,
+            pin_memory=pin_memory, pin_device_id=pin_device_id, prefetch=prefetch,
+            thread_pool=thread_pool, timeout=timeout, try_nopython=try_nopython,
+        )  # fmt: skip
+
+    def _transformed(self, dataset, augmenter, dtype):
+        return dataset.transform_first(augmenter)
+
+
+class ImageBboxDataLoader(_Loader):
+    """Loads batches of augmented images and boxes in them.
+
+    Labels are those of `mx.image.ImageDetIter`. Boxes come in pixels with their classes behind
+    them, (batch, boxes, 5 or more); unused rows are -1.
+
+    Parameters
+    ----------
+    batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts
+        See `ImageDataLoader`.
+    aug_list : Block or list of Block, optional
+        Augmenters; by default `create_bbox_augment` makes them.
+    imglist, dtype
+        See `ImageDataLoader`.
+    coord_normalized : bool
+        Whether boxes in labels are relative to the image, rather than in pixels.
+    shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers, pin_memory
+        See `mxcy.gluon.data.DataLoader`.
+    pin_device_id, prefetch, thread_pool, timeout, try_nopython
+        See `mxcy.gluon.data.DataLoader`.
+    **kwargs
+        For `create_bbox_augment`.
+    """
+
+    _augment = staticmethod(create_bbox_augment)
+
+    def __init__(
+        self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=".",
+        part_index=0, num_parts=1, aug_list=None, imglist=None, coord_normalized=True,
+        dtype="float32", shuffle=False, sampler=None, last_batch=None, batch_sampler=None,
+        batchify_fn=None, num_workers=0, pin_memory=False, pin_device_id=0, prefetch=None,
+        thread_pool=False, timeout=120, try_nopython=None, **kwargs,
+    ):  # fmt: skip
+        self._coord_normalized = coord_normalized
+        if batchify_fn is None:
+            batchify_fn = batchify.Group(batchify.Stack(), batchify.Pad(val=-1))
+        super().__init__(
+            batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
+            aug_list, imglist, dtype, kwargs, batchify_fn, shuffle=shuffle, sampler=sampler,
+            last_batch=last_batch, batch_sampler=batch_sampler, num_workers=num_workers,
+            pin_memory=pin_memory, pin_device_id=pin_device_id, prefetch=prefetch,
+            thread_pool=thread_pool, timeout=timeout, try_nopython=try_nopython,
+        )  # fmt: skip
+
+    def _transformed(self, dataset, augmenter, dtype):
+        label = BboxLabelTransform(self._coord_normalized)
+        return dataset.transform(lambda img, boxes: augmenter(*label(img, boxes)))
+
+
+class BboxLabelTransform(Block):
+    """Turns the label of an image into boxes, (boxes, 5 or more): corners in pixels, class, rest.
+
+    A label begins with its header's length and a box's, and the rest of the header; each box is a
+    class, corners, and the rest.
+
+    Parameters
+    ----------
+    coord_normalized : bool
+        Whether corners are relative to the image, rather than in pixels.
+    """
+
+    def __init__(self, coord_normalized=True):
+        super().__init__()
+        self._coord_normalized = coord_normalized
+
+    def forward(self, img, label):
+        """Return the image and the boxes.
+
+        Raises
+        ------
+        ValueError
+            When the label is none of that kind.
+        """
+        label = (label if isinstance(label, np.ndarray) else label.asnumpy()).ravel()
+        header, width = int(label[0]), int(label[1])
+        if width < 5:
+            raise ValueError(f"Label info for each object should >= 5, given {width}")
+        if len(label) < header + 5 or (len(label) - header) % width:
+            raise ValueError(
+                f"Broken label of size {len(label)}: there must be objects of {width} numbers "
+                f"behind a header of {header}"
+            )
+        found = label[header:].reshape(-1, width)
+        found = np.concatenate([found[:, 1:5], found[:, :1], found[:, 5:]], axis=1)
+        if self._coord_normalized:
+            height, width = img.shape[:2]
+            found[:, :4] *= [width, height, width, height]
+        return img, nd.array(found, dtype="float32")

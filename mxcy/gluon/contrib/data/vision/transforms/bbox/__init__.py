@@ -1,0 +1,15 @@
+"""Transforms of images together with boxes in them, and functions of boxes."""
+
+from mxcy.gluon.contrib.data.vision.transforms.bbox import bbox, utils
+from mxcy.gluon.contrib.data.vision.transforms.bbox.bbox import (
+    ImageBboxCrop,
+    ImageBboxRandomCropWithConstraints,
+    ImageBboxRandomExpand,
+    ImageBboxRandomFlipLeftRight,
+    ImageBboxResize,
+)
+
+__all__ = [
+    "ImageBboxCrop", "ImageBboxRandomCropWithConstraints", "ImageBboxRandomExpand",
+    "ImageBboxRandomFlipLeftRight", "ImageBboxResize", "bbox", "utils",
+]  # fmt: skip
