@@ -9,10 +9,14 @@ import sys
 
 from mxcy import _front
 from mxcy.context import current_context
+from mxcy.profiler.scopes import IMPERATIVE
 
 __all__ = ["Var", "bulk", "push", "set_bulk_size", "stats", "waitall"]
 
 Var = _front.Var
+
+# Kinds of sources in mxcy_profiler.h.
+_OPERATOR, _ASYNC = 0, 6
 
 
 def set_bulk_size(size):
@@ -91,10 +95,50 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
     context = context or current_context()
     if name is None:
         name = getattr(function, "__name__", type(function).__name__)
+    told = _told_asynchronous if property == "async" else _told
     _front.push(
-        function, list(reads), list(writes), name, place, int(priority), property,
+        told(function, name), list(reads), list(writes), name, place, int(priority), property,
         context.device_typeid, context.device_id,
     )  # fmt: skip
+
+
+def _told(function, name):
+    """A function of which the profiler is told, if it listens when the function is called."""
+
+    def run():
+        began = _began()
+        try:
+            function()
+        finally:
+            _ended(_OPERATOR, name, began)
+
+    return run
+
+
+def _told_asynchronous(function, name):
+    """The same for a function that calls back when its work is done."""
+
+    def run(done):
+        began = _began()
+
+        def finish(*error):
+            _ended(_ASYNC, name, began)
+            done(*error)
+
+        function(finish)
+
+    return run
+
+
+def _began():
+    recorder = _front.recorder
+    return recorder.now() if recorder.bits() & IMPERATIVE else 0
+
+
+def _ended(kind, name, began):
+    recorder = _front.recorder
+    if began:
+        recorder.add(recorder.source(kind, "operator", name), began, recorder.now())
 
 
 def stats():

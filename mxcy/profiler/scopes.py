@@ -5,9 +5,10 @@ import contextvars
 
 from mxcy import _front
 
-__all__ = ["MEMORY", "scope"]
+__all__ = ["IMPERATIVE", "MEMORY", "scope"]
 
-MEMORY = 8  # the bit of `recorder.bits()` that says memory is followed: MX_PROFILE_MEMORY
+# Bits of `recorder.bits()`, MX_PROFILE_*: whether calls are recorded, and memory is followed.
+IMPERATIVE, MEMORY = 2, 8
 
 _current = contextvars.ContextVar("profiler_scope", default="<unk>:")
 

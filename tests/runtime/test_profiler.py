@@ -132,6 +132,22 @@ def test_threads_have_rows_of_their_own(profiler):
     assert counts == list(range(1, 4 * 200 * 4 + 1))
 
 
+def test_functions_on_the_engine(profiler):
+    later = []
+    ready = mx.engine.Var()
+    profiler.set_state("run")
+    mx.engine.push(lambda: time.sleep(0.002), writes=[ready], name="load")
+    mx.engine.push(later.append, writes=[ready], name="fetch", property="async")
+    while not later:
+        time.sleep(0.001)
+    later.pop()()
+    ready.wait_to_read()
+    profiler.dump()
+    times = dict(intervals(checked(profiler.path), "operator"))
+    assert times.keys() - {"WaitForVar"} == {"load", "fetch"}
+    assert times["load"] >= 2000
+
+
 # --- states ---
 
 
