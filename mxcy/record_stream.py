@@ -5,11 +5,13 @@ zeros up to a multiple of four. Where the bytes themselves hold the magic number
 four they are cut: the number is left out, and the parts are records of their own.
 """
 
+import mmap
+import os
 import struct
 
 from mxcy.base import MXNetError
 
-__all__ = ["LIMIT", "framed", "next_record", "read_record", "records_between"]
+__all__ = ["LIMIT", "MappedFile", "framed", "next_record", "read_record", "records_between"]
 
 _MAGIC = struct.pack("<I", 0xCED7230A)
 _HEAD = struct.Struct("<4sI")
@@ -64,7 +66,7 @@ def read_record(file, name):
 
     Returns
     -------
-    bytes or None
+    bytes-like or None
         None at the end of the file.
 
     Raises
@@ -115,7 +117,7 @@ def next_record(file, offset):
     """
     start = offset + -offset % 4
     file.seek(start)
-    block = file.read(_BLOCK)
+    block = bytes(file.read(_BLOCK))
     while len(block) >= 8:
         place = block.find(_MAGIC)
         while 0 <= place <= len(block) - 8:
@@ -128,7 +130,7 @@ def next_record(file, offset):
         block = block[done:] + file.read(_BLOCK)
         if len(block) < 8:
             break
-    return file.seek(0, 2)
+    return file.seek(0, os.SEEK_END)
 
 
 def records_between(file, name, begin, end):
@@ -143,13 +145,48 @@ def records_between(file, name, begin, end):
 
     Yields
     ------
-    bytes
+    bytes-like
     """
-    place = next_record(file, begin)
-    while place < end:
-        file.seek(place)
+    file.seek(next_record(file, begin))
+    while file.tell() < end:
         record = read_record(file, name)
         if record is None:
             return
-        place = file.tell()
         yield record
+
+
+class MappedFile:
+    """A file in memory, read without copying: what is read are views of it.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    OSError
+        When it cannot be opened.
+    """
+
+    def __init__(self, path):
+        self._place = 0
+        with open(path, "rb") as file:
+            empty = os.fstat(file.fileno()).st_size == 0
+            self._view = memoryview(
+                b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            )
+
+    def read(self, size):
+        """The next bytes; fewer at the end of the file."""
+        part = self._view[self._place : self._place + size]
+        self._place += len(part)
+        return part
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        """Go to an offset, from the beginning or from the end."""
+        self._place = offset + (len(self._view) if whence == os.SEEK_END else 0)
+        return self._place
+
+    def tell(self):
+        """The offset of what `read` will return."""
+        return self._place

@@ -63,6 +63,8 @@ class BatchThreads:
                     batch = self._begun.popleft()
                     del self._left[batch]
                     if batch.error is not None:
+                        self._stopped = True
+                        self._changed.notify_all()
                         raise batch.error
                     return batch, batch.filled
                 if self._ended and not self._begun:
@@ -136,6 +138,8 @@ class BatchThreads:
                 del self._left[self._current]
             elif self._current is not None:
                 self._left[self._current] -= 1
+                if not isinstance(error, StopIteration):
+                    self._current.error = error
             self._current = None
             if not isinstance(error, StopIteration):
                 self._error = error

@@ -42,7 +42,7 @@ class _Work:
 def _made(user, table, given, make_writer):
     """An iterator of the parameters `given`; ``make_writer(cv2, options)`` writes its images."""
     o = parsed(user, table, given)
-    if len(o.data_shape) != 3 or min(o.data_shape) < 1:
+    if o.data_shape is None or len(o.data_shape) != 3 or min(o.data_shape) < 1:
         raise MXNetError(
             f"{user}: data_shape: expected (channel, height, width), got {o.data_shape}"
         )

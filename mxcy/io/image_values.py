@@ -1,6 +1,7 @@
 """From images of bytes, blue first, to the planes of numbers that networks take, red first."""
 
 import os
+import threading
 
 import numpy as np
 
@@ -29,6 +30,22 @@ NORMALISATION = (
 _BYTES = np.arange(256, dtype=np.float32)
 
 
+class _Splitter:
+    """Takes the channels of images apart, into memory that each thread uses again."""
+
+    def __init__(self, cv2):
+        self._cv2, self._kept = cv2, threading.local()
+
+    def __call__(self, pixels):
+        """The channels of an image, to be used before the thread's next call."""
+        planes = getattr(self._kept, "planes", None)
+        channels = 1 if pixels.ndim == 2 else pixels.shape[2]
+        if planes is None or (len(planes), *planes[0].shape) != (channels, *pixels.shape[:2]):
+            planes = [np.empty(pixels.shape[:2], np.uint8) for _ in range(channels)]
+            self._kept.planes = planes
+        return self._cv2.split(pixels, planes)
+
+
 class RawWriter:
     """Writes the bytes of images as they are.
 
@@ -40,11 +57,11 @@ class RawWriter:
     """
 
     def __init__(self, cv2, dtype):
-        self._cv2, self._most = cv2, np.iinfo(dtype).max
+        self._split, self._most = _Splitter(cv2), np.iinfo(dtype).max
 
     def __call__(self, pixels, planes, draw):
         """Write an image (height, width, channel) to planes (channel, height, width)."""
-        for channel, plane in zip(_order(len(planes)), self._cv2.split(pixels), strict=True):
+        for channel, plane in zip(_order(len(planes)), self._split(pixels), strict=True):
             planes[channel] = plane if self._most == 255 else np.minimum(plane, self._most)
 
 
@@ -63,7 +80,7 @@ class PlaneWriter:
     """
 
     def __init__(self, cv2, options, dtype, mean=None):
-        self._cv2, self._o, self._mean = cv2, options, mean
+        self._cv2, self._o, self._mean, self._split = cv2, options, mean, _Splitter(cv2)
         self._type = dtype if dtype in (np.float32, np.float64) else np.float32
         channels = options.data_shape[0]
         names = _CHANNELS[:channels]
@@ -85,6 +102,10 @@ class PlaneWriter:
             for mean, std in zip(self._means, self._stds, strict=True)
         ]
 
+    def _mean_part(self, channel, contrast):
+        """What the mean image takes from the numbers of a channel."""
+        return self._mean[channel] * (contrast * self._o.scale / self._stds[channel])
+
     def __call__(self, pixels, planes, draw):
         """Write an image.
 
@@ -96,19 +117,21 @@ class PlaneWriter:
             (channel, height, width)
         draw : random.Random
         """
-        o, tables = self._o, self._tables
+        o, tables, contrast = self._o, self._tables, 1.0
         if self._varies:
             contrast = 1 + draw.uniform(-o.max_random_contrast, o.max_random_contrast)
             light = draw.uniform(-o.max_random_illumination, o.max_random_illumination)
             tables = self._made_tables(contrast, light)
         if self._mirrors and (o.mirror or draw.random() < 0.5):
             pixels = self._cv2.flip(pixels, 1)
-        for channel, plane in zip(_order(len(planes)), self._cv2.split(pixels), strict=True):
+        for channel, plane in zip(_order(len(planes)), self._split(pixels), strict=True):
             place = planes[channel]
-            if place.dtype != self._type:
+            if self._mean is not None:
+                place[...] = tables[channel][plane] - self._mean_part(channel, contrast)
+            elif place.dtype != self._type:
                 place[...] = self._cv2.LUT(plane, tables[channel])
-                continue
-            self._cv2.LUT(plane, tables[channel], dst=place)
+            else:
+                self._cv2.LUT(plane, tables[channel], dst=place)
 
 
 def _order(channels):

@@ -5,7 +5,7 @@ import random
 
 from mxcy.base import MXNetError
 from mxcy.files import local_path
-from mxcy.record_stream import read_record, records_between
+from mxcy.record_stream import MappedFile, read_record, records_between
 
 __all__ = ["RecordSource"]
 
@@ -72,30 +72,29 @@ class RecordSource:
 
         Yields
         ------
-        bytes
+        bytes-like
         """
         order = random.Random(f"{self._seed} {number}")
-        with open(self._path, "rb") as file:
-            if self._chunks is None:
-                yield from self._indexed(file, order)
-                return
-            chunks = list(self._chunks)
-            if self._chunks_shuffled:
-                random.Random(f"{self._chunk_seed} {number}").shuffle(chunks)
-            for begin, end in chunks:
-                records = records_between(file, self._path, begin, end)
-                if self._shuffle:
-                    records = list(records)
-                    order.shuffle(records)
-                yield from records
+        file = MappedFile(self._path)
+        if self._chunks is None:
+            yield from self._indexed(file, order)
+            return
+        chunks = list(self._chunks)
+        if self._chunks_shuffled:
+            random.Random(f"{self._chunk_seed} {number}").shuffle(chunks)
+        for begin, end in chunks:
+            records = records_between(file, self._path, begin, end)
+            if self._shuffle:
+                records = list(records)
+                order.shuffle(records)
+            yield from records
 
     def _indexed(self, file, order):
         offsets = list(self._offsets)
         if self._shuffle:
             order.shuffle(offsets)
         for offset in offsets:
-            if file.tell() != offset:
-                file.seek(offset)
+            file.seek(offset)
             record = read_record(file, self._path)
             if record is None:
                 raise MXNetError(f"{self._user}: {self._path} ends before the offset {offset}")

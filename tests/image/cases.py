@@ -251,6 +251,7 @@ RECORD_OPTIONS = {
     "enlarged": {"data_shape": (3, 18, 17)},
     "normalised": {"mean_r": 10, "mean_g": 20, "mean_b": 30, "std_r": 2, "std_g": 3, "std_b": 4,
                    "scale": 0.5},
+    "mean image": {"mean_img": True, "scale": 0.5, "std_g": 4},
     "mirror": {"mirror": True},
     "gray": {"data_shape": (1, 6, 8)},
     "pad": {"pad": 4, "fill_value": 9, "data_shape": (3, 14, 16)},
@@ -272,6 +273,9 @@ def record_iter(mx, folder, maker="ImageRecordIter", chosen=tuple(RECORD_OPTIONS
         options = {"data_shape": (3, 6, 8), "batch_size": 3, **RECORD_OPTIONS[name], **more}
         if options.pop("idx", False):
             options["path_imgidx"] = paths["idx"]
+        if options.get("mean_img"):
+            options["mean_img"] = os.path.join(folder, "mean.nd")
+            mx.nd.save(options["mean_img"], {"mean_img": mx.nd.arange(144).reshape((3, 6, 8))})
         iterator = getattr(mx.io, maker)(
             path_imgrec=paths["rec"], preprocess_threads=2, verbose=False, **options
         )
@@ -288,7 +292,7 @@ def raw_record_iters(mx, folder):
 
 
 GROUPS = (
-    functions, augmenters, created, detection, image_iter, image_det_iter, record_iter,
+    functions, rotations, augmenters, created, detection, image_iter, image_det_iter, record_iter,
     raw_record_iters,
 )  # fmt: skip
 
