@@ -1,5 +1,6 @@
-"""`gluon.contrib` gives what MXNet 1.9.1 gave (golden/contrib.json)."""
+"""`gluon.contrib` and some layers give what MXNet 1.9.1 gave (golden/contrib.json.gz)."""
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -15,15 +16,17 @@ sys.path.insert(0, str(GOLDEN))
 from contrib import CTC, LAYERS, UNROLLED, ctc, estimated, hooked, layer, unrolled  # noqa: E402
 
 sys.path.remove(str(GOLDEN))
-CONTENT = json.loads((GOLDEN / "contrib.json").read_text())
+CONTENT = json.loads(gzip.decompress((GOLDEN / "contrib.json.gz").read_bytes()))
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers(name):
     found, expected = layer(mx, name), CONTENT["layers"][name]
     assert found["parameters"] == expected["parameters"]
-    for mode in ("training", "inference"):
-        np.testing.assert_allclose(found[mode], expected[mode], rtol=1e-5, atol=1e-6)
+    for mode in ("training", "inference", "gradient"):
+        # MXNet's own gradient of selu is not quite that of selu.
+        rtol = 0.02 if (name, mode) == ("selu", "gradient") else 1e-5
+        np.testing.assert_allclose(found[mode], expected[mode], rtol=rtol, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", UNROLLED)

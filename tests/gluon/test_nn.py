@@ -122,6 +122,17 @@ def test_silu_is_swish():
     assert (nn.SiLU()(x).asnumpy() == nn.Swish()(x).asnumpy()).all()
 
 
+def test_activations_of_version_2():
+    x = mx.nd.array([-2, 0, 3])
+    for kind in ("log_sigmoid", "mish"):
+        layer = nn.Activation(kind)
+        expected = getattr(mx.nd, kind)(x).asnumpy()
+        np.testing.assert_array_equal(layer(x).asnumpy(), expected)
+        layer.hybridize()
+        np.testing.assert_allclose(layer(x).asnumpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(expected, [-0.252501, 0, 2.98654], rtol=1e-4)
+
+
 def test_selu():
     # Not a golden value: MXNet 1.9.1 computes a wrong gradient for negative inputs.
     scale, alpha = 1.0507009873554805, 1.6732632423543772

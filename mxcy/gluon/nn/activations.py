@@ -25,6 +25,8 @@ class Activation(HybridBlock):
         return self._act_type
 
     def hybrid_forward(self, F, x):
+        if self._act_type in ("log_sigmoid", "mish"):  # of MXNet 2.x
+            return getattr(F, self._act_type)(x, name="fwd")
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
     def __repr__(self):

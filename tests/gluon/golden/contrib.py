@@ -1,9 +1,10 @@
-"""Write ``contrib.json``: what `gluon.contrib` (and `CTCLoss`) of real MXNet 1.9.1
-computes and tells.
+"""Write ``contrib.json.gz``: what layers of real MXNet 1.9.1 that ``cases.py`` lacks compute
+(those of `gluon.contrib`, `CTCLoss` ...), and what the estimator does.
 
 With a Python that has MXNet 1.9.1: ``python tests/gluon/golden/contrib.py``
 """
 
+import gzip
 import json
 import logging
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILE = Path(__file__).parent / "contrib.json"
+FILE = Path(__file__).parent / "contrib.json.gz"
 
 
 def draw(*shape, seed=0):
@@ -60,20 +61,74 @@ LAYERS = {
 }  # fmt: skip
 
 
+_SIGNAL, _PICTURE, _VOLUME = (2, 3, 7), (2, 3, 6, 5), (1, 2, 4, 5, 4)
+#: name -> (class of `gluon.nn`, its arguments, shape of the input)
+OTHERS = {
+    **{
+        f"activation_{kind}": ("Activation", [kind], {}, (3, 4))
+        for kind in ("relu", "sigmoid", "tanh", "softrelu", "softsign")
+    },
+    "selu": ("SELU", [], {}, (3, 4)),
+    "batch_norm_relu": ("BatchNormReLU", [], {"in_channels": 3}, _PICTURE),
+    "conv1d_strided": ("Conv1D", [4, 3, 2, 1], {"in_channels": 3}, _SIGNAL),
+    "conv2d_shapes": ("Conv2D", [2, (3, 2), (2, 1), (1, 0)], {"in_channels": 3}, _PICTURE),
+    "deconv1d_dilated": ("Conv1DTranspose", [2, 3], {"dilation": 2, "in_channels": 3}, _SIGNAL),
+    "deconv2d_shapes": (
+        "Conv2DTranspose",
+        [2, (3, 2), (2, 3), (1, 0), (1, 2)],
+        {"in_channels": 3, "activation": "relu"},
+        _PICTURE,
+    ),
+    "deconv3d_strided": ("Conv3DTranspose", [2, 3, 2, 1], {"in_channels": 2}, _VOLUME),
+    "maxpool1d_padded": ("MaxPool1D", [3, 2, 1], {}, _SIGNAL),
+    "maxpool2d_shapes": ("MaxPool2D", [(3, 2), (2, 1), (1, 0)], {"ceil_mode": True}, _PICTURE),
+    "maxpool3d": ("MaxPool3D", [], {"ceil_mode": True}, _VOLUME),
+    "avgpool1d": ("AvgPool1D", [3, 2, 1], {"count_include_pad": False}, _SIGNAL),
+    "avgpool2d_ceil": ("AvgPool2D", [2, 2, 1], {"ceil_mode": True}, _PICTURE),
+    "avgpool3d_padded": ("AvgPool3D", [2, 2, 1], {"count_include_pad": False}, _VOLUME),
+    **{
+        f"global_{kind.lower()}_pool_{dims}d": (f"Global{kind}Pool{dims}D", [], {}, shape)
+        for dims, shape in ((1, _SIGNAL), (2, _PICTURE), (3, _VOLUME))
+        for kind in ("Max", "Avg")
+    },
+    "reflection_pad": ("ReflectionPad2D", [2], {}, _PICTURE),
+    "dense_no_bias": ("Dense", [3, "sigmoid", False], {"in_units": 21}, _SIGNAL),
+    "layer_norm_middle": ("LayerNorm", [1], {"in_channels": 3}, _SIGNAL),
+    "group_norm_each": ("GroupNorm", [3], {}, _PICTURE),
+}
+
+
+def _other(name):
+    kind, arguments, options, shape = OTHERS[name]
+    return lambda mx: (getattr(mx.gluon.nn, kind)(*arguments, **options), [draw(*shape)])
+
+
+LAYERS.update({name: _other(name) for name in OTHERS})
+
+
 def layer(mx, name):
     """Names and shapes of a layer's parameters, and its outputs in training and otherwise."""
     with mx.name.NameManager():
         block, inputs = LAYERS[name](mx)
     block.initialize()
     names = {p.name: list(p.shape) for p in block.collect_params().values()}
-    fill(mx, block)
     arrays = [mx.nd.array(array) for array in inputs]
+    block(*arrays)
+    fill(mx, block)
+    for array in arrays:
+        array.attach_grad()
     with mx.autograd.record():
         trained = block(*arrays)
-    return {
+    trained.backward(mx.nd.array(draw(*trained.shape, seed=9)))
+    found = {
         "parameters": names,
-        "training": trained.asnumpy().tolist(),
-        "inference": block(*arrays).asnumpy().tolist(),
+        "training": trained,
+        "inference": block(*arrays),
+        "gradient": arrays[0].grad,
+    }
+    return {
+        key: values if key == "parameters" else np.round(values.asnumpy().astype(float), 7).tolist()
+        for key, values in found.items()
     }
 
 
@@ -207,4 +262,5 @@ if __name__ == "__main__":
 
     assert mxnet.__version__ == "1.9.1"
     warnings.simplefilter("ignore")
-    FILE.write_text(json.dumps(everything(mxnet), indent=0) + "\n")
+    text = json.dumps(everything(mxnet), separators=(",", ":"))
+    FILE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
