@@ -1,18 +1,13 @@
 """Trainers: let an optimizer change a set of parameters by their gradients."""
 
-import math
-
-from mxcy import env
-from mxcy import kvstore as stores
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.kvstore import KVStoreBase
-from mxcy.kvstore.base import LARGEST_UPDATE
+from mxcy.kvstore.choice import choose_store
+from mxcy.kvstore.local import KINDS, why_not
 
 __all__ = ["Trainer"]
-
-_LOCAL_STORES = ("device", "local", "nccl", "local_allreduce_cpu", "local_allreduce_device")
 
 
 class Trainer:
@@ -27,19 +22,19 @@ class Trainer:
     optimizer_params : dict, optional
         Its arguments, when it is given by name.
     kvstore : str or KVStoreBase, optional
-        How gradients of several contexts are added up; all local ways do the same. Another store
-        is asked to `broadcast` the parameters and to `pushpull` the gradients.
+        What adds up the gradients of several contexts; one given by name is not used for a single
+        context.
     compression_params : dict, optional
-        Accepted; gradients are only compressed between machines.
+        See `KVStore.set_gradient_compression`.
     update_on_kvstore : bool, optional
-        Update once and copy the weights to all contexts, instead of updating on each. Without
-        meaning, and false, unless there are several contexts and a `kvstore`; then by default as
-        MXNET_UPDATE_ON_KVSTORE says, but not for weights of more than 2**24 elements in 'local'.
+        Whether the store runs the optimizer, once, and copies the weights to all contexts, instead
+        of one optimizer on each. By default as MXNET_UPDATE_ON_KVSTORE says, if the store can, but
+        not for weights of more than 2**24 elements in 'local'.
 
     Raises
     ------
     ValueError
-        When `params` holds something else, or `kvstore` is not one of the local ones.
+        When `params` holds something else, or `kvstore` is none of this process.
     """
 
     def __init__(
@@ -53,23 +48,15 @@ class Trainer:
     ):
         self._params = _as_list(params)
         self._compression_params = compression_params
-        self._kvstore = kvstore
-        self._store = None  # what is not local
-        if isinstance(kvstore, KVStoreBase):
-            self._store = None if kvstore.type in _LOCAL_STORES else kvstore
-        elif isinstance(kvstore, str) and kvstore.lower() in KVStoreBase.kv_registry:
-            self._store = stores.create(kvstore)
-        elif kvstore is not None and kvstore not in _LOCAL_STORES:
-            raise ValueError(
-                "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
-                f"{_LOCAL_STORES}, got {kvstore!r}"
-            )
+        _check_kind(kvstore)
+        self._asked_kvstore = kvstore
         self._asked_update_on_kvstore = update_on_kvstore
         optimizer_params = optimizer_params or {}
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = None
-        self._contexts = None
+        self._kvstore = self._update_on_kvstore = None
+        self._in_store = set()  # the indices of the parameters that it knows
         for parameter in self._params:
             parameter._trainer = self
 
@@ -85,7 +72,27 @@ class Trainer:
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
     def _prepare(self):
-        """Find out on which contexts the parameters are, and make an updater for each."""
+        """Choose the store, and make an updater for each context, or let the store have one."""
+        contexts = self._contexts()
+        named = {parameter.name: parameter for parameter in self._params}
+        store, on_store = choose_store(self._asked_kvstore, len(contexts), named)
+        asked = self._asked_update_on_kvstore
+        if store is not None and asked is not None:
+            on_store = asked
+            if asked and not store.is_capable(KVStoreBase.OPTIMIZER):
+                raise ValueError(
+                    f"Please set update_on_kvstore=False when training with {type(store)}"
+                )
+        if store is not None and self._compression_params:
+            store.set_gradient_compression(self._compression_params)
+        if on_store:
+            store.set_optimizer(self._optimizer)
+        self._kvstore, self._update_on_kvstore = store, on_store
+        copies = 0 if on_store else max(1, len(contexts))
+        self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
+
+    def _contexts(self):
+        """The contexts that all parameters are on."""
         contexts = None
         for parameter in self._params:
             found = parameter.list_ctx()
@@ -95,19 +102,15 @@ class Trainer:
                 f"initialized on {contexts}."
             )
             contexts = found
-        self._contexts = contexts or []
-        asked = self._asked_update_on_kvstore
-        asked = env.get("MXNET_UPDATE_ON_KVSTORE") if asked is None else asked
-        local = self._kvstore is not None and self._store is None
-        if self._asked_update_on_kvstore is None and self._kvstore == "local":
-            asked = asked and all(math.prod(p.shape) <= LARGEST_UPDATE for p in self._params)
-        self._update_on_kvstore = local and len(self._contexts) > 1 and bool(asked)
-        copies = 1 if self._update_on_kvstore else max(1, len(self._contexts))
-        self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
-        if self._store is not None:
-            for i, parameter in enumerate(self._params):
+        return contexts or []
+
+    def _share_weights(self):
+        """Tell the store of parameters, as soon as they have values."""
+        for i, parameter in enumerate(self._params):
+            if i not in self._in_store and parameter._data is not None:
                 arrays = parameter.list_data()
-                self._store.broadcast(i, arrays[0], out=arrays)
+                self._kvstore.broadcast(i, arrays[0], out=arrays)
+                self._in_store.add(i)
 
     def _ready(self):
         if self._updaters is None:
@@ -157,8 +160,10 @@ class Trainer:
         """
         self._ready()
         self._optimizer.rescale_grad = self._scale / batch_size
+        if not ignore_stale_grad:
+            self._refuse_stale()
         self._allreduce()
-        self._update(ignore_stale_grad)
+        self._update()
 
     def allreduce_grads(self):
         """Add up gradients over all contexts, for use with `update`."""
@@ -183,35 +188,27 @@ class Trainer:
             "Try setting `update_on_kvstore` to False when creating trainer."
         )
         self._optimizer.rescale_grad = self._scale / batch_size
-        self._update(ignore_stale_grad)
+        if not ignore_stale_grad:
+            self._refuse_stale()
+        self._update()
 
     def _trained(self):
         """The parameters that have gradients, with their indices."""
         return [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
 
     def _allreduce(self):
-        if self._store is not None:
-            for i, parameter in self._trained():
-                # The first layers are needed first in the next step.
-                self._store.pushpull(i, parameter.list_grad(), priority=-i)
+        if self._kvstore is None:
             return
-        if len(self._contexts) < 2:
-            return
-        for _, parameter in self._trained():
-            gradients = parameter.list_grad()
-            total = gradients[0]
-            for gradient in gradients[1:]:
-                total += gradient.as_in_context(total.context)
-            for gradient in gradients[1:]:
-                gradient[:] = total.as_in_context(gradient.context)
+        self._share_weights()
+        for i, parameter in self._trained():
+            out = {"out": parameter.list_data()} if self._update_on_kvstore else {}
+            # The first layers are needed first in the next step.
+            self._kvstore.pushpull(i, parameter.list_grad(), priority=-i, **out)
 
-    def _update(self, ignore_stale_grad):
-        trained = self._trained()
-        if not ignore_stale_grad:
-            for _, parameter in trained:
-                self._refuse_stale(parameter)
+    def _update(self):
+        """Change what has new gradients; what the store has changed is only marked as done."""
         work = [([], [], []) for _ in self._updaters]
-        for i, parameter in trained:
+        for i, parameter in self._trained():
             arrays = parameter.list_data()
             for (indices, grads, weights), gradient, array in zip(
                 work, parameter.list_grad(), arrays, strict=False
@@ -225,27 +222,19 @@ class Trainer:
         for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
             if indices:
                 updater(indices, grads, weights)
-        if self._update_on_kvstore:
-            self._spread_weights()
 
-    @staticmethod
-    def _refuse_stale(parameter):
-        for array in parameter.list_data():
-            if not array._fresh_grad:
-                raise UserWarning(
-                    f"Gradient of Parameter `{parameter.name}` on context {array.context} has not "
-                    "been updated by backward since last `step`. This could mean a bug in your "
-                    "model that made it only use a subset of the Parameters (Blocks) for this "
-                    "iteration. If you are intentionally only using a subset, call step with "
-                    "ignore_stale_grad=True to suppress this warning and skip updating of "
-                    "Parameters with stale gradient"
-                )
-
-    def _spread_weights(self):
+    def _refuse_stale(self):
         for _, parameter in self._trained():
-            first, *others = parameter.list_data()
-            for array in others:
-                array[:] = first.as_in_context(array.context)
+            for array in parameter.list_data():
+                if not array._fresh_grad:
+                    raise UserWarning(
+                        f"Gradient of Parameter `{parameter.name}` on context {array.context} has "
+                        "not been updated by backward since last `step`. This could mean a bug in "
+                        "your model that made it only use a subset of the Parameters (Blocks) for "
+                        "this iteration. If you are intentionally only using a subset, call step "
+                        "with ignore_stale_grad=True to suppress this warning and skip updating of "
+                        "Parameters with stale gradient"
+                    )
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -258,6 +247,9 @@ class Trainer:
             The file.
         """
         self._ready()
+        if self._update_on_kvstore:
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
+            return
         with open(fname, "wb") as file:
             file.write(self._updaters[0].get_states(dump_optimizer=True))
 
@@ -270,13 +262,30 @@ class Trainer:
             The file.
         """
         self._ready()
-        with open(fname, "rb") as file:
-            states = file.read()
-        for updater in self._updaters:
-            updater.set_states(states)
-            updater.optimizer = self._updaters[0].optimizer
-        self._optimizer = self._updaters[0].optimizer
+        if self._update_on_kvstore:
+            self._kvstore.load_optimizer_states(fname)
+            self._optimizer = self._kvstore._updater.optimizer
+        else:
+            with open(fname, "rb") as file:
+                states = file.read()
+            for updater in self._updaters:
+                updater.set_states(states)
+                updater.optimizer = self._updaters[0].optimizer
+            self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+
+def _check_kind(kvstore):
+    """Refuse at once what `choose_store` would refuse at the first step."""
+    if kvstore is None or isinstance(kvstore, KVStoreBase):
+        return
+    if isinstance(kvstore, str) and kvstore.lower() in (*KINDS, *KVStoreBase.kv_registry):
+        return
+    why = why_not(kvstore.lower()) if isinstance(kvstore, str) else ""
+    raise ValueError(
+        "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
+        f"{KINDS}, got {kvstore!r}{why}"
+    )
 
 
 def _as_list(params):

@@ -4,10 +4,7 @@ import warnings
 
 from mxcy.ndarray import NDArray
 
-__all__ = ["KVStoreBase", "LARGEST_UPDATE", "TestStore", "create"]
-
-#: A 'local' store does not update weights with more elements: they would travel twice per step.
-LARGEST_UPDATE = 16 * 1024 * 1024
+__all__ = ["KVStoreBase", "TestStore", "create"]
 
 
 class KVStoreBase:

@@ -4,9 +4,9 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 
-__all__ = ["LocalStore"]
+__all__ = ["KINDS", "LocalStore", "why_not"]
 
-_KINDS = (
+KINDS = (
     "local",
     "local_update_cpu",
     "local_allreduce_cpu",
@@ -23,7 +23,7 @@ _ELSEWHERE = {
 }
 
 
-def _why(kind):
+def why_not(kind):
     """Why there is no such store, if MXNet has it."""
     found = next((purpose for part, purpose in _ELSEWHERE.items() if part in kind), None)
     return f": mxcy works in one process on CPUs, and cannot {found}" if found else ""
@@ -49,9 +49,9 @@ class LocalStore:
     num_workers = 1
 
     def __init__(self, kind):
-        if kind not in _KINDS:
+        if kind not in KINDS:
             raise MXNetError(
-                f"there is no key-value store {kind!r}{_why(kind)}; choose one of {_KINDS}"
+                f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {KINDS}"
             )
         self.type = kind
         self.updater = None

@@ -1,52 +1,9 @@
 """How gradients of several devices come together and change the parameters."""
 
-import math
-
-from mxcy import env, kvstore
 from mxcy import optimizer as optimizers
-from mxcy.kvstore.base import LARGEST_UPDATE
+from mxcy.kvstore.choice import choose_store
 
 __all__ = ["Updates", "choose_store"]
-
-
-def choose_store(store, num_device, arg_params):
-    """Find the key-value store to use, and whether it runs the optimizer.
-
-    Parameters
-    ----------
-    store : str, KVStore or None
-        What the user gave.
-    num_device : int
-        Number of devices.
-    arg_params : dict of str to NDArray
-        The parameters.
-
-    Returns
-    -------
-    store : KVStoreBase or None
-        None when gradients need not be added up.
-    on_store : bool
-        Whether it runs the optimizer.
-
-    Raises
-    ------
-    TypeError
-        When `store` is something else.
-    """
-    on_store = env.get("MXNET_UPDATE_ON_KVSTORE")
-    if store is None:
-        return None, False
-    if isinstance(store, kvstore.KVStoreBase):
-        return store, on_store and store.is_capable(kvstore.KVStoreBase.OPTIMIZER)
-    if not isinstance(store, str):
-        raise TypeError("kvstore must be KVStore, str or None")
-    if num_device == 1 and "dist" not in store:
-        return None, False
-    if store == "local" and arg_params:
-        largest = max(math.prod(array.shape) for array in arg_params.values())
-        on_store = on_store and largest <= LARGEST_UPDATE
-    made = kvstore.create(store)
-    return made, on_store and made.is_capable(kvstore.KVStoreBase.OPTIMIZER)
 
 
 class Updates:

@@ -7,7 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import gluon
-from mxcy.module.updates import choose_store
+from mxcy.kvstore.choice import choose_store
 from tests.env.run import python
 
 # --- many weights in one call -----------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_update_on_kvstore(monkeypatch, value, store, asked, devices, expected):
 
 
 def test_a_local_store_does_not_update_giants(monkeypatch):
-    monkeypatch.setattr("mxcy.gluon.trainer.LARGEST_UPDATE", 3)
+    monkeypatch.setattr("mxcy.kvstore.choice.LARGEST_UPDATE", 3)
     contexts = [mx.cpu(0), mx.cpu(1)]
     assert _trained("local", None, contexts, (4,))[0] is False
     assert _trained("local", None, contexts, (3,))[0] is True

@@ -50,8 +50,9 @@ def test_gradients_of_contexts_are_added(kvstore, update_on_kvstore):
     for _ in range(2):
         backward(x)
         trainer.step(1)
+    expected = [-2.5, -2.5] if kvstore is None else [-5, -5]  # without a store each has its own
     for array in x.list_data():
-        assert array.asnumpy().tolist() == [-5, -5]
+        assert array.asnumpy().tolist() == expected
 
 
 def test_allreduce_and_update_apart():
@@ -197,7 +198,9 @@ def test_stores_given_as_objects(kind, contexts):
     expected = [0, 0] if len(contexts) == 1 else [-2, -2]
     for ctx in contexts:
         assert x.data(ctx).asnumpy().tolist() == expected
-    assert calls == ([(0, {"priority": 0})] if kind == "teststore" else [])
+    ((index, settings),) = calls
+    assert index == 0 and settings.pop("priority") == 0
+    assert list(settings) == ([] if kind == "teststore" else ["out"])
 
 
 def test_the_environment_decides_where_updates_happen(monkeypatch):
@@ -208,3 +211,79 @@ def test_the_environment_decides_where_updates_happen(monkeypatch):
         trainer = gluon.Trainer([x], "sgd", update_on_kvstore=asked)
         trainer._ready()
         assert trainer._update_on_kvstore == found
+
+
+@pytest.mark.parametrize("update_on_kvstore", [True, False])
+def test_compressed_gradients(update_on_kvstore):
+    """The weights are those of real MXNet 1.9.1."""
+    contexts = [mx.cpu(0), mx.cpu(1)]
+    x = gluon.Parameter("x", shape=(2,))
+    x.initialize(init="ones", ctx=contexts)
+    trainer = gluon.Trainer(
+        [x], "sgd", {"learning_rate": 1}, update_on_kvstore=update_on_kvstore,
+        compression_params={"type": "2bit", "threshold": 0.5},
+    )  # fmt: skip
+    for expected in (0.5, -0.5, -1.0):
+        with mx.autograd.record():
+            losses = [x.data(ctx) * 0.3 * (i + 1) for i, ctx in enumerate(contexts)]
+        mx.autograd.backward(losses)
+        trainer.step(1)
+        assert [a.asnumpy().tolist() for a in x.list_data()] == [[expected] * 2] * 2
+
+
+def test_states_of_an_optimizer_in_the_store(tmp_path):
+    file, results = str(tmp_path / "states"), []
+    for fresh in (True, False):
+        x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
+        trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1, "momentum": 0.5})
+        backward(x)
+        trainer.step(1)
+        assert trainer._update_on_kvstore
+        if fresh:
+            trainer.save_states(file)
+        else:
+            trainer.set_learning_rate(7)
+            trainer.load_states(file)
+            assert trainer.learning_rate == 1
+        backward(x)
+        trainer.step(1)
+        results.append(x.data(mx.cpu(1)).asnumpy().tolist())
+    assert results == [[-5, -5]] * 2
+
+
+def test_a_store_of_ones_own_that_runs_the_optimizer():
+    class Plugin(mx.kv.KVStoreBase):
+        weights = {}
+
+        def broadcast(self, key, value, out, priority=0):
+            self.weights[key] = value.copy()
+            for array in out:
+                array[:] = value.as_in_context(array.context)
+
+        def pushpull(self, key, value, out=None, priority=0):
+            total = sum((v.as_in_context(value[0].context) for v in value[1:]), value[0])
+            self.updater(key, total, self.weights[key])
+            for array in out:
+                array[:] = self.weights[key].as_in_context(array.context)
+
+        @staticmethod
+        def is_capable(capability):
+            return capability == mx.kv.KVStoreBase.OPTIMIZER
+
+        def set_optimizer(self, optimizer):
+            self.updater = mx.optimizer.get_updater(optimizer)
+
+    x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1}, kvstore=Plugin())
+    backward(x)
+    trainer.step(1)
+    assert [a.asnumpy().tolist() for a in x.list_data()] == [[-2, -2]] * 2
+    Plugin.is_capable = staticmethod(lambda capability: False)
+    refused = gluon.Trainer([x], "sgd", kvstore=Plugin(), update_on_kvstore=True)
+    with pytest.raises(ValueError, match="set update_on_kvstore=False when training with .*Plugin"):
+        refused.step(1)
+
+
+def test_stores_for_several_machines_are_refused_at_once():
+    with pytest.raises(ValueError, match="got 'dist_sync'.*several machines"):
+        gluon.Trainer([parameter()], "sgd", kvstore="dist_sync")

@@ -7,7 +7,7 @@ _TREE = "sums along trees are for devices with links of several speeds, which CP
 _ALONE = "there is no store over several processes yet"
 
 ROWS = (
-    Variable("MXNET_UPDATE_ON_KVSTORE", flag, True, "C", "mxcy.module.updates",
+    Variable("MXNET_UPDATE_ON_KVSTORE", flag, True, "C", "mxcy.kvstore.choice",
              "Let the key-value store of a module or a trainer run the optimizer where it can: "
              "with several devices, and for weights of at most 2**24 elements in a 'local' one. "
              "What a program asks for wins.",
