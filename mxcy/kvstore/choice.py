@@ -1,0 +1,51 @@
+"""Which store a training uses, and whether that runs the optimizer."""
+
+import math
+
+from mxcy import env
+from mxcy.kvstore.base import KVStoreBase, create
+
+__all__ = ["LARGEST_UPDATE", "choose_store"]
+
+#: A 'local' store does not update weights with more elements: they would travel twice per step.
+LARGEST_UPDATE = 16 * 1024 * 1024
+
+
+def choose_store(store, num_device, arg_params):
+    """Find the key-value store to use, and whether it runs the optimizer.
+
+    Parameters
+    ----------
+    store : str, KVStore or None
+        What the user gave.
+    num_device : int
+        Number of devices.
+    arg_params : dict of str to NDArray
+        The parameters.
+
+    Returns
+    -------
+    store : KVStoreBase or None
+        None when gradients need not be added up.
+    on_store : bool
+        Whether it runs the optimizer.
+
+    Raises
+    ------
+    TypeError
+        When `store` is something else.
+    """
+    on_store = env.get("MXNET_UPDATE_ON_KVSTORE")
+    if store is None:
+        return None, False
+    if isinstance(store, KVStoreBase):
+        return store, on_store and store.is_capable(KVStoreBase.OPTIMIZER)
+    if not isinstance(store, str):
+        raise TypeError("kvstore must be KVStore, str or None")
+    if num_device == 1 and "dist" not in store:
+        return None, False
+    if store == "local" and arg_params:
+        largest = max(math.prod(array.shape) for array in arg_params.values())
+        on_store = on_store and largest <= LARGEST_UPDATE
+    made = create(store)
+    return made, on_store and made.is_capable(KVStoreBase.OPTIMIZER)
