@@ -35,8 +35,10 @@ def test_needed_at_run_time():
 
 @pytest.mark.parametrize("path", EXTENSIONS, ids=lambda path: path.stem)
 def test_extension_modules_have_stubs(path):
-    """A .pyi lies beside the .pyx, and what it declares exists."""
+    """A .pyi lies beside the .pyx, unless Python sees nothing of it; what it declares exists."""
     module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    if all(name.startswith("_") for name in vars(module)):
+        return
     stub = path.with_suffix(".pyi").read_text()
     declared = re.findall(r"^(?:def |class )?(\w+)(?=[(:])", stub, re.M)
     assert declared
