@@ -338,6 +338,73 @@ typedef struct {
   int32_t multiply;
 } mx_correlation_params;
 
+/* regions of images pooled to one size; channels are those of the result, `sensitive`: each
+ * part has its own; `samples`: points of a part in each direction, or 0 */
+typedef struct {
+  int64_t images;
+  int64_t regions;
+  int64_t channels;
+  int64_t source[2];
+  int64_t pooled[2];
+  int64_t samples;
+  double scale;
+  int32_t sensitive;
+  int32_t aligned;
+} mx_roi_params;
+
+/* overlaps of `lhs` boxes with `rhs` ones */
+typedef struct {
+  int64_t lhs;
+  int64_t rhs;
+  int32_t center;
+} mx_box_iou_params;
+
+/* suppression in batches of rows of `width` numbers; negative places and kinds are none */
+typedef struct {
+  int64_t batch;
+  int64_t rows;
+  int64_t width;
+  int64_t box;
+  int64_t score;
+  int64_t kind;
+  int64_t top;
+  int32_t force;
+  int32_t center_in;
+  int32_t center_out;
+  double background;
+  double overlap;
+  double valid;
+} mx_box_nms_params;
+
+/* boxes out of a single-shot detector's predictions */
+typedef struct {
+  int64_t batch;
+  int64_t classes;
+  int64_t anchors;
+  int64_t background;
+  int64_t top;
+  int32_t clip;
+  int32_t force;
+  double threshold;
+  double overlap;
+  double variances[4];
+} mx_detection_params;
+
+/* regions out of a proposal network's predictions; `boxes` are up to 64 anchors of a place */
+typedef struct {
+  int64_t batch;
+  int64_t anchors;
+  int64_t height;
+  int64_t width;
+  int64_t stride;
+  int64_t before;
+  int64_t after;
+  int64_t least;
+  int32_t corners;
+  double overlap;
+  double boxes[256];
+} mx_proposal_params;
+
 /* the loss of alignments; lengths are input numbers or -1 */
 typedef struct {
   int64_t steps;

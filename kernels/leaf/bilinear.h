@@ -21,6 +21,13 @@ struct Points {
                share[2][i] * plane[at[2][i]] + share[3][i] * plane[at[3][i]];
     }
   }
+  // dst[i] += value at point i
+  void read_more(const T* __restrict plane, T* __restrict dst, int n) const {
+    for (int i = 0; i < n; ++i) {
+      dst[i] += share[0][i] * plane[at[0][i]] + share[1][i] * plane[at[1][i]] +
+                share[2][i] * plane[at[2][i]] + share[3][i] * plane[at[3][i]];
+    }
+  }
   // The transpose: gradients of the values go to the pixels.
   void add(T* plane, const T* grad, int n) const {
     for (int i = 0; i < n; ++i) {

@@ -8,7 +8,8 @@ import numpy as np
 from mxcy.ops.attrs import Bool, Enum, Field, Float, Int
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, register, sample, stop, values
+from mxcy.ops.params import BOX_IOU, BOX_NMS
+from mxcy.ops.record import native, op, register, sample, stop, values
 
 __all__ = ["corners", "overlaps"]
 
@@ -65,6 +66,14 @@ class BoxIou:
     format: _Format = "corner"
 
     grad = stop
+    kernels = (
+        native(
+            "box_iou", struct=BOX_IOU, work=lambda a, ins, outs: 2 * outs[0].size,
+            params=lambda a, ins, outs: {
+                "lhs": ins[0].size // 4, "rhs": ins[1].size // 4, "center": a.format == "center",
+            },
+        ),
+    )  # fmt: skip
     samples = (
         sample(_random_boxes(5), _random_boxes(2, 3), grad=False),
         sample(values(0.1, 1, (2, 4)), values(0.1, 1, (3, 4)), format="center", grad=False),
@@ -167,6 +176,22 @@ def _scored(*shape):
     return draw
 
 
+def _nms_params(a, ins, outs):
+    rows, width = ins[0].shape[-2:]
+    return {
+        "batch": ins[0].size // max(rows * width, 1), "rows": rows, "width": width,
+        "box": a.coord_start, "score": a.score_index, "kind": a.id_index, "top": a.topk,
+        "force": a.force_suppress, "center_in": a.in_format == "center",
+        "center_out": a.out_format == "center", "background": a.background_id,
+        "overlap": a.overlap_thresh, "valid": a.valid_thresh,
+    }  # fmt: skip
+
+
+def _nms_work(a, ins, outs):
+    rows = ins[0].shape[-2]
+    return outs[1].size * (64 + (min(rows, a.topk) if a.topk > 0 else rows) // 8)
+
+
 register(
     "_contrib_box_nms",
     aliases=("_contrib_box_non_maximum_suppression",),
@@ -185,6 +210,7 @@ others are filled with -1. The hidden second output tells where rows came from."
     infer=_infer_nms,
     grad=lambda a, F, g, places: F._box_nms_grad(g[0], places),
     ref=_nms,
+    kernels=(native("box_nms", struct=BOX_NMS, params=_nms_params, work=_nms_work),),
     samples=(
         sample(_scored(8), overlap_thresh=0.2, grad=False),
         sample(_scored(2, 6), overlap_thresh=0.1, id_index=0, topk=4, grad=False),

@@ -11,7 +11,8 @@ from mxcy.ops.attrs import Bool, Float, FloatTuple, Int
 from mxcy.ops.boxes import overlaps
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, sample, stop, values
+from mxcy.ops.params import DETECTION
+from mxcy.ops.record import native, op, sample, stop, values
 
 __all__ = []
 
@@ -231,6 +232,21 @@ def _suppress(a, xp, rows):
         later[hit, 0] = -1
 
 
+def _params(a, ins, outs):
+    batch, classes, anchors = ins[0].shape
+    return {
+        "batch": batch, "classes": classes, "anchors": anchors, "background": a.background_id,
+        "top": a.nms_topk, "clip": a.clip, "force": a.force_suppress, "threshold": a.threshold,
+        "overlap": a.nms_threshold, "variances": a.variances,
+    }  # fmt: skip
+
+
+def _work(a, ins, outs):
+    batch, classes, anchors = ins[0].shape
+    top = min(anchors, a.nms_topk) if a.nms_topk > 0 else anchors
+    return batch * (anchors * (64 + classes // 8) + top * top // 8)
+
+
 @op(
     "_contrib_MultiBoxDetection",
     aliases=("_npx_multibox_detection",),
@@ -257,6 +273,12 @@ class MultiBoxDetection:
     nms_topk: Int = -1
 
     grad = stop
+    kernels = (
+        native(
+            "multibox_detection", struct=DETECTION, params=_params, work=_work,
+            when=lambda a, ins, outs: None if ins[0].shape[1] else "no classes",
+        ),
+    )  # fmt: skip
     samples = (
         sample(values(0, 1, (2, 3, 8)), (2, 32), _anchors, nms_threshold=0.3, grad=False),
         sample(

@@ -284,6 +284,34 @@ CORRELATION = Params(
     batch="i64", channels="i64", source="i64[2]", target="i64[2]", kernel="i64", reach="i64",
     stride1="i64", stride2="i64", pad="i64", radius="i64", row="i64", multiply="i32",
 )  # fmt: skip
+ROI = Params(
+    "roi",
+    "regions of images pooled to one size; channels are those of the result, `sensitive`: each part"
+    " has its own; `samples`: points of a part in each direction, or 0",
+    images="i64", regions="i64", channels="i64", source="i64[2]", pooled="i64[2]", samples="i64",
+    scale="f64", sensitive="i32", aligned="i32",
+)  # fmt: skip
+BOX_IOU = Params(
+    "box_iou", "overlaps of `lhs` boxes with `rhs` ones", lhs="i64", rhs="i64", center="i32"
+)
+BOX_NMS = Params(
+    "box_nms",
+    "suppression in batches of rows of `width` numbers; negative places and kinds are none",
+    batch="i64", rows="i64", width="i64", box="i64", score="i64", kind="i64", top="i64",
+    force="i32", center_in="i32", center_out="i32", background="f64", overlap="f64", valid="f64",
+)  # fmt: skip
+DETECTION = Params(
+    "detection",
+    "boxes out of a single-shot detector's predictions",
+    batch="i64", classes="i64", anchors="i64", background="i64", top="i64", clip="i32",
+    force="i32", threshold="f64", overlap="f64", variances="f64[4]",
+)  # fmt: skip
+PROPOSAL = Params(
+    "proposal",
+    "regions out of a proposal network's predictions; `boxes` are up to 64 anchors of a place",
+    batch="i64", anchors="i64", height="i64", width="i64", stride="i64", before="i64", after="i64",
+    least="i64", corners="i32", overlap="f64", boxes="f64[256]",
+)  # fmt: skip
 CTC = Params(
     "ctc",
     "the loss of alignments; lengths are input numbers or -1",

@@ -10,9 +10,12 @@ from mxcy.ops.attrs import Bool, Field, Float, FloatTuple, Int
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import register, sample, stop
+from mxcy.ops.params import PROPOSAL
+from mxcy.ops.record import native, register, sample, stop
 
 __all__ = []
+
+_MOST = 64  # anchors of a place that the kernel takes
 
 
 def _anchors(a, xp, dtype):
@@ -117,6 +120,26 @@ def _infer(a, cls_prob, bbox_pred, im_info, single):
     return Spec((count, 5), dtype), Spec((count, 1), dtype)
 
 
+def _params(a, ins, outs):
+    batch, _, height, width = ins[0].shape
+    return {
+        "batch": batch, "anchors": len(a.scales) * len(a.ratios), "height": height, "width": width,
+        "stride": a.feature_stride, "before": a.rpn_pre_nms_top_n, "after": a.rpn_post_nms_top_n,
+        "least": a.rpn_min_size, "corners": a.iou_loss, "overlap": a.threshold,
+        "boxes": tuple(_anchors(a, np, "float64").reshape(-1).tolist()),
+    }  # fmt: skip
+
+
+def _refuse(a, ins, outs):
+    if len(a.scales) * len(a.ratios) > _MOST:
+        return f"more than {_MOST} anchors"
+    return None if ins[0].size else "no places"
+
+
+def _work(a, ins, outs):
+    return ins[0].size * 64 + a.rpn_post_nms_top_n * max(a.rpn_pre_nms_top_n, 0) // 8
+
+
 def _image_info(rng):
     return np.array([[60.0, 80.0, 1.0]])
 
@@ -173,5 +196,6 @@ for _name, _images, _batch, _count in (
         ),
         grad=stop,
         ref=_ref,
+        kernels=(native("proposal", struct=PROPOSAL, params=_params, when=_refuse, work=_work),),
         samples=tuple(_samples(_count)),
     )

@@ -10,7 +10,8 @@ from mxcy.ops.attrs import Bool, Field, Float, Int, Shape
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, register, sample, stop
+from mxcy.ops.params import ROI
+from mxcy.ops.record import native, op, register, sample, stop
 
 __all__ = []
 
@@ -39,6 +40,25 @@ def _check(a, data, rois):
     data.fill("data", (-1, -1, -1, -1))
     rois.fill("rois", (-1, 5))
     return dtype
+
+
+def _kernel(name, images, result, samples=1):
+    """A native kernel; `images` and `result` pick the Specs of the data and of the result."""
+
+    def params(a, ins, outs):
+        data, out = images(ins, outs), result(ins, outs)
+        return {
+            "images": data.shape[0], "regions": out.shape[0], "channels": out.shape[1],
+            "source": data.shape[2:], "pooled": a.pooled_size, "scale": a.spatial_scale,
+            "samples": max(getattr(a, "sample_ratio", 0), 0),
+            "sensitive": getattr(a, "position_sensitive", False),
+            "aligned": getattr(a, "aligned", False),
+        }  # fmt: skip
+
+    def work(a, ins, outs):
+        return 16 * samples * result(ins, outs).size
+
+    return native(name, struct=ROI, params=params, work=work)
 
 
 # --- maxima ----------------------------------------------------------------------------------
@@ -82,6 +102,8 @@ class ROIPooling:
         sample((1, 2, 6, 6), _regions(3, 1), pooled_size=(2, 2), spatial_scale=0.5, grad=False),
     )
 
+    kernels = (_kernel("roi_pooling", lambda ins, outs: ins[0], lambda ins, outs: outs[0]),)
+
     def infer(a, data, rois):
         dtype = _check(a, data, rois)
         shape = (rois.shape[0], data.shape[1], *a.pooled_size)
@@ -122,6 +144,16 @@ def _roi_pooling_grad(a, xp, grads, rois, places, data):
     return out
 
 
+_native_pooling_grad = native(
+    "roi_pooling_grad",
+    struct=ROI,
+    params=lambda a, ins, outs: {
+        "images": ins[3].shape[0], "regions": ins[0].shape[0], "channels": ins[0].shape[1],
+        "source": ins[3].shape[2:], "pooled": ins[0].shape[2:], "scale": 1, "samples": 0,
+        "sensitive": 0, "aligned": 0,
+    },
+)  # fmt: skip
+
 register(
     "_roi_pooling_grad",
     doc="""The gradient of ROIPooling's data: each maximum's gradient goes to where it was found.
@@ -131,6 +163,7 @@ Takes the gradient of the output, the regions, the places of the maxima, and the
     ignores=("data",),
     infer=lambda a, grads, rois, places, data: Spec(data.shape, data.dtype),
     ref=_roi_pooling_grad,
+    kernels=(_native_pooling_grad,),
     samples=(
         sample(
             (2, 3, 2, 2), _regions(2, 2), lambda rng: rng.integers(-1, 9, (2, 3, 2, 2)) * 1.0,
@@ -253,6 +286,7 @@ of negative images give zeros.""",
         F.zeros_like(rois),
     ),
     ref=_align,
+    kernels=(_kernel("roi_align", lambda ins, outs: ins[0], lambda ins, outs: outs[0], 4),),
     samples=(
         sample((2, 3, 12, 12), _regions(4, 2), pooled_size=(3, 2), spatial_scale=1.0, grad=False),
         sample(
@@ -272,6 +306,7 @@ Takes the gradient of the output, the regions, and the data.""",
     infer=lambda a, grads, rois, data: Spec(data.shape, data.dtype),
     grad=stop,
     ref=_align_back,
+    kernels=(_kernel("roi_align_grad", lambda ins, outs: ins[2], lambda ins, outs: ins[0], 4),),
     samples=(
         sample(
             (3, 2, 2, 2), _regions(3, 2), (2, 2, 12, 12), pooled_size=(2, 2), spatial_scale=1.0,

@@ -60,6 +60,12 @@ LINEAR = {
         lambda x: nd.SequenceReverse(x, LENGTHS, use_sequence_length=True),
     ),
     "cumsum": ((3, 4), lambda x: nd.cumsum(x, axis=1)),
+    "im2col": ((1, 2, 4, 5), lambda x: nd.im2col(x, kernel=(2, 3), stride=(2, 1), pad=(1, 0))),
+    "col2im": ((1, 8, 6), lambda x: nd.col2im(x, kernel=(2, 2), output_size=(3, 4))),
+    "GridGenerator": (
+        (2, 6),
+        lambda x: nd.GridGenerator(x, transform_type="affine", target_shape=(3, 4)),
+    ),
 }
 
 
