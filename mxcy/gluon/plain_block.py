@@ -46,11 +46,13 @@ class Block(ParameterFiles):
 
     def __repr__(self):
         children = "\n".join(
-            f"  ({name}): {_indent(repr(child))}"
-            for name, child in self.__dict__.items()
-            if isinstance(child, Block)
+            f"  ({name}): {_indent(repr(child))}" for name, child in self._listed_children()
         )
         return f"{type(self).__name__}(\n{children}\n)"
+
+    def _listed_children(self):
+        """The children that `repr` shows: those that are attributes."""
+        return [item for item in self.__dict__.items() if isinstance(item[1], Block)]
 
     def __setattr__(self, name, value):
         existing = self.__dict__.get(name)

@@ -33,12 +33,8 @@ class _Stack:
                 x, args = x[0], x[1:]
         return (x, *args) if args else x
 
-    def __repr__(self):
-        children = "\n".join(
-            f"  ({name}): " + repr(child).replace("\n", "\n  ")
-            for name, child in self._children.items()
-        )
-        return f"{type(self).__name__}(\n{children}\n)"
+    def _listed_children(self):
+        return self._children.items()
 
     def __getitem__(self, key):
         found = list(self._children.values())[key]

@@ -85,12 +85,8 @@ class _Stack:
     def __len__(self):
         return len(self._children)
 
-    def __repr__(self):
-        children = "\n".join(
-            f"  ({name}): " + repr(child).replace("\n", "\n  ")
-            for name, child in self._children.items()
-        )
-        return f"{type(self).__name__}(\n{children}\n)"
+    def _listed_children(self):
+        return self._children.items()
 
 
 class SequentialRNNCell(_Stack, RecurrentCell):
