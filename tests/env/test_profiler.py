@@ -84,10 +84,12 @@ def test_operators_of_graphs_in_mode_1(tmp_path):
     assert named(events, "operator").count("FullyConnected") == 2
 
 
-def test_every_operator_is_a_segment_without_bulks(tmp_path):
-    variables = {f"MXNET_EXEC_BULK_EXEC_{name}": "0" for name in ("INFERENCE", "TRAIN")}
+@pytest.mark.parametrize(("bulk", "segments"), [("1", 1), ("0", 0)])
+def test_operators_are_told_in_segments_unless_each_is_one(tmp_path, bulk, segments):
+    variables = {f"MXNET_EXEC_BULK_EXEC_{name}": bulk for name in ("INFERENCE", "TRAIN")}
     events = profiled(tmp_path, HYBRID, MXNET_PROFILER_MODE="1", **variables)
     assert named(events, "operator").count("FullyConnected") == 2
+    assert sum(e["ph"] == "B" and e["cat"] == "segment" for e in events) == segments
 
 
 def test_the_mode_holds_until_set_config(tmp_path):
