@@ -3,6 +3,7 @@
 from mxcy.io.array_iter import NDArrayIter
 from mxcy.io.batch import DataBatch, DataDesc
 from mxcy.io.csv_iter import CSVIter
+from mxcy.io.image_det_record_iter import ImageDetRecordIter
 from mxcy.io.image_record_iter import (
     ImageRecordInt8Iter,
     ImageRecordIter,
@@ -21,6 +22,7 @@ __all__ = [
     "DataBatch",
     "DataDesc",
     "DataIter",
+    "ImageDetRecordIter",
     "ImageRecordInt8Iter",
     "ImageRecordIter",
     "ImageRecordIter_v1",

@@ -291,9 +291,34 @@ def raw_record_iters(mx, folder):
             yield f"{maker} {name}", array
 
 
+DET_RECORD_OPTIONS = {
+    "plain": {},
+    "padded": {"label_pad_width": 14, "label_pad_value": -7},
+    "mirror": {"rand_mirror_prob": 1},
+    "resize": {"resize": 9},
+    "shrink": {"resize_mode": "shrink", "data_shape": (3, 13, 30)},
+    "fit": {"resize_mode": "fit"},
+    "enlarged fit": {"resize_mode": "fit", "data_shape": (3, 20, 20)},
+    "normalised": {"mean_r": 3, "mean_g": 4, "std_g": 2, "std_b": 4, "scale": 0.5},
+}
+
+
+def det_record_iter(mx, folder):
+    paths = write_files(mx, folder, det_labels())
+    for name, options in DET_RECORD_OPTIONS.items():
+        options = {"data_shape": (3, 6, 8), "batch_size": 3, **options}
+        iterator = mx.io.ImageDetRecordIter(
+            path_imgrec=paths["rec"], preprocess_threads=2, verbose=False, **options
+        )
+        described = (*iterator.provide_data, *iterator.provide_label)
+        yield f"{name} shapes", text([list(one.shape) for one in described])
+        for what, array in batches(iterator, epochs=1):
+            yield f"{name} {what}", array
+
+
 GROUPS = (
     functions, rotations, augmenters, created, detection, image_iter, image_det_iter, record_iter,
-    raw_record_iters,
+    det_record_iter, raw_record_iters,
 )  # fmt: skip
 
 
