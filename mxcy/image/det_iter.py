@@ -248,4 +248,6 @@ def _draw(cv2, image, box, color, thickness, names):
     cv2.rectangle(image, (left, top), (right, bottom), color, thickness)
     if names is not None and int(box[0]) in names:
         text = (names[int(box[0])], (left + 5, top + 20), cv2.FONT_HERSHEY_SIMPLEX, 0.6)
-        cv2.putText(image, *text, color, 2)
+        letters = np.zeros((height, width), np.uint8)  # OpenCV writes into bytes only
+        cv2.putText(letters, *text, 255, 2)
+        image[letters > 0] = color

@@ -47,10 +47,8 @@ class BatchThreads:
 
         Returns
         -------
-        batch : object or None
+        object or None
             None when there is none any more.
-        filled : int
-            How many places of it are filled.
 
         Raises
         ------
@@ -66,13 +64,13 @@ class BatchThreads:
                         self._stopped = True
                         self._changed.notify_all()
                         raise batch.error
-                    return batch, batch.filled
+                    return batch
                 if self._ended and not self._begun:
                     if self._error is not None:
                         raise self._error
-                    return None, 0
+                    return None
                 self._changed.wait()
-        return None, 0
+        return None
 
     def stop(self):
         """End the threads; whatever is not taken is lost."""

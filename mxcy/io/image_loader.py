@@ -2,11 +2,13 @@
 
 import itertools
 import logging
+import os
 import random
 import weakref
 
 import numpy as np
 
+from mxcy import cpus
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import cpu
@@ -63,12 +65,11 @@ class ImageBatches:
         self.data_dtype, self.label_dtype = data_dtype, np.float32
         self.label_shape = label_shape
         self._epoch = -1
+        self._count = min(o.preprocess_threads, cpus.logical_processors())
         self._skip = 0  # images of the next epoch that have filled the last batch of this one
         self._stop = None
         if o.verbose:
-            logging.info(
-                "%s: %s, use %d threads for decoding..", user, o.path_imgrec, o.preprocess_threads
-            )
+            logging.info("%s: %s, use %d threads for decoding..", user, o.path_imgrec, self._count)
 
     def restart(self):
         """Begin an epoch."""
@@ -80,7 +81,8 @@ class ImageBatches:
         self._ends = _Ends()
         more = o.batch_size if o.round_batch else 0
         records = _numbered(self._source, self._epoch, skip, more, self._ends)
-        self._threads = BatchThreads(records, self._fill, o.batch_size, o.preprocess_threads)
+        self._threads = BatchThreads(records, self._fill, o.batch_size, self._count)
+        self._process = os.getpid()
         self._stop = weakref.finalize(self, self._threads.stop)
         for _ in range(max(1, o.prefetch_buffer)):
             self._threads.offer(self._empty_batch())
@@ -91,7 +93,11 @@ class ImageBatches:
 
     def load(self):
         """The next batch: data, labels, pad and the images' numbers; None after the last."""
-        batch, filled = self._threads.take()
+        if self._process != os.getpid():  # a fork does not copy threads
+            self._stop.detach()
+            self._stop = None
+            self.restart()
+        batch = self._threads.take()
         if batch is None:
             return None
         self._threads.offer(self._empty_batch())

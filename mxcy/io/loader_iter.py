@@ -58,6 +58,10 @@ class MXDataIter(CurrentBatchIter):
         )
         return True
 
+    def getitems(self):
+        """The arrays of the current batch: inputs and labels, a tuple of NDArray."""
+        return (*self.current_batch.data, *self.current_batch.label)
+
     def getdata(self):
         """The input array of the current batch, NDArray."""
         return self.current_batch.data[0]

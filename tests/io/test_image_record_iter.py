@@ -1,5 +1,7 @@
 """`ImageRecordIter`: order, seeds, augmentation, errors; tests/image compares it with MXNet."""
 
+import multiprocessing
+
 import numpy as np
 import pytest
 
@@ -219,6 +221,26 @@ def test_errors_in_threads_are_raised_where_batches_are_taken(make, tmp_path):
     damaged.write_bytes(damaged.read_bytes()[:-3])
     with pytest.raises(mx.MXNetError, match="is cut off"):
         next(make(path_imgrec=str(damaged)))
+
+
+def _first_of_child(iterator, pipe):
+    pipe.send(next(iterator).index.tolist())
+
+
+def test_a_forked_process_begins_the_epoch_anew(make):
+    iterator = make()
+    next(iterator)
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("fork").Process(
+        target=_first_of_child, args=(iterator, theirs)
+    )
+    process.start()
+    assert ours.recv() == [100, 101, 102]
+    process.join()
+    assert process.exitcode == 0
+    batch = next(iterator)
+    assert batch.index.tolist() == [103, 104, 105]
+    assert [array.shape for array in iterator.getitems()] == [(3, 3, 6, 8), (3,)]
 
 
 def test_a_mean_image_is_made_when_it_is_missing(make, tmp_path):
