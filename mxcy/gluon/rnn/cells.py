@@ -297,3 +297,6 @@ class LSTMPCell(_DenseCell):
             hidden, h2r_weight, num_hidden=self._projection_size, no_bias=True, name="h2r"
         )
         return projected, [projected, cell]
+
+    def __repr__(self):
+        return f"{super().__repr__()[:-1]} -> {self._projection_size})"

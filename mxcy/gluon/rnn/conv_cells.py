@@ -88,7 +88,7 @@ class _ConvCell(StepCell):
     def __repr__(self):
         return (
             f"{type(self).__name__}({self._input_channels} -> "
-            f"{self._gates * self._hidden_channels}, {self._layout})"
+            f"{self._gates * self._hidden_channels}, {self._activation}, {self._layout})"
         )
 
 

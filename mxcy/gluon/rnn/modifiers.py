@@ -146,6 +146,12 @@ class ZoneoutCell(ModifierCell):
         self._before = output
         return output, new_states
 
+    def __repr__(self):
+        return (
+            f"{type(self).__name__}(p_out={self._zoneout_outputs}, "
+            f"p_state={self._zoneout_states}, {self.base_cell!r})"
+        )
+
 
 class ResidualCell(ModifierCell):
     """Adds the input to the output; both have the same width.
