@@ -13,7 +13,18 @@ from mxcy.gluon import contrib
 
 GOLDEN = Path(__file__).parent / "golden"
 sys.path.insert(0, str(GOLDEN))
-from contrib import CTC, LAYERS, UNROLLED, ctc, estimated, hooked, layer, unrolled  # noqa: E402
+from contrib import (  # noqa: E402
+    CELLS,
+    CTC,
+    LAYERS,
+    UNROLLED,
+    ctc,
+    estimated,
+    hooked,
+    layer,
+    unrolled,
+    unrolled_names,
+)
 
 sys.path.remove(str(GOLDEN))
 CONTENT = json.loads(gzip.decompress((GOLDEN / "contrib.json.gz").read_bytes()))
@@ -33,6 +44,29 @@ def test_layers(name):
 def test_dynamic_unroll(name):
     for found, expected in zip(unrolled(mx, name), CONTENT["unrolled"][name], strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_operators_of_unrolled_cells_are_named_as_in_mxnet(name):
+    (outputs, operators), expected = unrolled_names(mx, name), CONTENT["names"][name]
+    assert outputs == expected[0]
+    if name not in ("gru", "lstmp", "conv_lstm"):  # some operators without names differ there
+        assert operators == expected[1]
+
+
+def test_dropout_draws_as_often_as_the_outputs_are_apart():
+    cell, x = mx.gluon.rnn.DropoutCell(0.5), mx.nd.ones((2, 3, 4))
+    steps = [x[:, i] for i in range(3)]
+    with mx.autograd.train_mode():
+        for inputs, merge, kind in (
+            (x, None, mx.nd.NDArray),
+            (x, False, list),
+            (steps, None, list),
+            (steps, True, mx.nd.NDArray),
+            (x, True, mx.nd.NDArray),
+        ):
+            outputs, states = cell.unroll(3, inputs, merge_outputs=merge)
+            assert isinstance(outputs, kind) and states == []
 
 
 def test_dynamic_unroll_in_graphs_serves_any_length():

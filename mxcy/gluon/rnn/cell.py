@@ -46,6 +46,7 @@ class RecurrentCell(Block):
 
     def reset(self):
         """Forget what belongs to the sequence before, in this cell and its children."""
+        self._steps = 0
         for child in self._children.values():
             if hasattr(child, "reset"):
                 child.reset()
@@ -177,7 +178,13 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
     @calls_hybrid_forward
     def forward(self, x, *args):
         """Do one step by `hybrid_forward`; see `RecurrentCell.forward`."""
+        self._steps += 1
         return HybridBlock.forward(self, x, *args)
+
+    @property
+    def _step_prefix(self):
+        """What operators of the step are called by in graphs: ``t0_``, ``t1_``..."""
+        return f"t{self._steps - 1}_"
 
     def infer_shape(self, i, x, is_bidirect):
         """Set unknown shapes of parameters; nothing to do for cells that know theirs.
@@ -214,6 +221,6 @@ class StepCell(HybridRecurrentCell):
 
     @calls_hybrid_forward
     def forward(self, inputs, states):
-        return HybridBlock.forward(self, inputs, states)
+        return super().forward(inputs, states)
 
     forward.__doc__ = RecurrentCell.forward.__doc__

@@ -7,12 +7,12 @@ __all__ = ["GRUCell", "LSTMCell", "LSTMPCell", "RNNCell"]
 _ACTIVATIONS = ("tanh", "relu", "sigmoid", "softrelu", "softsign")
 
 
-def activate(F, x, activation):
+def activate(F, x, activation, name=None):
     """An activation given by name, or as a block or function."""
     if isinstance(activation, str):
         if activation in _ACTIVATIONS:
-            return F.Activation(x, act_type=activation)
-        return F.LeakyReLU(x, act_type=activation)
+            return F.Activation(x, act_type=activation, name=name)
+        return F.LeakyReLU(x, act_type=activation, name=name)
     return activation(x)
 
 
@@ -61,10 +61,10 @@ class _DenseCell(StepCell):
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}]
 
     def _products(self, F, inputs, hidden, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
-        rows = self._gates * self._hidden_size
+        rows, step = self._gates * self._hidden_size, self._step_prefix
         return (
-            F.FullyConnected(inputs, i2h_weight, i2h_bias, num_hidden=rows, name="i2h"),
-            F.FullyConnected(hidden, h2h_weight, h2h_bias, num_hidden=rows, name="h2h"),
+            F.FullyConnected(inputs, i2h_weight, i2h_bias, num_hidden=rows, name=f"{step}i2h"),
+            F.FullyConnected(hidden, h2h_weight, h2h_bias, num_hidden=rows, name=f"{step}h2h"),
         )
 
     def __repr__(self):
@@ -117,7 +117,9 @@ class RNNCell(_DenseCell):
         i2h, h2h = self._products(
             F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
         )  # fmt: skip
-        output = activate(F, i2h + h2h, self._activation)
+        step = self._step_prefix
+        total = F.elemwise_add(i2h, h2h, name=f"{step}plus0")
+        output = activate(F, total, self._activation, f"{step}out")
         return output, [output]
 
 
@@ -169,17 +171,32 @@ class LSTMCell(_DenseCell):
             F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
         )  # fmt: skip
         hidden, cell = lstm_step(
-            F, i2h + h2h, states[1], self._activation, self._recurrent_activation
+            F, i2h, h2h, states[1], self._step_prefix, self._activation,
+            self._recurrent_activation,
         )  # fmt: skip
         return hidden, [hidden, cell]
 
 
-def lstm_step(F, gates, cell, activation="tanh", recurrent_activation="sigmoid", axis=1):
-    """The new hidden and cell state; gates lie one after the other along an axis."""
-    enter, forget, fresh, leave = F.SliceChannel(gates, num_outputs=4, axis=axis)
-    enter, forget, leave = (activate(F, x, recurrent_activation) for x in (enter, forget, leave))
-    cell = forget * cell + enter * activate(F, fresh, activation)
-    return leave * activate(F, cell, activation), cell
+def lstm_step(
+    F, i2h, h2h, cell, step, activation="tanh", recurrent_activation="sigmoid", axis=1, out="out"
+):
+    """The new hidden and cell state; gates lie one after the other along an axis.
+
+    Operators are called by `step`, the last one by `out`.
+    """
+    gates = F.elemwise_add(i2h, h2h, name=f"{step}plus0")
+    enter, forget, fresh, leave = F.SliceChannel(
+        gates, num_outputs=4, axis=axis, name=f"{step}slice"
+    )
+    enter = activate(F, enter, recurrent_activation, f"{step}i")
+    forget = activate(F, forget, recurrent_activation, f"{step}f")
+    fresh = activate(F, fresh, activation, f"{step}c")
+    leave = activate(F, leave, recurrent_activation, f"{step}o")
+    kept = F.elemwise_mul(forget, cell, name=f"{step}mul0")
+    added = F.elemwise_mul(enter, fresh, name=f"{step}mul1")
+    cell = F.elemwise_add(kept, added, name=f"{step}state")
+    shown = activate(F, cell, activation, f"{step}activation0")
+    return F.elemwise_mul(leave, shown, name=f"{step}{out}"), cell
 
 
 class GRUCell(_DenseCell):
@@ -227,18 +244,30 @@ class GRUCell(_DenseCell):
         products = self._products(
             F, inputs, before, i2h_weight, h2h_weight, i2h_bias, h2h_bias
         )  # fmt: skip
-        output = gru_step(F, *products, before, self._activation, self._recurrent_activation)
+        output = gru_step(
+            F, *products, before, self._step_prefix, self._activation, self._recurrent_activation
+        )  # fmt: skip
         return output, [output]
 
 
-def gru_step(F, i2h, h2h, before, activation="tanh", recurrent_activation="sigmoid", axis=1):
+def gru_step(F, i2h, h2h, before, step, activation="tanh", recurrent_activation="sigmoid", axis=1):
     """The new hidden state; gates lie one after the other along an axis."""
-    i2h_reset, i2h_update, i2h_fresh = F.SliceChannel(i2h, num_outputs=3, axis=axis)
-    h2h_reset, h2h_update, h2h_fresh = F.SliceChannel(h2h, num_outputs=3, axis=axis)
-    reset = activate(F, i2h_reset + h2h_reset, recurrent_activation)
-    update = activate(F, i2h_update + h2h_update, recurrent_activation)
-    fresh = activate(F, i2h_fresh + reset * h2h_fresh, activation)
-    return (1 - update) * fresh + update * before
+    i2h_reset, i2h_update, i2h_fresh = F.SliceChannel(
+        i2h, num_outputs=3, axis=axis, name=f"{step}i2h_slice"
+    )
+    h2h_reset, h2h_update, h2h_fresh = F.SliceChannel(
+        h2h, num_outputs=3, axis=axis, name=f"{step}h2h_slice"
+    )
+    reset = F.elemwise_add(i2h_reset, h2h_reset, name=f"{step}plus0")
+    reset = activate(F, reset, recurrent_activation, f"{step}r_act")
+    update = F.elemwise_add(i2h_update, h2h_update, name=f"{step}plus1")
+    update = activate(F, update, recurrent_activation, f"{step}z_act")
+    recalled = F.elemwise_mul(reset, h2h_fresh, name=f"{step}mul0")
+    fresh = F.elemwise_add(i2h_fresh, recalled, name=f"{step}plus2")
+    fresh = activate(F, fresh, activation, f"{step}h_act")
+    fresh = F.elemwise_mul(1 - update, fresh, name=f"{step}mul1")
+    kept = F.elemwise_mul(update, before, name=f"{step}mul20")
+    return F.elemwise_add(fresh, kept, name=f"{step}out")
 
 
 class LSTMPCell(_DenseCell):
@@ -292,9 +321,10 @@ class LSTMPCell(_DenseCell):
         i2h, h2h = self._products(
             F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
         )  # fmt: skip
-        hidden, cell = lstm_step(F, i2h + h2h, states[1])
+        step = self._step_prefix
+        hidden, cell = lstm_step(F, i2h, h2h, states[1], step, out="hidden")
         projected = F.FullyConnected(
-            hidden, h2r_weight, num_hidden=self._projection_size, no_bias=True, name="h2r"
+            hidden, h2r_weight, num_hidden=self._projection_size, no_bias=True, name=f"{step}out"
         )
         return projected, [projected, cell]
 

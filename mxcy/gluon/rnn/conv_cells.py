@@ -77,8 +77,9 @@ class _ConvCell(StepCell):
 
     def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
         shared = {"num_filter": self._gates * self._hidden_channels, "layout": self._layout}
-        i2h = F.Convolution(inputs, i2h_weight, i2h_bias, **self._i2h, **shared, name="i2h")
-        h2h = F.Convolution(states[0], h2h_weight, h2h_bias, **self._h2h, **shared, name="h2h")
+        i2h_name, h2h_name = (f"{self._step_prefix}{name}" for name in ("i2h", "h2h"))
+        i2h = F.Convolution(inputs, i2h_weight, i2h_bias, **self._i2h, **shared, name=i2h_name)
+        h2h = F.Convolution(states[0], h2h_weight, h2h_bias, **self._h2h, **shared, name=h2h_name)
         return self._step(F, i2h, h2h, states)
 
     @property
@@ -99,7 +100,7 @@ class _ConvRNN:
         return "conv_rnn"
 
     def _step(self, F, i2h, h2h, states):
-        output = activate(F, i2h + h2h, self._activation)
+        output = activate(F, i2h + h2h, self._activation, f"{self._step_prefix}out")
         return output, [output]
 
 
@@ -110,7 +111,9 @@ class _ConvLSTM:
         return "conv_lstm"
 
     def _step(self, F, i2h, h2h, states):
-        hidden, cell = lstm_step(F, i2h + h2h, states[1], self._activation, axis=self._axis)
+        hidden, cell = lstm_step(
+            F, i2h, h2h, states[1], self._step_prefix, self._activation, axis=self._axis
+        )
         return hidden, [hidden, cell]
 
 
@@ -121,7 +124,9 @@ class _ConvGRU:
         return "conv_gru"
 
     def _step(self, F, i2h, h2h, states):
-        output = gru_step(F, i2h, h2h, states[0], self._activation, axis=self._axis)
+        output = gru_step(
+            F, i2h, h2h, states[0], self._step_prefix, self._activation, axis=self._axis
+        )
         return output, [output]
 
 

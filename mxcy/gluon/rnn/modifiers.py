@@ -35,13 +35,16 @@ class DropoutCell(StepCell):
 
     def hybrid_forward(self, F, inputs, states):
         if self._rate > 0:
-            inputs = F.Dropout(data=inputs, p=self._rate, axes=self._axes)
+            name = f"{self._step_prefix}fwd"
+            inputs = F.Dropout(data=inputs, p=self._rate, axes=self._axes, name=name)
         return inputs, states
 
     def unroll(
         self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
     ):
-        if isinstance(inputs, (list, tuple)):
+        if merge_outputs:
+            inputs = sequences.as_array(inputs, layout)
+        if isinstance(inputs, (list, tuple)) or merge_outputs is False:
             return super().unroll(
                 length, inputs, begin_state, layout, merge_outputs, valid_length
             )  # fmt: skip
@@ -166,7 +169,7 @@ class ResidualCell(ModifierCell):
 
     def hybrid_forward(self, F, inputs, states):
         output, states = self.base_cell(inputs, states)
-        return output + inputs, states
+        return F.elemwise_add(output, inputs, name=f"{self._step_prefix}fwd"), states
 
     def unroll(
         self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
@@ -185,7 +188,10 @@ class ResidualCell(ModifierCell):
             steps = sequences.as_steps(
                 sequences.masked(steps, valid_length, layout), length, layout
             )  # fmt: skip
-        outputs = [output + step for output, step in zip(outputs, steps, strict=True)]
+        F = sequences.operators_of(steps)
+        outputs = [
+            F.elemwise_add(output, step) for output, step in zip(outputs, steps, strict=True)
+        ]
         return finished(outputs, length, layout, merge_outputs), states
 
 

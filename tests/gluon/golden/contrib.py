@@ -154,6 +154,26 @@ def unrolled(mx, name):
     return [array.asnumpy().tolist() for array in (outputs, *states)]
 
 
+CELLS = {
+    "rnn": lambda mx: mx.gluon.rnn.RNNCell(3, prefix="c_"),
+    "lstm": lambda mx: mx.gluon.rnn.LSTMCell(3, prefix="c_"),
+    "gru": lambda mx: mx.gluon.rnn.GRUCell(3, prefix="c_"),
+    "lstmp": lambda mx: mx.gluon.contrib.rnn.LSTMPCell(3, 2, prefix="c_"),
+    "conv_lstm": lambda mx: mx.gluon.contrib.rnn.Conv1DLSTMCell((2, 4), 3, 3, 3, prefix="c_"),
+    "dropout": lambda mx: mx.gluon.rnn.DropoutCell(0.3, prefix="c_"),
+    "residual": lambda mx: mx.gluon.rnn.ResidualCell(mx.gluon.rnn.RNNCell(3, prefix="c_")),
+    "zoneout": lambda mx: mx.gluon.rnn.ZoneoutCell(mx.gluon.rnn.RNNCell(3, prefix="c_"), 0.1, 0.1),
+}
+
+
+def unrolled_names(mx, name):
+    """The names of the outputs of two steps of a cell, and of all operators in them."""
+    with mx.name.NameManager():
+        outputs, states = CELLS[name](mx).unroll(2, mx.sym.var("x"), merge_outputs=False)
+    group = mx.sym.Group([*outputs, *states])
+    return [group.list_outputs(), group.get_internals().list_outputs()]
+
+
 def estimated(mx, resumed=False):
     """What an estimator tells, computes and saves."""
     estimators = mx.gluon.contrib.estimator
@@ -250,6 +270,7 @@ def everything(mx):
     return {
         "layers": {name: layer(mx, name) for name in LAYERS},
         "unrolled": {name: unrolled(mx, name) for name in UNROLLED},
+        "names": {name: unrolled_names(mx, name) for name in CELLS},
         "ctc": {name: ctc(mx, name) for name in CTC},
         "estimated": estimated(mx),
         "resumed": estimated(mx, True),
