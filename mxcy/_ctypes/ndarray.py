@@ -196,8 +196,10 @@ class NDArrayBase:
 
     def become(self, other):
         """Share memory, shape and type of another array, as an unpickled, still blank one must."""
-        if not self.blank or other.blank:
-            raise MXNetError("a blank array can become one that is not, nothing else")
+        if (not self.blank and self.size) or other.blank:
+            raise MXNetError(
+                "a blank array, or one without elements, can become another, nothing else"
+            )
         for name in NDArrayBase.__slots__:
             setattr(self, name, getattr(other, name))
         self.node, self.node_index = None, 0

@@ -373,8 +373,8 @@ cdef class NDArrayBase:
 
     def become(self, NDArrayBase other not None):
         """Share memory, shape and type of another array, as an unpickled, still blank one must."""
-        if self.layout is not None or other.layout is None:
-            raise MXNetError("a blank array can become one that is not, nothing else")
+        if (self.layout is not None and self.layout.size != 0) or other.layout is None:
+            raise MXNetError("a blank array, or one without elements, can become another, nothing else")
         self.storage, self.data, self.layout = other.storage, other.data, other.layout
         self.dtype_code, self.writable = other.dtype_code, other.writable
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from mxcy import autograd, dtypes, initializer, symbol
+from mxcy import autograd, dtypes, initializer, older_paths, symbol
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, current_context
@@ -13,6 +13,8 @@ from mxcy.ndarray import NDArray
 from mxcy.profiler.scopes import scope
 
 __all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
+
+__getattr__ = older_paths.offer(__name__, "mxcy.gluon", ("ParameterDict",))
 
 tensor_types = (NDArray,)
 

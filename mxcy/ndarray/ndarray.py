@@ -43,8 +43,9 @@ class NDArray(_front.NDArrayBase):
 
     Parameters
     ----------
-    handle : NDArray
-        What another array's `handle` gives; the new array shares its memory.
+    handle : NDArray or None
+        What another array's `handle` gives; the new array shares its memory. With None it has no
+        elements until `__setstate__` gives it some: so MXNet's pickles make arrays.
     writable : bool
         Whether the new array may be written to.
     """
@@ -54,7 +55,9 @@ class NDArray(_front.NDArrayBase):
     # NumPy leaves mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
 
-    def __init__(self, handle=None, writable=True):
+    def __init__(self, handle=(), writable=True):
+        if handle is None:
+            handle = state.without_elements()
         if not isinstance(handle, NDArray):
             raise TypeError("make arrays with mx.nd.array, mx.nd.zeros and the like")
         self.become(handle)

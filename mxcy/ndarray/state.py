@@ -13,7 +13,9 @@ from mxcy.context import cpu
 from mxcy.ndarray import serialization
 from mxcy.ndarray.blocks import Block, to_dense
 
-__all__ = ["array_of", "blank", "block_of", "reduce_array", "restore_array"]
+__all__ = [
+    "array_of", "blank", "block_of", "reduce_array", "restore_array", "without_elements"
+]  # fmt: skip
 
 _told: set = set()  # the storage types whose arrays were read
 
@@ -71,7 +73,7 @@ def restore_array(array, state):
     Parameters
     ----------
     array : NDArray
-        Made by `blank`.
+        Made by `blank`, or without elements.
     state : dict
         ``'handle'`` holds the bytes of one array.
 
@@ -87,6 +89,11 @@ def restore_array(array, state):
     if block is None:
         raise MXNetError("<pickled array>: holds no array")
     array.become(array_of(block))
+
+
+def without_elements():
+    """An array of shape (0,); `restore_array` may give it elements, as to a blank one."""
+    return _front.from_numpy(np.zeros(0, np.float32), dtypes.code_of("float32"), cpu())
 
 
 def blank(cls):

@@ -2,11 +2,14 @@
 
 import os
 
+from mxcy import older_paths
 from mxcy.ndarray import serialization
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.state import array_of, block_of
 
 __all__ = ["load", "load_frombuffer", "save"]
+
+__getattr__ = older_paths.offer(__name__, "mxcy.ndarray", ("array", "empty", "zeros"))
 
 
 def save(fname, data, format=None):

@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 
-from mxcy import env
+from mxcy import env, older_paths
 from mxcy import ndarray as nd
 
 __all__ = ["Optimizer", "Test", "create", "register"]
+
+__getattr__ = older_paths.offer(__name__, "mxcy.optimizer")
 
 
 class Optimizer:

@@ -1,5 +1,6 @@
 """The class Symbol: outputs of operations that are described, not computed."""
 
+from mxcy import older_paths
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
 from mxcy.graph.node import topological
@@ -7,6 +8,12 @@ from mxcy.symbol import attributes, compose, inference, running, text
 from mxcy.util import is_np_shape
 
 __all__ = ["Symbol", "Group"]
+
+_MADE_BESIDE = (
+    "Variable", "arange", "eye", "full", "histogram", "hypot", "linspace", "load", "load_json",
+    "maximum", "minimum", "ones", "pow", "power", "split_v2", "var", "zeros",
+)  # fmt: skip
+__getattr__ = older_paths.offer(__name__, "mxcy.symbol", _MADE_BESIDE)
 
 
 class Symbol:
@@ -22,7 +29,7 @@ class Symbol:
     __hash__ = None  # type: ignore[assignment]  # == makes a symbol
 
     def __init__(self, handle):
-        self._entries = list(handle)
+        self._entries = list(handle or ())  # None: MXNet's pickles go on with `__setstate__`
 
     # --- what it is made of ----------------------------------------------------------------------
 

@@ -1,0 +1,35 @@
+"""Names that MXNet offers in a module, though they are made in its neighbours here.
+
+Programs import them from there, and pickles that MXNet has written name them so.
+"""
+
+from importlib import import_module
+
+__all__ = ["offer"]
+
+
+def offer(module, package, names=None):
+    """Make the function that finds a module's further names in a package.
+
+    Parameters
+    ----------
+    module : str
+        The module's name, for messages.
+    package : str
+        Where the names are public.
+    names : tuple of str, optional
+        Which of them; all by default.
+
+    Returns
+    -------
+    callable
+        The module's ``__getattr__``.
+    """
+
+    def find(name):
+        source = import_module(package)
+        if name not in (source.__all__ if names is None else names):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return getattr(source, name)
+
+    return find
