@@ -7,6 +7,7 @@ import numpy as np
 from mxcy import dtypes
 from mxcy.base import MXNetError
 from mxcy.files import local_path
+from mxcy.io.lines import LinesLoader
 from mxcy.io.loader_iter import MXDataIter
 from mxcy.ops.attrs import Bool, Shape, UInt
 
@@ -78,7 +79,7 @@ def CSVIter(
         raise MXNetError(f"CSVIter: {data_csv} has {len(data)} lines, {label_csv} {len(label)}")
     if label_shape == (1,):
         label = label.reshape(-1)
-    loader = _LinesLoader(data, label, UInt.parse(batch_size), Bool.parse(round_batch))
+    loader = LinesLoader(data, label, UInt.parse(batch_size), Bool.parse(round_batch))
     return MXDataIter(loader, data_name=data_name, label_name=label_name)
 
 
@@ -99,34 +100,3 @@ def _read(paths, shape, dtype):
             )
         tables.append(table)
     return np.concatenate(tables).reshape(-1, *shape)
-
-
-class _LinesLoader:
-    """Batches of lines in their order."""
-
-    def __init__(self, data, label, batch_size, round_batch):
-        self._data, self._label, self._round = data, label, round_batch
-        self._batch_size = batch_size
-        self.data_shape = (batch_size, *data.shape[1:])
-        self.label_shape = (batch_size, *label.shape[1:])
-        self.data_dtype, self.label_dtype = data.dtype.type, label.dtype.type
-        self._start = 0
-        self._rows = np.zeros(batch_size, np.int64)
-
-    def restart(self):
-        # After a rounded last batch the first lines have been seen already.
-        over = self._start - len(self._data)
-        self._start = over % len(self._data) if self._round and over > 0 else 0
-
-    def load(self):
-        if self._start >= len(self._data):
-            return None
-        rows = np.arange(self._start, self._start + self._batch_size)
-        pad = max(0, int(rows[-1]) + 1 - len(self._data))
-        if self._round:
-            rows %= len(self._data)
-        else:
-            rows[self._batch_size - pad :] = self._rows[self._batch_size - pad :]
-        self._rows = rows
-        self._start += self._batch_size
-        return self._data[rows], self._label[rows], pad, rows

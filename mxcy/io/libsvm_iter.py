@@ -1,11 +1,13 @@
 """Batches of the sparse lines of LibSVM's format."""
 
+import copy
 import math
 
 import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.files import local_path
+from mxcy.io.lines import LinesLoader
 from mxcy.io.loader_iter import MXDataIter
 from mxcy.io.parameters import BATCHES, Parameter, dtype_of, iterator, parsed
 from mxcy.ops.attrs import REQUIRED, Int, Shape, Str
@@ -59,12 +61,12 @@ def LibSVMIter(**kwargs):
             raise MXNetError(
                 f"LibSVMIter: {o.data_libsvm} has {len(data)} lines, {o.label_libsvm} {len(lines)}"
             )
-        label = lines.dense(np.arange(len(data)))
+        label = lines[np.arange(len(data))]
     elif o.label_shape != (1,):
         raise MXNetError(f"LibSVMIter: label_shape {o.label_shape} needs label_libsvm")
     step = -(-len(data) // o.num_parts)
-    part = np.arange(step * o.part_index, min(step * (o.part_index + 1), len(data)))
-    loader = _LinesLoader(data, label, part, o.batch_size, o.round_batch)
+    part = slice(step * o.part_index, step * (o.part_index + 1))
+    loader = LinesLoader(data.part(part), label[part], o.batch_size, o.round_batch)
     return MXDataIter(loader, data_name=o.data_name, label_name=o.label_name)
 
 
@@ -72,7 +74,7 @@ class _Lines:
     """The lines of files, in compressed rows."""
 
     def __init__(self, paths, shape, dtype):
-        self.shape, self._dtype = shape, dtype
+        self._shape, self.dtype = shape, np.dtype(dtype)
         labels, ends, columns, values = [], [0], [], []
         for path in paths.split(";"):
             for number, line in enumerate(_text(path), 1):
@@ -91,8 +93,8 @@ class _Lines:
                     ) from None
                 ends.append(len(columns))
         self.labels = np.array(labels, dtype)
-        self._ends, self._columns = np.array(ends), np.array(columns, np.int64)
-        self._values = np.array(values, dtype)
+        self._begins, self._ends = np.array(ends[:-1], np.int64), np.array(ends[1:], np.int64)
+        self._columns, self._values = np.array(columns, np.int64), np.array(values, dtype)
         if columns and not 0 <= min(columns) <= max(columns) < math.prod(shape):
             raise MXNetError(
                 f"LibSVMIter: {paths} has columns from {min(columns)} to {max(columns)}, which do "
@@ -100,15 +102,27 @@ class _Lines:
             )
 
     def __len__(self):
-        return len(self.labels)
+        return len(self._ends)
 
-    def dense(self, rows):
+    @property
+    def shape(self):
+        """The shape of all lines together."""
+        return (len(self), *self._shape)
+
+    def part(self, lines):
+        """Some of the lines, by a slice."""
+        made = copy.copy(self)
+        made._begins, made._ends = self._begins[lines], self._ends[lines]
+        return made
+
+    def __getitem__(self, rows):
         """Some lines as an array of the shape after the axis of lines."""
-        made = np.zeros((len(rows), math.prod(self.shape)), self._dtype)
-        for place, row in enumerate(rows):
-            part = slice(self._ends[row], self._ends[row + 1])
-            made[place, self._columns[part]] = self._values[part]
-        return made.reshape(-1, *self.shape)
+        made = np.zeros((len(rows), math.prod(self._shape)), self.dtype)
+        for place, (begin, end) in enumerate(
+            zip(self._begins[rows], self._ends[rows], strict=True)
+        ):
+            made[place, self._columns[begin:end]] = self._values[begin:end]
+        return made.reshape(-1, *self._shape)
 
 
 def _text(path):
@@ -117,29 +131,3 @@ def _text(path):
             return file.readlines()
     except OSError as error:
         raise MXNetError(f"LibSVMIter: cannot read {path}: {error.strerror}") from None
-
-
-class _LinesLoader:
-    """Batches of lines in their order."""
-
-    def __init__(self, data, label, part, batch_size, round_batch):
-        self._data, self._label, self._part, self._round = data, label, part, round_batch
-        self._batch_size, self._start = batch_size, 0
-        self.data_shape = (batch_size, *data.shape)
-        self.label_shape = (batch_size, *label.shape[1:])
-        self.data_dtype, self.label_dtype = data.labels.dtype.type, label.dtype.type
-
-    def restart(self):
-        self._start = 0
-
-    def load(self):
-        count = len(self._part)
-        if self._start >= count:
-            return None
-        places = np.arange(self._start, self._start + self._batch_size)
-        pad = max(0, self._start + self._batch_size - count)
-        self._start += self._batch_size
-        if pad and not self._round:
-            places = np.minimum(places, count - 1)
-        rows = self._part[places % count]
-        return self._data.dense(rows), self._label[rows], pad, rows
