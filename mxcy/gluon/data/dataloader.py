@@ -8,12 +8,16 @@ from mxcy import ndarray as nd
 from mxcy import util
 from mxcy.context import cpu_pinned, cpu_shared
 from mxcy.gluon.data.process_pool import Batches, ProcessPool
+from mxcy.gluon.data.queues import ConnectionWrapper, Queue, SimpleQueue
 from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from mxcy.gluon.data.thread_pool import OrderedResults, ThreadPool
 from mxcy.gluon.data.worker import semantics
 from mxcy.ndarray import NDArray, sharing
 
-__all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
+__all__ = [
+    "ConnectionWrapper", "DataLoader", "DataLoaderV1", "Queue", "SimpleQueue",
+    "default_batchify_fn", "default_mp_batchify_fn",
+]  # fmt: skip
 
 sharing.register()
 
@@ -206,6 +210,36 @@ class DataLoader:
     def __del__(self):
         if getattr(self, "_pool", None) is not None:
             self._pool.close()
+
+
+class DataLoaderV1(DataLoader):
+    """The loader of older programs: `DataLoader` with the parameters it had then.
+
+    Parameters
+    ----------
+    dataset, batch_size, shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers
+        See `DataLoader`.
+    pin_memory, pin_device_id
+        See `DataLoader`.
+    """
+
+    def __init__(
+        self,
+        dataset,
+        batch_size=None,
+        shuffle=False,
+        sampler=None,
+        last_batch=None,
+        batch_sampler=None,
+        batchify_fn=None,
+        num_workers=0,
+        pin_memory=False,
+        pin_device_id=0,
+    ):
+        super().__init__(
+            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler, batchify_fn,
+            num_workers, pin_memory, pin_device_id,
+        )  # fmt: skip
 
 
 def _batch_sampler(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):
