@@ -5,8 +5,12 @@ import sys
 
 import numpy as np
 
+from mxcy import older_paths
+
 __all__ = ["MXNetError", "NotImplementedForSymbol", "data_dir", "data_dir_default", "kernel_error"]
 __all__ += ["caller", "numeric_types", "integer_types", "stored_text", "string_types"]
+
+__getattr__ = older_paths.offer(__name__, "mxcy.c_interface")
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OURS = (_PACKAGE, "<operator ", "<symbol ", "<mxcy.")  # files, and functions made while running

@@ -1,5 +1,7 @@
 """Small modules of MXNet's interface: devices, loggers, kinds of errors, old schedulers, CUDA."""
 
+import array
+import ctypes
 import logging
 import re
 
@@ -75,3 +77,24 @@ def test_old_schedule(caplog):
 def test_no_cuda():
     with pytest.raises(mx.MXNetError, match="CudaModule: mxcy computes on CPUs"):
         mx.rtc.CudaModule("__global__ void f() {}", exports=["f"])
+
+
+def test_calls_of_c_functions():
+    base = mx.base
+    assert base.py_str(base.c_str("naïve").value) == "naïve"
+    assert [base.py_str(text) for text in base.c_str_array(["a", "ä"])] == ["a", "ä"]
+    assert list(base.c_array(base.mx_uint, [3, 4])) == [3, 4]
+    numbers = array.array("f", [1, 2])
+    base.c_array_buf(base.mx_float, numbers)[1] = 5
+    assert numbers[1] == 5
+    text = ctypes.create_string_buffer(b"abc")
+    pointer = ctypes.cast(text, ctypes.POINTER(ctypes.c_char))
+    assert base.ctypes2buffer(pointer, 2) == bytearray(b"ab")
+    with pytest.raises(TypeError, match="char pointer"):
+        base.ctypes2buffer(b"ab", 2)
+    assert base.check_call(0) is None
+    with pytest.raises(mx.MXNetError):
+        base.check_call(-1)
+    assert base.error_types is mx.error.error_types and base.register_error is mx.error.register
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        base.nothing  # noqa: B018
