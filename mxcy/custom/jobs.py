@@ -41,15 +41,15 @@ def _windows(arrays, context, writable):
     return [None if array is None else _window(array, context, writable) for array in arrays]
 
 
-def _failed(described, method, error):
-    """The MXNetError for an exception in a method, with the line that raised it."""
+def _told(method, error):
+    """The text for an exception in a method, with the line that raised it."""
     where = [
-        f"{os.path.basename(frame.filename)}:{frame.lineno}"
+        f" ({os.path.basename(frame.filename)}:{frame.lineno})"
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith((_OURS, "<"))
     ]
-    made = records.property_error(described.op_type, method, error)
-    return MXNetError(f"{made.args[0]} ({where[-1]})") if where else made
+    kind = "" if isinstance(error, MXNetError) else f"{type(error).__name__}: "
+    return f"{method}: {kind}{error}{where[-1] if where else ''}"
 
 
 def _push(described, method, work, reads, writes, train, context):
@@ -57,7 +57,6 @@ def _push(described, method, work, reads, writes, train, context):
 
     It puts the arrays that have to be settled at the end into the list `settling`.
     """
-    place = caller()
 
     def job(completion):
         settling, text = [], None
@@ -66,7 +65,7 @@ def _push(described, method, work, reads, writes, train, context):
             with context:
                 work(settling)
         except BaseException as error:
-            text = f"{_failed(described, method, error).args[0]} (called at {place})"
+            text = _told(method, error)
         finally:
             _front.set_recording(before[0])
             _front.set_training(before[1])
@@ -74,14 +73,14 @@ def _push(described, method, work, reads, writes, train, context):
             try:
                 array.wait_to_write()
             except Exception as error:
-                text = text or f"{_failed(described, method, error).args[0]} (called at {place})"
+                text = text or _told(method, error)
         completion(text) if text else completion()
 
     def start(completion):
         _threads.submit(lambda: job(completion))
 
     _front.push(
-        start, list(reads), list(writes), f"{records.NAME} ({described.op_type})", place, 0,
+        start, list(reads), list(writes), f"{records.NAME} ({described.op_type})", caller(), 0,
         "async", context.device_typeid, context.device_id,
     )  # fmt: skip
 
@@ -142,7 +141,8 @@ def _make_operator(described, ins, context):
             context, [list(array.shape) for array in ins], [array.dtype_code for array in ins]
         )
     except Exception as error:
-        raise _failed(described, "create_operator", error) from error
+        where = f"Error in operator {records.NAME} ({described.op_type}): "
+        raise MXNetError(where + _told("create_operator", error)) from error
 
 
 # --- the two operators ---------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import os
 import threading
 from collections import deque
 
-from mxcy import _front, forks
+from mxcy import _front
 
 __all__ = ["Threads"]
 
@@ -20,7 +20,7 @@ class Threads:
     """
 
     def __init__(self):
-        self._lock = forks.guard(threading.Lock())
+        self._lock = threading.Lock()
         self._come = threading.Semaphore(0)
         self._jobs: deque = deque()
         self._idle = self._count = self._started = 0
@@ -41,9 +41,7 @@ class Threads:
         if grow:
             self._grow()
         elif waiting:
-            timer = threading.Timer(_PATIENCE, self._relieve, (seen,))
-            timer.daemon = True
-            timer.start()
+            self._watch(seen)
 
     def _grow(self):
         with self._lock:
@@ -51,12 +49,20 @@ class Threads:
             name = f"mxcy-custom-{self._count}"
         threading.Thread(target=self._serve, name=name, daemon=True).start()
 
+    def _watch(self, seen):
+        """Look in a while whether more jobs have been started than `seen`."""
+        timer = threading.Timer(_PATIENCE, self._relieve, (seen,))
+        timer.daemon = True
+        timer.start()
+
     def _relieve(self, seen):
-        """Start one thread more if no job has been started since `seen` had been."""
+        """Start one thread more if jobs wait and none has been started for a while."""
         with self._lock:
-            stuck = self._jobs and self._started == seen and self._count < _MOST
-        if stuck:
+            waiting, now, full = bool(self._jobs), self._started, self._count >= _MOST
+        if waiting and now == seen and not full:
             self._grow()
+        elif waiting:
+            self._watch(now)
 
     def _serve(self):
         self._mine.serves = True
@@ -72,7 +78,10 @@ class Threads:
             del job  # it holds arrays
 
     def _forget(self):
-        """In the child of a fork, where no thread of these is."""
-        self._come = threading.Semaphore(0)
+        """In the child of a fork, where none of these threads is.
+
+        The engine has finished its operations before, so that no job is left.
+        """
+        self._lock, self._come = threading.Lock(), threading.Semaphore(0)
         self._idle = self._count = 0
         self._jobs.clear()

@@ -1,0 +1,135 @@
+"""Operators in Python on every engine, after forks, and beside each other."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from tests.custom import operators  # noqa: F401  it registers them
+
+PROGRAM = """
+import os, sys, time
+import mxcy as mx
+
+spans = []
+
+class Sleep(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        begun = time.perf_counter()
+        time.sleep(0.3)
+        spans.append((begun, time.perf_counter()))
+        self.assign(out_data[0], req[0], in_data[0] + 1)
+
+@mx.operator.register("sleep")
+class SleepProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return Sleep()
+
+x = mx.nd.array([1.0])
+mx.nd.Custom(x, op_type="sleep").wait_to_read()
+spans.clear()
+found = [mx.nd.Custom(x, op_type="sleep") for _ in range(2)]
+pending = len(spans) < 2
+assert sum(y.asscalar() for y in found) == 4
+first, second = sorted(spans)
+print(pending, first[1] > second[0])
+"""
+
+
+@pytest.mark.parametrize("workers, at_once", [(1, "False"), (2, "True")])
+def test_as_many_at_once_as_there_are_workers(run_python, workers, at_once):
+    text = run_python(
+        PROGRAM, MXNET_CPU_WORKER_NTHREADS=str(workers),
+        MXNET_ENGINE_TYPE="ThreadedEnginePerDevice",
+    )  # fmt: skip
+    assert text.split() == ["True", at_once]
+
+
+def test_naive_engine_computes_at_the_call(run_python):
+    assert run_python(PROGRAM, MXNET_ENGINE_TYPE="NaiveEngine").split() == ["False", "False"]
+
+
+def test_errors_of_the_naive_engine_come_at_the_call(run_python):
+    code = """
+from tests.custom import operators
+import mxcy as mx
+x = mx.nd.array([1.0])
+try:
+    mx.nd.Custom(x, op_type="test_broken", where="forward")
+except mx.MXNetError as error:
+    print(error)
+"""
+    assert "forward: ValueError: it rains" in run_python(code, MXNET_ENGINE_TYPE="NaiveEngine")
+
+
+def test_after_a_fork(run_python):
+    code = """
+import os
+from tests.custom import operators
+import mxcy as mx
+x = mx.nd.array([3.0])
+print(mx.nd.Custom(x, op_type="test_square").asscalar(), flush=True)
+child = os.fork()
+if child == 0:
+    print(mx.nd.Custom(x + 1, op_type="test_square").asscalar(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(mx.nd.Custom(x + 2, op_type="test_square").asscalar())
+"""
+    assert run_python(code).split() == ["9.0", "16.0", "25.0"]
+
+
+def test_a_fork_waits_for_operators(run_python):
+    code = (
+        PROGRAM.partition("x = mx")[0]
+        + """
+y = mx.nd.Custom(mx.nd.array([1.0]), op_type="sleep")
+child = os.fork()
+if child == 0:
+    print(y.asscalar(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(y.asscalar())
+"""
+    )
+    assert run_python(code).split() == ["2.0", "2.0"]
+
+
+def test_what_nobody_waited_for_is_done_at_exit(run_python):
+    code = (
+        PROGRAM.partition("x = mx")[0]
+        + """
+class Told(Sleep):
+    def forward(self, *args, **kwargs):
+        super().forward(*args, **kwargs)
+        print("done", flush=True)
+
+SleepProp.create_operator = lambda *args: Told()
+y = mx.nd.Custom(mx.nd.array([1.0]), op_type="sleep")
+"""
+    )
+    assert run_python(code).split() == ["done"]
+
+
+def test_an_operator_that_waits_for_another():
+    """It reads an array that it was not given, which is computed behind it in the queue."""
+
+    class Reader(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            assert called.wait(20)
+            self.assign(out_data[0], req[0], in_data[0] + later[0])
+
+    @mx.operator.register("test_reader")
+    class ReaderProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            return Reader()
+
+    if mx.engine.stats()["type"] == "NaiveEngine":
+        pytest.skip("NaiveEngine has no queue")
+    later, called = [], threading.Event()
+    x = mx.nd.array([3.0])
+    y = mx.nd.Custom(x, op_type="test_reader")
+    later.append(mx.nd.Custom(x, op_type="test_square"))
+    called.set()
+    np.testing.assert_array_equal(y.asnumpy(), [12])
