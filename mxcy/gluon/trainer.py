@@ -55,7 +55,7 @@ class Trainer:
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = None
-        self._kvstore = self._update_on_kvstore = None
+        self._kvstore = self._update_on_kvstore = self._contexts = None
         self._in_store = set()  # the indices of the parameters that it knows
         for parameter in self._params:
             parameter._trainer = self
@@ -71,9 +71,9 @@ class Trainer:
             return optimizer
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
-    def _prepare(self):
+    def _init_kvstore(self):
         """Choose the store, and make an updater for each context, or let the store have one."""
-        contexts = self._contexts()
+        contexts = self._contexts = self._find_contexts()
         named = {parameter.name: parameter for parameter in self._params}
         store, on_store = choose_store(self._asked_kvstore, len(contexts), named)
         asked = self._asked_update_on_kvstore
@@ -91,7 +91,7 @@ class Trainer:
         copies = 0 if on_store else max(1, len(contexts))
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
 
-    def _contexts(self):
+    def _find_contexts(self):
         """The contexts that all parameters are on."""
         contexts = None
         for parameter in self._params:
@@ -114,7 +114,7 @@ class Trainer:
 
     def _ready(self):
         if self._updaters is None:
-            self._prepare()
+            self._init_kvstore()
 
     # -- the optimizer ----------------------------------------------------------------------------
 
@@ -160,10 +160,10 @@ class Trainer:
         """
         self._ready()
         self._optimizer.rescale_grad = self._scale / batch_size
-        if not ignore_stale_grad:
+        if self._update_on_kvstore and not ignore_stale_grad:
             self._refuse_stale()
-        self._allreduce()
-        self._update()
+        self._allreduce_grads()
+        self._update(ignore_stale_grad)
 
     def allreduce_grads(self):
         """Add up gradients over all contexts, for use with `update`."""
@@ -172,7 +172,7 @@ class Trainer:
             "allreduce_grads() when parameters are updated on kvstore is not supported. "
             "Try setting `update_on_kvstore` to False when creating trainer."
         )
-        self._allreduce()
+        self._allreduce_grads()
 
     def update(self, batch_size, ignore_stale_grad=False):
         """Change the parameters, without adding up gradients first; see `allreduce_grads`.
@@ -188,15 +188,14 @@ class Trainer:
             "Try setting `update_on_kvstore` to False when creating trainer."
         )
         self._optimizer.rescale_grad = self._scale / batch_size
-        if not ignore_stale_grad:
-            self._refuse_stale()
-        self._update()
+        self._update(ignore_stale_grad)
 
     def _trained(self):
         """The parameters that have gradients, with their indices."""
         return [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
 
-    def _allreduce(self):
+    def _allreduce_grads(self):
+        """Add up gradients; trainers over several processes override it under this name."""
         if self._kvstore is None:
             return
         self._share_weights()
@@ -205,8 +204,10 @@ class Trainer:
             # The first layers are needed first in the next step.
             self._kvstore.pushpull(i, parameter.list_grad(), priority=-i, **out)
 
-    def _update(self):
+    def _update(self, ignore_stale_grad=False):
         """Change what has new gradients; what the store has changed is only marked as done."""
+        if not ignore_stale_grad:
+            self._refuse_stale()
         work = [([], [], []) for _ in self._updaters]
         for i, parameter in self._trained():
             arrays = parameter.list_data()

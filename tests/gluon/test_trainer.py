@@ -287,3 +287,18 @@ def test_a_store_of_ones_own_that_runs_the_optimizer():
 def test_stores_for_several_machines_are_refused_at_once():
     with pytest.raises(ValueError, match="got 'dist_sync'.*several machines"):
         gluon.Trainer([parameter()], "sgd", kvstore="dist_sync")
+
+
+def test_subclasses_may_add_up_gradients_themselves():
+    class Doubling(gluon.Trainer):
+        def _allreduce_grads(self):
+            for parameter in self._params:
+                for gradient in parameter.list_grad():
+                    gradient *= 2
+
+    x = parameter()
+    trainer = Doubling([x], "sgd", {"learning_rate": 1}, kvstore=None)
+    backward(x)
+    trainer.step(1)
+    assert x.data().asnumpy().tolist() == [-2, -2]
+    assert trainer._contexts == [mx.cpu()] and trainer._kvstore is None
