@@ -295,6 +295,16 @@ typedef struct {
   int64_t inner;
 } mx_scan_params;
 
+/* planes of `source` extents brought to `target` ones by lines, or back if `transposed`;
+ * `aligned`: the first and the last points meet, not the areas */
+typedef struct {
+  int64_t planes;
+  int64_t source[2];
+  int64_t target[2];
+  int32_t aligned;
+  int32_t transposed;
+} mx_resample_params;
+
 /* images read at places between pixels; `affine`: matrices take the place of grids */
 typedef struct {
   int64_t batch;

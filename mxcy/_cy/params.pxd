@@ -228,6 +228,14 @@ cdef extern from "params.gen.h" nogil:
         int64_t outer
         int64_t extent
         int64_t inner
+    # planes of `source` extents brought to `target` ones by lines, or back if `transposed`;
+    # `aligned`: the first and the last points meet, not the areas
+    ctypedef struct mx_resample_params:
+        int64_t planes
+        int64_t source[2]
+        int64_t target[2]
+        int32_t aligned
+        int32_t transposed
     # images read at places between pixels; `affine`: matrices take the place of grids
     ctypedef struct mx_sampler_params:
         int64_t batch

@@ -265,6 +265,12 @@ SEQUENCE = Params(
 )
 SCAN = Params("scan", "running sums along a dimension", outer="i64", extent="i64", inner="i64")
 
+RESAMPLE = Params(
+    "resample",
+    "planes of `source` extents brought to `target` ones by lines, or back if `transposed`;"
+    " `aligned`: the first and the last points meet, not the areas",
+    planes="i64", source="i64[2]", target="i64[2]", aligned="i32", transposed="i32",
+)  # fmt: skip
 SAMPLER = Params(
     "sampler",
     "images read at places between pixels; `affine`: matrices take the place of grids",

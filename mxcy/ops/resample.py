@@ -9,7 +9,8 @@ import math
 from mxcy.ops.attrs import Bool, Enum, FloatOrNone, Int, Shape
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, sample
+from mxcy.ops.params import RESAMPLE
+from mxcy.ops.record import native, op, sample
 
 __all__ = []
 
@@ -46,6 +47,32 @@ def _matrix(xp, kind, source, target):
     return _interpolation(xp, source, target, kind == "aligned")
 
 
+def _kernel(given, refuse=None):
+    """The native kernel; ``given(a, ins, outs)`` is (small, large, aligned, transposed)."""
+
+    def params(a, ins, outs):
+        small, large, aligned, transposed = given(a, ins, outs)
+        return {
+            "planes": math.prod(small.shape[:2]), "source": small.shape[2:],
+            "target": large.shape[2:], "aligned": aligned, "transposed": transposed,
+        }  # fmt: skip
+
+    def when(a, ins, outs):
+        if 0 in ins[0].shape:
+            return "no pixels"
+        return refuse(a) if refuse else None
+
+    return native(
+        "resample", struct=RESAMPLE, params=params, when=when,
+        work=lambda a, ins, outs: 2 * max(ins[0].size, outs[0].size),
+    )  # fmt: skip
+
+
+def _roles(a, ins, outs):
+    pair = (outs[0], ins[0]) if a.transposed else (ins[0], outs[0])
+    return (*pair, a.kind == "aligned", a.transposed)
+
+
 @op("_resample")
 class Resample:
     """An image (batch, channels, height, width) in another size, or the gradient of that.
@@ -63,7 +90,11 @@ class Resample:
         sample((2, 3, 4, 5), kind="aligned", size=(7, 3), source=(4, 5)),
         sample((2, 3, 7, 3), kind="half_pixel", size=(7, 3), source=(4, 5), transposed=True),
         sample((1, 2, 5, 6), kind="average", size=(3, 4), source=(5, 6)),
+        sample((2, 3, 9, 40), kind="half_pixel", size=(9, 40), source=(5, 17), transposed=True),
+        sample((2, 3, 3, 2), kind="aligned", size=(3, 2), source=(7, 9), transposed=True),
     )
+
+    kernels = (_kernel(_roles, lambda a: "averages" if a.kind == "average" else None),)
 
     def infer(a, data):
         require_float(data, "data")
@@ -164,7 +195,11 @@ class BilinearResize2D:
         sample((1, 2, 4, 4), (1, 1, 6, 3), mode="like"),
         sample((1, 1, 5, 6), mode="to_odd_up"),
         sample((1, 1, 3, 3), height=1, width=1),
+        sample((2, 3, 6, 17), height=15, width=40, align_corners=False),
+        sample((2, 3, 17, 40), height=5, width=19),
     )
+
+    kernels = (_kernel(lambda a, ins, outs: (ins[0], outs[0], a.align_corners, False)),)
 
     def arguments(a):
         return ("data", "like") if a.mode == "like" else ("data",)
