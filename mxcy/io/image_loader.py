@@ -105,7 +105,11 @@ class ImageBatches:
         pad = 0
         if self._ends.count is not None and self._given > self._ends.count:
             pad = self._given - self._ends.count
-            self._skip = pad if self._options.round_batch else 0
+            if self._options.round_batch:
+                self._skip = pad
+            else:
+                batch.planes[batch.filled :] = 0
+                batch.labels[batch.filled :] = 0
         return batch.data, batch.label, pad, batch.numbers
 
 

@@ -68,7 +68,7 @@ def ImageRecordIter(**kwargs):
     order of images and every random number depend on the seeds only, not on the threads.
 
     When images do not fill the last batch, `pad` of the batch tells how many were taken from the
-    next epoch, which then begins after them; without `round_batch` these places are undefined.
+    next epoch, which then begins after them; without `round_batch` these places are 0.
 
     Parameters
     ----------

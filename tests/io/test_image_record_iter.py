@@ -105,6 +105,8 @@ def test_what_fills_the_last_batch_is_left_out_of_the_next_epoch(make):
     for _ in range(2):
         *_, last = unrounded
         assert last.pad == 2 and last.index[0] == 106
+        assert last.label[0].asnumpy().tolist() == [60, 0, 0]
+        assert last.data[0][0].asnumpy().any() and not last.data[0][1:].asnumpy().any()
         unrounded.reset()
 
 
