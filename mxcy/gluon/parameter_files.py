@@ -139,14 +139,16 @@ class ParameterFiles:
         if not isinstance(loaded, dict):  # an array list without names
             loaded = {str(i): array for i, array in enumerate(loaded)}
         parameters = self._collect_params_with_prefix()
+        loaded = self._unpacked(loaded, "")
         dotted = any("." in name for name in loaded)
         if loaded and not dotted and not loaded.keys() <= parameters.keys():  # full names
-            self.collect_params().load_dict(
+            whole = self.collect_params()
+            whole.load_dict(
                 loaded,
                 ctx,
                 allow_missing,
                 ignore_extra,
-                self.prefix,
+                "" if loaded.keys() <= whole.keys() else self.prefix,
                 filename,
                 cast_dtype,
                 dtype_source,
@@ -168,3 +170,17 @@ class ParameterFiles:
                     f"Parameter '{name}' loaded from {source} is not present in the block, which "
                     f"contains parameters {brief(parameters)}. Set ignore_extra=True to ignore."
                 )
+
+    def _unpacked(self, loaded, prefix):
+        """Loaded arrays, where blocks have parameters of which files may hold several in one.
+
+        Parameters
+        ----------
+        loaded : dict of str to NDArray
+            The arrays by structural names.
+        prefix : str
+            Put before the block's names.
+        """
+        for name, child in self._children.items():
+            loaded = child._unpacked(loaded, f"{prefix}{name}.")
+        return loaded

@@ -290,6 +290,16 @@ def split_rnn_params(
     dict of str to NDArray
         By names such as ``l0_i2h_weight``: ``l`` and ``r`` stand for the directions.
     """
+    shapes = rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size)
+    found, begin = {}, 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        found[name], begin = param[begin:end].reshape(shape), end
+    return found
+
+
+def rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size):
+    """The shapes of what `split_rnn_params` returns, by name and in the operator's order."""
     from mxcy.ops.rnn_cells import CELLS
 
     rows, width = CELLS[mode].gates * hidden_size, projection_size or hidden_size
@@ -305,11 +315,7 @@ def split_rnn_params(
             shapes[f"{layer}_h2r_weight"] = (projection_size, hidden_size)
     for layer in layers:
         shapes[f"{layer}_i2h_bias"] = shapes[f"{layer}_h2h_bias"] = (rows,)
-    found, begin = {}, 0
-    for name, shape in shapes.items():
-        end = begin + math.prod(shape)
-        found[name], begin = param[begin:end].reshape(shape), end
-    return found
+    return shapes
 
 
 class HookHandle:

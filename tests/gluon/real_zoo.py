@@ -1,6 +1,8 @@
 """The half of test_real_mxnet.py that runs under a real MXNet: ``python real_zoo.py NAME HEIGHT``.
 
-Loads ``ours.params`` from the current folder into the model, prints what it computes of two
+``python real_zoo.py recurrent 0`` writes the parameters of a network with an LSTM and prints what it
+computes. Otherwise it
+loads ``ours.params`` from the current folder into the model, prints what it computes of two
 pictures, gives the parameters other values, writes them to ``theirs.params``, and prints what the
 model computes then.
 """
@@ -30,5 +32,20 @@ def main(name, height):
     print(json.dumps(found))
 
 
+def recurrent():
+    if TWO:
+        mx.npx.set_np()
+    array = mx.np.array if TWO else mx.nd.array
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.rnn.LSTM(3, 2, bidirectional=True), mx.gluon.nn.Dense(2))
+    net.initialize(mx.init.Normal(0.5))
+    found = net(array(images(4)[0]))
+    net.save_parameters("theirs.params")
+    print(json.dumps(found.asnumpy().tolist()))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    if sys.argv[1] == "recurrent":
+        recurrent()
+    else:
+        main(sys.argv[1], int(sys.argv[2]))

@@ -32,13 +32,33 @@ def height_of(name):
     return found
 
 
-@pytest.mark.parametrize("version", ["19", "20"])
-@pytest.mark.parametrize("name", NAMES)
-def test_parameters_go_both_ways(name, version, tmp_path):
-    variable = f"MXCY_REAL_MXNET_{version}"
+@pytest.fixture(params=["19", "20"])
+def real(request, tmp_path):
+    """A function ``run(name, height)`` that runs the script under one real MXNet."""
+    variable = f"MXCY_REAL_MXNET_{request.param}"
     python = os.environ.get(variable)
     if not python:
         pytest.skip(f"{variable} names no Python with a real MXNet")
+
+    def run(name, height):
+        environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(
+            [python, "-W", "ignore", str(SCRIPT), name, str(height)],
+            cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=100,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+def close(found, expected):
+    expected = np.array(expected)
+    return np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_go_both_ways(name, real, tmp_path):
     height = height_of(name)
     batch = mx.nd.array(images(height))
     net = vision.get_model(name, classes=10)
@@ -48,15 +68,17 @@ def test_parameters_go_both_ways(name, version, tmp_path):
     ours = net(batch).asnumpy()
     sent, received = tmp_path / "ours.params", tmp_path / "theirs.params"
     net.save_parameters(str(sent))
-    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [python, "-W", "ignore", str(SCRIPT), name, str(height)],
-        cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=100,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    of_ours, of_theirs = map(np.array, json.loads(done.stdout.splitlines()[-1]))
+    of_ours, of_theirs = real(name, height)
     net.load_parameters(str(received))
-    for found, expected in ((ours, of_ours), (net(batch).asnumpy(), of_theirs)):
-        assert np.abs(found - expected).max() <= 1e-4 * np.abs(expected).max()
+    assert close(ours, of_ours)
+    assert close(net(batch).asnumpy(), of_theirs)
     sent.unlink()
     received.unlink()  # hundreds of megabytes
+
+
+def test_recurrent_layers_load(real, tmp_path):
+    expected = real("recurrent", 0)
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.rnn.LSTM(3, 2, bidirectional=True), mx.gluon.nn.Dense(2))
+    net.load_parameters(str(tmp_path / "theirs.params"))
+    assert close(net(mx.nd.array(images(4)[0])).asnumpy(), expected)

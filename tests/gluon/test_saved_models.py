@@ -140,3 +140,33 @@ def test_parameters_of_rnn_are_split(make, mode, layers, options):
     assert found.keys() == parameters.keys()
     for name, array in found.items():
         np.testing.assert_array_equal(array.asnumpy(), parameters[name].data().asnumpy())
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True}, {"projection_size": 2}])
+def test_parameters_of_rnn_load_from_one_array(options, tmp_path):
+    source, target = nn.Sequential(), nn.Sequential()
+    for net in (source, target):
+        net.add(mx.gluon.rnn.LSTM(3, 2, input_size=0 if net is target else 4, **options))
+    source.initialize(mx.init.Normal(1))
+    parameters = source._collect_params_with_prefix()
+    ordered = sorted(parameters, key=lambda name: name.endswith("bias"))  # stable
+    joined = mx.nd.concat(*[parameters[n].data().reshape((-1,)) for n in ordered], dim=0)
+    mx.nd.save(str(tmp_path / "net.params"), {"0.rnn_param": joined})
+    target.load_parameters(str(tmp_path / "net.params"))
+    for name, parameter in target._collect_params_with_prefix().items():
+        expected = parameters[name].data().asnumpy()
+        np.testing.assert_array_equal(parameter.data().asnumpy(), expected)
+    mx.nd.save(str(tmp_path / "net.params"), {"0.rnn_param": joined[1:]})
+    with pytest.raises(ValueError, match="not those of 2 layers of lstm with 3 units"):
+        target.load_parameters(str(tmp_path / "net.params"))
+
+
+def test_dictionaries_with_full_names_load():
+    net = network()
+    net.initialize(mx.init.Normal(1))
+    inputs = mx.nd.ones((2, 5))
+    expected = net(inputs).asnumpy()
+    values = {name: parameter.data().copy() for name, parameter in net.collect_params().items()}
+    net.initialize(mx.init.Zero(), force_reinit=True)
+    net.load_dict(values)
+    np.testing.assert_array_equal(net(inputs).asnumpy(), expected)

@@ -1,9 +1,12 @@
 """Recurrent layers over whole sequences, by operator RNN."""
 
+import math
+
 from mxcy import ndarray
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
+from mxcy.gluon.utils import rnn_shapes, split_rnn_params
 from mxcy.ops.rnn_cells import CELLS
 from mxcy.symbol import Symbol
 
@@ -50,6 +53,19 @@ class _Layer(HybridBlock):
         for direction in ("l", "r")[: self._directions]:
             parameter = getattr(self, f"{direction}0_i2h_weight")
             parameter.shape = (parameter.shape[0], inputs.shape[2])
+
+    def _unpacked(self, loaded, prefix):
+        """MXNet 2.x has one parameter, ``rnn_param``, for all."""
+        packed = loaded.get(f"{prefix}rnn_param")
+        if packed is None:
+            return loaded
+        options = (
+            self._mode, self._num_layers, self._hidden_size, self._directions == 2,
+            self._projection_size,
+        )  # fmt: skip
+        others = {name: array for name, array in loaded.items() if array is not packed}
+        parts = unpacked_rnn(packed, *options)
+        return {**others, **{prefix + name: array for name, array in parts.items()}}
 
     def cast(self, dtype):
         """Change the element type of the parameters and of states made from now on."""
@@ -176,6 +192,20 @@ class _Layer(HybridBlock):
         if self._directions == 2:
             text += ", bidirectional"
         return f"{type(self).__name__}({text})"
+
+
+def unpacked_rnn(packed, mode, num_layers, hidden_size, bidirectional, projection_size):
+    """The parameters in one array, whose length tells the width of the inputs."""
+    options = hidden_size, bidirectional, projection_size
+    known = sum(map(math.prod, rnn_shapes(mode, num_layers, 0, *options).values()))
+    rows = CELLS[mode].gates * hidden_size * (2 if bidirectional else 1)
+    width, rest = divmod(packed.size - known, rows)
+    if rest or width <= 0:
+        raise ValueError(
+            f"rnn_param has {packed.size} values, which are not those of {num_layers} layers of "
+            f"{mode} with {hidden_size} units"
+        )
+    return split_rnn_params(packed, mode, num_layers, width, *options)
 
 
 class RNN(_Layer):
