@@ -6,6 +6,7 @@ as it is.
 """
 
 import importlib
+import os
 import sys
 import warnings
 
@@ -19,6 +20,7 @@ __all__ = ["find_real_mxnet", "install", "is_installed", "uninstall"]
 MXNET_VERSION = "1.9.1"
 
 _finder = MxnetFinder()
+_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 _aside = {}  # modules of a real mxnet that had been imported, for uninstall
 
 
@@ -36,7 +38,9 @@ def find_real_mxnet():
     for finder in sys.meta_path:
         look = getattr(finder, "find_spec", None)
         spec = None if finder is _finder or look is None else look("mxnet", None)
-        if spec is not None and spec.loader is not None:  # any folder has a spec, but no loader
+        if spec is None or spec.loader is None:  # any folder has a spec, but no loader
+            continue
+        if not (spec.origin or "").startswith(_CHILDREN):
             return spec.origin or repr(spec.loader)
     return None
 
@@ -63,8 +67,8 @@ def install(replace=False, version=MXNET_VERSION):
         Whether ``import mxnet`` now means mxcy. If it does not, a warning tells where the real
         mxnet is. Installing once more changes nothing but the version.
     """
-    real = find_real_mxnet()
-    if real is not None and not replace:
+    real = None if replace or is_installed() else find_real_mxnet()
+    if real is not None:
         warnings.warn(
             f"import mxnet still means the mxnet at {real}; "
             "mxcy.compat.install(replace=True) puts mxcy in its place",
@@ -77,6 +81,7 @@ def install(replace=False, version=MXNET_VERSION):
             _aside[name] = sys.modules.pop(name)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+        sys.path.insert(1 if replace else len(sys.path), _CHILDREN)  # 0 is the program's folder
         importlib.invalidate_caches()
     if version is not None:
         mxcy.__version__ = version
@@ -92,6 +97,7 @@ def uninstall():
     """Undo `install`: the name ``mxnet`` belongs to nobody, or to the real one, again."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        sys.path.remove(_CHILDREN)
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] == "mxnet" and _finder.owns(module):
             del sys.modules[name]

@@ -94,11 +94,12 @@ def test_version_is_one_of_mxnet(installed):
 
 
 def test_uninstall_leaves_no_trace():
-    finders = [*sys.meta_path]
+    finders, folders = [*sys.meta_path], [*sys.path]
     assert compat.install() and compat.is_installed()
     importlib.import_module("mxnet.gluon")
     compat.uninstall()
     assert not compat.is_installed() and sys.meta_path == finders
+    assert sys.path == folders
     assert not [name for name in sys.modules if name.partition(".")[0] == "mxnet"]
     assert mxcy.__version__ == libinfo.__version__
     with pytest.raises(ModuleNotFoundError):
@@ -132,6 +133,7 @@ def test_a_real_mxnet_keeps_its_name(real):
 def test_a_real_mxnet_is_replaced_when_asked(real):
     assert compat.install(replace=True)
     assert importlib.import_module("mxnet.gluon") is mxcy.gluon
+    assert compat.install()  # it has the name already
     compat.uninstall()
     assert importlib.import_module("mxnet").__version__ == "1.9.1-real"
 

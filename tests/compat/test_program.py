@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from tests.env.run import python
+from tests.env.run import ROOT, python
 
 #: a program that tells what it sees
 SCRIPT = """
@@ -152,3 +152,31 @@ def test_processes_of_a_loader(folder):
         "    print([float(batch.sum().asscalar()) for batch in loader])\n"
     )
     assert compat("job/loads.py", cwd=folder).value == [6.0, 24.0]
+
+
+SPAWNING = """
+import multiprocessing, sys
+import mxnet as mx
+from mxnet import gluon
+
+class Task:
+    def __call__(self, number):
+        return mx.__name__, gluon is mx.gluon, float(mx.nd.full((2,), number).sum().asscalar())
+
+if __name__ == "__main__":
+    import json
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+        print(json.dumps(pool.map(Task(), [3])))
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--replace"]])
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_are_started_anew(folder, method, options):
+    (folder / "spawns.py").write_text(SPAWNING)
+    if options:
+        (folder / "real" / "mxnet").mkdir(parents=True)
+        (folder / "real" / "mxnet" / "__init__.py").write_text("__version__ = 'real'\n")
+    path = f"{ROOT}:{folder / 'real'}"
+    run = compat(*options, "spawns.py", method, cwd=folder, PYTHONPATH=path)
+    assert run.value == [["mxcy", True, 6.0]]
