@@ -17,6 +17,7 @@ from mxcy.ndarray import NDArray
 from mxcy.ndarray.register import F, function
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned, target, training_graph
+from mxcy.symbol import Symbol
 
 __all__ = ["CachedOp", "run_eagerly"]
 
@@ -95,6 +96,25 @@ class CachedOp:
                 F._copy(array, out=target)
             return out
         return found[0] if len(found) == 1 else found
+
+    @property
+    def handle(self):
+        """CachedOp: the object itself; other libraries' handles are addresses."""
+        return self
+
+    @property
+    def is_np_sym(self):
+        """bool: whether the results are arrays of `mx.np`."""
+        return False
+
+    def get_optimized_symbol(self):
+        """The symbol that calls compute.
+
+        Returns
+        -------
+        Symbol
+        """
+        return Symbol(list(self._entries))
 
     def plan(self, *args):
         """The plan of a call with these arrays, for inspection: `mxcy.graph.plan.Plan`."""

@@ -22,6 +22,7 @@ from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.custom import Custom  # noqa: F401
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403
+from mxcy.ndarray.index_rules import *  # noqa: F403
 from mxcy.ndarray.ndarray import (  # noqa: F401
     _DTYPE_MX_TO_NP,
     _DTYPE_NP_TO_MX,
@@ -43,4 +44,13 @@ _front.plug(prepare.prepare, infer.Spec, reference.run, streams.streams_of, _con
 plug()
 virtual.offer()
 
-__getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)
+_operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
+
+
+def __getattr__(name):
+    if name == "CachedOp":  # which needs this package
+        from mxcy.cached_op import CachedOp
+
+        globals()[name] = CachedOp
+        return CachedOp
+    return _operator(name)

@@ -8,13 +8,22 @@ from mxcy import _front, dtypes
 from mxcy.base import integer_types
 from mxcy.util import is_np_array
 
-__all__ = ["expand_key", "is_advanced", "is_plain", "numpy_key", "positions", "trailing_axes"]
+__all__ = [
+    "check_mask",
+    "expand_key",
+    "is_advanced",
+    "is_plain",
+    "numpy_key",
+    "positions",
+    "trailing_axes",
+]
 
 _BOOL = dtypes.CODES["bool"]
 _SEQUENCES = (np.ndarray, list, tuple, range)
 
 
-def _check_mask(shape, axis, mask_shape):
+def check_mask(shape, axis, mask_shape):
+    """Raise IndexError if a mask does not fit the axes of a shape from `axis` on."""
     for i, extent in enumerate(mask_shape):
         if axis + i >= len(shape) or shape[axis + i] != extent:
             size = shape[axis + i] if axis + i < len(shape) else 0
@@ -34,7 +43,7 @@ def _entries(item, shape, axis):
         return [item if item.ndim else int(item.asnumpy())]
     if item.ndim == 0:
         return []
-    _check_mask(shape, axis, item.shape)
+    check_mask(shape, axis, item.shape)
     if not is_np_array():
         raise ValueError(
             "Cannot perform boolean indexing in legacy mode. Please activate numpy semantics by "

@@ -17,6 +17,7 @@ from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this mod
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403
+from mxcy.ndarray.index_rules import *  # noqa: F403
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape

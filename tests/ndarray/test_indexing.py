@@ -229,3 +229,19 @@ def test_gradients_of_slices_without_elements_are_zero():
         y = (x[1:1] * 2).sum() + (x[1:2] * 3).sum() + x[3:].sum(axis=0).sum()
     y.backward()
     assert x.grad.asnumpy().tolist() == [[0, 0], [3, 3], [0, 0]]
+
+
+def test_rules_of_keys():
+    assert nd.get_indexing_dispatch_code((1, slice(None), None)) == 0
+    assert nd.get_indexing_dispatch_code((1, [0, 2])) == 1
+    assert nd.get_indexing_dispatch_code((nd.array([1]),)) == 1
+    assert nd.get_indexing_dispatch_code(((),)) == 2
+    with pytest.raises(ValueError, match="does not support slicing with key a"):
+        nd.get_indexing_dispatch_code(("a",))
+    assert nd.get_oshape_of_gather_nd_op((5, 6, 7), (2, 3)) == (3, 7)
+    assert nd.get_oshape_of_gather_nd_op((5, 6), (2, 3, 4)) == (3, 4)
+    whole = slice(None)
+    assert nd.indexing_key_expand_implicit_axes((0, ...), (3, 4, 5)) == (0, whole, whole)
+    nd.ndarray.check_boolean_array_dimension((3, 4, 5), 1, (4, 5))
+    with pytest.raises(IndexError, match="along axis 1; size is 4 but .* is 3"):
+        nd.ndarray.check_boolean_array_dimension((3, 4, 5), 1, (3,))

@@ -1,0 +1,99 @@
+"""Facts about index keys as MXNet's own helpers tell them, for programs that call those."""
+
+import numpy as np
+
+from mxcy import _front
+from mxcy.base import integer_types
+from mxcy.ndarray import keys
+
+__all__ = [
+    "check_boolean_array_dimension", "get_indexing_dispatch_code", "get_oshape_of_gather_nd_op",
+    "indexing_key_expand_implicit_axes",
+]  # fmt: skip
+
+_BASIC, _ADVANCED, _EMPTY_TUPLE = 0, 1, 2
+
+
+def check_boolean_array_dimension(array_shape, axis, bool_shape):
+    """Refuse a mask that does not fit the axes of an array from `axis` on.
+
+    Parameters
+    ----------
+    array_shape : tuple of int
+    axis : int
+    bool_shape : tuple of int
+        The mask's shape.
+
+    Raises
+    ------
+    IndexError
+        That names the first axis where they differ.
+    """
+    keys.check_mask(array_shape, axis, bool_shape)
+
+
+def indexing_key_expand_implicit_axes(key, shape):
+    """A key with an entry for every axis of an array: ellipses become slices.
+
+    Parameters
+    ----------
+    key : object
+        Anything between the brackets.
+    shape : tuple of int
+        The array's shape.
+
+    Returns
+    -------
+    tuple
+
+    Raises
+    ------
+    IndexError
+        When the key has several ellipses or more indices than there are axes.
+    """
+    return keys.expand_key(key, shape)
+
+
+def get_indexing_dispatch_code(key):
+    """How a key picks elements.
+
+    Parameters
+    ----------
+    key : tuple
+
+    Returns
+    -------
+    int
+        0: by numbers and slices, 1: by arrays or sequences, 2: by an empty tuple.
+
+    Raises
+    ------
+    ValueError
+        When an entry is none of these.
+    """
+    assert isinstance(key, tuple), f"expected a tuple, got {type(key)}"
+    for entry in key:
+        if isinstance(entry, tuple) and not entry:
+            return _EMPTY_TUPLE
+        if isinstance(entry, (_front.NDArrayBase, np.ndarray, list, tuple, range)):
+            return _ADVANCED
+        if entry is not None and not isinstance(entry, (slice, *integer_types)):
+            raise ValueError(
+                f"NDArray does not support slicing with key {entry} of type {type(entry)}."
+            )
+    return _BASIC
+
+
+def get_oshape_of_gather_nd_op(dshape, ishape):
+    """The shape that `gather_nd` gives for shapes of data and indices.
+
+    Parameters
+    ----------
+    dshape, ishape : tuple of int
+
+    Returns
+    -------
+    tuple of int
+    """
+    assert dshape and ishape, "the data and the indices need a dimension"
+    return (*ishape[1:], *dshape[ishape[0] :])
