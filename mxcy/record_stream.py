@@ -21,7 +21,7 @@ LIMIT = 1 << 29  # a record is shorter
 
 
 def framed(payload):
-    """The bytes that hold a record in a file.
+    """The pieces of bytes that hold a record in a file, one after the other.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def framed(payload):
 
     Returns
     -------
-    bytes
+    list of bytes
 
     Raises
     ------
@@ -52,7 +52,7 @@ def framed(payload):
         place = payload.find(_MAGIC, start)
     part = _LAST if start else _WHOLE
     pieces += _HEAD.pack(_MAGIC, part << 29 | size - start), payload[start:], bytes(-size % 4)
-    return b"".join(pieces)
+    return pieces
 
 
 def read_record(file, name):

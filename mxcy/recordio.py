@@ -100,7 +100,7 @@ class MXRecordIO:
         buf : bytes
         """
         self._check(writing=True)
-        self._file.write(framed(buf))
+        self._file.writelines(framed(buf))
 
     def read(self):
         """Read the next record.

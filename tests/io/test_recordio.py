@@ -140,9 +140,10 @@ def test_a_forked_reader_begins_anew_and_a_writer_refuses(indexed):
 
 def test_damage_is_reported(tmp_path):
     path = tmp_path / "a.rec"
-    record = framed(b"abcde" * 3)
+    record = b"".join(framed(b"abcde" * 3))
+    first = b"".join(framed(b"first"))
     for length in (1, 7, 8, 15, len(record) - 1):
-        path.write_bytes(framed(b"first") + record[:length])
+        path.write_bytes(first + record[:length])
         reader = recordio.MXRecordIO(str(path), "r")
         assert reader.read() == b"first"
         with pytest.raises(mx.MXNetError, match="is cut off"):
