@@ -195,3 +195,38 @@ def test_in_workers():
         assert images.shape == (3, 3, 8, 8) and images.dtype == np.float32
         assert 0 <= images.min().asscalar() <= images.max().asscalar() <= 1
         assert labels.shape == (3,)
+
+
+def test_rotations():
+    x = transforms.ToTensor()(image(9, 12))
+    same(transforms.Rotate(25, zoom_in=True)(x), mx.image.imrotate(x, 25, zoom_in=True).asnumpy())
+    batch = mx.nd.stack(x, x)
+    assert transforms.Rotate(-30)(batch).shape == (2, 3, 9, 12)
+    np.random.seed(3)
+    turned = transforms.RandomRotation((-40, 40))(x)
+    np.random.seed(3)
+    same(turned, mx.image.imrotate(x, np.random.uniform(-40, 40)).asnumpy())
+    same(transforms.RandomRotation((-40, 40), rotate_with_proba=0)(x), x.asnumpy())
+    pair = transforms.RandomRotation((20, 40))(x, "label")
+    assert pair[0].shape == x.shape and pair[1] == "label"
+    for rotation in (transforms.Rotate(5), transforms.RandomRotation((5, 6))):
+        with pytest.raises(TypeError, match="after ToTensor"):
+            rotation(image(4, 4))
+    with pytest.raises(ValueError, match="ordered"):
+        transforms.RandomRotation((40, 20))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        transforms.RandomRotation((20, 40), rotate_with_proba=2)
+
+
+def test_random_gray():
+    x = image(4, 5)
+    same(transforms.RandomGray(p=0)(x), x.asnumpy())
+    gray = transforms.RandomGray(p=1)(x).asnumpy()
+    weighted = x.asnumpy().astype("float32") @ np.float32([0.21, 0.72, 0.07])
+    assert gray.dtype == np.uint8 and (abs(gray - weighted[..., None]) <= 1).all()
+    assert (gray == gray[..., :1]).all()
+
+
+def test_image_transforms_have_a_module_of_their_own():
+    assert transforms.image.Rotate is transforms.Rotate
+    assert "Cast" in transforms.__all__ and "Cast" not in transforms.image.__all__

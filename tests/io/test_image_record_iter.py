@@ -63,6 +63,45 @@ def test_parts_are_the_whole(make, paths, indexed, count):
     assert sorted(found) == list(range(COUNT))
 
 
+@pytest.fixture
+def large(tmp_path):
+    """A file of 3 MB: 30 pictures with a lot behind them."""
+    path = str(tmp_path / "large.rec")
+    writer = mx.recordio.MXRecordIO(path, "w")
+    for number in range(30):
+        content = png(picture(4, 4)) + bytes(100_000)
+        writer.write(mx.recordio.pack((0, 0.0, number + 100, 0), content))
+    writer.close()
+    return path
+
+
+def test_chunks_are_shuffled(make, large):
+    def orders(**options):
+        iterator = make(path_imgrec=large, batch_size=5, shuffle_chunk_size=1, **options)
+        found = []
+        for _ in range(3):
+            found.append(numbers(iterator))
+            iterator.reset()
+        return found
+
+    chunks = [set(range(11)), set(range(11, 21)), set(range(21, 30))]
+    for order in orders():
+        assert sorted(order) == list(range(30))
+        starts = [order.index(min(chunk)) for chunk in chunks]
+        for start, chunk in zip(starts, chunks, strict=True):
+            assert order[start : start + len(chunk)] == sorted(chunk)
+    assert len({tuple(order) for order in orders()}) > 1
+    assert orders() == orders() != orders(shuffle_chunk_seed=5)
+    for order in orders(shuffle=True):
+        assert sorted(order) == list(range(30))
+        for chunk in chunks:
+            places = [order.index(number) for number in chunk]
+            assert max(places) - min(places) == len(chunk) - 1
+            assert [number for number in order if number in chunk] != sorted(chunk)
+    whole = make(path_imgrec=large, batch_size=5, shuffle=True)
+    assert set(numbers(whole)) == set(range(30))
+
+
 def test_seeds_decide_on_the_order_and_the_images_not_threads(make, paths):
     def epochs(threads, **seeds):
         iterator = make(
