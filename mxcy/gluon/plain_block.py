@@ -162,10 +162,17 @@ class Block(ParameterFiles):
     def _collect_params_with_prefix(self, prefix=""):
         """All parameters by structural names."""
         prefix = prefix + "." if prefix else ""
-        found = {prefix + name: parameter for name, parameter in self._reg_params.items()}
+        found = {
+            prefix + self._structural_name(name): parameter
+            for name, parameter in self._reg_params.items()
+        }
         for name, child in self._children.items():
             found.update(child._collect_params_with_prefix(prefix + name))
         return found
+
+    def _structural_name(self, name):
+        """What an own parameter is called in structural names."""
+        return name
 
     def _warn_about_hidden_blocks(self):
         """Blocks in plain lists and dictionaries are not registered; say so."""
@@ -204,8 +211,9 @@ class Block(ParameterFiles):
 
     def _share_parameters(self, shared, prefix):
         for name in list(self._reg_params):
-            if prefix + name in shared:
-                setattr(self, name, shared[prefix + name])
+            path = prefix + self._structural_name(name)
+            if path in shared:
+                setattr(self, name, shared[path])
         for name, child in self._children.items():
             child._share_parameters(shared, f"{prefix}{name}.")
 

@@ -132,7 +132,8 @@ def test_rows_are_not_picked_from_dense_parameters():
 def test_parameters_of_rnn_are_split(make, mode, layers, options):
     layer = make(3, layers, input_size=4, **options)
     layer.initialize(mx.init.Normal(1))
-    parameters = layer._collect_params_with_prefix()
+    own = len(layer.prefix)
+    parameters = {name[own:]: p for name, p in layer.collect_params().items()}
     ordered = [p for name, p in parameters.items() if name.endswith("weight")]
     ordered += [p for name, p in parameters.items() if name.endswith("bias")]
     joined = mx.nd.concat(*[p.data().reshape((-1,)) for p in ordered], dim=0)
@@ -170,3 +171,17 @@ def test_dictionaries_with_full_names_load():
     net.initialize(mx.init.Zero(), force_reinit=True)
     net.load_dict(values)
     np.testing.assert_array_equal(net(inputs).asnumpy(), expected)
+
+
+def test_names_of_recurrent_layers_are_those_of_cells():
+    layer, other = (mx.gluon.rnn.GRU(2, 1, bidirectional=True, input_size=3) for _ in range(2))
+    layer.initialize(mx.init.Normal(1))
+    names = list(layer._collect_params_with_prefix())
+    assert names[0] == "_unfused.0.l_cell.i2h_weight" and names[-1] == "_unfused.0.r_cell.h2h_bias"
+    other.share_parameters(layer.collect_params())
+    assert other.r0_h2h_bias is layer.r0_h2h_bias
+    third = mx.gluon.rnn.GRU(2, 1, bidirectional=True, input_size=3)
+    own = {name: parameter.data() for name, parameter in layer._reg_params.items()}
+    third.load_dict(own)
+    expected = layer.l0_h2h_weight.data().asnumpy()
+    np.testing.assert_array_equal(third.l0_h2h_weight.data().asnumpy(), expected)

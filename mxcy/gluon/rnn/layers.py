@@ -54,18 +54,25 @@ class _Layer(HybridBlock):
             parameter = getattr(self, f"{direction}0_i2h_weight")
             parameter.shape = (parameter.shape[0], inputs.shape[2])
 
+    def _structural_name(self, name):
+        """As if the layers were cells above each other: MXNet 1.x calls them so in files."""
+        direction, layer, parameter = name[0], *name[1:].split("_", 1)
+        cell = f"{direction}_cell." if self._directions == 2 else ""
+        return f"_unfused.{layer}.{cell}{parameter}"
+
     def _unpacked(self, loaded, prefix):
-        """MXNet 2.x has one parameter, ``rnn_param``, for all."""
+        """Accept own names, and one array, ``rnn_param``, for all parameters, as in MXNet 2.x."""
         packed = loaded.get(f"{prefix}rnn_param")
-        if packed is None:
-            return loaded
-        options = (
-            self._mode, self._num_layers, self._hidden_size, self._directions == 2,
-            self._projection_size,
-        )  # fmt: skip
-        others = {name: array for name, array in loaded.items() if array is not packed}
-        parts = unpacked_rnn(packed, *options)
-        return {**others, **{prefix + name: array for name, array in parts.items()}}
+        if packed is not None:
+            options = (
+                self._mode, self._num_layers, self._hidden_size, self._directions == 2,
+                self._projection_size,
+            )  # fmt: skip
+            loaded = {name: array for name, array in loaded.items() if array is not packed}
+            parts = unpacked_rnn(packed, *options)
+            loaded.update({prefix + name: array for name, array in parts.items()})
+        renamed = {prefix + name: prefix + self._structural_name(name) for name in self._reg_params}
+        return {renamed.get(name, name): array for name, array in loaded.items()}
 
     def cast(self, dtype):
         """Change the element type of the parameters and of states made from now on."""
