@@ -348,8 +348,10 @@ class NDArray(_front.NDArrayBase):
 
         Raises
         ------
+        ValueError
+            When the new shape has fewer elements.
         MXNetError
-            When the number of elements differs or a special number has no meaning.
+            When it has more, or a special number has no meaning.
         """
         wanted, reverse = _reshape_arguments(shape, kwargs)
         target = reshaped(self.shape, wanted, reverse)

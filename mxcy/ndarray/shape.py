@@ -1,6 +1,7 @@
 """The shapes that NDArray's methods give views and broadcasts."""
 
 import functools
+import math
 
 from mxcy.base import MXNetError
 from mxcy.ops import shape as ops_shape
@@ -14,12 +15,18 @@ def reshaped(shape, wanted, reverse=False):
 
     Raises
     ------
+    ValueError
+        When the new shape has fewer elements.
     MXNetError
-        When the number of elements differs or a special number has no meaning.
+        When it has more, or a special number has no meaning.
     """
     try:
         return ops_shape.reshaped(shape, wanted, reverse)
     except MXNetError as error:
+        size = math.prod(shape)
+        if min(wanted) >= -1 and 0 < abs(math.prod(wanted)) < size and wanted.count(-1) < 2:
+            text = f"reshape: cannot reshape an array of size {size} into shape {wanted}"
+            raise ValueError(text) from None
         raise MXNetError(f"reshape: {error}") from None
 
 

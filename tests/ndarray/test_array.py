@@ -181,6 +181,9 @@ def test_reshape_errors_say_what_was_asked():
     x = grid(2, 3)
     with pytest.raises(MXNetError, match=r"reshape.*\(2, 3\).*\(4, 2\)"):
         x.reshape((4, 2))
+    for wanted in ((5,), (-1, 4)):
+        with pytest.raises(ValueError, match="size 6 into shape"):
+            x.reshape(wanted)
     with pytest.raises(TypeError, match="foo"):
         x.reshape((3, 2), foo=1)
     with pytest.raises(AssertionError, match="Shape must be provided"):
