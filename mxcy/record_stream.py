@@ -11,7 +11,10 @@ import struct
 
 from mxcy.base import MXNetError
 
-__all__ = ["LIMIT", "MappedFile", "framed", "next_record", "read_record", "records_between"]
+__all__ = [
+    "LIMIT", "MappedFile", "PlaceInFile", "framed", "next_record", "read_record",
+    "records_between",
+]  # fmt: skip
 
 _MAGIC = struct.pack("<I", 0xCED7230A)
 _HEAD = struct.Struct("<4sI")
@@ -186,6 +189,29 @@ class MappedFile:
         """Go to an offset, from the beginning or from the end."""
         self._place = offset + (len(self._view) if whence == os.SEEK_END else 0)
         return self._place
+
+    def tell(self):
+        """The offset of what `read` will return."""
+        return self._place
+
+
+class PlaceInFile:
+    """A place in an open file that is nobody else's, so threads can read records at once.
+
+    Parameters
+    ----------
+    file : binary file object
+    offset : int
+    """
+
+    def __init__(self, file, offset):
+        self._descriptor, self._place = file.fileno(), offset
+
+    def read(self, size):
+        """The next bytes; fewer at the end of the file."""
+        part = os.pread(self._descriptor, size, self._place) if size else b""
+        self._place += len(part)
+        return part
 
     def tell(self):
         """The offset of what `read` will return."""

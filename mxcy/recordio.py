@@ -10,7 +10,7 @@ import numpy as np
 from mxcy.base import MXNetError
 from mxcy.files import local_path
 from mxcy.opencv import opencv
-from mxcy.record_stream import framed, read_record
+from mxcy.record_stream import PlaceInFile, framed, read_record
 
 __all__ = [
     "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img",
@@ -205,7 +205,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self._file.tell()
 
     def read_idx(self, idx):
-        """Read the record with a key.
+        """Read the record with a key; several threads may do so at once.
 
         Parameters
         ----------
@@ -220,8 +220,11 @@ class MXIndexedRecordIO(MXRecordIO):
         KeyError
             When there is no such key.
         """
-        self.seek(idx)
-        return self.read()
+        self._check(writing=False)
+        place = PlaceInFile(self._file, self.idx[idx])
+        record = read_record(place, self.uri)
+        self._file.seek(place.tell())
+        return record
 
     def write_idx(self, idx, buf):
         """Append a record with a key.

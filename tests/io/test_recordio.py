@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import random
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -72,6 +73,17 @@ def test_records_are_read_in_order_and_by_key(indexed):
     assert reader.read() == expected[0]
     with pytest.raises(AssertionError, match="for reading only"):
         reader.write(b"")
+
+
+def test_threads_read_by_key_at_once(indexed):
+    paths, expected = indexed
+    reader = recordio.MXIndexedRecordIO(*paths, "r")
+    keys = [3 * (i * 37 % len(expected)) for i in range(2000)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(reader.read_idx, keys))
+    assert found == [expected[key // 3] for key in keys]
+    reader.read_idx(6)
+    assert reader.read() == expected[3]
 
 
 def test_keys_may_be_of_another_type(tmp_path):
