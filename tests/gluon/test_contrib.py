@@ -17,11 +17,13 @@ from contrib import (  # noqa: E402
     CELLS,
     CTC,
     LAYERS,
+    STACKS,
     UNROLLED,
     ctc,
     estimated,
     hooked,
     layer,
+    parameters,
     unrolled,
     unrolled_names,
 )
@@ -38,6 +40,11 @@ def test_layers(name):
         # MXNet's own gradient of selu is not quite that of selu.
         rtol = 0.02 if (name, mode) == ("selu", "gradient") else 1e-5
         np.testing.assert_allclose(found[mode], expected[mode], rtol=rtol, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_parameters_are_named_as_in_mxnet(name):
+    assert parameters(mx, name) == CONTENT["parameters"][name]
 
 
 @pytest.mark.parametrize("name", UNROLLED)

@@ -13,6 +13,7 @@ class _Deformable(HybridBlock):
     """A convolution, and before it the one that computes its offsets (and its mask)."""
 
     _moves = 2  # channels of the first convolution for each tap
+    _order = ("offset", "deformable_conv")  # in which initial values are drawn
 
     def __init__(
         self,
@@ -64,21 +65,16 @@ class _Deformable(HybridBlock):
         if adj is not None:
             self._kwargs_offset["adj"] = self._kwargs_deformable_conv["adj"] = adj
         with self.name_scope():
-            for name, kwargs, weight, bias in (
-                (
-                    "offset",
-                    self._kwargs_offset,
-                    offset_weight_initializer,
-                    offset_bias_initializer,
+            parts = {
+                "offset": (
+                    self._kwargs_offset, offset_weight_initializer, offset_bias_initializer,
                 ),
-                (
-                    "deformable_conv",
-                    self._kwargs_deformable_conv,
-                    weight_initializer,
-                    bias_initializer,
+                "deformable_conv": (
+                    self._kwargs_deformable_conv, weight_initializer, bias_initializer,
                 ),
-            ):
-                self._add_parameters(name, kwargs, weight, bias)
+            }  # fmt: skip
+            for name in self._order:
+                self._add_parameters(name, *parts[name])
             self.act = Activation(activation, prefix=activation + "_") if activation else None
 
     def _add_parameters(self, name, kwargs, weight_initializer, bias_initializer):
@@ -209,6 +205,7 @@ class ModulatedDeformableConvolution(_Deformable):
     """
 
     _moves = 3
+    _order = ("deformable_conv", "offset")
 
     def __init__(
         self,

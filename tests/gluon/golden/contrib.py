@@ -154,6 +154,42 @@ def unrolled(mx, name):
     return [array.asnumpy().tolist() for array in (outputs, *states)]
 
 
+def _cells(mx):
+    rnn, contrib = mx.gluon.rnn, mx.gluon.contrib.rnn
+    stack = rnn.SequentialRNNCell()
+    stack.add(rnn.LSTMCell(3))
+    stack.add(rnn.ResidualCell(rnn.GRUCell(3)))
+    stack.add(rnn.BidirectionalCell(rnn.RNNCell(2), rnn.ZoneoutCell(rnn.LSTMCell(2), 0.1)))
+    stack.add(contrib.VariationalDropoutCell(contrib.LSTMPCell(3, 2), 0.1))
+    return stack
+
+
+def _blocks(mx):
+    nn, rnn, contrib = mx.gluon.nn, mx.gluon.rnn, mx.gluon.contrib
+    stack, branches = nn.HybridSequential(), contrib.nn.HybridConcurrent()
+    branches.add(nn.Dense(2), contrib.nn.Identity())
+    stack.add(
+        nn.Conv2D(2, 3, activation="relu"), nn.BatchNorm(), nn.PReLU(), nn.LayerNorm(),
+        nn.GroupNorm(), nn.InstanceNorm(), nn.Embedding(2, 2), nn.Dense(2, use_bias=False),
+        nn.Conv2DTranspose(2, 2), contrib.nn.SyncBatchNorm(), contrib.cnn.DeformableConvolution(2),
+        contrib.cnn.ModulatedDeformableConvolution(2), branches, rnn.LSTM(3, 2),
+        contrib.rnn.Conv2DGRUCell((2, 4, 4), 3, 3, 3), rnn.GRU(2, bidirectional=True),
+    )  # fmt: skip
+    return stack
+
+
+STACKS = {"cells": _cells, "blocks": _blocks}
+
+
+def parameters(mx, name):
+    """Names, structural names, shapes and so on of a stack's parameters, in order."""
+    with mx.name.NameManager():
+        stack = STACKS[name](mx)
+    own = stack.collect_params()
+    details = [[p.name, p.grad_req, list(p.shape), str(np.dtype(p.dtype))] for p in own.values()]
+    return [list(stack._collect_params_with_prefix()), details]
+
+
 CELLS = {
     "rnn": lambda mx: mx.gluon.rnn.RNNCell(3, prefix="c_"),
     "lstm": lambda mx: mx.gluon.rnn.LSTMCell(3, prefix="c_"),
@@ -270,6 +306,7 @@ def everything(mx):
     return {
         "layers": {name: layer(mx, name) for name in LAYERS},
         "unrolled": {name: unrolled(mx, name) for name in UNROLLED},
+        "parameters": {name: parameters(mx, name) for name in STACKS},
         "names": {name: unrolled_names(mx, name) for name in CELLS},
         "ctc": {name: ctc(mx, name) for name in CTC},
         "estimated": estimated(mx),
