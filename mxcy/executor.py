@@ -7,6 +7,7 @@ from mxcy import ndarray as nd
 from mxcy.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.context import Context, current_context
+from mxcy.custom.objects import share
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
@@ -45,7 +46,8 @@ class Executor:
         for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
             if gradient is None:
                 self._requests[name] = "null"
-        self._plans = {}
+        self._plans: dict = {}
+        self._objects: dict = {}  # of users' operators
         self._monitor, self._monitor_inputs = None, False
         self._arena = self._ran = None
         self._known = {
@@ -196,6 +198,7 @@ class Executor:
                 adding = [name for name in wanted if self._requests[name] == "add"]
                 graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
             found = self._plans[training] = Planned(graph, self._ctx, self._monitor is None)
+            share(found.plan.steps, self._objects)
         return found
 
     def _bases(self, planned):

@@ -4,16 +4,14 @@ The methods get arrays of their own over the same memory, so that operators call
 for the operation of which they are a part; it ends when they have ended.
 """
 
-import itertools
 import os
 import traceback
-import weakref
-from collections import OrderedDict
 
 import mxcy
 from mxcy import _front, autograd
 from mxcy.base import MXNetError, caller
 from mxcy.custom import records
+from mxcy.custom.objects import Objects, numbered
 from mxcy.custom.threads import Threads
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import Op
@@ -21,9 +19,6 @@ from mxcy.ops.record import Op
 __all__ = ["Backward", "Forward"]
 
 _OURS = os.path.dirname(os.path.abspath(mxcy.__file__)) + os.sep
-_MOST = 1024  # objects of one step: calls that may still want their backward pass
-_numbers = itertools.count(1)
-_numbered: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _threads = Threads()
 
 
@@ -169,28 +164,13 @@ class Forward:
         """A step of a plan."""
         described = self.described
         count = len(described.arguments)
-        operator, number = self._of_run(step, ins[:count], arena, context)
+        if step.kept is None:
+            step.kept = Objects()
+        operator, number = step.kept.of_run(
+            arena, lambda: _make_operator(described, ins[:count], context)
+        )
         train, reads = step.call.attrs.train, [] if fresh else [arena]
         _forward(described, operator, ins[:count], outs, ins[count:], train, context, reads, number)
-
-    def _of_run(self, step, ins, arena, context):
-        """The object for the runs in an arena, and its number.
-
-        A run whose backward pass is still to come keeps its arena.
-        """
-        kept = step.kept
-        if kept is None:
-            kept = step.kept = OrderedDict()
-        found = kept.get(arena.address)
-        if found is None:
-            number = next(_numbers)
-            found = kept[arena.address] = _make_operator(self.described, ins, context), number
-            _numbered[number] = found[0]
-            if len(kept) > _MOST:
-                kept.popitem(last=False)
-        else:
-            kept.move_to_end(arena.address)
-        return found
 
     def function(self, *arrays, out=None, **named):
         """Call the operator with arrays by position or by name; attributes are known already."""
@@ -276,7 +256,7 @@ class Backward:
 
         def find():
             number = int(_window(state, context, False).numpy_view()[0])
-            return _numbered[number]
+            return numbered(number)
 
         count = 2 * len(described.outputs) + len(described.arguments)
         row = [None] * count
