@@ -2,6 +2,7 @@
 
 from mxcy._front import NDArrayBase  # noqa: F401
 from mxcy.ndarray import namespaces
+from mxcy.ndarray.filling import _copyto, _set_value  # noqa: F401
 from mxcy.ndarray.pixels import (  # noqa: F401
     _cvcopyMakeBorder,
     _cvimdecode,

@@ -79,3 +79,11 @@ def test_contrib_tests_for_special_numbers():
     assert nd.contrib.isnan(x).asnumpy().tolist() == [0, 0, 1, 0]
     assert nd.contrib.isinf(x).asnumpy().tolist() == [0, 1, 0, 1]
     assert nd.contrib.isfinite(x).asnumpy().tolist() == [1, 0, 0, 0]
+
+
+def test_old_functions_of_arrays():
+    target = mx.nd.zeros((2, 2), dtype="int32")
+    assert mx.nd._internal._set_value(3.0, out=target) is target
+    assert target.asnumpy().tolist() == [[3, 3], [3, 3]]
+    assert mx.nd._internal._copyto(mx.nd.ones((2, 2)), out=target) is target
+    assert target.asnumpy().tolist() == [[1, 1], [1, 1]]
