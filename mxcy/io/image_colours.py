@@ -40,12 +40,17 @@ def changed_colours(cv2, pixels, options, draw):
     if pixels.ndim == 2 or pixels.shape[2] != 3:
         return pixels
     if o.random_h or o.random_l or o.random_s:
-        shift = [draw.uniform(-most, most) for most in (o.random_h, o.random_l, o.random_s)]
-        pixels = shifted_hls(cv2, pixels, [int(part) for part in shift])
+        shift = [_rarely_extreme(most, draw) for most in (o.random_h, o.random_l, o.random_s)]
+        pixels = shifted_hls(cv2, pixels, shift)
     if o.pca_noise > 0:
         noise = _DIRECTIONS @ [draw.gauss(0, o.pca_noise) for _ in range(3)]
         pixels = _bytes(pixels + noise.astype(np.float32))
     return pixels
+
+
+def _rarely_extreme(most, draw):
+    """An integer from -most to most; the fifths at both ends are rarer, as in MXNet."""
+    return int(most * (0.4 * draw.random() + 1.6 * draw.random() - 1))
 
 
 def shifted_hls(cv2, pixels, shift):
