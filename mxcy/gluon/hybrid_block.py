@@ -270,7 +270,7 @@ class HybridBlock(Block):
         RuntimeError
             When the block has not been hybridized and called.
         """
-        found = None if self._calls is None else self._calls.only_trace()
+        found = self._only_trace()
         if found is None:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with this block at least "
@@ -285,6 +285,10 @@ class HybridBlock(Block):
         }
         nd.save(parameter_file, arrays)
         return symbol_file, parameter_file
+
+    def _only_trace(self):
+        """The Trace of the block when it has been traced in one way, else None."""
+        return None if self._calls is None else self._calls.only_trace()
 
     def _evaluate(self, args):
         if self._active:

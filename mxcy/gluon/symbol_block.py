@@ -2,7 +2,7 @@
 
 from mxcy import dtypes
 from mxcy import symbol as sym
-from mxcy.gluon.graph_calls import Traced
+from mxcy.gluon.graph_calls import Traced, infer_parameters
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.tracing import Trace, flatten, regroup
@@ -90,6 +90,16 @@ class SymbolBlock(HybridBlock):
             )
         return made
 
+    def infer_shape(self, *args):
+        """Set the unknown shapes of the parameters from inputs; see `HybridBlock.infer_shape`."""
+        infer_parameters(*self._traced_for(args))
+
+    def _traced_for(self, args):
+        return self._trace, flatten(args)[0]
+
+    def _only_trace(self):
+        return self._trace
+
     def _evaluate(self, args):
         return self.forward(*args)
 
@@ -111,7 +121,7 @@ class SymbolBlock(HybridBlock):
             if self._traced is None:
                 static = self._flags.get("static_alloc", False)
                 self._traced = Traced(self._trace, {"inline_limit": 0, "static_alloc": static})
-            return self._traced.run(flat)
+            return self._traced.run(flat, self._op_hook)
         found = self._symbol(**dict(zip(self._names, flat, strict=True)))
         return found if self._form is None else regroup(list(found), self._form)
 

@@ -185,3 +185,24 @@ def test_names_of_recurrent_layers_are_those_of_cells():
     third.load_dict(own)
     expected = layer.l0_h2h_weight.data().asnumpy()
     np.testing.assert_array_equal(third.l0_h2h_weight.data().asnumpy(), expected)
+
+
+def test_symbol_blocks_export_infer_and_show(tmp_path):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(3), nn.BatchNorm())
+    net.initialize(mx.init.Normal(1))
+    net.hybridize()
+    inputs = mx.nd.ones((2, 4))
+    expected = net(inputs).asnumpy()
+    first = net.export(str(tmp_path / "first"))
+    block = mx.gluon.SymbolBlock.imports(first[0], ["data"], first[1])
+    second = block.export(str(tmp_path / "second"))
+    seen = []
+    block = mx.gluon.SymbolBlock.imports(second[0], ["data"], second[1])
+    block.register_op_hook(lambda name, operator, array: seen.append(operator))
+    np.testing.assert_allclose(block(inputs).asnumpy(), expected, rtol=1e-6)
+    assert seen[0] == "FullyConnected" and "BatchNorm" in seen
+    waiting = mx.gluon.SymbolBlock.imports(second[0], ["data"])
+    waiting.infer_shape(inputs)
+    shapes = [p.shape for p in waiting.collect_params().values()]
+    assert shapes[:2] == [(3, 4), (3,)]

@@ -5,6 +5,7 @@ import re
 import warnings
 from pathlib import Path
 
+from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.contrib.estimator.events import BatchEnd, EpochEnd, TrainBegin
 from mxcy.gluon.contrib.estimator.improvement import Improvement
 from mxcy.metric import CompositeEvalMetric, EvalMetric
@@ -109,8 +110,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save_symbol(self, estimator):
         path = self._folder / f"{self.model_prefix}-symbol.json"
-        calls = getattr(estimator.net, "_calls", None)
-        trace = None if calls is None else calls.only_trace()
+        trace = estimator.net._only_trace() if isinstance(estimator.net, HybridBlock) else None
         if trace is not None:
             trace.symbol.save(str(path))
         else:
