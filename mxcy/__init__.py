@@ -73,6 +73,7 @@ _LATER = {
     "engine": "mxcy.engine",
     "error": "mxcy.error",
     "executor": "mxcy.executor",
+    "executor_manager": "mxcy.executor_manager",
     "callback": "mxcy.callback",
     "gluon": "mxcy.gluon",
     "image": "mxcy.image",
