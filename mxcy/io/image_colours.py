@@ -76,13 +76,17 @@ def _brighter(cv2, pixels, factor):
     return cv2.addWeighted(pixels, factor, pixels, 0, 0)
 
 
+def _gray(cv2, pixels):
+    return cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)  # MXNet weighs blue as red, and red as blue
+
+
 def _contrasted(cv2, pixels, factor):
-    gray = pixels if pixels.ndim == 2 else cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    gray = pixels if pixels.ndim == 2 else _gray(cv2, pixels)
     return cv2.addWeighted(pixels, factor, pixels, 0, (1 - factor) * cv2.mean(gray)[0])
 
 
 def _saturated(cv2, pixels, factor):
     if pixels.ndim == 2:
         return pixels
-    gray = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    gray = _gray(cv2, pixels)
     return cv2.addWeighted(pixels, factor, cv2.cvtColor(gray, cv2.COLOR_GRAY2BGR), 1 - factor, 0)

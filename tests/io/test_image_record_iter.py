@@ -328,3 +328,22 @@ def test_lightness_changes_are_rarely_extreme(make, tmp_path):
     change = next(iterator).data[0].asnumpy()[:, 0, 0, 0] - 128
     # MXNet 1.9.1's are from -39 to 39 with a deviation of 18.9; even ones would have 23.
     assert 30 < abs(change).max() <= 40 and 17 < change.std() < 21
+
+
+@pytest.mark.parametrize("change", ["saturation", "contrast"])
+def test_colours_go_to_the_gray_of_mxnet(make, tmp_path, change):
+    path = str(tmp_path / "colour.rec")
+    writer = mx.recordio.MXRecordIO(path, "w")
+    colour = np.array([100, 128, 160], np.uint8)
+    for number in range(50):
+        content = png(np.broadcast_to(colour, (4, 4, 3)).copy())
+        writer.write(mx.recordio.pack((0, 0.0, number, 0), content))
+    writer.close()
+    options = {"path_imgrec": path, "batch_size": 50, "data_shape": (3, 4, 4), change: 0.4}
+    found = next(make(**options)).data[0].asnumpy()[:, :, 0, 0]
+    factor = (found[:, 2:] - found[:, :1]) / 60
+    gray = ((found - factor * colour) / np.where(factor == 1, np.nan, 1 - factor))[
+        abs(factor[:, 0] - 1) > 0.2
+    ]
+    assert len(gray) > 5 and np.ptp(factor) > 0.4
+    np.testing.assert_allclose(np.median(gray), 134.4, atol=1)  # of MXNet 1.9.1
