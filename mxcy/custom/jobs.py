@@ -20,6 +20,8 @@ __all__ = ["Backward", "Forward"]
 
 _OURS = os.path.dirname(os.path.abspath(mxcy.__file__)) + os.sep
 _threads = Threads()
+# Of the profiler: a kind of event, and whether it wants those of eager calls or of plans.
+_OPERATOR, _OPERATORS = 0, 3
 
 
 # --- as operations of the engine -----------------------------------------------------------------
@@ -54,7 +56,8 @@ def _push(described, method, work, reads, writes, train, context):
     """
 
     def job(completion):
-        settling, text = [], None
+        settling, text, recorder = [], None, _front.recorder
+        began = recorder.now() if recorder.bits() & _OPERATORS else 0
         before = _front.set_recording(False), _front.set_training(train)
         try:
             with context:
@@ -69,6 +72,9 @@ def _push(described, method, work, reads, writes, train, context):
                 array.wait_to_write()
             except Exception as error:
                 text = text or _told(method, error)
+        if began:
+            label = f"{'_backward_' * (method == 'backward')}{records.NAME}:{described.op_type}"
+            recorder.add(recorder.source(_OPERATOR, "operator", label), began, recorder.now())
         completion(text) if text else completion()
 
     def start(completion):

@@ -112,6 +112,25 @@ y = mx.nd.Custom(mx.nd.array([1.0]), op_type="sleep")
     assert run_python(code).split() == ["done"]
 
 
+def test_the_profiler_tells_of_them(run_python):
+    code = """
+from tests.custom import operators
+import mxcy as mx
+mx.profiler.set_config(profile_imperative=True, aggregate_stats=True, filename="profile.json")
+x = mx.nd.array([3.0])
+x.attach_grad()
+mx.profiler.set_state("run")
+with mx.autograd.record():
+    y = mx.nd.Custom(x, op_type="test_square")
+y.backward()
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+print(mx.profiler.dumps())
+"""
+    text = run_python(code)
+    assert "\nCustom:test_square" in text and "_backward_Custom:test_square" in text
+
+
 def test_an_operator_that_waits_for_another():
     """It reads an array that it was not given, which is computed behind it in the queue."""
 
