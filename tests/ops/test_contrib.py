@@ -83,3 +83,11 @@ def test_density_of_samples_that_do_not_fit():
         mx.nd.random_pdf_normal(mx.nd.zeros((2, 3)), mx.nd.zeros(3), mx.nd.ones(3))
     with pytest.raises(MXNetError, match="argument alpha"):
         mx.nd.random_pdf_dirichlet(mx.nd.ones((2, 3)), mx.nd.ones((2, 4)))
+
+
+def test_getnnz_refuses_dense_arrays():
+    with pytest.raises(MXNetError, match="getnnz.*data: expected a csr array, got a dense one"):
+        mx.nd.contrib.getnnz(mx.nd.ones((2, 3)))
+    executor = mx.sym.contrib.getnnz(mx.sym.var("x")).simple_bind(mx.cpu(), x=(2, 3))
+    with pytest.raises(MXNetError, match="expected a csr array"):
+        executor.forward()[0].asnumpy()
