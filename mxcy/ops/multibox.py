@@ -9,6 +9,7 @@ import numpy as np
 
 from mxcy.ops.attrs import Bool, Float, FloatTuple, Int
 from mxcy.ops.boxes import overlaps
+from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
 from mxcy.ops.params import DETECTION
@@ -142,6 +143,7 @@ def _anchors(rng):
     aliases=("_npx_multibox_target",),
     inputs="anchor label cls_pred",
     outputs="loc_target loc_mask cls_target",
+    in_symbols=InSymbols(named=True),
 )
 class MultiBoxTarget:
     """What a single-shot detector is to learn from an image's boxes.

@@ -81,6 +81,23 @@ NETWORKS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("symbol", "names"),
+    [
+        (sym.contrib.Proposal(name="x", output_score=True), ["x_output", "x_score"]),
+        (sym.contrib.Proposal(name="x"), ["x_output"]),
+        (sym.ROIPooling(pooled_size=(2, 2), spatial_scale=1, name="x"), ["x_output"]),
+        (
+            sym.contrib.MultiBoxTarget(name="x"),
+            ["x_loc_target", "x_loc_mask", "x_cls_target"],
+        ),
+        (sym.Correlation(name="x"), ["x_output"]),
+    ],
+)
+def test_output_names(symbol, names):
+    assert symbol.list_outputs() == names
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_plans_and_files(name, tmp_path):
     """A bound symbol, and the one read from its file, give the gradients of autograd."""
