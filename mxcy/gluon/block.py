@@ -3,5 +3,20 @@
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.plain_block import Block
 from mxcy.gluon.symbol_block import SymbolBlock
+from mxcy.gluon.tracing import flatten, holds_values
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
+
+
+def _flatten(args, inout_str):
+    """The arrays in nested lists, and how they are nested; the name by which libraries import it.
+
+    Raises
+    ------
+    ValueError
+        When there is something else than arrays and None in `args`, the `inout_str` of a block.
+    """
+    flat, form = flatten(args)
+    if holds_values(form):
+        raise ValueError(f"The {inout_str} of a block must be arrays in nested lists, got {args!r}")
+    return flat, form

@@ -12,6 +12,7 @@ import weakref
 from collections import OrderedDict
 from pathlib import Path
 
+from mxcy import env
 from mxcy import ndarray as nd
 from mxcy.ndarray import NDArray
 
@@ -232,6 +233,22 @@ def download(url, path=None, overwrite=False, sha1_hash=None, retries=5, verify_
                 stacklevel=2,
             )
     raise AssertionError("unreachable")
+
+
+# Libraries import these two to fetch what MXNet's mirror has for them.
+
+
+def _get_repo_url():
+    """The address of the mirror, ending in a slash; plain folders become ``file://`` addresses."""
+    address = env.get("MXNET_GLUON_REPO")
+    if "://" not in address:
+        address = Path(address).expanduser().absolute().as_uri()
+    return address if address.endswith("/") else address + "/"
+
+
+def _get_repo_file_url(namespace, filename):
+    """The address of a file in a folder of the mirror."""
+    return f"{_get_repo_url()}{namespace}/{filename}"
 
 
 def _fetch(url, target, sha1_hash, verify_ssl):

@@ -32,6 +32,7 @@ from mxcy.image.crops import (
     resize_short,
     scale_down,
 )
+from mxcy.image.crops import interpolation as _get_interp_method  # noqa: F401  libraries do so
 from mxcy.image.image_iter import ImageIter
 from mxcy.image.reading import copyMakeBorder, imdecode, imread, imresize
 from mxcy.image.rotation import imrotate, random_rotate

@@ -1,5 +1,6 @@
 """Metrics: how good predictions are, summed over batches."""
 
+from mxcy import ndarray  # noqa: F401  GluonTS imports it from here
 from mxcy.metric.base import (
     Caffe,
     CompositeEvalMetric,

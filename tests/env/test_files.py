@@ -28,7 +28,7 @@ def mirror(tmp_path, monkeypatch):
     sha1 = hashlib.sha1(plain.read_bytes()).hexdigest()
     with zipfile.ZipFile(folder / f"tiny-{sha1[:8]}.zip", "w") as archive:
         archive.write(plain, f"tiny-{sha1[:8]}.params")
-    monkeypatch.setitem(model_store.SHA1, "tiny", sha1)
+    monkeypatch.setitem(model_store._model_sha1, "tiny", sha1)
     monkeypatch.setenv("MXNET_HOME", str(tmp_path / "home"))
     return tmp_path / "mirror"
 
@@ -63,7 +63,9 @@ def test_gluon_repo(address, monkeypatch, tmp_path, ending, capfd):
     asked = capfd.readouterr().err
     assert asked.count("GET /gluon/models/tiny-") == 1
     assert fetched() == path and "GET" not in capfd.readouterr().err  # it is kept
-    monkeypatch.setitem(model_store.SHA1, "tiny", model_store.SHA1["tiny"][:8] + "0" * 32)
+    monkeypatch.setitem(
+        model_store._model_sha1, "tiny", model_store._model_sha1["tiny"][:8] + "0" * 32
+    )
     with pytest.raises(mx.MXNetError, match="has not the expected SHA-1"):
         fetched()
     assert not os.path.exists(path)
@@ -79,7 +81,7 @@ def test_a_repo_that_does_not_answer(mirror, monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_GLUON_REPO", str(tmp_path / "empty"))
     with pytest.raises(mx.MXNetError) as caught:
         fetched()
-    for part in ("tiny", model_store.SHA1["tiny"], "empty/gluon/models", "MXNET_GLUON_REPO"):
+    for part in ("tiny", model_store._model_sha1["tiny"], "empty/gluon/models", "MXNET_GLUON_REPO"):
         assert part in str(caught.value)
 
 

@@ -8,8 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from mxcy.base import MXNetError
-from mxcy.gluon.model_zoo.model_store import repository
-from mxcy.gluon.utils import check_sha1, download
+from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["archives", "files", "published_file"]
 
@@ -57,7 +56,7 @@ def published_file(root, collection, name, archive):
     path = folder / name
     if path.exists() and check_sha1(path, files(collection)[name]):
         return path
-    url = f"{repository()}gluon/embeddings/{collection}/{archive}"
+    url = _get_repo_file_url(f"gluon/embeddings/{collection}", archive)
     sha1 = archives(collection)[archive]
     try:
         fetched = download(url, str(folder / archive), sha1_hash=sha1, retries=0)

@@ -1,12 +1,15 @@
 """Loads batches of a data set, in worker processes or threads if asked."""
 
 import numbers
+from multiprocessing.reduction import ForkingPickler  # noqa: F401
 
 import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy import util
 from mxcy.context import cpu_pinned, cpu_shared
+from mxcy.gluon.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401
+from mxcy.gluon.data.pool_batches import _as_in_context
 from mxcy.gluon.data.process_pool import Batches, ProcessPool
 from mxcy.gluon.data.queues import ConnectionWrapper, Queue, SimpleQueue
 from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -19,6 +22,7 @@ __all__ = [
     "default_batchify_fn", "default_mp_batchify_fn",
 ]  # fmt: skip
 
+# What is imported above and not used here is for loaders of other libraries.
 sharing.register()
 
 
@@ -257,11 +261,3 @@ def _batch_sampler(dataset, batch_size, shuffle, sampler, last_batch, batch_samp
     elif shuffle:
         raise ValueError("shuffle must not be specified if sampler is specified")
     return BatchSampler(sampler, batch_size, last_batch or "keep")
-
-
-def _as_in_context(batch, context):
-    if isinstance(batch, NDArray):
-        return batch.as_in_context(context)
-    if isinstance(batch, (list, tuple)):
-        return [_as_in_context(part, context) for part in batch]
-    return batch

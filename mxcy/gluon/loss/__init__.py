@@ -1,6 +1,6 @@
 """Losses: blocks that tell how bad predictions are."""
 
-from mxcy.gluon.loss.base import Loss
+from mxcy.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401
 from mxcy.gluon.loss.classification import (
     HingeLoss,
     KLDivLoss,

@@ -2,6 +2,7 @@
 
 import inspect
 
+from mxcy import ndarray
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 
@@ -36,16 +37,32 @@ class Loss(HybridBlock):
 
     def _weighted(self, F, loss, sample_weight, factor=1.0):
         """The loss times the weights of instances, the loss's own weight and `factor`."""
-        if sample_weight is not None:
-            loss = F.broadcast_mul(loss, sample_weight)
-        if self._weight is not None:
-            assert isinstance(self._weight, (int, float)), "weight must be a number"
-            loss = loss * (self._weight * factor)
-        return loss
+        weight = self._weight
+        if factor != 1 and isinstance(weight, (int, float)):
+            weight *= factor
+        return _apply_weighting(F, loss, weight, sample_weight)
 
     def _mean(self, F, loss):
         """One value per instance."""
         return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+# Losses in other libraries import these two, with the names that MXNet gives them.
+
+
+def _apply_weighting(F, loss, weight=None, sample_weight=None):
+    """The loss times the weights of instances and one of its own, where these are given."""
+    if sample_weight is not None:
+        loss = F.broadcast_mul(loss, sample_weight)
+    if weight is not None:
+        assert isinstance(weight, (int, float)), "weight must be a number"
+        loss = loss * weight
+    return loss
+
+
+def _reshape_like(F, x, y):
+    """`x` in the shape of `y`."""
+    return x.reshape(y.shape) if F is ndarray else F.reshape_like(x, y)
 
 
 def softplus_of_minus_abs(F, x):

@@ -6,17 +6,17 @@ import os
 import zipfile
 from pathlib import Path
 
-from mxcy import env
 from mxcy.base import MXNetError, data_dir
-from mxcy.gluon.utils import check_sha1, download
+from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["get_model_file", "load_pretrained", "purge"]
 
 #: where the MXNet project published them
 apache_repo_url = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
-# SHA-1 of the parameter files that the MXNet project published.
-SHA1 = {
+# SHA-1 of the parameter files that the MXNet project published. Libraries add those of their own
+# models, under this name.
+_model_sha1 = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",
     "densenet161": "b6c8a95717e3e761bd88d145f4d0a214aaa515dc",
@@ -58,14 +58,6 @@ def _folder(root):
     return Path(data_dir(), "models") if root is None else Path(os.path.expanduser(root))
 
 
-def repository():
-    """The address of the mirror, ending in a slash; plain folders become ``file://`` addresses."""
-    address = env.get("MXNET_GLUON_REPO")
-    if "://" not in address:
-        address = Path(address).expanduser().absolute().as_uri()
-    return address if address.endswith("/") else address + "/"
-
-
 def short_hash(name):
     """The eight digits that stand for a model's SHA-1 in file names.
 
@@ -74,9 +66,9 @@ def short_hash(name):
     ValueError
         When nobody published parameters of that model.
     """
-    if name not in SHA1:
+    if name not in _model_sha1:
         raise ValueError(f"Pretrained model for {name} is not available.")
-    return SHA1[name][:8]
+    return _model_sha1[name][:8]
 
 
 def get_model_file(name, root=None):
@@ -105,10 +97,10 @@ def get_model_file(name, root=None):
     folder = _folder(root)
     path = folder / f"{base}.params"
     if path.exists():
-        if check_sha1(path, SHA1[name]):
+        if check_sha1(path, _model_sha1[name]):
             return str(path)
         logging.warning("%s is damaged; it is fetched again.", path)
-    url = f"{repository()}gluon/models/{base}.zip"
+    url = _get_repo_file_url("gluon/models", f"{base}.zip")
     archive = folder / f"{base}.zip"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,16 +109,16 @@ def get_model_file(name, root=None):
             file.extract(path.name, folder)
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise MXNetError(
-            f"The pretrained parameters of {name} are not at {path} (SHA-1 {SHA1[name]}) and "
-            f"cannot be fetched from {url}: {error}. Put the file there, or let MXNET_GLUON_REPO "
-            "name a mirror: an address or a folder that contains gluon/models."
+            f"The pretrained parameters of {name} are not at {path} (SHA-1 {_model_sha1[name]}) "
+            f"and cannot be fetched from {url}: {error}. Put the file there, or let "
+            "MXNET_GLUON_REPO name a mirror: an address or a folder that contains gluon/models."
         ) from error
     finally:
         with contextlib.suppress(OSError):
             archive.unlink()
-    if not check_sha1(path, SHA1[name]):
+    if not check_sha1(path, _model_sha1[name]):
         path.unlink()
-        raise MXNetError(f"The file from {url} has not the expected SHA-1 {SHA1[name]}.")
+        raise MXNetError(f"The file from {url} has not the expected SHA-1 {_model_sha1[name]}.")
     return str(path)
 
 

@@ -6,8 +6,7 @@ import warnings
 from pathlib import Path
 
 from mxcy.base import MXNetError, data_dir
-from mxcy.gluon.model_zoo.model_store import repository
-from mxcy.gluon.utils import check_sha1, download
+from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["folder_of", "published", "unpacked"]
 
@@ -45,7 +44,7 @@ def published(folder, collection, name, sha1):
     path = folder / name
     if path.exists() and check_sha1(path, sha1):
         return path
-    url = f"{repository()}gluon/dataset/{collection}/{name}"
+    url = _get_repo_file_url(f"gluon/dataset/{collection}", name)
     try:
         return Path(download(url, path=str(path), overwrite=True, sha1_hash=sha1, retries=0))
     except OSError as error:

@@ -1,0 +1,83 @@
+"""Batches from a `multiprocessing.Pool`: what loaders of other libraries are derived from."""
+
+import pickle
+
+from mxcy.context import cpu_pinned
+from mxcy.ndarray import NDArray
+
+__all__ = ["PoolBatches"]
+
+
+class PoolBatches:
+    """The batches of one epoch, made by a pool of a program's own.
+
+    Libraries derive their iterators from it under MXNet's name `_MultiWorkerIter`, and use its
+    attributes; `DataLoader` itself has pools of its own kind.
+
+    Parameters
+    ----------
+    worker_pool : multiprocessing.pool.Pool
+    batchify_fn : callable
+    batch_sampler : Sampler
+        Gives the indices of each batch.
+    pin_memory, pin_device_id
+        Whether batches go to `cpu_pinned(pin_device_id)`.
+    worker_fn : callable
+        ``worker_fn(indices, batchify_fn, dataset)`` returns a pickled batch.
+    prefetch : int
+        How many batches are made ahead.
+    dataset : Dataset
+    data_loader : object
+        Kept alive.
+    timeout : float
+        Seconds to wait for a batch.
+    """
+
+    def __init__(
+        self, worker_pool, batchify_fn, batch_sampler, pin_memory=False, pin_device_id=0,
+        worker_fn=None, prefetch=0, dataset=None, data_loader=None, timeout=120,
+    ):  # fmt: skip
+        self._worker_pool, self._worker_fn = worker_pool, worker_fn
+        self._batchify_fn, self._batch_sampler = batchify_fn, batch_sampler
+        self._pin_memory, self._pin_device_id = pin_memory, pin_device_id
+        self._dataset, self._data_loader, self._timeout = dataset, data_loader, timeout
+        self._data_buffer = {}
+        self._rcvd_idx = self._sent_idx = 0
+        self._iter = iter(batch_sampler)
+        for _ in range(prefetch):
+            self._push_next()
+
+    def __len__(self):
+        return len(self._batch_sampler)
+
+    def _push_next(self):
+        """Ask for one batch more."""
+        indices = next(self._iter, None)
+        if indices is None:
+            return
+        self._data_buffer[self._sent_idx] = self._worker_pool.apply_async(
+            self._worker_fn, (indices, self._batchify_fn, self._dataset)
+        )
+        self._sent_idx += 1
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self._push_next()
+        if self._rcvd_idx == self._sent_idx:
+            assert not self._data_buffer, "batches are left over"
+            raise StopIteration
+        batch = pickle.loads(self._data_buffer.pop(self._rcvd_idx).get(self._timeout))
+        self._rcvd_idx += 1
+        return _as_in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
+
+    next = __next__
+
+
+def _as_in_context(batch, context):
+    if isinstance(batch, NDArray):
+        return batch.as_in_context(context)
+    if isinstance(batch, (list, tuple)):
+        return [_as_in_context(part, context) for part in batch]
+    return batch
