@@ -6,6 +6,7 @@ A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3,
 
 import ast
 import numbers
+import warnings
 
 import numpy as np
 
@@ -296,6 +297,26 @@ class Schema:
                 f"({field.type.kind})"
             ) from None
 
+    def check_name(self, op_name, name):
+        """Refuse the name of an attribute that the operator does not have.
+
+        Operators without any ignore it with a warning, because programs rely on that.
+
+        Raises
+        ------
+        MXNetError
+        """
+        if name in self.by_name:
+            return
+        if not self.fields:
+            text = f"operator {op_name} has no argument {name}: it is ignored, as in MXNet"
+            warnings.warn(text, stacklevel=3)
+            return
+        raise MXNetError(
+            f"Cannot find argument '{name}' in operator {op_name}, possible arguments: "
+            f"{', '.join(self.names)}"
+        )
+
     def intern(self, op_name, given):
         """The one Attrs object of these static attributes.
 
@@ -306,12 +327,7 @@ class Schema:
             counts, other dynamic ones are ignored.
         """
         for name in given:
-            if name not in self.by_name:
-                known = ", ".join(self.names) or "none"
-                raise MXNetError(
-                    f"Cannot find argument '{name}' in operator {op_name}, possible arguments: "
-                    f"{known}"
-                )
+            self.check_name(op_name, name)
         values = {f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static}
         for f in self.tuples:
             values[f.name] = (0.0,) * len(self.parse(op_name, f, given.get(f.name, REQUIRED)))

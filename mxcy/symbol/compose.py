@@ -78,11 +78,8 @@ def check_key(op, key):
     ------
     MXNetError
     """
-    if key not in op.schema.by_name and not (key.startswith("__") and key.endswith("__")):
-        known = ", ".join(op.schema.names) or "none"
-        raise MXNetError(
-            f"Cannot find argument '{key}', Possible Arguments: {known}, in operator {op.name}"
-        )
+    if not (key.startswith("__") and key.endswith("__")):
+        op.schema.check_name(op.name, key)
 
 
 def _candidates(names):

@@ -261,3 +261,13 @@ def test_copies_are_recorded():
         y = (target * target).sum() + moved.astype("float64").sum()
     y.backward()
     assert x.grad.asnumpy().tolist() == [3, 5]
+
+
+def test_operators_without_arguments_ignore_unknown_ones():
+    with pytest.warns(UserWarning, match="zeros_like has no argument dtype: it is ignored"):
+        found = mx.nd.zeros_like(mx.nd.ones(2), dtype="int64")
+    assert found.dtype == np.float32
+    with pytest.warns(UserWarning, match="exp has no argument foo"):
+        symbol = mx.sym.exp(mx.sym.var("x"), foo=1)
+    with pytest.raises(MXNetError, match="'foo' in operator dot, possible arguments: transpose_a"):
+        mx.nd.dot(found, found, foo=1)
