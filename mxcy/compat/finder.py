@@ -7,6 +7,7 @@ as well.
 
 import importlib
 import importlib.util
+import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -24,7 +25,7 @@ class MxnetFinder:
         if own is None:
             return None
         original = importlib.util.find_spec(own)
-        spec = ModuleSpec(fullname, _Loader(own), origin=original.origin)
+        spec = ModuleSpec(fullname, _Loader(own, fullname), origin=original.origin)
         spec.has_location = original.has_location
         spec.submodule_search_locations = original.submodule_search_locations
         return spec
@@ -51,8 +52,8 @@ def _own_name(fullname):
 class _Loader:
     """Hands out a module of mxcy instead of making one."""
 
-    def __init__(self, own):
-        self._own = own
+    def __init__(self, own, fullname):
+        self._own, self._fullname = own, fullname
         self._spec = None
 
     def create_module(self, spec):
@@ -62,6 +63,11 @@ class _Loader:
 
     def exec_module(self, module):
         module.__spec__ = self._spec  # Python has just put the second name's there
+        # What is loaded already gets its second name now. Were it imported by that name, Python would
+        # make it an attribute of its package again, in the place of a function called like it.
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith(f"{self._own}."):
+                sys.modules.setdefault(self._fullname + name[len(self._own) :], loaded)
 
     def get_code(self, fullname):
         """The module's code, for ``python -m``."""

@@ -38,6 +38,14 @@ def test_every_module_is_the_very_same(installed):
         assert module.__name__ == name and module.__spec__ is spec and spec.name == name
 
 
+def test_functions_keep_their_place_from_modules_called_like_them(installed):
+    vision = mxcy.gluon.model_zoo.vision
+    function = vision.alexnet
+    module = importlib.import_module("mxnet.gluon.model_zoo.vision.alexnet")
+    assert callable(function) and vision.alexnet is function
+    assert module.AlexNet is vision.AlexNet
+
+
 def test_all_forms_of_import(installed):
     import mxnet
     import mxnet as mx

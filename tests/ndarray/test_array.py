@@ -268,6 +268,6 @@ def test_operators_without_arguments_ignore_unknown_ones():
         found = mx.nd.zeros_like(mx.nd.ones(2), dtype="int64")
     assert found.dtype == np.float32
     with pytest.warns(UserWarning, match="exp has no argument foo"):
-        symbol = mx.sym.exp(mx.sym.var("x"), foo=1)
+        mx.sym.exp(mx.sym.var("x"), foo=1)
     with pytest.raises(MXNetError, match="'foo' in operator dot, possible arguments: transpose_a"):
         mx.nd.dot(found, found, foo=1)
