@@ -77,3 +77,14 @@ def test_small_and_empty_arrays(shape):
     for got, want in zip(run(graph), wanted, strict=True):
         assert got.shape == shape
         np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_each_plan_keeps_its_own_constants():
+    made = []
+    for count, dtype in ((4, "float32"), (3, "float32"), (4, "int32")):
+        x = mx.sym.var("x", dtype=dtype)
+        out = mx.sym.elemwise_add(x, mx.sym.square(mx.sym.arange(count, dtype=dtype)))
+        data = mx.nd.ones((count,), dtype=dtype)
+        made.append((out.bind(mx.cpu(), {"x": data}), np.arange(count) ** 2 + 1))
+    for executor, expected in made + made:
+        assert executor.forward()[0].asnumpy().tolist() == expected.tolist()

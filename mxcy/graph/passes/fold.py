@@ -87,7 +87,7 @@ def _constant(node, value, once):
         attrs = {"shape": value.shape, "value": number, "dtype": value.dtype.name}
     elif value.nbytes <= _MOST_BYTES:
         op, attrs = find("_constant"), written(value)
-        extra = {**node.extra, ONCE: "1"} if once else node.extra
+        extra = {**node.extra, ONCE: ""} if once else node.extra
     else:
         return None
     return Node(op, node.name, attrs_of(op, attrs), (), extra)
