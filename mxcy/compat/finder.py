@@ -63,8 +63,8 @@ class _Loader:
 
     def exec_module(self, module):
         module.__spec__ = self._spec  # Python has just put the second name's there
-        # What is loaded already gets its second name now. Were it imported by that name, Python would
-        # make it an attribute of its package again, in the place of a function called like it.
+        # What is loaded already gets its second name now. Were it imported by that name, Python
+        # would make it an attribute of its package again, in place of a function called like it.
         for name, loaded in list(sys.modules.items()):
             if name.startswith(f"{self._own}."):
                 sys.modules.setdefault(self._fullname + name[len(self._own) :], loaded)

@@ -11,7 +11,7 @@ ROWS = (
              test="env/test_files.py::test_home"),
     Variable("MXNET_GLUON_REPO", address,
              "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/", "C",
-             "mxcy.gluon.model_zoo.model_store",
+             "mxcy.gluon.utils",
              "Where pretrained models are fetched from: gluon/models/NAME.zip in there.",
              test="env/test_files.py::test_gluon_repo"),
 )  # fmt: skip
