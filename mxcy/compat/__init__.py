@@ -6,15 +6,17 @@ as it is.
 """
 
 import importlib
+import multiprocessing.pool  # noqa: F401  programs use it without importing it: mxnet did
 import os
 import sys
 import warnings
 
 import mxcy
 from mxcy import libinfo
+from mxcy.compat import old_numpy
 from mxcy.compat.finder import MxnetFinder
 
-__all__ = ["find_real_mxnet", "install", "is_installed", "uninstall"]
+__all__ = ["find_real_mxnet", "install", "is_installed", "old_numpy", "uninstall"]
 
 #: what `mxnet.__version__` says unless told otherwise: the release whose interface mxcy follows
 MXNET_VERSION = "1.9.1"

@@ -1,20 +1,22 @@
 """Run a program that imports mxnet, on mxcy.
 
-python -m mxcy.compat [--replace] script.py [arguments]
-python -m mxcy.compat [--replace] -m module [arguments]
+python -m mxcy.compat [options] script.py [arguments]
+python -m mxcy.compat [options] -m module [arguments]
 """
 
 import argparse
 import sys
 
 from mxcy import compat
+from mxcy.compat import old_numpy
 from mxcy.compat.program import Program
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
         "python -m mxcy.compat",
-        usage="%(prog)s [-h] [--replace] [--mxnet-version VERSION] (script | -m module) [argument]",
+        usage="%(prog)s [-h] [--replace] [--old-numpy] [--mxnet-version VERSION] "
+        "(script | -m module) [argument]",
         description="Run a program that imports mxnet, on mxcy.",
         allow_abbrev=False,
     )
@@ -22,6 +24,11 @@ def parse(arguments):
         "--replace",
         action="store_true",
         help="also where a real mxnet is installed; it stays as it is",
+    )
+    parser.add_argument(
+        "--old-numpy",
+        action="store_true",
+        help="give NumPy back names that it has no more, such as np.float, np.int, np.product",
     )
     parser.add_argument(
         "--mxnet-version",
@@ -46,6 +53,8 @@ def parse(arguments):
 def main():
     options = parse(sys.argv[1:])
     compat.install(options.replace, options.mxnet_version)
+    if options.old_numpy:
+        old_numpy.restore()
     try:
         program = (
             Program.module(options.program) if options.module else Program.file(options.program)

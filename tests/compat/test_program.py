@@ -180,3 +180,19 @@ def test_processes_that_are_started_anew(folder, method, options):
     path = f"{ROOT}:{folder / 'real'}"
     run = compat(*options, "spawns.py", method, cwd=folder, PYTHONPATH=path)
     assert run.value == [["mxcy", True, 6.0]]
+
+
+OLD = """
+import multiprocessing, mxnet
+import numpy as np
+print(np.zeros(2, np.float).dtype, np.product([2, 3]), np.asscalar(np.ones(1, np.int)))
+print(np.asfarray([1, 2]).dtype, np.array(["a"], np.object)[0], multiprocessing.pool.__name__)
+"""
+
+
+def test_old_names_of_numpy(tmp_path):
+    script = tmp_path / "old.py"
+    script.write_text(OLD)
+    done = compat("--old-numpy", script)
+    assert done.out.split() == ["float64", "6", "1", "float64", "a", "multiprocessing.pool"]
+    assert "has no attribute 'float'" in compat(script, fails=True).err
