@@ -1,11 +1,8 @@
 """The model zoo and the original's: each loads the other's parameters and computes the same.
 
-Runs where MXCY_REAL_MXNET_19 and MXCY_REAL_MXNET_20 name Pythons that have MXNet 1.9.1 and 2.0.0b1.
+Runs where the environment names originals; see tests/originals.py.
 """
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,14 +11,17 @@ import pytest
 
 import mxcy as mx
 from mxcy.gluon.model_zoo import vision
+from tests import originals
 
 GOLDEN = Path(__file__).parent / "golden"
 sys.path.insert(0, str(GOLDEN))
 from zoo import filled, images  # noqa: E402
 
 sys.path.remove(str(GOLDEN))
+originals.skip_without_any()
 pytestmark = pytest.mark.needs_real_mxnet
 SCRIPT = Path(__file__).parent / "real_zoo.py"
+real = originals.fixture_for(SCRIPT)
 #: heights of pictures: small ones where the network has no pooling of a fixed size
 HEIGHTS = {"alexnet": 67, "inceptionv3": 299, "densenet": 224, "squeezenet": 224}
 NAMES = sorted(vision._models())
@@ -30,26 +30,6 @@ NAMES = sorted(vision._models())
 def height_of(name):
     (found, *_) = [h for family, h in HEIGHTS.items() if name.startswith(family)] or [32]
     return found
-
-
-@pytest.fixture(params=["19", "20"])
-def real(request, tmp_path):
-    """A function ``run(name, height)`` that runs the script under one real MXNet."""
-    variable = f"MXCY_REAL_MXNET_{request.param}"
-    python = os.environ.get(variable)
-    if not python:
-        pytest.skip(f"{variable} names no Python with a real MXNet")
-
-    def run(name, height):
-        environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run(
-            [python, "-W", "ignore", str(SCRIPT), name, str(height)],
-            cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=100,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
 
 
 def close(found, expected):

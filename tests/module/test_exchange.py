@@ -2,14 +2,13 @@
 
 import importlib.util
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mxcy as mx
+from tests.originals import Original
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "data" / "module_state"
@@ -42,17 +41,10 @@ def test_training_to_the_checkpoint_is_alike(tmp_path):
 
 @pytest.mark.needs_real_mxnet
 def test_real_mxnet_goes_on_from_our_checkpoint(tmp_path):
-    python = os.environ.get("MXCY_REAL_MXNET_19")
-    if not python:
-        pytest.skip("MXCY_REAL_MXNET_19 names no Python with a real MXNet")
+    original = Original("19", HERE / "exchange.py", tmp_path)
     prefix = str(tmp_path / "net")
     EXCHANGE.write(mx, prefix)
-    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    environment["MXNET_ENGINE_TYPE"] = "NaiveEngine"  # see make_module_state.py
-    done = subprocess.run(
-        [python, "-W", "ignore", str(HERE / "exchange.py"), "read", "mxnet", prefix, "false"],
-        env=environment, text=True, capture_output=True, timeout=100,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    # NaiveEngine: see make_module_state.py
+    theirs = original("read", "mxnet", prefix, "false", MXNET_ENGINE_TYPE="NaiveEngine")
     expected = EXCHANGE.read(mx, prefix, load_optimizer_states=False)
-    np.testing.assert_allclose(json.loads(done.stdout.splitlines()[-1]), expected, atol=1e-4)
+    np.testing.assert_allclose(theirs, expected, atol=1e-4)

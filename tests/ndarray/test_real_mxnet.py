@@ -1,12 +1,9 @@
 """Files exchanged with the original: what we write it reads, what it writes we read.
 
-Runs where MXCY_REAL_MXNET_19 and MXCY_REAL_MXNET_20 name Pythons that have MXNet 1.9.1 and 2.0.0b1.
+Runs where the environment names originals; see tests/originals.py.
 """
 
-import json
-import os
 import pickle
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,34 +13,12 @@ import mxcy as mx
 from mxcy.dtypes import CODES, DTYPES, name_of
 from mxcy.ndarray import pickles, serialization
 from mxcy.ndarray.blocks import Block, to_dense
+from tests import originals
 
+originals.skip_without_any()
 pytestmark = pytest.mark.needs_real_mxnet
 SCRIPT = Path(__file__).parent / "real_mxnet.py"
-
-
-@pytest.fixture(params=["19", "20"])
-def real(request, tmp_path):
-    """A function ``run(what)`` that runs the script under one real MXNet in the test's folder."""
-    variable = f"MXCY_REAL_MXNET_{request.param}"
-    python = os.environ.get(variable)
-    if not python:
-        pytest.skip(f"{variable} names no Python with a real MXNet")
-
-    def run(what):
-        environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run(
-            [python, "-W", "ignore", str(SCRIPT), what],
-            cwd=tmp_path,
-            env=environment,
-            text=True,
-            capture_output=True,
-            timeout=100,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    run.version, run.folder = request.param, tmp_path
-    return run
+real = originals.fixture_for(SCRIPT)
 
 
 def describe(name, block):

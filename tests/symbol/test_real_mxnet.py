@@ -1,11 +1,9 @@
 """Symbols exchanged with the original: each loads the other's files and computes the same.
 
-Runs where MXCY_REAL_MXNET_19 and MXCY_REAL_MXNET_20 name Pythons that have MXNet 1.9.1 and 2.0.0b1.
+Runs where the environment names originals; see tests/originals.py.
 """
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,32 +11,14 @@ import pytest
 
 import mxcy as mx
 from mxcy.symbol.symbol import Symbol
+from tests import originals
 from tests.symbol.test_golden import CASES, symbol_of
 
+originals.skip_without_any()
 pytestmark = pytest.mark.needs_real_mxnet
 SCRIPT = Path(__file__).parent / "real_mxnet.py"
+real = originals.fixture_for(SCRIPT)
 S = mx.sym
-
-
-@pytest.fixture(params=["19", "20"])
-def real(request, tmp_path):
-    """A function ``run(what)`` that runs the script under one real MXNet in the test's folder."""
-    variable = f"MXCY_REAL_MXNET_{request.param}"
-    python = os.environ.get(variable)
-    if not python:
-        pytest.skip(f"{variable} names no Python with a real MXNet")
-
-    def run(what):
-        environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run(
-            [python, "-W", "ignore", str(SCRIPT), what],
-            cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=100,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    run.version, run.folder = request.param, tmp_path
-    return run
 
 
 def names(symbol):
