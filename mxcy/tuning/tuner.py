@@ -28,7 +28,9 @@ ALL = 1 << 20
 _LEAST = 2048  # steps of work: fewer never pay for another thread
 _MOST = 1 << 22  # more always do
 _MOST_BYTES = 8 << 20  # of a call that is tried out as it is
-_WORTH = 0.95  # of the time: a gain below does not pay for the other cores' work
+# Of the time; regions are measured one right after the other, and one that opens now and then takes
+# longer. A smaller gain does not pay for the other cores' work either.
+_WORTH = 0.8
 _BUDGET = 1_000_000  # nanoseconds of a kernel's runs
 _REGION_BUDGET = 500_000  # of parallel regions
 _TRIES = 3  # of a kernel, while other programs have the cores
