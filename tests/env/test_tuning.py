@@ -111,9 +111,9 @@ def test_weight_scale_moves_the_threshold(home, tmp_path):
     contents["regions"] = {"2": 1000.0}
     contents["rates"] = {"exp float32": {"in": [0.2, 0.1, 1]}}
     path.write_text(json.dumps(contents))
-    code = THREADS + "print(json.dumps([threads(n) for n in (5000, 13000, 100000)]))"
+    code = THREADS + "print(json.dumps([threads(n) for n in (5000, 20000, 100000)]))"
     assert python(code, **home).value == [1, PARALLEL, PARALLEL]
-    assert python(code, MXNET_TUNING_WEIGHT_SCALE="8.5", **home).value == [1, 1, PARALLEL]
+    assert python(code, MXNET_TUNING_WEIGHT_SCALE="5", **home).value == [1, 1, PARALLEL]
     assert python(code, MXNET_TUNING_WEIGHT_SCALE="0.001", **home).value == [1, PARALLEL, PARALLEL]
 
 
