@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    "Kind", "address", "anything", "count", "flag", "integer", "integers", "number", "one_of",
-    "path", "spins", "team", "tuned", "waiting", "words",
+    "Kind", "address", "anything", "count", "flag", "integer", "integers", "links", "number",
+    "one_of", "path", "spins", "team", "tuned", "waiting", "words",
 ]  # fmt: skip
 
 
@@ -129,3 +129,18 @@ def _parse_tuned(text: str) -> bool | frozenset[str]:
 
 
 tuned = Kind("0, 1 or a comma list of element types", _parse_tuned)
+
+
+def _parse_links(text: str) -> list[list[int]]:
+    rows = [[int(digit) for digit in row] for row in text.split()]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if rows != columns or any(row[i] for i, row in enumerate(rows)):
+        raise ValueError(text)
+    return rows
+
+
+links = Kind(
+    "rows of a symmetric matrix, a digit per device: 0 for itself, 1 through the host, more for "
+    "faster links",
+    _parse_links,
+)

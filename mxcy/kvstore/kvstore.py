@@ -171,8 +171,9 @@ class KVStore(KVStoreBase):
         -------
         dict
             ``reduce_threads`` (MXNET_KVSTORE_REDUCTION_NTHREADS: 1, or the team works on arrays of
-            at least ``bigarray_bound`` elements) and ``sums``, the numbers of ``serial`` and
-            ``parallel`` ones so far.
+            at least ``bigarray_bound`` elements), ``sums``, the numbers of ``serial``, ``parallel``
+            and ``tree`` ones so far, and ``trees`` for each group of devices
+            (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level.
         """
         return self.handle.stats()
 

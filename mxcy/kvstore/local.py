@@ -3,6 +3,7 @@
 from mxcy import env
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
+from mxcy.kvstore.tree_sum import TreeSum
 
 __all__ = ["KINDS", "LocalStore", "why_not"]
 
@@ -56,9 +57,12 @@ class LocalStore:
         self.type = kind
         self.updater = None
         self._values = {}
+        self._numbers = {}  # of keys, in the order in which they came
         self._threads = env.get("MXNET_KVSTORE_REDUCTION_NTHREADS")
         self._bound = env.get("MXNET_KVSTORE_BIGARRAY_BOUND")
-        self._sums = {"serial": 0, "parallel": 0}
+        self._sums = {"serial": 0, "parallel": 0, "tree": 0}
+        self._uses_trees = self.compresses and env.get("MXNET_KVSTORE_USETREE")
+        self._trees = {}  # by the devices that they join
 
     @property
     def compresses(self):
@@ -75,6 +79,7 @@ class LocalStore:
         if any(isinstance(known, str) != isinstance(key, str) for known in self._values):
             raise MXNetError(f"Mixed key types are not allowed: {key!r} among others")
         self._values[key] = value.copy()
+        self._numbers[key] = len(self._numbers)
 
     def push(self, key, arrays):
         """Replace a value by the sum of arrays, or let the updater change it by them."""
@@ -84,25 +89,46 @@ class LocalStore:
                 raise MXNetError(
                     f"key {key} has a value of shape {stored.shape}, got {array.shape}"
                 )
-        total = self._sum([array.as_in_context(stored.context) for array in arrays])
+        total = self._sum(key, arrays, stored.context)
         if self.updater is None:
             self._values[key] = total.copy() if total is arrays[0] else total
         else:
             self.updater(key, total, stored)
 
-    def _sum(self, arrays):
-        """The sum, in the order of the devices; of big arrays by several threads."""
+    def _sum(self, key, arrays, context):
+        """The sum, in the order of the devices or of a tree; of big arrays by several threads."""
+        trees = self._joining(arrays)
+        if trees is not None:
+            self._sums["tree"] += 1
+            return trees.sum(arrays, self._root(key, arrays)).as_in_context(context)
+        arrays = [array.as_in_context(context) for array in arrays]
         if len(arrays) == 1:
             return arrays[0]
         threads = self._threads if arrays[0].size >= self._bound else 1
         self._sums["parallel" if threads > 1 else "serial"] += 1
         return nd._internal._kvstore_sum(*arrays, threads=threads)
 
+    def _joining(self, arrays):
+        """The trees that join the devices of arrays; None where these are not summed along any."""
+        contexts = tuple(array.context for array in arrays)
+        if not self._uses_trees or len(contexts) < 2 or len(set(contexts)) < len(contexts):
+            return None
+        if contexts not in self._trees:
+            self._trees[contexts] = TreeSum(contexts)
+        return self._trees[contexts]
+
+    def _root(self, key, arrays):
+        """The device at which a key's values meet: another one for each key."""
+        return self._numbers[key] % len(arrays)
+
     def stats(self):
         """How values of several devices are added up; see `KVStore.stats`."""
         return {
-            "reduce_threads": self._threads, "bigarray_bound": self._bound, "sums": dict(self._sums)
-        }  # fmt: skip
+            "reduce_threads": self._threads,
+            "bigarray_bound": self._bound,
+            "sums": dict(self._sums),
+            "trees": [joining.trees for joining in self._trees.values()],
+        }
 
     def pull(self, key, arrays):
         """Copy a value to arrays."""
@@ -113,6 +139,11 @@ class LocalStore:
                     f"key {key} has a value of shape {value.shape}, but an array of shape "
                     f"{array.shape} was to take it"
                 )
+        trees = self._joining(arrays)
+        if trees is not None:
+            trees.spread(value, arrays, self._root(key, arrays))
+            return
+        for array in arrays:
             value.copyto(array)
 
     def barrier(self):

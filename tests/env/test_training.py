@@ -1,5 +1,6 @@
 """Variables that decide how weights are updated, on one device and on several."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 import mxcy as mx
 from mxcy import gluon
 from mxcy.kvstore.choice import choose_store
+from mxcy.kvstore.tree_sum import TreeSum
+from mxcy.kvstore.trees import pairs
 from tests.env.run import python
 
 # --- many weights in one call -----------------------------------------------------------------
@@ -106,9 +109,10 @@ def test_kvstore_sums(monkeypatch):
         out = mx.nd.zeros((4, 1000))
         store.pull(0, out=out)
         sums.append(out.asnumpy())
-        expected = {"serial": 2, "parallel": 0} if threads == "1" else {"serial": 1, "parallel": 1}
+        expected = (2, 0) if threads == "1" else (1, 1)
         stats = store.stats()
-        assert stats["sums"] == expected and stats["reduce_threads"] == int(threads)
+        assert (stats["sums"]["serial"], stats["sums"]["parallel"]) == expected
+        assert stats["reduce_threads"] == int(threads)
         assert stats["bigarray_bound"] == 1000
     np.testing.assert_array_equal(sums[0], sums[1])
     np.testing.assert_array_equal(sums[0], (parts[0] + parts[1]) + parts[2])
@@ -116,6 +120,91 @@ def test_kvstore_sums(monkeypatch):
         monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", bad)
         with pytest.raises(mx.MXNetError, match="MXNET_KVSTORE_BIGARRAY_BOUND"):
             mx.kv.create("local")
+
+
+#: eight GPUs of a p3.16xlarge: 2 and 3 are one and two NVLinks
+P3_LINKS = "02233111 20321311 23031121 32301112 31110223 13112032 11212303 11123230"
+
+
+def _reduced(shape, devices=8):
+    """(sum by a device store along trees, what several devices pulled, its statistics)"""
+    random = np.random.default_rng(0)
+    parts = [random.integers(-9, 9, shape).astype("float32") for _ in range(devices)]
+    store = mx.kv.create("device")
+    store.init("other", mx.nd.zeros(1))
+    store.init("w", mx.nd.zeros(shape))
+    store.push("w", [mx.nd.array(part, ctx=mx.cpu(i)) for i, part in enumerate(parts)])
+    outs = [mx.nd.zeros(shape, ctx=mx.cpu(i)) for i in range(devices)]
+    store.pull("w", out=outs)
+    for i, out in enumerate(outs):
+        assert out.context == mx.cpu(i)
+        np.testing.assert_array_equal(out.asnumpy(), sum(parts))
+    return store.stats()
+
+
+@pytest.mark.parametrize("devices", [2, 3, 5, 8])
+def test_trees(monkeypatch, capfd, devices):
+    """Each root has a tree that joins every device once; sums are those without trees."""
+    assert _reduced((3, 4), devices)["trees"] == []
+    monkeypatch.setenv("MXNET_KVSTORE_USETREE", "1")
+    monkeypatch.setenv("MXNET_KVSTORE_LOGTREE", "1")
+    stats = _reduced((3, 4), devices)
+    assert stats["sums"] == {"serial": 0, "parallel": 0, "tree": 1}
+    (trees,) = stats["trees"]
+    depth = (devices - 1).bit_length()
+    assert [tree[0] for tree in trees] == [[root] for root in range(devices)]
+    for tree in trees:
+        assert [len(level) for level in tree] == [2**k for k in range(depth + 1)]
+        assert set(tree[-1]) == set(range(devices))
+        for above, level in itertools.pairwise(tree):
+            assert level[::2] == above
+        hung = [lower for _, lower in pairs(tree)]
+        assert sorted([*hung, tree[0][0]]) == list(range(devices))
+    printed = capfd.readouterr().err
+    assert printed.count("mxcy kvstore: trees") == 1
+    assert " | ".join(" ".join(map(str, level)) for level in trees[0]) in printed
+
+
+def test_trees_of_slices(monkeypatch):
+    monkeypatch.setenv("MXNET_KVSTORE_USETREE", "1")
+    monkeypatch.setenv("MXNET_KVSTORE_TREE_ARRAY_BOUND", "63")
+    context = [mx.cpu(i) for i in range(8)]
+    trees = TreeSum(context)
+    assert [trees.slices(shape) for shape in ((16, 4), (15, 5), (21, 3), (63,))] == [8, 1, 1, 1]
+    for shape in ((16, 4), (21, 5), (15, 5)):
+        assert _reduced(shape)["sums"]["tree"] == 1
+
+
+def test_best_trees(monkeypatch):
+    monkeypatch.setenv("MXNET_KVSTORE_USETREE", "1")
+    monkeypatch.setenv("MXCY_DEVICE_LINKS", P3_LINKS)
+    speed = [[int(digit) for digit in row] for row in P3_LINKS.split()]
+
+    def weights():
+        (trees,) = _reduced((2, 2))["trees"]
+        return trees, [sum(speed[a][b] for a, b in pairs(tree)) for tree in trees]
+
+    monkeypatch.setenv("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", "1")
+    _, halved = weights()
+    monkeypatch.setenv("MXNET_KVSTORE_TREE_BACKTRACK", "1")
+    heaviest, best = weights()
+    assert all(few <= many for few, many in zip(halved, best, strict=True))
+    assert min(halved) > 7  # NVLinks only, and some of the double ones
+    monkeypatch.setenv("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", "0.5")
+    spread, _ = weights()
+    assert heaviest[0] == spread[0] and heaviest[1:] != spread[1:]
+    used = [
+        len({tuple(sorted(link)) for tree in trees for link in pairs(tree)})
+        for trees in (heaviest, spread)
+    ]
+    assert used[1] > used[0]  # more links share the work
+    monkeypatch.setenv("MXCY_DEVICE_LINKS", "01 10")
+    with pytest.raises(mx.MXNetError, match="MXCY_DEVICE_LINKS has links of 2 devices"):
+        _reduced((2, 2))
+    for bad in ("01 00", "12 20", "012 10", "0x x0"):
+        monkeypatch.setenv("MXCY_DEVICE_LINKS", bad)
+        with pytest.raises(mx.MXNetError, match="symmetric"):
+            _reduced((2, 2))
 
 
 def _trained(store, asked, contexts, shape=(2,)):

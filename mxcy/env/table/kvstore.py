@@ -1,9 +1,8 @@
 """Training on several devices."""
 
-from mxcy.env.kinds import anything, count, flag, integer, number
+from mxcy.env.kinds import anything, count, flag, integer, links, number
 from mxcy.env.variable import Variable
 
-_TREE = "sums along trees are for devices with links of several speeds, which CPUs have not"
 _ALONE = "there is no store over several processes yet"
 
 ROWS = (
@@ -19,18 +18,26 @@ ROWS = (
     Variable("MXNET_KVSTORE_BIGARRAY_BOUND", count(1), 1000000, "C", "mxcy.kvstore.local",
              "Arrays with at least as many elements are big: several threads may add them up. Read "
              "when a store is made.", test="env/test_training.py::test_kvstore_sums"),
-    Variable("MXNET_KVSTORE_USETREE", flag, False, "F", "mxcy.kvstore",
-             "Add up and spread values of a 'device' store along trees of fast links.",
-             inert=_TREE, silent=True),
-    Variable("MXNET_KVSTORE_LOGTREE", flag, False, "F", "mxcy.kvstore",
-             "Print the links and trees.", inert=_TREE, silent=True),
-    Variable("MXNET_KVSTORE_TREE_ARRAY_BOUND", count(1), 10000000, "F", "mxcy.kvstore",
-             "Larger arrays are cut into one slice for each tree.", inert=_TREE, silent=True),
-    Variable("MXNET_KVSTORE_TREE_BACKTRACK", flag, False, "F", "mxcy.kvstore",
-             "Find trees by trying all.", inert=_TREE, silent=True),
-    Variable("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", number(0, 1, open_low=True), 0.7, "F",
-             "mxcy.kvstore", "What a link counts for after each tree that uses it.",
-             inert=_TREE, silent=True),
+    Variable("MXNET_KVSTORE_USETREE", flag, False, "C", "mxcy.kvstore.local",
+             "Add up and spread the values of a 'device' store along trees of fast links between "
+             "its devices, another tree for each key. Read when a store is made.",
+             test="env/test_training.py::test_trees"),
+    Variable("MXNET_KVSTORE_LOGTREE", flag, False, "C", "mxcy.kvstore.tree_sum",
+             "Print the weights of the links, and the trees.",
+             test="env/test_training.py::test_trees"),
+    Variable("MXNET_KVSTORE_TREE_ARRAY_BOUND", count(1), 10000000, "C", "mxcy.kvstore.tree_sum",
+             "Arrays of more elements are cut into a slice for each tree, if they have two rows "
+             "for each.", test="env/test_training.py::test_trees_of_slices"),
+    Variable("MXNET_KVSTORE_TREE_BACKTRACK", flag, False, "C", "mxcy.kvstore.tree_sum",
+             "Find the heaviest of all trees, rather than halve the devices by a heuristic.",
+             test="env/test_training.py::test_best_trees"),
+    Variable("MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY", number(0, 1, open_low=True), 0.7, "C",
+             "mxcy.kvstore.tree_sum",
+             "What a link's weight is multiplied by for each tree that uses it.",
+             test="env/test_training.py::test_best_trees"),
+    Variable("MXCY_DEVICE_LINKS", links, None, "C", "mxcy.kvstore.tree_sum",
+             "How fast the links between devices are, for trees; without it, all go through the "
+             "host.", test="env/test_training.py::test_best_trees"),
     Variable("MXNET_KVSTORE_SLICE_THRESHOLD", count(1), 40000, "F", "mxcy.kvstore",
              "The P3 store sends arrays in slices of at most so many elements.", inert=_ALONE),
     Variable("MXNET_KVSTORE_SERIAL_PUSH", flag, False, "F", "mxcy.kvstore",

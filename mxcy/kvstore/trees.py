@@ -1,0 +1,160 @@
+"""Binary trees over devices that use the fastest links, one tree with its root at each device."""
+
+import functools
+import itertools
+
+__all__ = ["find_trees", "links_in_use", "pairs"]
+
+#: With more devices, trying all trees takes too long.
+_MOST_TRIED = 10
+
+
+class _NoLink(Exception):
+    """Halves of devices are not linked where they have to be joined."""
+
+
+def links_in_use(speeds):
+    """The weights of links, from how fast they are.
+
+    Parameters
+    ----------
+    speeds : list of list of int
+        Symmetric: 0 on the diagonal, 1 for a link through the host, more for faster ones.
+
+    Returns
+    -------
+    list of list of float
+        Links through the host are not used where the faster ones reach all devices; otherwise one
+        counts for 1 over the number of devices.
+    """
+    size = len(speeds)
+    reached, border = {0}, [0]
+    while border:
+        device = border.pop()
+        near = {other for other in range(size) if speeds[device][other] > 1} - reached
+        reached |= near
+        border += near
+    slow = 0 if len(reached) == size else 1 / size
+    return [[slow if speed == 1 else speed for speed in row] for row in speeds]
+
+
+def find_trees(links, penalty=0.7, try_all=False):
+    """Find a tree for each root; later trees avoid the links of earlier ones.
+
+    Parameters
+    ----------
+    links : list of list of float
+        What each link counts for; symmetric.
+    penalty : float
+        What a link's weight is multiplied by for each tree that uses it.
+    try_all : bool
+        Look for the heaviest tree among all, rather than halve the devices by the method of
+        Kernighan and Lin (1970). That is done as well where the halves are not linked.
+
+    Returns
+    -------
+    list of list of list of int
+        Per tree its levels. Level k has 2**k devices; those at 2 i and 2 i + 1 hang on device i of
+        the level before, which is the former of them. Both are the same where nothing hangs.
+    """
+    links = [list(row) for row in links]
+    trees = []
+    for root in range(len(links)):
+        tree = _heaviest(root, links) if try_all else _halved(root, links)
+        trees.append(tree)
+        for left, right in pairs(tree):
+            links[left][right] = links[right][left] = links[left][right] * penalty
+    return trees
+
+
+def pairs(tree):
+    """The links of a tree, (upper device, lower device), from the root on."""
+    for level in tree[1:]:
+        for left, right in zip(level[::2], level[1::2], strict=True):
+            if left != right:
+                yield left, right
+
+
+def _grow(root, size, divide):
+    """A tree by divide(device, its devices, levels left): near part, far part, device there."""
+    tree, parts = [[root]], [tuple(range(size))]
+    for left in reversed(range((size - 1).bit_length())):
+        level, smaller = [], []
+        for device, part in zip(tree[-1], parts, strict=True):
+            near, far, other = divide(device, part, left) if part[1:] else (part, part, device)
+            level += [device, other]
+            smaller += [near, far]
+        tree.append(level)
+        parts = smaller
+    return tree
+
+
+def _halved(root, links):
+    may_try_all = len(links) <= _MOST_TRIED
+
+    def divide(device, part, _):
+        near, far = _halves(part, links)
+        if device in far:
+            near, far = far, near
+        other = max(far, key=links[device].__getitem__)
+        if not links[device][other] and may_try_all:
+            raise _NoLink
+        return near, far, other
+
+    try:
+        return _grow(root, len(links), divide)
+    except _NoLink:
+        return _heaviest(root, links)
+
+
+def _halves(part, links):
+    """Two halves of devices with little weight between them (Kernighan and Lin, 1970)."""
+    middle = (len(part) + 1) // 2
+    left, right = list(part[:middle]), list(part[middle:])
+
+    def pull(device, there, here):  # what crossing over would take off the cut
+        return sum(links[device][i] for i in there) - sum(links[device][i] for i in here)
+
+    while True:
+        ours, theirs, swaps, gains = list(left), list(right), [], [0]
+        for _ in right:
+            free = itertools.product(
+                [i for i in ours if i in left], [i for i in theirs if i in right]
+            )
+            gain, a, b = max(
+                (
+                    (pull(a, theirs, ours) + pull(b, ours, theirs) - 2 * links[a][b], a, b)
+                    for a, b in free
+                ),
+                key=lambda found: found[0],
+            )
+            ours[ours.index(a)], theirs[theirs.index(b)] = b, a
+            swaps.append((a, b))
+            gains.append(gains[-1] + gain)
+        best = gains.index(max(gains))
+        if gains[best] < 1e-9:
+            return tuple(left), tuple(right)
+        for a, b in swaps[:best]:
+            left[left.index(a)], right[right.index(b)] = b, a
+
+
+def _heaviest(root, links):
+    @functools.cache
+    def best(device, part, left):
+        """(weight, near part, far part, device there) of the heaviest tree."""
+        if not part[1:]:
+            return 0, part, part, device
+        found = None
+        others = [i for i in part if i != device]
+        most = 2**left
+        for size in range(max(len(part) - most, 1), min(most, len(others)) + 1):
+            for far in itertools.combinations(others, size):
+                near = tuple(i for i in part if i not in far)
+                rest = best(device, near, left - 1)[0]
+                for other in far:
+                    weight = rest + links[device][other] + best(other, far, left - 1)[0]
+                    if found is None or weight > found[0]:
+                        found = weight, near, far, other
+        return found
+
+    return _grow(root, len(links), lambda *where: best(*where)[1:])
