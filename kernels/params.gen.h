@@ -138,6 +138,29 @@ typedef struct {
   int64_t high;
 } mx_randint_params;
 
+/* the bounds between which a change of colours is drawn */
+typedef struct {
+  double low;
+  double high;
+} mx_image_factor_params;
+
+/* parts of the three main directions of colours; drawn where the deviation is not negative */
+typedef struct {
+  double alpha[3];
+  double deviation;
+} mx_image_lighting_params;
+
+/* the greatest changes of brightness, contrast, saturation and hue; 0 leaves one out */
+typedef struct {
+  double most[4];
+} mx_image_jitter_params;
+
+/* the axis of an image that is reversed with a probability */
+typedef struct {
+  int32_t axis;
+  double p;
+} mx_image_flip_params;
+
 /* the probability of a zero; 0 copies */
 typedef struct {
   double p;

@@ -82,15 +82,6 @@ int multinomial_of(const mx_call* call) {
 
 // --- shuffle -------------------------------------------------------------------------------------
 
-// Uniform on [0, n), n <= 2^32, as std::uniform_int_distribution was before gcc 11.
-uint32_t below(Mt19937& e, uint64_t n) {
-  const uint64_t each = 0xffffffffu / n, past = each * n;
-  uint64_t value;
-  do value = e.next();
-  while (value >= past);
-  return (uint32_t)(value / each);
-}
-
 void swap_items(char* data, int64_t size, int64_t i, int64_t j) {
   char buffer[256];
   char *a = data + i * size, *b = data + j * size;

@@ -43,6 +43,16 @@ inline void units(Mt19937& e, double* out, int n) {
   for (int i = 0; i < n; ++i) out[i] = (words[2 * i] + words[2 * i + 1] * 0x1p32) * 0x1p-64;
 }
 
+// --- integers on [0, n), n <= 2^32, as std::uniform_int_distribution was before gcc 11 -----------
+
+inline uint32_t below(Mt19937& e, uint64_t n) {
+  const uint64_t each = 0xffffffffu / n, past = each * n;
+  uint64_t value;
+  do value = e.next();
+  while (value >= past);
+  return (uint32_t)(value / each);
+}
+
 // --- standard normal: Marsaglia's polar method, one number of each accepted pair -----------------
 
 template <class F>

@@ -99,6 +99,21 @@ cdef extern from "params.gen.h" nogil:
     ctypedef struct mx_randint_params:
         int64_t low
         int64_t high
+    # the bounds between which a change of colours is drawn
+    ctypedef struct mx_image_factor_params:
+        double low
+        double high
+    # parts of the three main directions of colours; drawn where the deviation is not negative
+    ctypedef struct mx_image_lighting_params:
+        double alpha[3]
+        double deviation
+    # the greatest changes of brightness, contrast, saturation and hue; 0 leaves one out
+    ctypedef struct mx_image_jitter_params:
+        double most[4]
+    # the axis of an image that is reversed with a probability
+    ctypedef struct mx_image_flip_params:
+        int32_t axis
+        double p
     # the probability of a zero; 0 copies
     ctypedef struct mx_dropout_params:
         double p

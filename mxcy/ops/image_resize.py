@@ -7,7 +7,7 @@ from mxcy.ops.image import check_image
 from mxcy.ops.infer import Spec, require
 from mxcy.ops.record import op, sample, stop, values
 
-__all__ = []
+__all__ = ["check_interpolation", "resized"]
 
 _NEAREST, _BILINEAR = 0, 1
 _ONE = 2048  # of the integer weights that OpenCV takes for bytes
@@ -77,6 +77,17 @@ def _bilinear(data, height, width):
     return np.clip((total + 2) >> 2, 0, 255).astype(np.uint8)
 
 
+def check_interpolation(interp):
+    """Raise for a kind of interpolation that `resized` does not know."""
+    known = interp in (_NEAREST, _BILINEAR)
+    require(known, f"interp: expected 0 (nearest) or 1 (bilinear), got {interp}")
+
+
+def resized(data, height, width, interp):
+    """Images (..., height, width, channel) in another size, as OpenCV does it."""
+    return (_nearest if interp == _NEAREST else _bilinear)(data, height, width)
+
+
 @op("_image_resize", aliases=("_npx__image_resize",), dtypes=("uint8", "float32", "float64"))
 class Resize:
     """Enlarge or shrink an image (height, width, channel), or each of a batch.
@@ -94,10 +105,7 @@ class Resize:
             len(a.size) in (1, 2) and min(a.size) > 0,
             f"size: expected one or two positive numbers, got {a.size}",
         )
-        require(
-            a.interp in (_NEAREST, _BILINEAR),
-            f"interp: expected 0 (nearest) or 1 (bilinear), got {a.interp}",
-        )
+        check_interpolation(a.interp)
         if not check_image(data):
             return Spec(None, data.dtype)
         *batch, height, width, channels = data.shape
@@ -107,8 +115,7 @@ class Resize:
     grad = stop
 
     def ref(a, xp, data):
-        target = _target(a, *data.shape[-3:-1])
-        return (_nearest if a.interp == _NEAREST else _bilinear)(data, *target)
+        return resized(data, *_target(a, *data.shape[-3:-1]), a.interp)
 
     samples = (
         sample(values(0, 256, (5, 7, 3), "uint8"), size=(4, 9), grad=False),

@@ -8,7 +8,7 @@ from mxcy.ops.infer import Spec, back_batch, back_data, normal_axes, require, sa
 from mxcy.ops.narrow import narrow_first
 from mxcy.ops.params import DROPOUT, FULLY_CONNECTED, FUSED_DENSE, TAKE
 from mxcy.ops.random import generator
-from mxcy.ops.record import by_onednn, native, op, sample, values
+from mxcy.ops.record import by_onednn, native, op, register, sample, values
 
 __all__ = []
 
@@ -336,6 +336,19 @@ class Embedding:
 
     def ref(a, xp, data, weight):
         return weight[xp.clip(data, 0, a.input_dim - 1).astype("int64")]
+
+
+register(
+    "_contrib_SparseEmbedding",
+    inputs="data weight",
+    fields=Embedding.schema.fields,
+    infer=Embedding._infer,
+    grad=Embedding._grad,
+    ref=Embedding.ref,
+    kernels=Embedding.kernels,
+    samples=Embedding.samples,
+    doc="Replace each integer by its row of the weight: the older name of `Embedding`.",
+)
 
 
 @op("_embedding_grad", inputs="grad data")

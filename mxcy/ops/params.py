@@ -168,6 +168,23 @@ RANDOM = {
 }
 RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
 
+IMAGE_FACTOR = Params(
+    "image_factor", "the bounds between which a change of colours is drawn", low="f64", high="f64"
+)
+IMAGE_LIGHTING = Params(
+    "image_lighting",
+    "parts of the three main directions of colours; drawn where the deviation is not negative",
+    alpha="f64[3]", deviation="f64",
+)  # fmt: skip
+IMAGE_JITTER = Params(
+    "image_jitter",
+    "the greatest changes of brightness, contrast, saturation and hue; 0 leaves one out",
+    most="f64[4]",
+)
+IMAGE_FLIP = Params(
+    "image_flip", "the axis of an image that is reversed with a probability", axis="i32", p="f64"
+)
+
 DROPOUT = Params("dropout", "the probability of a zero; 0 copies", p="f64")
 
 GEMM = Params(

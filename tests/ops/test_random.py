@@ -419,7 +419,7 @@ def test_references_make_the_kernels_shapes_and_dtypes():
             arrays = tuple(mx.nd.array(source(rng)) for source in sources)
             train = {"train": sample.train}
             native, ran = _front.execute(record, arrays, sample.attrs, **train)
-            assert ran != "ref"
+            assert ran != "ref" or not record.kernels
             reference, _ = _front.execute(record, arrays, sample.attrs, kernel="ref", **train)
             for one, other in zip(native, reference, strict=True):
                 assert (one.shape, one.dtype_code) == (other.shape, other.dtype_code)

@@ -1,20 +1,14 @@
-"""Random transforms of colours."""
+"""Random transforms of colours: operators of `mx.nd.image`, so all but `RandomGray` hybridize."""
 
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.gluon.block import Block
+from mxcy.gluon.block import Block, HybridBlock
 
 __all__ = [
     "RandomBrightness", "RandomColorJitter", "RandomContrast", "RandomGray", "RandomHue",
     "RandomLighting", "RandomSaturation", "draw",
 ]  # fmt: skip
-
-_GRAY = (0.299, 0.587, 0.114)  # what red, green and blue contribute to brightness
-# The main directions in which colours of ImageNet differ, each times how much they do.
-_DIRECTIONS = np.array(
-    [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
-) * (55.46, 4.794, 1.148)
 
 
 def draw(low=0.0, high=1.0):
@@ -22,28 +16,12 @@ def draw(low=0.0, high=1.0):
     return float(nd.random.uniform(low, high, shape=(1,)).asscalar())
 
 
-def _gray(x):
-    """The brightness of each pixel, (height, width, 1)."""
-    if x.shape[-1] == 1:
-        return x
-    return nd.broadcast_mul(x, nd.array(_GRAY)).sum(axis=-1, keepdims=True)
-
-
-def _as(x, values):
-    """Values in the element type of an image; bytes stay in their range."""
-    return (values.clip(0, 255) if x.dtype == np.uint8 else values).astype(x.dtype)
-
-
-class _Jitter(Block):
-    """A change of values by a factor around 1."""
+class _Jitter(HybridBlock):
+    """A change by a factor around 1."""
 
     def __init__(self, amount):
         super().__init__()
-        self._range = max(0.0, 1 - amount), 1 + amount
-
-    def forward(self, x):
-        """Transform an image."""
-        return _as(x, self._changed(x.astype("float32"), draw(*self._range)))
+        self._range = max(0.0, 1 - amount), 1.0 + amount
 
 
 class RandomBrightness(_Jitter):
@@ -58,8 +36,9 @@ class RandomBrightness(_Jitter):
     def __init__(self, brightness):
         super().__init__(brightness)
 
-    def _changed(self, x, factor):
-        return x * factor
+    def hybrid_forward(self, F, x):
+        """Transform an image."""
+        return F.image.random_brightness(x, *self._range)
 
 
 class RandomContrast(_Jitter):
@@ -74,12 +53,15 @@ class RandomContrast(_Jitter):
     def __init__(self, contrast):
         super().__init__(contrast)
 
-    def _changed(self, x, factor):
-        return x * factor + float(_gray(x).mean().asscalar()) * (1 - factor)
+    def hybrid_forward(self, F, x):
+        """Transform an image."""
+        return F.image.random_contrast(x, *self._range)
 
 
 class RandomSaturation(_Jitter):
     """Bring colours nearer to gray, or away from it.
+
+    The gray is the dark one of `mx.nd.image.random_saturation`.
 
     Parameters
     ----------
@@ -90,8 +72,9 @@ class RandomSaturation(_Jitter):
     def __init__(self, saturation):
         super().__init__(saturation)
 
-    def _changed(self, x, factor):
-        return nd.broadcast_add(x * factor, _gray(x) * (1 - factor))
+    def hybrid_forward(self, F, x):
+        """Transform an image."""
+        return F.image.random_saturation(x, *self._range)
 
 
 class RandomHue(_Jitter):
@@ -106,28 +89,12 @@ class RandomHue(_Jitter):
     def __init__(self, hue):
         super().__init__(hue)
 
-    def _changed(self, x, factor):
-        return x if x.shape[-1] == 1 else nd.array(_turned(x.asnumpy(), factor))
+    def hybrid_forward(self, F, x):
+        """Transform an image."""
+        return F.image.random_hue(x, *self._range)
 
 
-def _turned(values, turns):
-    """Colours with their hue turned; lightness and saturation stay."""
-    red, green, blue = np.moveaxis(values, -1, 0)
-    most, least = values.max(-1), values.min(-1)
-    range_ = np.where(most > least, most - least, 1)
-    hue = np.select(
-        [most == red, most == green],
-        [(green - blue) / range_, (blue - red) / range_ + 2],
-        (red - green) / range_ + 4,
-    )
-    hue = (hue + 6 * turns) % 6
-    # Each channel falls from the most to the least and rises again, a third of a turn apart.
-    distance = np.stack([np.abs((hue - centre + 3) % 6 - 3) for centre in (0, 2, 4)], -1)
-    share = np.clip(2 - distance, 0, 1)
-    return (least[..., None] + (most - least)[..., None] * share).astype("float32")
-
-
-class RandomColorJitter(Block):
+class RandomColorJitter(HybridBlock):
     """Random changes of brightness, contrast, saturation and hue, in random order.
 
     Parameters
@@ -138,17 +105,11 @@ class RandomColorJitter(Block):
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
         super().__init__()
-        given = (
-            (RandomBrightness, brightness), (RandomContrast, contrast),
-            (RandomSaturation, saturation), (RandomHue, hue),
-        )  # fmt: skip
-        self._steps = [kind(amount) for kind, amount in given if amount > 0]
+        self._most = (brightness, contrast, saturation, hue)
 
-    def forward(self, x):
+    def hybrid_forward(self, F, x):
         """Transform an image."""
-        for step in sorted(self._steps, key=lambda _: draw()):
-            x = step(x)
-        return x
+        return F.image.random_color_jitter(x, *self._most)
 
 
 class RandomGray(Block):
@@ -169,10 +130,10 @@ class RandomGray(Block):
         if draw() > self.p:
             return x
         gray = nd.dot(x.astype("float32"), nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3]))
-        return _as(x, gray)
+        return (gray.clip(0, 255) if x.dtype == np.uint8 else gray).astype(x.dtype)
 
 
-class RandomLighting(Block):
+class RandomLighting(HybridBlock):
     """Add noise along the main directions in which colours of photographs differ, as AlexNet did.
 
     Parameters
@@ -185,9 +146,6 @@ class RandomLighting(Block):
         super().__init__()
         self._alpha = alpha
 
-    def forward(self, x):
+    def hybrid_forward(self, F, x):
         """Transform an image of three channels."""
-        if x.shape[-1] == 1:
-            return x
-        noise = nd.random.normal(0, self._alpha, shape=(3,)).asnumpy()
-        return _as(x, nd.broadcast_add(x.astype("float32"), nd.array(_DIRECTIONS @ noise)))
+        return F.image.random_lighting(x, self._alpha)

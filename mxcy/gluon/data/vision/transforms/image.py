@@ -248,17 +248,7 @@ class RandomResizedCrop(Block):
         return CenterCrop(self._size, self._interpolation)(x)
 
 
-class _RandomFlip(Block):
-    def __init__(self, p=0.5):
-        super().__init__()
-        self.p = p
-
-    def forward(self, x):
-        """Flip an image, or return it."""
-        return self._flipped(x) if draw() < self.p else x
-
-
-class RandomFlipLeftRight(_RandomFlip):
+class RandomFlipLeftRight(HybridBlock):
     """Swap left and right, with a probability.
 
     Parameters
@@ -267,11 +257,16 @@ class RandomFlipLeftRight(_RandomFlip):
         The probability.
     """
 
-    def _flipped(self, x):
-        return nd.image.flip_left_right(x)
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.p = p
+
+    def hybrid_forward(self, F, x):
+        """Flip an image, or return a copy."""
+        return F.image.random_flip_left_right(x, p=self.p)
 
 
-class RandomFlipTopBottom(_RandomFlip):
+class RandomFlipTopBottom(HybridBlock):
     """Turn an image upside down, with a probability.
 
     Parameters
@@ -280,8 +275,13 @@ class RandomFlipTopBottom(_RandomFlip):
         The probability.
     """
 
-    def _flipped(self, x):
-        return nd.image.flip_top_bottom(x)
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.p = p
+
+    def hybrid_forward(self, F, x):
+        """Flip an image, or return a copy."""
+        return F.image.random_flip_top_bottom(x, p=self.p)
 
 
 class Rotate(Block):
