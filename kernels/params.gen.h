@@ -178,6 +178,29 @@ typedef struct {
   double beta;
 } mx_gemm_params;
 
+/* out = scale * op(lhs) op(rhs) for `outer` times `inner` matrices: matrix (i, j) of operand
+ * o (lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o], its rows are
+ * row[o] apart; `lhs`, `rhs`: numbers of the inputs; the rest of the output is in[2] if
+ * `base`, zero if `clear` */
+typedef struct {
+  int64_t outer;
+  int64_t inner;
+  int64_t m;
+  int64_t n;
+  int64_t k;
+  int64_t offset[3];
+  int64_t outer_step[3];
+  int64_t inner_step[3];
+  int64_t row[3];
+  double scale;
+  int32_t lhs;
+  int32_t rhs;
+  int32_t transpose_lhs;
+  int32_t transpose_rhs;
+  int32_t base;
+  int32_t clear;
+} mx_strided_dot_params;
+
 /* out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias */
 typedef struct {
   int64_t rows;

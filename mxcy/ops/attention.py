@@ -10,6 +10,7 @@ from mxcy.ops.attrs import Int
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
 from mxcy.ops.record import op, sample
+from mxcy.ops.strided_dot import Products, product_kernel, transposed
 
 __all__ = []
 
@@ -19,24 +20,6 @@ def _split(xp, x, heads, count):
     steps, batch, width = x.shape
     parts = x.reshape(steps, batch, heads, count, width // (heads * count))
     return [parts[:, :, :, i].transpose(1, 2, 0, 3) for i in range(count)]
-
-
-def _graph_split(F, x, spec, heads, count):
-    """The same with operators: arrays (batch * heads, steps, d)."""
-    steps, batch, width = spec.shape
-    depth = width // (heads * count)
-    parts = F.Reshape(x, shape=(steps, batch, heads, count, depth))
-    parts = F.Reshape(F.transpose(parts, axes=(3, 1, 2, 0, 4)), shape=(count, -1, steps, depth))
-    return [F.Reshape(F.slice_axis(parts, axis=0, begin=i, end=i + 1), shape=(-3, 0, 0))
-            for i in range(count)]  # fmt: skip
-
-
-def _graph_join(F, parts, spec, heads):
-    """The inverse of `_graph_split`."""
-    steps, batch, width = spec.shape
-    depth = width // (heads * len(parts))
-    stacked = F.Reshape(F.stack(*parts, axis=0), shape=(len(parts), batch, heads, steps, depth))
-    return F.Reshape(F.transpose(stacked, axes=(3, 1, 2, 0, 4)), shape=spec.shape)
 
 
 def _weighted(xp, attention, value):
@@ -63,6 +46,71 @@ def _groups(a, batch):
     return -1 if batch == -1 else batch * a.heads
 
 
+# --- where matrices lie --------------------------------------------------------------------------
+
+
+class _Rows:
+    """An array whose rows hold `parts` parts of each head; a matrix is one part, (steps, depth)."""
+
+    def __init__(self, spec, heads, parts):
+        self.steps, self.batch, width = spec.shape
+        self.heads, self.parts, self.shape = heads, parts, spec.shape
+        self.depth = width // (heads * parts)
+
+    def part(self, number):
+        """The place of a part's matrices."""
+        width = self.shape[2]
+        return number * self.depth, width, self.parts * self.depth, self.batch * width, 1
+
+    def groups(self, rows, columns):
+        """The place of matrices that lie one after the other, one for each head of each sample."""
+        return 0, self.heads * rows * columns, rows * columns, columns, 1
+
+
+def _scores_products(query, key, key_part):
+    """The products of queries with keys."""
+    sizes = (query.batch, query.heads, query.steps, key.steps, query.depth)
+    out = query.groups(query.steps, key.steps)
+    scale = 1 / math.sqrt(query.depth)
+    return Products(sizes, query.part(0), transposed(key.part(key_part)), out, scale)
+
+
+def _values_products(values, steps):
+    """The products of attention, of `steps` steps, with the last part of `values`."""
+    sizes = (values.batch, values.heads, steps, values.depth, values.steps)
+    width = values.heads * values.depth
+    out = 0, width, values.depth, values.batch * width, 1
+    lhs = values.groups(steps, values.steps)
+    return Products(sizes, lhs, values.part(values.parts - 1), out)
+
+
+def _self_scores(a, ins, outs=None):
+    rows = _Rows(ins[0], a.heads, 3)
+    return _scores_products(rows, rows, 1)
+
+
+def _cross_scores(a, ins, outs=None):
+    return _scores_products(_Rows(ins[0], a.heads, 1), _Rows(ins[1], a.heads, 2), 0)
+
+
+def _self_values(a, ins, outs=None):
+    return _values_products(_Rows(ins[0], a.heads, 3), ins[1].shape[1])
+
+
+def _cross_values(a, ins, outs=None):
+    return _values_products(_Rows(ins[0], a.heads, 2), ins[1].shape[1])
+
+
+def _gradients(F, products, g, lhs, rhs):
+    """The gradients of both operands, given as (array, Spec)."""
+    by_lhs = F._strided_dot(g, rhs[0], **products.by_lhs.attrs, shape=lhs[1].shape)
+    by_rhs = F._strided_dot(lhs[0], g, **products.by_rhs.attrs, shape=rhs[1].shape)
+    return by_lhs, by_rhs
+
+
+# --- operators -----------------------------------------------------------------------------------
+
+
 @op("_contrib_interleaved_matmul_selfatt_qk", inputs="queries_keys_values")
 class SelfAttentionScores:
     """The products of queries and keys, divided by the square root of a head's depth.
@@ -75,16 +123,19 @@ class SelfAttentionScores:
 
     samples = (sample((3, 2, 12), heads=2), sample((1, 1, 9), heads=1))
 
+    kernels = (product_kernel(_self_scores, 0, 0),)
+
     def infer(a, queries_keys_values):
         _depth(a, queries_keys_values, 3, "queries_keys_values")
         steps, batch, _ = queries_keys_values.shape
         return Spec((_groups(a, batch), steps, steps), queries_keys_values.dtype)
 
     def grad(a, F, g, queries_keys_values, specs):
-        query, key, value = _graph_split(F, queries_keys_values, specs[0], a.heads, 3)
-        g = g * (1 / math.sqrt(specs[0].shape[2] // (3 * a.heads)))
-        parts = [F.batch_dot(g, key), F.batch_dot(g, query, transpose_a=True), F.zeros_like(value)]
-        return _graph_join(F, parts, specs[0], a.heads)
+        x, products = queries_keys_values, _self_scores(a, specs)
+        shape = specs[0].shape
+        by_query = F._strided_dot(g, x, **products.by_lhs.attrs, shape=shape)
+        attrs = products.by_rhs.attrs
+        return F._strided_dot(x, g, by_query, **attrs, shape=shape, with_base=True)
 
     def ref(a, xp, queries_keys_values):
         query, key, _ = _split(xp, queries_keys_values, a.heads, 3)
@@ -108,6 +159,8 @@ class SelfAttentionValues:
 
     samples = (sample((3, 2, 12), (4, 3, 3), heads=2),)
 
+    kernels = (product_kernel(_self_values, 1, 0),)
+
     def infer(a, queries_keys_values, attention):
         dtype = same_dtype(
             (queries_keys_values, attention), ("queries_keys_values", "attention")
@@ -118,16 +171,8 @@ class SelfAttentionValues:
         return Spec((steps, batch, -1 if depth == -1 else a.heads * depth), dtype)
 
     def grad(a, F, g, queries_keys_values, attention, specs):
-        query, key, value = _graph_split(F, queries_keys_values, specs[0], a.heads, 3)
-        steps, batch, width = specs[0].shape
-        (g,) = _graph_split(F, g, Spec((steps, batch, width // 3)), a.heads, 1)
-        parts = [
-            F.zeros_like(query),
-            F.zeros_like(key),
-            F.batch_dot(attention, g, transpose_a=True),
-        ]
-        joined = _graph_join(F, parts, specs[0], a.heads)
-        return joined, F.batch_dot(g, value, transpose_b=True)
+        lhs, rhs = (attention, specs[1]), (queries_keys_values, specs[0])
+        return _gradients(F, _self_values(a, specs), g, lhs, rhs)[::-1]
 
     def ref(a, xp, queries_keys_values, attention):
         value = _split(xp, queries_keys_values, a.heads, 3)[2]
@@ -146,6 +191,8 @@ class CrossAttentionScores:
 
     samples = (sample((3, 2, 4), (5, 2, 8), heads=2),)
 
+    kernels = (product_kernel(_cross_scores),)
+
     def infer(a, queries, keys_values):
         dtype = same_dtype((queries, keys_values), ("queries", "keys_values"))
         depth = _depth(a, queries, 1, "queries")
@@ -154,14 +201,8 @@ class CrossAttentionScores:
         return Spec((_groups(a, batch), steps, keys_values.shape[0]), dtype)
 
     def grad(a, F, g, queries, keys_values, specs):
-        (query,) = _graph_split(F, queries, specs[0], a.heads, 1)
-        key, value = _graph_split(F, keys_values, specs[1], a.heads, 2)
-        g = g * (1 / math.sqrt(specs[0].shape[2] // a.heads))
-        parts = [F.batch_dot(g, query, transpose_a=True), F.zeros_like(value)]
-        return (
-            _graph_join(F, [F.batch_dot(g, key)], specs[0], a.heads),
-            _graph_join(F, parts, specs[1], a.heads),
-        )
+        lhs, rhs = (queries, specs[0]), (keys_values, specs[1])
+        return _gradients(F, _cross_scores(a, specs), g, lhs, rhs)
 
     def ref(a, xp, queries, keys_values):
         (query,) = _split(xp, queries, a.heads, 1)
@@ -180,6 +221,8 @@ class CrossAttentionValues:
 
     samples = (sample((5, 2, 8), (4, 3, 5), heads=2),)
 
+    kernels = (product_kernel(_cross_values, 1, 0),)
+
     def infer(a, keys_values, attention):
         dtype = same_dtype((keys_values, attention), ("keys_values", "attention"))
         depth = _depth(a, keys_values, 2, "keys_values")
@@ -188,14 +231,8 @@ class CrossAttentionValues:
         return Spec((attention.shape[1], batch, -1 if depth == -1 else a.heads * depth), dtype)
 
     def grad(a, F, g, keys_values, attention, specs):
-        key, value = _graph_split(F, keys_values, specs[0], a.heads, 2)
-        _, batch, width = specs[0].shape
-        (g,) = _graph_split(F, g, Spec((specs[1].shape[1], batch, width // 2)), a.heads, 1)
-        parts = [F.zeros_like(key), F.batch_dot(attention, g, transpose_a=True)]
-        return (
-            _graph_join(F, parts, specs[0], a.heads),
-            F.batch_dot(g, value, transpose_b=True),
-        )
+        lhs, rhs = (attention, specs[1]), (keys_values, specs[0])
+        return _gradients(F, _cross_values(a, specs), g, lhs, rhs)[::-1]
 
     def ref(a, xp, keys_values, attention):
         value = _split(xp, keys_values, a.heads, 2)[1]

@@ -193,6 +193,16 @@ GEMM = Params(
     batch="i64", m="i64", n="i64", k="i64", transpose_a="i32", transpose_b="i32",
     alpha="f64", beta="f64",
 )  # fmt: skip
+STRIDED_DOT = Params(
+    "strided_dot",
+    "out = scale * op(lhs) op(rhs) for `outer` times `inner` matrices: matrix (i, j) of operand o"
+    " (lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o], its rows are row[o]"
+    " apart; `lhs`, `rhs`: numbers of the inputs; the rest of the output is in[2] if `base`, zero"
+    " if `clear`",
+    outer="i64", inner="i64", m="i64", n="i64", k="i64", offset="i64[3]", outer_step="i64[3]",
+    inner_step="i64[3]", row="i64[3]", scale="f64", lhs="i32", rhs="i32", transpose_lhs="i32",
+    transpose_rhs="i32", base="i32", clear="i32",
+)  # fmt: skip
 FULLY_CONNECTED = Params(
     "fully_connected",
     "out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias",
