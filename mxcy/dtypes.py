@@ -4,7 +4,17 @@ import numpy as np
 
 from mxcy.base import MXNetError
 
-__all__ = ["bfloat16", "CODES", "DTYPES", "NAMES", "code_of", "dtype_of", "name_of", "is_float"]
+__all__ = [
+    "bfloat16",
+    "CODES",
+    "DTYPES",
+    "NAMES",
+    "code_of",
+    "numpy_dtype",
+    "dtype_of",
+    "name_of",
+    "is_float",
+]
 
 # NumPy has no bfloat16; MXNet names it by a one-field record over the bits.
 bfloat16 = np.dtype([("bfloat16", np.uint16)])
@@ -32,6 +42,24 @@ _BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
 _FLOATS = frozenset((0, 1, 2, 12))
 
 
+def numpy_dtype(dtype):
+    """The NumPy dtype of anything that names an element type.
+
+    Parameters
+    ----------
+    dtype : str, type, numpy.dtype, array
+        What `numpy.dtype` takes; an array stands for its own element type, as ``x.astype(y)`` of
+        programs written for NumPy 1 has it.
+
+    Raises
+    ------
+    TypeError
+        When `dtype` names no type.
+    """
+    own = getattr(dtype, "dtype", None)
+    return np.dtype(own if isinstance(own, type | np.dtype) else dtype)
+
+
 def code_of(dtype):
     """The code of anything that names an element type.
 
@@ -48,7 +76,7 @@ def code_of(dtype):
     if isinstance(dtype, str) and dtype in CODES:
         return CODES[dtype]
     try:
-        code = _BY_DTYPE.get(np.dtype(dtype))
+        code = _BY_DTYPE.get(numpy_dtype(dtype))
     except TypeError:
         code = None
     if code is None:

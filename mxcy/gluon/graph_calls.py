@@ -99,7 +99,7 @@ class Traced:
 
     def _settle(self, flat):
         """Initialize parameters that wait for shapes, which the symbol infers from the inputs."""
-        waiting = [p for p in self._parameters() if p._pending is not None]
+        waiting = [p for p in self._parameters() if p._deferred_init is not None]
         if waiting:
             infer_parameters(self.trace, flat)
             for parameter in waiting:

@@ -186,7 +186,7 @@ class HybridBlock(Block):
 
     def _settle_parameters(self, args):
         """Initialize own parameters whose initialization waited for the inputs."""
-        waiting = [p for p in self._params.values() if p._pending is not None]
+        waiting = [p for p in self._params.values() if p._deferred_init is not None]
         if not all(shape_is_known(parameter.shape) for parameter in waiting):
             if not self._infer_from_inputs(args):
                 return  # the operators will tell
@@ -206,7 +206,9 @@ class HybridBlock(Block):
         The values drawn for parameters then do not depend on what operators draw on the way.
         """
         self.apply(_mark_settled)
-        if any(parameter._pending is not None for parameter in self.collect_params().values()):
+        if any(
+            parameter._deferred_init is not None for parameter in self.collect_params().values()
+        ):
             with autograd.pause(train_mode=False):
                 self.forward(*args)
 
@@ -340,7 +342,7 @@ class HybridBlock(Block):
     def _compute(self, context, x, args):
         params = {}
         for name, parameter in self._reg_params.items():
-            if parameter._pending is not None:
+            if parameter._deferred_init is not None:
                 return self._compute_first(context, x, args)
             params[name] = parameter.data(context)
         return self.hybrid_forward(nd, x, *args, **params)
@@ -350,13 +352,13 @@ class HybridBlock(Block):
         self._settle_parameters((x, *args))
         params = {
             name: LazyParameter(parameter, context)
-            if parameter._pending is not None
+            if parameter._deferred_init is not None
             else parameter.data(context)
             for name, parameter in self._reg_params.items()
         }
         out = self.hybrid_forward(LazyNamespace(nd), x, *args, **params)
         for parameter in self._reg_params.values():
-            if parameter._pending is not None:
+            if parameter._deferred_init is not None:
                 raise ValueError(
                     "Deferred initialization failed because the shape of Parameter "
                     f"'{parameter.name}' cannot be inferred from the inputs."

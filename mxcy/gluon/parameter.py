@@ -66,7 +66,8 @@ class Parameter(ParameterArrays):
     ):
         self._data = None  # context -> array, in the order of `initialize`
         self._grad = None
-        self._pending = None  # a _Pending while initialization waits for the shape
+        self._deferred_init = None  # a _Pending while initialization waits for the shape
+        self._ctx_list = self._ctx_map = None  # see `_place`
         self._trainer = None
         self._var = None  # the symbol of `var`, once it was asked for
         self._differentiable = differentiable
@@ -184,11 +185,11 @@ class Parameter(ParameterArrays):
             return
         self._data = self._grad = None
         contexts = context_list(ctx or device)
-        self._pending = _Pending(contexts, self.init if init is None else init, default_init)
+        self._deferred_init = _Pending(contexts, self.init if init is None else init, default_init)
         if shape_is_known(self.shape):
             self._finish_deferred_init()
         elif not self._allow_deferred_init:
-            self._pending = None
+            self._deferred_init = None
             raise ValueError(
                 f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
                 f"{self.shape}."
@@ -196,9 +197,9 @@ class Parameter(ParameterArrays):
 
     def _finish_deferred_init(self):
         """Initialize now that the shape is known; without effect when nothing is pending."""
-        if self._pending is None:
+        if self._deferred_init is None:
             return
-        pending = self._pending
+        pending = self._deferred_init
         assert shape_is_known(self.shape), (
             f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
             f"{self.shape}. Please specify in_units, in_channels, etc for `Block`s."
@@ -209,7 +210,7 @@ class Parameter(ParameterArrays):
                 data = nd.zeros(self.shape, ctx=cpu(), dtype=self.dtype)
                 self._fill(data, pending.init, pending.default_init)
             self._spread(data, pending.contexts)
-        self._pending = None
+        self._deferred_init = None
 
     def _fill(self, data, init, default_init):
         """Fill `data` by the own initializer, else by the network's."""
@@ -227,8 +228,22 @@ class Parameter(ParameterArrays):
     def _spread(self, data, contexts):
         """Put copies of `data` on the contexts, with gradients."""
         with scope(self.name):
-            self._data = {ctx: data.copyto(ctx) for ctx in contexts}
+            self._place({ctx: data.copyto(ctx) for ctx in contexts})
             self._attach_gradients()
+
+    def _place(self, arrays):
+        """Hold these arrays, and say where, for parameters and blocks of others that look inside.
+
+        `_ctx_map` leads to keys of `_data` as in the original: by the parity of the device's
+        type (CPUs are odd), then by its number.
+        """
+        self._data = arrays
+        self._ctx_list = list(arrays)
+        self._ctx_map = [[], []]
+        for context in arrays:
+            places = self._ctx_map[context.device_typeid & 1]
+            places.extend([None] * (context.device_id + 1 - len(places)))
+            places[context.device_id] = context
 
     def _attach_gradients(self):
         if self.grad_req == "null":
@@ -266,7 +281,9 @@ class Parameter(ParameterArrays):
             else:
                 self.dtype = data.dtype
         contexts = None if ctx is None else context_list(ctx)
-        known = self.list_ctx() if self._data is not None or self._pending is not None else None
+        known = (
+            self.list_ctx() if self._data is not None or self._deferred_init is not None else None
+        )
         assert contexts is None or known is None or set(contexts) == set(known), (
             f"Failed to load Parameter '{self.name}' on {contexts} because it was previously "
             f"initialized on {known}."
@@ -275,7 +292,7 @@ class Parameter(ParameterArrays):
             self._spread(data, known or contexts or [cpu()])
         else:
             self.set_data(data)
-        self._pending = None
+        self._deferred_init = None
 
     def var(self):
         """Symbol: the variable that stands for the parameter in graphs."""

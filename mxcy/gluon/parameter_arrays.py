@@ -14,7 +14,7 @@ class DeferredInitializationError(MXNetError):
 class ParameterArrays:
     """The part of `Parameter` that hands out, sets, moves and casts its arrays and gradients.
 
-    `_data` and `_grad` map contexts to arrays, or are None; `_pending` is what a deferred
+    `_data` and `_grad` map contexts to arrays, or are None; `_deferred_init` is what a deferred
     initialization will need, or None.
     """
 
@@ -22,7 +22,7 @@ class ParameterArrays:
         """`arrays`, or the error that tells why there are none."""
         if arrays is not None:
             return arrays
-        if self._pending is not None:
+        if self._deferred_init is not None:
             raise DeferredInitializationError(
                 f"Parameter '{self.name}' has not been initialized yet because initialization was "
                 "deferred: its shape becomes known during the first forward pass. Pass one batch "
@@ -35,7 +35,7 @@ class ParameterArrays:
             "because the latter does not include Parameters of nested child Blocks"
         )
 
-    def _array_on(self, arrays, ctx):
+    def _check_and_get(self, arrays, ctx):
         if arrays is None:
             arrays = self._arrays(arrays)
         if len(arrays) == 1:
@@ -74,7 +74,7 @@ class ParameterArrays:
         DeferredInitializationError
             When its shape is not known yet.
         """
-        return self._array_on(self._data, ctx or device)
+        return self._check_and_get(self._data, ctx or device)
 
     def list_data(self):
         """Return the arrays on all contexts, in the order of `list_ctx`; see `data`."""
@@ -104,7 +104,7 @@ class ParameterArrays:
         RuntimeError
             When there is no gradient because `grad_req` is 'null', or as for `data`.
         """
-        return self._array_on(self._checked_gradients(), ctx or device)
+        return self._check_and_get(self._checked_gradients(), ctx or device)
 
     def list_grad(self):
         """Return the gradients on all contexts, in the order of `list_ctx`; see `grad`."""
@@ -119,8 +119,8 @@ class ParameterArrays:
         """
         if self._data is not None:
             return list(self._data)
-        if self._pending is not None:
-            return list(self._pending.contexts)
+        if self._deferred_init is not None:
+            return list(self._deferred_init.contexts)
         raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
 
     list_device = list_ctx
@@ -157,8 +157,10 @@ class ParameterArrays:
         """
         self.shape = data.shape
         if self._data is None:
-            assert self._pending is not None, f"Parameter '{self.name}' has not been initialized"
-            self._pending.data = data
+            assert self._deferred_init is not None, (
+                f"Parameter '{self.name}' has not been initialized"
+            )
+            self._deferred_init.data = data
             return
         with autograd.pause():
             for array in self._data.values():
@@ -187,8 +189,8 @@ class ParameterArrays:
             data = self._reduce()
             with autograd.pause():
                 self._spread(data, contexts)
-        elif self._pending is not None:
-            self._pending.contexts = contexts
+        elif self._deferred_init is not None:
+            self._deferred_init.contexts = contexts
         else:
             raise ValueError(
                 f"Cannot reset context for Parameter '{self.name}' because it has not been "

@@ -103,8 +103,9 @@ class Block(ParameterFiles):
     def _register_parameter(self, parameter, name):
         replaced = self._reg_params.get(name)
         self._reg_params[name] = parameter
-        if parameter._full_name is None:  # made without a ParameterDict
-            parameter._full_name = self._prefix + name
+        if parameter._full_name is None:  # made without a ParameterDict, perhaps put into one
+            shared = self._params._params.get(parameter.name) is parameter
+            parameter._full_name = parameter.name if shared else self._prefix + name
         if replaced is not None and not any(p is replaced for p in self._reg_params.values()):
             self._params._params.pop(replaced._full_name, None)
         self._params._params.setdefault(parameter._full_name, parameter)

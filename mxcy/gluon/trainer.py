@@ -56,7 +56,10 @@ class Trainer:
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = None
         self._kvstore = self._update_on_kvstore = self._contexts = None
-        self._in_store = set()  # the indices of the parameters that it knows
+        # Programs that save states or share weights themselves know these two names, and override
+        # or call `_init_kvstore` and `_init_params`.
+        self._kv_initialized = False
+        self._params_to_init = list(self._params)  # what the store has no values of yet
         for parameter in self._params:
             parameter._trainer = self
 
@@ -90,6 +93,7 @@ class Trainer:
         self._kvstore, self._update_on_kvstore = store, on_store
         copies = 0 if on_store else max(1, len(contexts))
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
+        self._kv_initialized = True
 
     def _find_contexts(self):
         """The contexts that all parameters are on."""
@@ -104,17 +108,22 @@ class Trainer:
             contexts = found
         return contexts or []
 
-    def _share_weights(self):
+    def _init_params(self):
         """Tell the store of parameters, as soon as they have values."""
-        for i, parameter in enumerate(self._params):
-            if i not in self._in_store and parameter._data is not None:
-                arrays = parameter.list_data()
-                self._kvstore.broadcast(i, arrays[0], out=arrays)
-                self._in_store.add(i)
+        waiting = {id(p) for p in self._params_to_init if p._data is None}
+        if self._kvstore is not None:
+            ready = {id(p) for p in self._params_to_init} - waiting
+            for i, parameter in enumerate(self._params):
+                if id(parameter) in ready:
+                    arrays = parameter.list_data()
+                    self._kvstore.broadcast(i, arrays[0], out=arrays)
+        self._params_to_init = [p for p in self._params_to_init if id(p) in waiting]
 
     def _ready(self):
-        if self._updaters is None:
+        if not self._kv_initialized:
             self._init_kvstore()
+        if self._params_to_init:
+            self._init_params()
 
     # -- the optimizer ----------------------------------------------------------------------------
 
@@ -198,7 +207,6 @@ class Trainer:
         """Add up gradients; trainers over several processes override it under this name."""
         if self._kvstore is None:
             return
-        self._share_weights()
         for i, parameter in self._trained():
             out = {"out": parameter.list_data()} if self._update_on_kvstore else {}
             # The first layers are needed first in the next step.

@@ -20,7 +20,7 @@ def _code(dtype):
         return 0
     if isinstance(dtype, str) and dtype in dtypes.CODES:
         return dtypes.CODES[dtype]
-    return dtypes.code_of(np.dtype(dtype))
+    return dtypes.code_of(dtypes.numpy_dtype(dtype))
 
 
 def _name(dtype):

@@ -273,8 +273,8 @@ class NDArray(_front.NDArrayBase):
 
         Parameters
         ----------
-        dtype : dtype
-            Names an element type; None means float32.
+        dtype : dtype, NDArray
+            Names an element type; None means float32, an array its own.
         copy : bool
             False returns the array itself when it has that type already.
 
@@ -287,8 +287,8 @@ class NDArray(_front.NDArrayBase):
         TypeError
             When `dtype` names no type.
         """
-        if dtype not in dtypes.CODES:
-            dtype = np.dtype(np.float32 if dtype is None else dtype)
+        if not (isinstance(dtype, str) and dtype in dtypes.CODES):
+            dtype = dtypes.numpy_dtype(np.float32 if dtype is None else dtype)
         code = dtypes.code_of(dtype)
         if code == self.dtype_code and not copy:
             return self

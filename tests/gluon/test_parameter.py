@@ -177,3 +177,70 @@ def test_repr():
     assert repr(gluon.Parameter("w", shape=(2, 0), dtype="float16")) == (
         "Parameter w (shape=(2, 0), dtype=float16)"
     )
+
+
+class _Dropped(gluon.Parameter):
+    """A copy of a parameter that hands out its array with elements dropped, as in GluonNLP."""
+
+    def __init__(self, parameter):
+        super().__init__(
+            name=parameter.name, shape=parameter.shape, init=parameter.init,
+            allow_deferred_init=parameter._allow_deferred_init,
+        )  # fmt: skip
+        self._deferred_init = parameter._deferred_init
+        self._data, self._grad = parameter._data, parameter._grad
+        self._ctx_list, self._ctx_map = parameter._ctx_list, parameter._ctx_map
+
+    def data(self, ctx=None):
+        return mx.nd.Dropout(self._check_and_get(self._data, ctx), 0.5, "training")
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("hybrid", [True, False])
+def test_another_parameter_in_the_place_of_a_layers_own(early, hybrid):
+    dense = gluon.nn.Dense(3, in_units=4, use_bias=False, weight_initializer="ones")
+    if not early:
+        dense.initialize()
+    other = _Dropped(dense.weight)
+    dense._reg_params["weight"] = dense._params._params[other.name] = other
+    object.__setattr__(dense, "weight", other)
+    sharing = gluon.nn.Dense(3, in_units=4, use_bias=False, params=dense.params)
+    assert sharing.weight is other
+    both = gluon.nn.HybridSequential()
+    both.add(dense, sharing)
+    assert list(both.collect_params().values()) == [other]
+    if early:
+        both.initialize()
+    if hybrid:
+        dense.hybridize()
+    ones = mx.nd.ones((2, 4))
+    assert dense(ones).asnumpy().tolist() == [[4] * 3] * 2
+    mx.random.seed(1)
+    with mx.autograd.record():
+        total = dense(ones).sum()
+    total.backward()
+    dropped = other._grad[mx.cpu()].asnumpy()
+    assert set(dropped.ravel()) == {0, 4}
+    assert total.asscalar() == dropped.sum()
+
+
+@pytest.mark.parametrize("hybrid", [True, False])
+def test_results_in_the_place_of_a_parameters_array(hybrid):
+    """MXFusion samples weights, and puts them into the layers of a network so."""
+    contexts = [mx.cpu(0), mx.cpu(2)]
+    dense = gluon.nn.Dense(1, in_units=2, use_bias=False)
+    dense.initialize(ctx=contexts)
+    if hybrid:
+        dense.hybridize()
+    scale = mx.nd.array([3.0], ctx=contexts[1])
+    scale.attach_grad()
+    parameter = dense.weight
+    assert parameter._ctx_list == contexts
+    places = parameter._ctx_map[contexts[1].device_typeid & 1]
+    assert len(places) == 3 and places[1] is None
+    with mx.autograd.record():
+        parameter._data[places[2]] = scale * mx.nd.array([[1.0, 2.0]], ctx=contexts[1])
+        result = dense(mx.nd.array([[1.0, 10.0]], ctx=contexts[1]))
+    result.backward()
+    assert result.asscalar() == 63
+    assert scale.grad.asscalar() == 21

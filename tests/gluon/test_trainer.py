@@ -209,7 +209,7 @@ def test_the_environment_decides_where_updates_happen(monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", "0")
     for asked, found in ((None, False), (True, True)):
         trainer = gluon.Trainer([x], "sgd", update_on_kvstore=asked)
-        trainer._ready()
+        trainer._init_kvstore()
         assert trainer._update_on_kvstore == found
 
 
@@ -302,3 +302,44 @@ def test_subclasses_may_add_up_gradients_themselves():
     trainer.step(1)
     assert x.data().asnumpy().tolist() == [-2, -2]
     assert trainer._contexts == [mx.cpu()] and trainer._kvstore is None
+
+
+@pytest.mark.parametrize("contexts", [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
+def test_programs_that_start_the_store_themselves(contexts):
+    """Sockeye and Horovod's and BytePS's trainers do, by these names."""
+    x, late = (
+        gluon.Parameter("x", shape=(2,)),
+        gluon.Parameter("late", shape=(0,), allow_deferred_init=True),
+    )
+    x.initialize(init="ones", ctx=contexts)
+    late.initialize(init="ones", ctx=contexts)
+    trainer = gluon.Trainer([late, x], "sgd", {"learning_rate": 1, "momentum": 0.5})
+    assert not trainer._kv_initialized and trainer._params_to_init == [late, x]
+    trainer._init_kvstore()
+    assert trainer._kv_initialized and (trainer._kvstore is None) == (len(contexts) == 1)
+    trainer._init_params()
+    assert trainer._params_to_init == [late]
+    late.shape = (3,)
+    late._finish_deferred_init()
+    trainer._init_params()
+    assert trainer._params_to_init == []
+
+
+def test_own_sharing_of_weights():
+    seen = []
+
+    class Shares(gluon.Trainer):
+        def _init_params(self):
+            seen.extend(parameter.name for parameter in self._params_to_init)
+            self._params_to_init = []
+
+    x = gluon.Parameter("x", shape=(2,))
+    x.initialize(init="ones")
+    trainer = Shares([x], "sgd", {"learning_rate": 1}, kvstore=None)
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = x.data().sum()
+        loss.backward()
+        trainer.step(1)
+    assert seen == ["x"]
+    assert x.data().asnumpy().tolist() == [-1, -1]

@@ -129,6 +129,13 @@ def test_copies_on_other_devices():
         x.copyto(mx.gpu(0))
 
 
+def test_an_array_stands_for_its_own_type():
+    """As `numpy.dtype` had it until NumPy 2.4; losses write `output.astype(label)`."""
+    x, kind = nd.array([1, 2]), nd.array([3], dtype="float16")
+    assert x.astype(kind).dtype == nd.zeros(2, dtype=kind).dtype == np.float16
+    assert x.astype(np.ones(1), copy=False).dtype == np.float64
+
+
 def test_astype_without_copy_keeps_the_array_when_it_fits():
     x = grid(3)
     assert x.astype(np.float32, copy=False) is x

@@ -145,7 +145,7 @@ class Estimator:
 
     def _initialize(self, initializer):
         parameters = list(self.net.collect_params().values())
-        waiting = [p for p in parameters if p._data is None and p._pending is None]
+        waiting = [p for p in parameters if p._data is None and p._deferred_init is None]
         for parameter in waiting:
             options = {} if initializer is None else {"default_init": initializer}
             parameter.initialize(ctx=self.context, **options)
