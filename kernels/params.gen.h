@@ -351,6 +351,11 @@ typedef struct {
   int32_t transposed;
 } mx_resample_params;
 
+/* images whose pixels become squares; `sum`: they are summed, not joined */
+typedef struct {
+  int32_t sum;
+} mx_upsampling_params;
+
 /* images read at places between pixels; `affine`: matrices take the place of grids */
 typedef struct {
   int64_t batch;
@@ -408,6 +413,34 @@ typedef struct {
   int32_t aligned;
 } mx_roi_params;
 
+/* regions in pooled x pooled parts, which read channels of their own; `channels` are those
+ * of the result, `groups` x `groups` as many are the data's; if parts move: `classes` of
+ * moves for part_size x part_size parts, and samples x samples points */
+typedef struct {
+  int64_t images;
+  int64_t regions;
+  int64_t channels;
+  int64_t source[2];
+  int64_t pooled;
+  int64_t groups;
+  int64_t classes;
+  int64_t part_size;
+  int64_t samples;
+  double scale;
+  double trans_std;
+} mx_parts_params;
+
+/* sequences whose steps see `w` steps before them, themselves, and more behind: `places` in
+ * all */
+typedef struct {
+  int64_t batch;
+  int64_t steps;
+  int64_t heads;
+  int64_t depth;
+  int64_t w;
+  int64_t places;
+} mx_window_params;
+
 /* overlaps of `lhs` boxes with `rhs` ones */
 typedef struct {
   int64_t lhs;
@@ -431,6 +464,32 @@ typedef struct {
   double overlap;
   double valid;
 } mx_box_nms_params;
+
+/* anchors of up to 64 shapes around positions; steps and offsets are (y, x), `halves` half
+ * of the width and the height of each shape */
+typedef struct {
+  int64_t height;
+  int64_t width;
+  int64_t shapes;
+  int32_t clip;
+  double steps[2];
+  double offsets[2];
+  double halves[128];
+} mx_prior_params;
+
+/* what a single-shot detector is to learn from boxes, rows of `width` numbers */
+typedef struct {
+  int64_t batch;
+  int64_t anchors;
+  int64_t boxes;
+  int64_t width;
+  int64_t classes;
+  double threshold;
+  double ignore;
+  double mining_ratio;
+  double mining_threshold;
+  double variances[4];
+} mx_target_params;
 
 /* boxes out of a single-shot detector's predictions */
 typedef struct {

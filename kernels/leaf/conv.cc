@@ -127,21 +127,6 @@ int conv_im2col(const mx_call* call) {
   return convolve<S>(call, p, window, p.filters, p.channels, shared) ? 0 : -1;
 }
 
-// image += columns, for the channels in [begin, end): the transpose of taking patches.
-template <class T>
-void add_patches(T* image, const T* columns, const Window& window, int64_t begin, int64_t end) {
-  const int64_t positions = window.target_size(), taps = window.taps();
-  const T* column = columns + begin * taps * positions;
-  for (int64_t c = begin; c < end; ++c) {
-    T* channel = image + c * window.source_size();
-    for (int64_t t = 0; t < taps; ++t, column += positions) {
-      each_row(window, Digits(t, window.kernel), [&](int64_t in, int64_t out, int64_t n) {
-        add_run(channel + in, column + out, n, window.stride[2]);
-      });
-    }
-  }
-}
-
 // The gradient of the data for any stride: columns = weights^T * gradient, added to the image.
 template <class S>
 bool scatter(const mx_call* call, const mx_conv_params& p) {

@@ -1,10 +1,32 @@
-// "multibox_detection" (probabilities of classes, offsets, anchors): boxes out of what a
-// single-shot detector predicts.
+// "multibox_prior" (a feature map): anchors around its positions; "multibox_detection"
+// (probabilities of classes, offsets, anchors): boxes out of what a single-shot detector predicts.
 #include "boxes.h"
 #include "math.h"
 
 MX_LEAF_BEGIN
 namespace {
+
+template <class T>
+int multibox_prior(const mx_call* call) {
+  const auto& p = *(const mx_prior_params*)call->params;
+  parallel_for(call->threads, p.height, 1, [&](int64_t begin, int64_t end) {
+    T* out = data<T>(call->out[0]) + 4 * begin * p.width * p.shapes;
+    for (int64_t row = begin; row < end; ++row) {
+      const double y = ((double)row + p.offsets[0]) * p.steps[0];
+      for (int64_t column = 0; column < p.width; ++column) {
+        const double x = ((double)column + p.offsets[1]) * p.steps[1];
+        for (int64_t k = 0; k < p.shapes; ++k, out += 4) {
+          const double wide = p.halves[2 * k], high = p.halves[2 * k + 1];
+          const double box[4] = {x - wide, y - high, x + wide, y + high};
+          for (int i = 0; i < 4; ++i) {
+            out[i] = (T)(!p.clip ? box[i] : box[i] < 0 ? 0 : box[i] > 1 ? 1 : box[i]);
+          }
+        }
+      }
+    }
+  });
+  return 0;
+}
 
 // What one image's anchors predict.
 template <class T>
@@ -113,6 +135,8 @@ int multibox_detection(const mx_call* call) {
 }  // namespace
 
 void register_multibox() {
+  mx_kernel_add("multibox_prior", multibox_prior<float>, MX_BIT(F32), 0);
+  mx_kernel_add("multibox_prior", multibox_prior<double>, MX_BIT(F64), 0);
   mx_kernel_add("multibox_detection", multibox_detection<float>, MX_BIT(F32), 0);
   mx_kernel_add("multibox_detection", multibox_detection<double>, MX_BIT(F64), 0);
 }

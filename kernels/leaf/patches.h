@@ -99,6 +99,21 @@ inline void add_run(T* dst, const T* src, int64_t n, int64_t stride, T scale = 1
   }
 }
 
+// image += columns, for the channels in [begin, end): the transpose of taking patches.
+template <class T>
+void add_patches(T* image, const T* columns, const Window& window, int64_t begin, int64_t end) {
+  const int64_t positions = window.target_size(), taps = window.taps();
+  const T* column = columns + begin * taps * positions;
+  for (int64_t c = begin; c < end; ++c) {
+    T* channel = image + c * window.source_size();
+    for (int64_t t = 0; t < taps; ++t, column += positions) {
+      each_row(window, Digits(t, window.kernel), [&](int64_t in, int64_t out, int64_t n) {
+        add_run(channel + in, column + out, n, window.stride[2]);
+      });
+    }
+  }
+}
+
 // n values of row (channel, tap) from position `at` on.
 template <class T, class S>
 inline void fill_patches(T* dst, const Window& window, const S* channel, const Digits& tap,

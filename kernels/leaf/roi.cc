@@ -1,7 +1,7 @@
 // Regions of images pooled to one size: "roi_align" (data, regions) and "roi_align_grad" (gradient
 // of the output, regions, data): means of points between pixels; "roi_pooling" (data, regions) and
 // "roi_pooling_grad" (gradient of the output, regions, places of the maxima, data).
-#include "bilinear.h"
+#include "roi.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -23,6 +23,8 @@ struct Line {
 template <class T>
 class Region {
  public:
+  static constexpr int kNumbers = 5;
+
   Region(const mx_roi_params& params, const T* numbers) : p(params), image_((int64_t)numbers[0]) {
     const double shift = p.aligned ? 0.5 : 0;
     for (int d = 0; d < 2; ++d) {
@@ -66,68 +68,6 @@ class Region {
   int64_t image_;
   Line line_[2];
 };
-
-// Elements of the data that a channel of the result reads.
-inline int64_t channel_size(const mx_roi_params& p) {
-  return p.source[0] * p.source[1] * (p.sensitive ? p.pooled[0] * p.pooled[1] : 1);
-}
-
-template <class T>
-int roi_align(const mx_call* call) {
-  const auto& p = *(const mx_roi_params*)call->params;
-  const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
-  for (int64_t r = 0; r < p.regions; ++r) {
-    if (!(data<T>(call->in[1])[5 * r] < (T)p.images)) {
-      return mx_fail("ROIAlign: rois name an image that is not there");
-    }
-  }
-  parallel_for(call->threads, p.regions, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      T* out = data<T>(call->out[0]) + r * p.channels * parts;
-      memset(out, 0, (size_t)(p.channels * parts) * sizeof(T));
-      const Region<T> region(p, data<T>(call->in[1]) + 5 * r);
-      if (!region.counts()) continue;
-      const T* image = data<T>(call->in[0]) + region.image() * p.channels * size;
-      region.each_block([&](const Points<T>& points, int64_t at, int n) {
-        for (int64_t c = 0; c < p.channels; ++c) {
-          points.read_more(image + c * size, out + c * parts + at, n);
-        }
-      });
-    }
-  });
-  return 0;
-}
-
-// Zeros for some channels of all images.
-template <class T>
-void clear_channels(const mx_call* call, const mx_roi_params& p, int64_t begin, int64_t end) {
-  const int64_t size = channel_size(p);
-  for (int64_t image = 0; image < p.images; ++image) {
-    memset(data<T>(call->out[0]) + (image * p.channels + begin) * size, 0,
-           (size_t)((end - begin) * size) * sizeof(T));
-  }
-}
-
-template <class T>
-int roi_align_grad(const mx_call* call) {
-  const auto& p = *(const mx_roi_params*)call->params;
-  const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
-  parallel_for(call->threads, p.channels, 1, [&](int64_t begin, int64_t end) {
-    clear_channels<T>(call, p, begin, end);
-    for (int64_t r = 0; r < p.regions; ++r) {
-      const Region<T> region(p, data<T>(call->in[1]) + 5 * r);
-      if (!region.counts()) continue;
-      const T* grads = data<T>(call->in[0]) + r * p.channels * parts;
-      T* image = data<T>(call->out[0]) + region.image() * p.channels * size;
-      region.each_block([&](const Points<T>& points, int64_t at, int n) {
-        for (int64_t c = begin; c < end; ++c) {
-          points.add(image + c * size, grads + c * parts + at, n);
-        }
-      });
-    }
-  });
-  return 0;
-}
 
 // --- maxima ------------------------------------------------------------------------------------
 
@@ -220,8 +160,8 @@ int roi_pooling_grad(const mx_call* call) {
 
 template <class T>
 void add_kernels(uint32_t dtype) {
-  mx_kernel_add("roi_align", roi_align<T>, dtype, 0);
-  mx_kernel_add("roi_align_grad", roi_align_grad<T>, dtype, 0);
+  mx_kernel_add("roi_align", pool_points<T, Region<T>>, dtype, 0);
+  mx_kernel_add("roi_align_grad", spread_points<T, Region<T>>, dtype, 0);
   mx_kernel_add("roi_pooling", roi_pooling<T>, dtype, 0);
   mx_kernel_add("roi_pooling_grad", roi_pooling_grad<T>, dtype, 0);
 }

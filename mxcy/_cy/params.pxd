@@ -272,6 +272,9 @@ cdef extern from "params.gen.h" nogil:
         int64_t target[2]
         int32_t aligned
         int32_t transposed
+    # images whose pixels become squares; `sum`: they are summed, not joined
+    ctypedef struct mx_upsampling_params:
+        int32_t sum
     # images read at places between pixels; `affine`: matrices take the place of grids
     ctypedef struct mx_sampler_params:
         int64_t batch
@@ -321,6 +324,30 @@ cdef extern from "params.gen.h" nogil:
         double scale
         int32_t sensitive
         int32_t aligned
+    # regions in pooled x pooled parts, which read channels of their own; `channels` are those
+    # of the result, `groups` x `groups` as many are the data's; if parts move: `classes` of
+    # moves for part_size x part_size parts, and samples x samples points
+    ctypedef struct mx_parts_params:
+        int64_t images
+        int64_t regions
+        int64_t channels
+        int64_t source[2]
+        int64_t pooled
+        int64_t groups
+        int64_t classes
+        int64_t part_size
+        int64_t samples
+        double scale
+        double trans_std
+    # sequences whose steps see `w` steps before them, themselves, and more behind: `places` in
+    # all
+    ctypedef struct mx_window_params:
+        int64_t batch
+        int64_t steps
+        int64_t heads
+        int64_t depth
+        int64_t w
+        int64_t places
     # overlaps of `lhs` boxes with `rhs` ones
     ctypedef struct mx_box_iou_params:
         int64_t lhs
@@ -341,6 +368,28 @@ cdef extern from "params.gen.h" nogil:
         double background
         double overlap
         double valid
+    # anchors of up to 64 shapes around positions; steps and offsets are (y, x), `halves` half
+    # of the width and the height of each shape
+    ctypedef struct mx_prior_params:
+        int64_t height
+        int64_t width
+        int64_t shapes
+        int32_t clip
+        double steps[2]
+        double offsets[2]
+        double halves[128]
+    # what a single-shot detector is to learn from boxes, rows of `width` numbers
+    ctypedef struct mx_target_params:
+        int64_t batch
+        int64_t anchors
+        int64_t boxes
+        int64_t width
+        int64_t classes
+        double threshold
+        double ignore
+        double mining_ratio
+        double mining_threshold
+        double variances[4]
     # boxes out of a single-shot detector's predictions
     ctypedef struct mx_detection_params:
         int64_t batch

@@ -6,10 +6,12 @@ Longformer. Scores, contexts and the third map, which adds what steps send into 
 each other's gradients.
 """
 
+from mxcy.dtypes import code_of
 from mxcy.ops.attrs import Bool, Field, Int
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import register, sample, stop, values
+from mxcy.ops.params import WINDOW
+from mxcy.ops.record import native, register, sample, stop, values
 
 __all__ = []
 
@@ -23,6 +25,7 @@ def _width(a):
 
 def _seen(a, xp, steps, dilation):
     """For each place of a window: the steps (steps, heads) seen there, and whether they exist."""
+    require(bool((dilation >= 1).all()), "dilation: expected 1 or more")
     for place in range(_width(a)):
         seen = xp.arange(steps)[:, None] + (place - a.w) * dilation.astype("int64")
         yield place, xp.clip(seen, 0, steps - 1), (seen >= 0) & (seen < steps)
@@ -81,6 +84,7 @@ def _infer_mask(a, score, dilation, valid_length):
 
 
 def _mask(a, xp, score, dilation, valid_length):
+    require(bool((dilation >= 1).all()), "dilation: expected 1 or more")
     steps, length = score.shape[1], valid_length.astype("int64")[:, None, None]
     own = xp.arange(steps)[:, None]
     out = xp.zeros_like(score)
@@ -88,6 +92,29 @@ def _mask(a, xp, score, dilation, valid_length):
         seen = own + (place - a.w) * dilation.astype("int64")
         out[..., place] = (seen >= 0) & (seen < length) & (own < length)
     return out
+
+
+def _kernel(name):
+    """The native kernel of this name, for dilations and lengths of int32."""
+
+    def params(a, ins, outs):
+        batch, steps, heads, depth = ins[1].shape if len(ins[1].shape) == 4 else ins[0].shape
+        return {
+            "batch": batch, "steps": steps, "heads": heads, "depth": depth, "w": a.w,
+            "places": _width(a),
+        }  # fmt: skip
+
+    def when(a, ins, outs):
+        if 0 in outs[0].shape or 0 in ins[0].shape:
+            return "nothing to compute"
+        whole = [spec.dtype for spec in ins if len(spec.shape) == 1]
+        return None if set(whole) == {code_of("int32")} else "dilation or valid_length is not int32"
+
+    def work(a, ins, outs):
+        # A vector's worth of multiply-adds is one elementwise step.
+        return max(spec.size for spec in (*ins, *outs)) * (1 + _width(a) // 16)
+
+    return native(name, struct=WINDOW, params=params, when=when, work=work)
 
 
 def _attrs(a):
@@ -103,7 +130,7 @@ register(
     doc="""The products of queries with the keys in a sliding window.
 
 The window has ``2 * w + 1`` places around a step if `symmetric`, otherwise ``w + 1`` up to the step
-itself, `dilation` steps apart. Places before the first and behind the last step give 0.
+itself, `dilation` (1 or more) steps apart. Places before the first and behind the last step give 0.
 
 Shapes: query and key (batch, steps, heads, depth), dilation (heads,), score (batch, steps, heads,
 places).""",
@@ -116,6 +143,7 @@ places).""",
         F._sldwin_atten_sent(g, query, dilation, **_attrs(a)),
     ),
     ref=_score,
+    kernels=(_kernel("window_score"),),
     samples=[sample((2, 5, 2, 3), (2, 5, 2, 3), _DILATION, **attrs) for attrs in _SAMPLES],
 )
 register(
@@ -134,6 +162,7 @@ dilation (heads,). For the window see sldwin_atten_score.""",
         F._sldwin_atten_sent(score, g, dilation, **_attrs(a)),
     ),
     ref=_context,
+    kernels=(_kernel("window_context"),),
     samples=[sample((2, 5, 2, 3), (2, 5, 2, 4), _DILATION, **attrs) for attrs in _SAMPLES],
 )
 register(
@@ -150,6 +179,7 @@ Shapes: score (batch, steps, heads, places), value and output (batch, steps, hea
         F._contrib_sldwin_atten_context(score, g, dilation, **_attrs(a)),
     ),
     ref=_sent,
+    kernels=(_kernel("window_sent"),),
     samples=[sample((2, 5, 2, 3), (2, 5, 2, 4), _DILATION, **attrs) for attrs in _SAMPLES],
 )
 register(
@@ -165,6 +195,7 @@ gradient flows.""",
     infer=_infer_mask,
     grad=stop,
     ref=_mask,
+    kernels=(_kernel("window_mask"),),
     ignores=("score",),
     samples=[
         sample((2, 5, 2, 3), _DILATION, values(2, 6, (2,), "int32"), grad=False, **attrs)

@@ -12,7 +12,7 @@ from mxcy.ops.boxes import overlaps
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.params import DETECTION
+from mxcy.ops.params import DETECTION, PRIOR, TARGET
 from mxcy.ops.record import native, op, sample, stop, values
 
 __all__ = []
@@ -20,6 +20,38 @@ __all__ = []
 
 def _four(a):
     require(len(a.variances) == 4, f"variances: expected four numbers, got {a.variances}")
+
+
+def _steps(a, extents):
+    """How far positions are apart, (y, x)."""
+    return [s if s > 0 else 1 / n for s, n in zip(a.steps, extents, strict=True)]
+
+
+def _halves(a, extents):
+    """Half of the width and of the height of each anchor at a position."""
+    height, width = extents
+    shapes = [(size, a.ratios[0]) for size in a.sizes]
+    shapes += [(a.sizes[0], ratio) for ratio in a.ratios[1:]]
+    return [
+        (size * height / width * math.sqrt(ratio) / 2, size / math.sqrt(ratio) / 2)
+        for size, ratio in shapes
+    ]
+
+
+def _prior_params(a, ins, outs):
+    height, width = extents = ins[0].shape[2:]
+    halves = _halves(a, extents)
+    return {
+        "height": height, "width": width, "shapes": len(halves), "clip": a.clip,
+        "steps": _steps(a, extents), "offsets": a.offsets,
+        "halves": [number for pair in halves for number in pair],
+    }  # fmt: skip
+
+
+def _not_prior(a, ins, outs):
+    if 0 in outs[0].shape:
+        return "no positions"
+    return "more than 64 shapes" if len(a.sizes) + len(a.ratios) > 65 else None
 
 
 @op("_contrib_MultiBoxPrior", aliases=("_npx_multibox_prior",), ignores=("data",))
@@ -41,6 +73,7 @@ class MultiBoxPrior:
     offsets: FloatTuple = (0.5, 0.5)
 
     grad = stop
+    kernels = (native("multibox_prior", struct=PRIOR, params=_prior_params, when=_not_prior),)
     samples = (
         sample((1, 2, 3, 4), sizes=(0.5, 0.3), ratios=(1, 2, 0.5), grad=False),
         sample((1, 2, 2, 2), clip=True, steps=(0.4, 0.3), offsets=(0.1, 0.9), grad=False),
@@ -57,21 +90,11 @@ class MultiBoxPrior:
         return Spec((1, count, 4), data.dtype)
 
     def ref(a, xp, data):
-        height, width = data.shape[2:]
-        steps = [
-            step if step > 0 else 1 / extent
-            for step, extent in zip(a.steps, (height, width), strict=True)
-        ]
+        height, width = extents = data.shape[2:]
+        steps = _steps(a, extents)
         y = (xp.arange(height) + a.offsets[0]) * steps[0]
         x = (xp.arange(width) + a.offsets[1]) * steps[1]
-        shapes = [(size, a.ratios[0]) for size in a.sizes]
-        shapes += [(a.sizes[0], ratio) for ratio in a.ratios[1:]]
-        halves = xp.array(
-            [
-                (size * height / width * math.sqrt(ratio) / 2, size / math.sqrt(ratio) / 2)
-                for size, ratio in shapes
-            ]
-        )
+        halves = xp.array(_halves(a, extents))
         centers = xp.stack(xp.broadcast_arrays(x, y[:, None]), axis=-1)[:, :, None]
         found = xp.concatenate([centers - halves, centers + halves], axis=-1).reshape(1, -1, 4)
         found = xp.clip(found, 0, 1) if a.clip else found
@@ -138,6 +161,22 @@ def _anchors(rng):
     return np.concatenate([low, low + rng.uniform(0.1, 0.5, (1, 8, 2))], axis=-1)
 
 
+def _target_params(a, ins, outs):
+    anchor, label, cls_pred = ins
+    return {
+        "batch": label.shape[0], "anchors": anchor.shape[1], "boxes": label.shape[1],
+        "width": label.shape[2], "classes": cls_pred.shape[1], "threshold": a.overlap_threshold,
+        "ignore": a.ignore_label, "mining_ratio": a.negative_mining_ratio,
+        "mining_threshold": a.negative_mining_thresh, "variances": a.variances,
+    }  # fmt: skip
+
+
+def _target_work(a, ins, outs):
+    anchor, label, cls_pred = ins
+    mining = cls_pred.size if a.negative_mining_ratio > 0 else 0
+    return label.shape[0] * anchor.shape[1] * (16 + label.shape[1]) + 4 * mining
+
+
 @op(
     "_contrib_MultiBoxTarget",
     aliases=("_npx_multibox_target",),
@@ -168,6 +207,12 @@ class MultiBoxTarget:
     variances: FloatTuple = (0.1, 0.1, 0.2, 0.2)
 
     grad = stop
+    kernels = (
+        native(
+            "multibox_target", struct=TARGET, params=_target_params, work=_target_work,
+            when=lambda a, ins, outs: None if ins[2].shape[1] else "no classes",
+        ),
+    )  # fmt: skip
     samples = (
         sample(_anchors, _labels, (2, 3, 8), grad=False),
         sample(_anchors, _labels, (2, 3, 8), negative_mining_ratio=2.0, grad=False),

@@ -298,6 +298,11 @@ RESAMPLE = Params(
     " `aligned`: the first and the last points meet, not the areas",
     planes="i64", source="i64[2]", target="i64[2]", aligned="i32", transposed="i32",
 )  # fmt: skip
+UPSAMPLING = Params(
+    "upsampling",
+    "images whose pixels become squares; `sum`: they are summed, not joined",
+    sum="i32",
+)
 SAMPLER = Params(
     "sampler",
     "images read at places between pixels; `affine`: matrices take the place of grids",
@@ -324,6 +329,19 @@ ROI = Params(
     images="i64", regions="i64", channels="i64", source="i64[2]", pooled="i64[2]", samples="i64",
     scale="f64", sensitive="i32", aligned="i32",
 )  # fmt: skip
+PARTS = Params(
+    "parts",
+    "regions in pooled x pooled parts, which read channels of their own; `channels` are those of"
+    " the result, `groups` x `groups` as many are the data's; if parts move: `classes` of moves"
+    " for part_size x part_size parts, and samples x samples points",
+    images="i64", regions="i64", channels="i64", source="i64[2]", pooled="i64", groups="i64",
+    classes="i64", part_size="i64", samples="i64", scale="f64", trans_std="f64",
+)  # fmt: skip
+WINDOW = Params(
+    "window",
+    "sequences whose steps see `w` steps before them, themselves, and more behind: `places` in all",
+    batch="i64", steps="i64", heads="i64", depth="i64", w="i64", places="i64",
+)  # fmt: skip
 BOX_IOU = Params(
     "box_iou", "overlaps of `lhs` boxes with `rhs` ones", lhs="i64", rhs="i64", center="i32"
 )
@@ -332,6 +350,19 @@ BOX_NMS = Params(
     "suppression in batches of rows of `width` numbers; negative places and kinds are none",
     batch="i64", rows="i64", width="i64", box="i64", score="i64", kind="i64", top="i64",
     force="i32", center_in="i32", center_out="i32", background="f64", overlap="f64", valid="f64",
+)  # fmt: skip
+PRIOR = Params(
+    "prior",
+    "anchors of up to 64 shapes around positions; steps and offsets are (y, x), `halves` half of"
+    " the width and the height of each shape",
+    height="i64", width="i64", shapes="i64", clip="i32", steps="f64[2]", offsets="f64[2]",
+    halves="f64[128]",
+)  # fmt: skip
+TARGET = Params(
+    "target",
+    "what a single-shot detector is to learn from boxes, rows of `width` numbers",
+    batch="i64", anchors="i64", boxes="i64", width="i64", classes="i64", threshold="f64",
+    ignore="f64", mining_ratio="f64", mining_threshold="f64", variances="f64[4]",
 )  # fmt: skip
 DETECTION = Params(
     "detection",

@@ -5,7 +5,8 @@ import math
 from mxcy.ops.attrs import Field, Shape
 from mxcy.ops.conv import resolve
 from mxcy.ops.infer import Spec, require
-from mxcy.ops.record import op, register, sample
+from mxcy.ops.params import CONV
+from mxcy.ops.record import native, op, register, sample
 from mxcy.ops.windows import padded, reach, windows
 
 __all__ = []
@@ -35,6 +36,26 @@ def _attrs(a):
     return {"kernel": a.kernel, "stride": a.stride, "dilate": a.dilate, "pad": a.pad}
 
 
+def _kernel(name, roles):
+    """The native kernel; ``roles(ins, outs)`` is (images, columns)."""
+
+    def params(a, ins, outs):
+        image = roles(ins, outs)[0]
+        kernel, stride, dilate, pad = resolve(a)
+        missing = 3 - len(kernel)
+        ones, zeros = (1,) * missing, (0,) * missing
+        return {
+            "batch": image.shape[0], "groups": 1, "channels": image.shape[1], "filters": 0,
+            "source": ones + image.shape[2:], "target": ones + tuple(_places(a, image.shape[2:])),
+            "kernel": ones + kernel, "stride": ones + stride, "dilate": ones + dilate,
+            "pad": zeros + pad,
+        }  # fmt: skip
+
+    return native(
+        name, struct=CONV, params=params, work=lambda a, ins, outs: roles(ins, outs)[1].size
+    )
+
+
 @op("im2col")
 class Im2Col:
     """The patches under a window that slides over images, as columns.
@@ -54,6 +75,7 @@ class Im2Col:
     dilate: Shape = ()
     pad: Shape = ()
 
+    kernels = (_kernel("im2col", lambda ins, outs: (ins[0], outs[0])),)
     samples = (
         sample((2, 3, 4, 5), kernel=(2, 3)),
         sample((1, 2, 5, 6), kernel=(3, 2), stride=(2, 1), dilate=(1, 2), pad=(1, 2)),
@@ -122,6 +144,7 @@ MXNetError
     infer=_infer_image,
     grad=lambda a, F, g: F.im2col(g, **_attrs(a)),
     ref=_to_image,
+    kernels=(_kernel("col2im", lambda ins, outs: (outs[0], ins[0])),),
     samples=(
         sample((2, 18, 9), kernel=(2, 3), output_size=(4, 5)),
         sample(

@@ -11,7 +11,8 @@ from mxcy.ops.attrs import Field, Float, Int, Shape
 from mxcy.ops.bilinear import Points
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import register, sample, stop
+from mxcy.ops.params import ROI
+from mxcy.ops.record import native, register, sample, stop
 
 __all__ = []
 
@@ -94,6 +95,23 @@ def _regions(count, images):
     return draw
 
 
+def _kernel(name, roles):
+    """A native kernel; ``roles(ins, outs)`` are the Specs of the data and of the pooled regions."""
+
+    def params(a, ins, outs):
+        data, pooled = roles(ins, outs)
+        return {
+            "images": data.shape[0], "regions": pooled.shape[0], "channels": data.shape[1],
+            "source": data.shape[2:], "pooled": a.pooled_size, "scale": a.spatial_scale,
+            "samples": max(a.sampling_ratio, 0), "sensitive": 0, "aligned": 0,
+        }  # fmt: skip
+
+    return native(
+        name, struct=ROI, params=params,
+        work=lambda a, ins, outs: 64 * roles(ins, outs)[1].size + outs[0].size,
+    )  # fmt: skip
+
+
 register(
     "_contrib_RROIAlign",
     doc="""The means of points in the parts of turned regions.
@@ -114,6 +132,7 @@ of negative images give zeros.""",
         F.zeros_like(rois),
     ),
     ref=_ref,
+    kernels=(_kernel("rroi_align", lambda ins, outs: (ins[0], outs[0])),),
     samples=(
         sample((2, 3, 12, 12), _regions(4, 2), pooled_size=(3, 2), spatial_scale=1.0, grad=False),
         sample(
@@ -131,6 +150,7 @@ register(
     infer=lambda a, grads, rois, data: Spec(data.shape, data.dtype),
     grad=stop,
     ref=_back,
+    kernels=(_kernel("rroi_align_grad", lambda ins, outs: (ins[2], ins[0])),),
     samples=(
         sample(
             (3, 2, 2, 2), _regions(3, 2), (2, 2, 12, 12), pooled_size=(2, 2), spatial_scale=1.0,

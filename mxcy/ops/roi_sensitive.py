@@ -11,7 +11,8 @@ from mxcy.ops.bilinear import Points
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import register, sample
+from mxcy.ops.params import PARTS
+from mxcy.ops.record import native, register, sample
 
 __all__ = []
 
@@ -60,6 +61,18 @@ def _regions(count, images):
         return np.concatenate([number, low, low + rng.uniform(1, 14, (count, 2))], axis=1)
 
     return draw
+
+
+def _params(a, data, rois, trans=None):
+    """The parameters of the native kernels for these Specs."""
+    return {
+        "images": data.shape[0], "regions": rois.shape[0], "channels": a.output_dim,
+        "source": data.shape[2:], "pooled": a.pooled_size, "scale": a.spatial_scale,
+        "groups": a.group_size or a.pooled_size,
+        "classes": trans.shape[1] // 2 if trans is not None else 1,
+        "part_size": getattr(a, "part_size", 0) or a.pooled_size,
+        "samples": getattr(a, "sample_per_part", 0), "trans_std": getattr(a, "trans_std", 0),
+    }  # fmt: skip
 
 
 def _attrs(a, fields):
@@ -128,6 +141,12 @@ data by `spatial_scale`; out (n, output_dim, pooled_size, pooled_size).""",
         F._psroi_pooling_grad(g, rois, data, **_attrs(a, _POOL)), F.zeros_like(rois),
     ),
     ref=_pool,
+    kernels=(
+        native(
+            "psroi_pooling", struct=PARTS, params=lambda a, ins, outs: _params(a, *ins),
+            work=lambda a, ins, outs: 32 * outs[0].size,
+        ),
+    ),
     samples=(
         sample((2, 8, 12, 12), _regions(4, 2), spatial_scale=0.5, output_dim=2, pooled_size=2,
                grad=False),
@@ -143,6 +162,13 @@ register(
     fields=_POOL,
     infer=lambda a, grads, rois, data: Spec(data.shape, data.dtype),
     ref=_pool_back,
+    kernels=(
+        native(
+            "psroi_pooling_grad", struct=PARTS,
+            params=lambda a, ins, outs: _params(a, ins[2], ins[1]),
+            work=lambda a, ins, outs: outs[0].size + 32 * ins[0].size,
+        ),
+    ),
     samples=(
         sample((3, 2, 2, 2), _regions(3, 2), (2, 8, 12, 12), spatial_scale=0.5, output_dim=2,
                pooled_size=2, grad=False),
@@ -169,7 +195,8 @@ class _MovedPoints:
         # For each element of the result its part of `trans`: (output_dim, rows, columns).
         classes = 1 if trans is None else len(trans) // 2
         place = xp.arange(parts) * (a.part_size or parts) // parts
-        kind = xp.arange(a.output_dim) // max(a.output_dim // classes, 1)
+        each = max(a.output_dim // classes, 1)
+        kind = xp.minimum(xp.arange(a.output_dim) // each, classes - 1)
         self.places = kind[:, None, None], place[:, None], place
         moves = 0, 0
         if trans is not None:
@@ -265,6 +292,22 @@ _DEFORMABLE = (
 )  # fmt: skip
 
 
+def _moved_kernel(name, first):
+    """A native kernel whose inputs are, from number `first` on, data, regions and moves."""
+
+    def when(a, ins, outs):
+        return "many samples" if a.sample_per_part > 11 else None
+
+    def work(a, ins, outs):
+        results = ins[first + 1].shape[0] * a.output_dim * a.pooled_size**2
+        return outs[0].size // 4 + 8 * results * a.sample_per_part**2
+
+    return native(
+        name, struct=PARTS, params=lambda a, ins, outs: _params(a, *ins[first:]), when=when,
+        work=work,
+    )  # fmt: skip
+
+
 def _names(a, *first):
     return (*first, "data", "rois", *(() if a.no_trans else ("trans",)))
 
@@ -290,6 +333,7 @@ pooled_size, pooled_size). The classes share the channels of the result among th
     infer=_infer_deformable,
     grad=_deformable_grad,
     ref=_deformable,
+    kernels=(_moved_kernel("deformable_psroi", 0),),
     samples=(
         sample((2, 16, 12, 12), _regions(4, 2), no_trans=True, grad=False, **_MOVED),
         sample((1, 16, 12, 12), _regions(3, 1), (3, 4, 2, 2), grad=False, **_MOVED, **_OTHERS),
@@ -308,6 +352,7 @@ Takes the gradient of the output, the data, the regions and the moves.""",
         Spec(spec.shape, spec.dtype) for spec in (data, trans) if spec is not None
     ),
     ref=_deformable_back,
+    kernels=(_moved_kernel("deformable_psroi_grad", 1),),
     samples=(
         sample((4, 4, 3, 3), (2, 16, 12, 12), _regions(4, 2), no_trans=True, grad=False, **_MOVED),
         sample(

@@ -1,11 +1,12 @@
 """Enlarging images by whole factors."""
 
-from mxcy.ops.attrs import Enum, Int, ULong
+from mxcy.ops.attrs import Enum, Field, Int, ULong
 from mxcy.ops.conv import data_ref
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import find, native, op, sample
+from mxcy.ops.params import UPSAMPLING
+from mxcy.ops.record import find, native, op, register, sample
 
 __all__ = []
 
@@ -27,11 +28,38 @@ def _enlarge(xp, image, factor):
     return image.repeat(factor, axis=2).repeat(factor, axis=3)
 
 
-def _shrink(F, grad, shape, factor):
-    """The sums over the squares that the pixels of an image of `shape` were enlarged to."""
-    batch, channels, height, width = shape
-    squares = F.Reshape(grad, shape=(batch, channels, height, factor, width, factor))
-    return F.sum(squares, axis=(3, 5))
+def _infer_shrink(a, data):
+    data.fill("data", (-1, -1, -1, -1))
+    require(a.scale > 0, f"scale: must be positive, got {a.scale}")
+    extents = data.shape[2:]
+    for extent in extents:
+        require(extent % a.scale == 0 or extent == -1, f"data: {extents} is not whole squares")
+    return Spec((*data.shape[:2], *(n if n == -1 else n // a.scale for n in extents)), data.dtype)
+
+
+def _shrink(a, xp, data):
+    batch, channels, height, width = data.shape
+    shape = (batch, channels, height // a.scale, a.scale, width // a.scale, a.scale)
+    return data.reshape(shape).sum((3, 5))
+
+
+register(
+    "_shrink",
+    doc="""The sums over squares of scale x scale pixels: the transpose of enlarging images.
+
+Shapes: data (batch, channels, height, width), out (batch, channels, height / scale, width / scale).
+""",
+    fields=(Field("scale", Int),),
+    infer=_infer_shrink,
+    grad=lambda a, F, g: F.UpSampling(g, scale=a.scale, sample_type="nearest", num_args=1),
+    ref=_shrink,
+    kernels=(native("shrink"),),
+    samples=(
+        sample((2, 2, 4, 6), scale=2),
+        sample((1, 2, 3, 6), scale=3),
+        sample((1, 1, 8, 4), scale=4),
+    ),
+)
 
 
 def _factors(a, specs):
@@ -128,10 +156,21 @@ class UpSampling:
         sample((1, 2, 2, 3), scale=2, sample_type="nearest"),
         sample((1, 2, 4, 4), (1, 3, 2, 2), scale=2, sample_type="nearest"),
         sample((2, 3, 2, 4), (2, 3, 4, 8), scale=2, sample_type="nearest", multi_input_mode="sum"),
+        sample((1, 2, 1, 2), (1, 1, 4, 8), (1, 2, 2, 4), scale=4, sample_type="nearest"),
         sample((2, 3, 3, 2), (3, 1, 4, 4), scale=2, sample_type="bilinear", num_filter=3, tol=4),
         sample((1, 2, 3, 3), (2, 1, 5, 5), scale=3, sample_type="bilinear", num_filter=2, tol=4),
     )
-    kernels = tuple(map(_bilinear_kernel, find("_conv_data").kernels))
+    kernels = (
+        native(
+            "enlarge",
+            struct=UPSAMPLING,
+            params=lambda a, ins, outs: {"sum": a.multi_input_mode == "sum"},
+            when=lambda a, ins, outs: (
+                "it only makes squares" if a.sample_type == "bilinear" else None
+            ),
+        ),
+        *map(_bilinear_kernel, find("_conv_data").kernels),
+    )
 
     def infer(a, ins):
         require(a.scale > 0, f"scale: must be positive, got {a.scale}")
@@ -150,7 +189,7 @@ class UpSampling:
             part, end = g, begin + spec.shape[1]
             if a.multi_input_mode == "concat" and len(specs) > 1:
                 part = F.slice_axis(g, axis=1, begin=begin, end=end)
-            found.append(_shrink(F, part, spec.shape, factor))
+            found.append(F._shrink(part, scale=factor))
             begin = end
         return found
 

@@ -44,9 +44,37 @@ def ordered(*shape):
     return RNG.permutation(count).reshape(shape) / count
 
 
+def turned(count, images):
+    """Regions of 100 x 100 pixels with an angle, some partly outside."""
+    return np.concatenate(
+        [RNG.integers(-1, images, (count, 1)), draw(count, 2, low=0, high=100),
+         draw(count, 2, low=1, high=60), draw(count, 1, low=-90, high=90)], -1
+    )  # fmt: skip
+
+
+def labelled(batch, count):
+    """Boxes of classes, the last one unused, with a number more than needed."""
+    found = np.concatenate(
+        [RNG.integers(0, 4, (batch, count, 1)), boxes(batch, count, size=1), draw(batch, count, 1)],
+        -1,
+    )
+    found[:, -1, 0] = -1
+    return found
+
+
+# Two boxes that are alike compete for an anchor; the third image has none.
+TARGETS = (boxes(1, 203, size=1), labelled(3, 7), ordered(3, 5, 203))
+TARGETS[1][0, 3, 1:5] = TARGETS[1][0, 5, 1:5]
+TARGETS[1][2, 0, 0] = -1
+MOVED = {"pooled_size": 7, "group_size": 3, "output_dim": 5, "spatial_scale": 0.25, "part_size": 2,
+         "sample_per_part": 3, "trans_std": 0.2}  # fmt: skip
 PROPOSALS = (ordered(2, 12, 9, 11), draw(2, 24, 9, 11, low=-0.4, high=0.4),
              np.array([[140, 170, 1.0], [100, 120, 1.5]]))  # fmt: skip
 SCALES = {"scales": (2, 4), "ratios": (0.5, 1, 2)}
+
+WINDOWS = {"around": {"w": 20, "symmetric": True}, "before": {"w": 33, "symmetric": False}}
+WIDTHS = {"around": 41, "before": 34}
+DILATION = np.array([1, 3, 150], "int32")
 
 CASES = {
     "iou": ("_contrib_box_iou", (boxes(5, 7), boxes(41)), {}),
@@ -115,6 +143,43 @@ CASES = {
         (draw(2, 3, 25, 30), regions(9, 2, 140)),
         {"pooled_size": (7, 6), "spatial_scale": 0.25},
     ),
+    "turned align": (
+        "_contrib_RROIAlign",
+        (draw(2, 3, 25, 30), turned(9, 2)),
+        {"pooled_size": (14, 13), "spatial_scale": 0.25},
+    ),
+    "turned align's gradient": (
+        "_rroi_align_grad",
+        (draw(9, 2, 14, 13), turned(9, 2), draw(2, 2, 25, 30)),
+        {"pooled_size": (14, 13), "spatial_scale": 0.25, "sampling_ratio": 2},
+    ),
+    "pooling by parts": (
+        "_contrib_PSROIPooling",
+        (draw(2, 27, 25, 30), regions(9, 2, 140)),
+        {"pooled_size": 7, "group_size": 3, "output_dim": 3, "spatial_scale": 0.25},
+    ),
+    "pooling's gradient by parts": (
+        "_psroi_pooling_grad",
+        (draw(9, 3, 7, 7), regions(9, 2, 140), draw(2, 27, 25, 30)),
+        {"pooled_size": 7, "group_size": 3, "output_dim": 3, "spatial_scale": 0.25},
+    ),
+    "parts that move": (
+        "_contrib_DeformablePSROIPooling",
+        (draw(2, 45, 25, 30), regions(9, 2, 140), draw(9, 4, 2, 2)),
+        MOVED,
+    ),
+    "parts that move, their gradients": (
+        "_deformable_psroi_grad",
+        (draw(9, 5, 7, 7), draw(2, 45, 25, 30), regions(9, 2, 140), draw(9, 4, 2, 2)),
+        MOVED,
+    ),
+    "targets": ("_contrib_MultiBoxTarget", TARGETS, {}),
+    "targets of few anchors": (
+        "_contrib_MultiBoxTarget",
+        TARGETS,
+        {"overlap_threshold": 0.7, "negative_mining_ratio": 2.5, "negative_mining_thresh": 0.3,
+         "variances": (0.2, 0.1, 0.3, 0.4), "ignore_label": -2},
+    ),
     "sampler": ("BilinearSampler", (draw(2, 3, 9, 8), draw(2, 2, 15, 19, low=-1.5, high=1.5)), {}),
     "sampler's gradient": (
         "_bilinear_sampler_grad",
@@ -138,6 +203,44 @@ CASES = {
         (draw(1, 121, 5, 20), draw(1, 5, 12, 41), draw(1, 5, 12, 41)),
         {"kernel_size": 3, "max_displacement": 10, "stride2": 2, "pad_size": 10, "stride1": 2},
     ),
+    "patches": (
+        "im2col",
+        (draw(2, 3, 19, 41),),
+        {"kernel": (3, 5), "stride": (2, 3), "dilate": (2, 1), "pad": (3, 2)},
+    ),
+    "patches back": (
+        "col2im",
+        (draw(2, 36, 760),),
+        {"kernel": (3, 4), "pad": (1, 1), "output_size": (19, 41)},
+    ),
+    "squares": (
+        "UpSampling",
+        (draw(2, 3, 5, 9), draw(2, 4, 10, 18)),
+        {"scale": 4, "sample_type": "nearest", "num_args": 2},
+    ),
+    "squares summed": (
+        "UpSampling",
+        (draw(2, 3, 5, 10), draw(2, 3, 15, 30), draw(2, 3, 3, 6)),
+        {"scale": 3, "sample_type": "nearest", "num_args": 3, "multi_input_mode": "sum"},
+    ),
+    "sums of squares": ("_shrink", (draw(2, 3, 15, 27),), {"scale": 3}),
+    **{
+        f"{name} in windows {attrs}": (operator, (*arrays(WIDTHS[attrs]), DILATION), WINDOWS[attrs])
+        for attrs in ("around", "before")
+        for name, operator, arrays in (
+            ("scores", "_contrib_sldwin_atten_score",
+             lambda places: (draw(2, 143, 3, 9), draw(2, 143, 3, 9))),
+            ("contexts", "_contrib_sldwin_atten_context",
+             lambda places: (draw(2, 143, 3, places), draw(2, 143, 3, 9))),
+            ("what steps send", "_sldwin_atten_sent",
+             lambda places: (draw(2, 143, 3, places), draw(2, 143, 3, 9))),
+        )
+    },
+    "mask of windows": (
+        "_contrib_sldwin_atten_mask_like",
+        (draw(2, 143, 3, 41), DILATION, np.array([143, 70], "int32")),
+        WINDOWS["around"],
+    ),
     "alignments": (
         "CTCLoss",
         (draw(40, 3, 20, low=-5, high=5), RNG.integers(1, 20, (3, 17)),
@@ -151,8 +254,10 @@ CASES = {
 def test_kernel_equals_reference(name):
     operator, inputs, attrs = CASES[name]
     record = find(operator)
-    arrays = tuple(to_array(values.astype(float)) for values in inputs)
-    (kernel,) = record.kernels
+    arrays = tuple(
+        to_array(values if values.dtype == np.int32 else values.astype(float)) for values in inputs
+    )
+    kernel = record.kernels[0]
     found, _ = _front.execute(record, arrays, attrs, kernel=kernel.name)
     wanted, _ = _front.execute(record, arrays, attrs, kernel="ref")
     for got, want in zip(found, wanted, strict=True):
@@ -165,7 +270,15 @@ def test_kernel_equals_reference(name):
         assert np.ptp(want.numpy_view()) > 0 or name == "nms of nothing"
 
 
-@pytest.mark.parametrize("name", ["align", "pooling"])
+@pytest.mark.parametrize("kernel", ["window_score", "ref"])
+def test_windows_without_dilation_are_refused(kernel):
+    arrays = (draw(1, 4, 2, 3), draw(1, 4, 2, 3), np.array([1, 0], "int32"))
+    record = find("_contrib_sldwin_atten_score")
+    with pytest.raises(MXNetError, match="dilation: expected 1 or more"):
+        _front.execute(record, tuple(map(to_array, arrays)), WINDOWS["around"], kernel=kernel)
+
+
+@pytest.mark.parametrize("name", ["align", "turned align", "pooling", "pooling by parts"])
 def test_regions_of_no_image_are_refused(name):
     operator, (data, rois), attrs = CASES[name]
     rois = rois.copy()
