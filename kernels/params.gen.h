@@ -259,7 +259,7 @@ typedef struct {
 } mx_conv_params;
 
 /* a convolution with packed weights and what follows it: act(conv + bias + sum), see
- * ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
+ * ops/fused_layer.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
  * channels are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes
  * through a ReLU; `tile` is an algorithm's own parameter */
 typedef struct {
@@ -595,8 +595,9 @@ typedef struct {
   int32_t relu;
 } mx_scale_shift_params;
 
-/* the statistics of a batch normalisation, and weights (outer, channels, inner) */
+/* the statistics of a batch normalisation, and weights (groups, outer, channels, inner) */
 typedef struct {
+  int64_t groups;
   int64_t outer;
   int64_t channels;
   int64_t inner;

@@ -41,11 +41,12 @@ int fold_batch_norm(const mx_call* call) {
   const Statistics<T> s(call->in + 1 + has_bias, p);
   const T *weight = data<T>(call->in[0]), *bias = has_bias ? data<T>(call->in[1]) : nullptr;
   T *folded = data<T>(call->out[0]), *shifts = data<T>(call->out[1]);
-  for (int64_t c = 0; c < p.channels; ++c) {
+  for (int64_t c = 0; c < p.groups * p.channels; ++c) {
     const double scale = s.scale(c);
     if (shifts) shifts[c] = (T)((has_bias ? (double)bias[c] : 0.0) * scale + s.shift(c));
     for (int64_t o = 0; folded && o < p.outer; ++o) {
-      const int64_t first = (o * p.channels + c) * p.inner;
+      const int64_t row = c / p.channels * p.outer + o;
+      const int64_t first = (row * p.channels + c % p.channels) * p.inner;
       for (int64_t i = first; i < first + p.inner; ++i) folded[i] = (T)((double)weight[i] * scale);
     }
   }

@@ -1,4 +1,5 @@
-// Convolution for inference: weights packed beforehand, what follows it done in the same pass.
+// Convolution and deconvolution for inference: weights packed beforehand, what follows them done in
+// the same pass.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -12,81 +13,129 @@ namespace {
 
 typedef mx_fused_conv_params P;
 
-// The extents of a convolution's arrays, with as few spatial dimensions as will do.
-struct Shapes {
-  Extents source, weights, bias, target, stride, dilate, pad;
+enum Map { kStraight, kTransposed };  // convolution, deconvolution
 
-  explicit Shapes(const P& p)
+// The extents of a map's arrays, with as few spatial dimensions as will do. `weights` are (groups,)
+// filters, channels, kernel...; a deconvolution's lie in memory as (groups,) channels, filters,
+// kernel...
+struct Shapes {
+  Extents source, weights, weight_strides, bias, target, stride, dilate, before, after;
+
+  Shapes(const P& p, Map map)
       : source{p.batch, p.groups * p.channels},
         bias{p.groups * p.filters},
         target{p.batch, p.groups * p.filters} {
-    if (p.groups > 1) weights.add(p.groups);
-    weights.add(p.filters);
-    weights.add(p.channels);
+    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+    const bool straight = map == kStraight;
+    if (p.groups > 1) add_weights(p.groups, p.filters * p.channels * taps);
+    add_weights(p.filters, straight ? p.channels * taps : taps);
+    add_weights(p.channels, straight ? taps : p.filters * taps);
     const bool flat = p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0;
+    const int64_t steps[3] = {p.kernel[1] * p.kernel[2], p.kernel[2], 1};
     for (int i = flat ? 1 : 0; i < 3; ++i) {
       source.add(p.source[i]);
       target.add(p.target[i]);
-      weights.add(p.kernel[i]);
+      add_weights(p.kernel[i], steps[i]);
       stride.add(p.stride[i]);
       dilate.add(p.dilate[i] - 1);
-      pad.add(p.pad[i]);
+      before.add(p.pad[i]);
+      const int64_t whole = (p.source[i] - 1) * p.stride[i] + (p.kernel[i] - 1) * p.dilate[i] + 1;
+      after.add(straight ? p.pad[i] : whole - p.pad[i] - p.target[i]);
     }
+  }
+
+  Layout plain_weights() const { return Layout::strided(weights, weight_strides); }
+
+ private:
+  void add_weights(int64_t extent, int64_t step) {
+    weights.add(extent);
+    weight_strides.add(step);
   }
 };
 
-bool describe(const P& p, const Layout& weights, Primitive* primitive) {
-  const Shapes shapes(p);
-  const Layout source = Layout::channels(shapes.source, p.in_block);
-  const Layout target = Layout::channels(shapes.target, p.out_block);
+// oneDNN's deconvolutions that are made of a convolution do what follows number by number.
+bool in_two_passes(const Primitive& primitive) {
+  return strncmp(primitive.implementation(), "conv:", 5) == 0;
+}
+
+bool fast(const P& p, const Primitive& primitive) {
+  const char* implementation = primitive.implementation();
+  if (strncmp(implementation, "ref", 3) == 0 || strstr(implementation, "+ref"))
+    return mx_fail("oneDNN has only its reference for this convolution") == 0;
+  if (p.sum && in_two_passes(primitive))
+    return mx_fail("oneDNN has no deconvolution here that adds") == 0;
+  return true;
+}
+
+// Deconvolutions have, and jobs reorder to, layouts that `tile` tells: 0, of oneDNN's choice; 1,
+// the arrays' own; 2, row-major ones.
+bool describe(const P& p, Map map, const Layout& weights, Primitive* primitive) {
+  const Shapes shapes(p, map);
+  const bool straight = map == kStraight, free = !straight && p.tile == 0;
+  const bool rows = !straight && p.tile == 2;
+  const Layout source =
+      free ? Layout::any(shapes.source) : Layout::channels(shapes.source, rows ? 0 : p.in_block);
+  const Layout target =
+      free ? Layout::any(shapes.target) : Layout::channels(shapes.target, rows ? 0 : p.out_block);
   const Layout bias = p.bias ? Layout::rows(shapes.bias) : Layout();
   Attributes attributes;
   if (p.sum) attributes.sum();
   if (!append_activation(&attributes, p.act, p.alpha, p.beta)) return false;
   dnnl_primitive_desc* description = nullptr;
-  const int status = api().convolution_forward_primitive_desc_create(
-      &description, opened().engine, kInference, kConvolutionDirect, source, weights, bias, target,
-      shapes.stride.at, shapes.dilate.at, shapes.pad.at, shapes.pad.at, attributes.get());
-  if (!primitive->take(status, description, "convolution")) return false;
-  const char* implementation = primitive->implementation();
-  return strncmp(implementation, "ref", 3) != 0 ||
-         mx_fail("oneDNN has only its reference for this convolution") == 0;
+  const auto create = straight ? api().convolution_forward_primitive_desc_create
+                               : api().deconvolution_forward_primitive_desc_create;
+  const int status = create(&description, opened().engine, kInference,
+                            straight ? kConvolutionDirect : kDeconvolutionDirect, source, weights,
+                            bias, target, shapes.stride.at, shapes.dilate.at, shapes.before.at,
+                            shapes.after.at, attributes.get());
+  return primitive->take(status, description, straight ? "convolution" : "deconvolution") &&
+         fast(p, *primitive);
 }
 
 // Weights are laid out for one number of threads, so that every run finds them as they were packed.
-bool find_weights(const P& p, Layout* weights) {
+// Takes the activation out of the parameters where it is to be a pass of its own.
+bool find_weights(P* p, Map map, Layout* weights) {
   Team team(opened().threads);
   Primitive chosen;
-  if (!describe(p, Layout::any(Shapes(p).weights), &chosen)) return false;
+  if (!describe(*p, map, Layout::any(Shapes(*p, map).weights), &chosen)) return false;
+  if (in_two_passes(chosen)) p->act = 0;
   *weights = Layout::copy(chosen.layout_of(kWeights));
   return true;
 }
 
+template <Map map>
 bool build_conv(const mx_call* call, Job* job) {
-  const P& p = *static_cast<const P*>(call->params);
+  P p = *static_cast<const P*>(call->params);
+  const int act = p.act;
   Layout weights;
-  if (!find_weights(p, &weights) || !describe(p, weights, &job->primitive())) return false;
-  const Shapes shapes(p);
+  if (!find_weights(&p, map, &weights) || !describe(p, map, weights, &job->primitive()))
+    return false;
+  const Shapes shapes(p, map);
   job->set_packed(weights);
   job->input(kSrc, 0, Layout::channels(shapes.source, p.in_block));
   job->input(kWeights, 1, std::move(weights));
   if (p.bias) job->input(kBias, 2, Layout::rows(shapes.bias));
   job->output(kDst, 0, Layout::channels(shapes.target, p.out_block));
   if (p.sum) job->start_from(call->nin - 1, 0);
+  if (p.act != act) return describe_activation(act, p.alpha, p.beta, job);
   return true;
 }
 
+template <Map map>
 bool build_pack(const mx_call* call, Job* job) {
-  const P& p = *static_cast<const P*>(call->params);
+  P p = *static_cast<const P*>(call->params);
   Layout packed;
-  return find_weights(p, &packed) && describe_pack(Shapes(p).weights, std::move(packed), job);
+  return find_weights(&p, map, &packed) &&
+         describe_pack(Shapes(p, map).plain_weights(), std::move(packed), job);
 }
 
 }  // namespace
 
 void register_conv() {
-  add_kernel<P, build_conv>("conv_onednn", 1u << MX_F32);
-  add_kernel<P, build_pack>("conv_onednn_pack", 1u << MX_F32);
+  add_kernel<P, build_conv<kStraight>>("conv_onednn", 1u << MX_F32);
+  add_kernel<P, build_pack<kStraight>>("conv_onednn_pack", 1u << MX_F32);
+  add_kernel<P, build_conv<kTransposed>>("deconv_onednn", 1u << MX_F32);
+  add_kernel<P, build_pack<kTransposed>>("deconv_onednn_pack", 1u << MX_F32);
 }
 
 }  // namespace onednn

@@ -65,7 +65,8 @@ bool build_plain(const mx_call* call, Job* job) {
 bool build_pack(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   Layout packed;
-  return find_weights(p, &packed) && describe_pack({p.hidden, p.depth}, std::move(packed), job);
+  return find_weights(p, &packed) &&
+         describe_pack(Layout::rows({p.hidden, p.depth}), std::move(packed), job);
 }
 
 }  // namespace

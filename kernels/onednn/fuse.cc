@@ -20,15 +20,38 @@ constexpr Activation kActivations[] = {
 };
 constexpr int kCount = sizeof kActivations / sizeof *kActivations;
 
+struct Eltwise {
+  int algorithm;
+  float alpha, beta;
+};
+
+bool find_activation(int act, double alpha, double beta, Eltwise* found) {
+  if (act < 0 || act >= kCount) return mx_fail("oneDNN: there is no activation %d", act) == 0;
+  const float constants[] = {0.f, 1.f, (float)alpha, (float)beta};
+  const Activation& a = kActivations[act];
+  *found = {a.algorithm, constants[a.first], constants[a.second]};
+  return true;
+}
+
 }  // namespace
 
 bool append_activation(Attributes* attributes, int act, double alpha, double beta) {
-  if (act < 0 || act >= kCount) return mx_fail("oneDNN: there is no activation %d", act) == 0;
-  if (act == 0) return true;
-  const float constants[] = {0.f, 1.f, (float)alpha, (float)beta};
-  const Activation& a = kActivations[act];
-  attributes->eltwise(a.algorithm, constants[a.first], constants[a.second]);
+  Eltwise made;
+  if (!find_activation(act, alpha, beta, &made)) return false;
+  if (act != 0) attributes->eltwise(made.algorithm, made.alpha, made.beta);
   return true;
+}
+
+bool describe_activation(int act, double alpha, double beta, Job* job) {
+  Eltwise made;
+  if (!find_activation(act, alpha, beta, &made)) return false;
+  const Md layout = job->primitive().layout_of(kDst);
+  Attributes attributes;
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().eltwise_forward_primitive_desc_create(
+      &description, opened().engine, kInference, made.algorithm, layout, layout, made.alpha,
+      made.beta, attributes.get());
+  return job->follower().take(status, description, "activation");
 }
 
 }  // namespace onednn

@@ -115,8 +115,7 @@ bool describe_reorder(Md from, Md to, Primitive* primitive) {
   return primitive->take(status, description, "reorder");
 }
 
-bool describe_pack(const Extents& extents, Layout packed, Job* job) {
-  Layout plain = Layout::rows(extents);
+bool describe_pack(Layout plain, Layout packed, Job* job) {
   if (!describe_reorder(plain, packed, &job->primitive())) return false;
   job->set_packed(packed);
   job->input(kSrc, 0, std::move(plain));
@@ -145,7 +144,7 @@ void Job::set_packed(Md weights) {
 }
 
 bool Job::settle() {
-  int64_t scratch = primitive_.scratch_bytes();
+  int64_t scratch = std::max(primitive_.scratch_bytes(), follower_.scratch_bytes());
   for (Binding& binding : bindings_) {
     const Md own = primitive_.layout_of(binding.argument);
     if (!own) return mx_fail("oneDNN: argument %d has no layout", binding.argument) == 0;
@@ -158,6 +157,9 @@ bool Job::settle() {
     const Md to = binding.writes ? (Md)binding.layout : own;
     if (!describe_reorder(from, to, &binding.reorder)) return false;
     scratch = std::max(scratch, binding.reorder.scratch_bytes());
+    if (!starts_as_copy(binding)) continue;
+    if (!describe_reorder(to, from, &binding.fill)) return false;
+    scratch = std::max(scratch, binding.fill.scratch_bytes());
   }
   scratch_offset_ = workspace_bytes_;
   workspace_bytes_ += scratch;
@@ -169,9 +171,11 @@ bool Job::ready() {
   if (ready_) return true;
   Team team(threads_);
   for (Binding& binding : bindings_) {
-    if (binding.reordered && !binding.reorder.ready()) return false;
+    if (!binding.reordered) continue;
+    if (!binding.reorder.ready() || (starts_as_copy(binding) && !binding.fill.ready()))
+      return false;
   }
-  return ready_ = primitive_.ready();
+  return ready_ = primitive_.ready() && (!follower_.description() || follower_.ready());
 }
 
 // Make an argument of a tensor, reordering or converting an input.
@@ -200,15 +204,33 @@ bool Job::leave(const Binding& b, const mx_call* call, char* space, const Bound&
   return true;
 }
 
+// Give an output the values that it starts from, where and as the primitive sees it.
+bool Job::start(const mx_call* call, char* space) const {
+  const mx_tensor& from = call->in[copied_];
+  for (const Binding& b : bindings_) {
+    if (!starts_as_copy(b) || !b.reordered) continue;
+    return b.fill.run(
+        {{kSrc, b.layout, from.data}, {kDst, primitive_.layout_of(b.argument), space + b.offset}},
+        space + scratch_offset_);
+  }
+  if (from.data != call->out[copy_].data) copy(threads_, from, call->out[copy_]);
+  return true;
+}
+
 bool Job::run_in(const mx_call* call, char* space) const {
-  if (copied_ >= 0 && call->in[copied_].data != call->out[copy_].data)
-    copy(threads_, call->in[copied_], call->out[copy_]);
+  if (copied_ >= 0 && !start(call, space)) return false;
   const size_t n = bindings_.size();
   std::vector<Bound> arguments(n);
   for (size_t i = 0; i < n; ++i) {
     if (!enter(bindings_[i], call, space, &arguments[i])) return false;
   }
   if (!primitive_.run(arguments, space + scratch_offset_)) return false;
+  for (const Bound& bound : arguments) {
+    if (bound.argument != kDst || !follower_.description()) continue;
+    Bound source = bound;
+    source.argument = kSrc;
+    if (!follower_.run({source, bound}, space + scratch_offset_)) return false;
+  }
   for (size_t i = 0; i < n; ++i) {
     if (!leave(bindings_[i], call, space, arguments[i])) return false;
   }

@@ -58,6 +58,8 @@ class Job {
   // --- for builders: describe a primitive, then say which tensors are its arguments
   int threads() const { return threads_; }
   Primitive& primitive() { return primitive_; }
+  // One that works on the output, argument kDst, afterwards and in place; undescribed: none.
+  Primitive& follower() { return follower_; }
   // Inputs and outputs of the call, with their layouts there.
   void input(int argument, int tensor, Layout layout) { bind(argument, tensor, false, layout); }
   void output(int argument, int tensor, Layout layout) { bind(argument, tensor, true, layout); }
@@ -87,6 +89,7 @@ class Job {
     bool writes;
     Layout layout;
     Primitive reorder;  // between `layout` and the primitive's, where they differ
+    Primitive fill;     // the other way round, for an output that starts as a copy
     bool reordered = false;
     int64_t offset = -1;  // in the workspace, of the tensor as the primitive sees it
     Convert convert = nullptr;
@@ -99,12 +102,16 @@ class Job {
     }
   };
   Binding& bind(int argument, int tensor, bool writes, Layout& layout);
+  bool starts_as_copy(const Binding& b) const {
+    return copied_ >= 0 && b.writes && b.tensor == copy_;
+  }
   bool enter(const Binding& binding, const mx_call* call, char* space, Bound* bound) const;
+  bool start(const mx_call* call, char* space) const;
   bool leave(const Binding& binding, const mx_call* call, char* space, const Bound& bound) const;
   bool run_in(const mx_call* call, char* space) const;
 
   const int threads_;
-  Primitive primitive_;
+  Primitive primitive_, follower_;
   std::vector<Binding> bindings_;
   int copied_ = -1, copy_ = 0;
   void (*then_)(const mx_call*) = nullptr;
@@ -114,8 +121,8 @@ class Job {
 };
 
 bool describe_reorder(Md from, Md to, Primitive* primitive);
-// A job that reorders row-major float32 weights, input 0, to bytes in a layout of oneDNN's choice.
-bool describe_pack(const Extents& extents, Layout packed, Job* job);
+// A job that reorders float32 weights, input 0, to bytes in a layout of oneDNN's choice.
+bool describe_pack(Layout plain, Layout packed, Job* job);
 
 }  // namespace onednn
 }  // namespace mx

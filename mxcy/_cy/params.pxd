@@ -194,7 +194,7 @@ cdef extern from "params.gen.h" nogil:
         int64_t dilate[3]
         int64_t pad[3]
     # a convolution with packed weights and what follows it: act(conv + bias + sum), see
-    # ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
+    # ops/fused_layer.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
     # channels are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes
     # through a ReLU; `tile` is an algorithm's own parameter
     ctypedef struct mx_fused_conv_params:
@@ -476,8 +476,9 @@ cdef extern from "params.gen.h" nogil:
         int64_t inner
         int64_t block
         int32_t relu
-    # the statistics of a batch normalisation, and weights (outer, channels, inner)
+    # the statistics of a batch normalisation, and weights (groups, outer, channels, inner)
     ctypedef struct mx_fold_params:
+        int64_t groups
         int64_t outer
         int64_t channels
         int64_t inner

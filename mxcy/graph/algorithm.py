@@ -10,7 +10,7 @@ from mxcy.graph.node import attrs_of
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import find
 
-__all__ = ["TUNE", "Choice", "choose_conv", "choose_dense"]
+__all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 #: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
@@ -30,6 +30,7 @@ _CONV = {
 }
 #: those that can scale, shift and rectify the data they read
 _SCALING = {"conv_blocked": (0,)}
+_DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
 _DENSE = {"fc_onednn": (0,)}
 
 
@@ -91,6 +92,11 @@ def choose_conv(target, attrs, ins, tune=None):
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
         names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
+
+
+def choose_deconv(target, attrs, ins, tune=None):
+    """The Choice for a `_sg_onednn_deconv`, or None; see `choose_conv`."""
+    return _choose(target, find("_sg_onednn_deconv"), attrs, ins, _DECONV, tune != "off")
 
 
 def choose_dense(target, attrs, ins):

@@ -6,9 +6,9 @@ the bias of a layer before it can take in.
 
 import math
 
-from mxcy.ops.attrs import Bool, Double, Int
-from mxcy.ops.infer import Spec, normal_axis, same_dtype
-from mxcy.ops.norm import along, require_float
+from mxcy.ops.attrs import Bool, Double, Int, UInt
+from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
+from mxcy.ops.norm import require_float
 from mxcy.ops.params import FOLD
 from mxcy.ops.record import native, op, sample, values
 
@@ -31,8 +31,10 @@ def _scale_shift(a, xp, gamma, beta, mean, var):
     return scale, beta - mean * scale
 
 
-def _fold(a, vector, **extents):
-    return {"channels": vector.shape[0], "eps": a.eps, "fix_gamma": a.fix_gamma, **extents}
+def _fold(a, vector, groups=1, **extents):
+    channels = vector.shape[0] // groups
+    numbers = {"eps": a.eps, "fix_gamma": a.fix_gamma}
+    return {"groups": groups, "channels": channels, **numbers, **extents}
 
 
 _STATISTICS = (values(0.5, 2, (3,)), (3,), (3,), values(0.5, 2, (3,)))
@@ -71,6 +73,12 @@ class BatchNormScale:
         return _scale_shift(a, xp, gamma, beta, mean, var)
 
 
+def _require_groups(groups, axis, rows):
+    require(groups >= 1, f"num_group: must be positive, got {groups}")
+    require(groups == 1 or axis > 0, "axis: the first one counts groups")
+    require(rows % groups == 0 or rows == -1, f"weight: {rows} rows cannot form {groups} groups")
+
+
 def _fold_names(a):
     return ("weight", *(() if a.no_bias else ("bias",)), *_VECTORS)
 
@@ -85,13 +93,15 @@ class FoldBatchNorm:
     """Weight and bias of a layer that does what the layer and a BatchNorm in inference did.
 
     Shapes: weight any, with the layer's output channels along `axis`; the others, without `bias`
-    if `no_bias`, (channels,). See `BatchNorm` for `eps` and `fix_gamma`.
+    if `no_bias`, (channels,). With `num_group`, the first axis counts that many groups first, and
+    `axis`, then another one, has a group's channels. See `BatchNorm` for `eps` and `fix_gamma`.
     """
 
     eps: Double = 0.0010000000474974513
     fix_gamma: Bool = True
     no_bias: Bool = False
     axis: Int = 0
+    num_group: UInt = 1
 
     arguments = _fold_names
 
@@ -99,12 +109,19 @@ class FoldBatchNorm:
         sample((3, 2, 3, 3), (3,), *_STATISTICS, fix_gamma=False),
         sample((3, 4), *_STATISTICS, no_bias=True),
         sample((2, 3, 5), *_STATISTICS, no_bias=True, fix_gamma=False, axis=1, eps=1e-5),
+        sample((6, 1, 2), *_STATISTICS, no_bias=True, fix_gamma=False, axis=1, num_group=3),
     )
 
     def _params(a, ins, outs):
         shape = ins[0].shape
         axis = normal_axis(a.axis, len(shape))
-        return _fold(a, outs[1], outer=math.prod(shape[:axis]), inner=math.prod(shape[axis + 1 :]))
+        return _fold(
+            a,
+            outs[1],
+            a.num_group,
+            outer=math.prod(shape[:axis]) // a.num_group,
+            inner=math.prod(shape[axis + 1 :]),
+        )
 
     kernels = (native("fold_batch_norm", struct=FOLD, params=_params),)
 
@@ -114,7 +131,10 @@ class FoldBatchNorm:
         same_dtype((weight, *vectors), names)
         shape = (-1,)
         if weight.shape is not None:
-            shape = (weight.shape[normal_axis(a.axis, weight.ndim)],)
+            axis = normal_axis(a.axis, weight.ndim)
+            known = weight.shape[axis]
+            shape = (known * a.num_group if known != -1 else -1,)
+            _require_groups(a.num_group, axis, weight.shape[0])
         vector = _fill_vectors(vectors, names[1:], shape)
         return Spec(weight.shape, vector.dtype), vector
 
@@ -123,5 +143,8 @@ class FoldBatchNorm:
 
     def ref(a, xp, weight, *vectors):
         scale, shift = _scale_shift(a, xp, *vectors[-4:])
-        folded = weight * along(scale, a.axis % weight.ndim, weight.ndim)
+        axis = a.axis % weight.ndim
+        grouped = weight.reshape(a.num_group, -1, *weight.shape[1:])
+        factors = scale.reshape(a.num_group, *[1] * axis, -1, *[1] * (weight.ndim - axis - 1))
+        folded = (grouped * factors).reshape(weight.shape)
         return folded, shift if a.no_bias else vectors[0] * scale + shift

@@ -250,7 +250,8 @@ CONV = Params(
 FUSED_CONV = Params(
     "fused_conv",
     "a convolution with packed weights and what follows it: act(conv + bias + sum), see"
-    " ops/fused.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many channels"
+    " ops/fused_layer.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many"
+    " channels"
     " are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes through a ReLU;"
     " `tile` is an algorithm's own parameter",
     **_CONV, in_block="i32", out_block="i32", before="i32", bias="i32", sum="i32", act="i32",
@@ -418,8 +419,9 @@ SCALE_SHIFT = Params(
     outer="i64", blocks="i64", inner="i64", block="i64", relu="i32",
 )  # fmt: skip
 FOLD = Params(
-    "fold", "the statistics of a batch normalisation, and weights (outer, channels, inner)",
-    outer="i64", channels="i64", inner="i64", eps="f64", fix_gamma="i32",
+    "fold",
+    "the statistics of a batch normalisation, and weights (groups, outer, channels, inner)",
+    groups="i64", outer="i64", channels="i64", inner="i64", eps="f64", fix_gamma="i32",
 )  # fmt: skip
 
 _STEP = {"lr": "f64", "wd": "f64", "rescale_grad": "f64", "clip_gradient": "f64"}

@@ -199,7 +199,7 @@ class Op:
         # infer_back(a, ins, outs): fills in the input Specs from the outputs', for symbols
         self.infer_back = infer_back
         # For passes: forwards(a), whether output 0 is input 0 itself; epilogue(a), the (act, alpha,
-        # beta) as which a fused layer applies the operator, or None (see ops/fused.py).
+        # beta) as which a fused layer applies the operator, or None (see ops/fused_layer.py).
         self.forwards, self.epilogue = forwards, epilogue
         # identity: the first output has the first input's elements in the same order
         self.identity = identity

@@ -7,7 +7,7 @@ import mxcy as mx
 from mxcy import _front
 from mxcy.base import MXNetError
 from mxcy.dtypes import code_of
-from mxcy.ops.fused import ACTIVATIONS
+from mxcy.ops.fused_layer import ACTIVATIONS
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import find
 from tests.ops.fused_conv import BLOCK

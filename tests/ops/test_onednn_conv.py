@@ -30,7 +30,7 @@ PROBLEMS = {
     "one dimension": ((3, 16, 40), 16, (4,), dict(stride=(3,), pad=(2,))),
     "three dimensions": ((2, 16, 6, 7, 8), 32, (3, 2, 3), dict(pad=(1, 0, 2))),
 }
-#: number in ops/fused.py -> function of the sum, alpha and beta
+#: number in ops/fused_layer.py -> function of the sum, alpha and beta
 ACTIVATIONS = {
     0: lambda x, a, b: x,
     1: lambda x, a, b: np.maximum(x, 0),

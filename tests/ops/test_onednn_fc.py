@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxcy import onednn
-from mxcy.ops.fused import ACTIVATIONS
+from mxcy.ops.fused_layer import ACTIVATIONS
 from mxcy.ops.params import FUSED_DENSE
 from tests.ops.kernel_call import query_kernel, run_kernel
 

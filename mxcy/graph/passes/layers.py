@@ -1,28 +1,28 @@
-"""Fuse convolutions and dense layers with what follows them.
+"""Fuse convolutions, deconvolutions and dense layers with what follows them.
 
-A convolution takes in, in this order: the batch normalisation after it (folded into weights and
-bias), an addition of another array, and an activation; a dense layer the last two. Only the end of
-such a chain may have several users. The fused operators are `_sg_onednn_conv` and
-`_sg_onednn_fully_connected`.
+A convolution or deconvolution takes in, in this order: the batch normalisation after it (folded
+into weights and bias), an addition of another array, and an activation; a dense layer the last two.
+Only the end of such a chain may have several users. The fused operators are `_sg_onednn_conv`,
+`_sg_onednn_deconv` and `_sg_onednn_fully_connected`.
 """
 
 from mxcy.dtypes import CODES
 from mxcy.graph.algorithm import TUNE
 from mxcy.graph.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
-from mxcy.ops.fused import ACTIVATIONS
+from mxcy.ops.fused_layer import ACTIVATIONS
 
 __all__ = ["run", "unfused"]
 
 _FLOAT = CODES["float32"]
+_CONV = ("kernel", "stride", "dilate", "pad", "num_filter", "num_group", "no_bias")
 #: layer -> (fused operator, attributes that both have)
 _LAYERS = {
-    "Convolution": (
-        "_sg_onednn_conv",
-        ("kernel", "stride", "dilate", "pad", "num_filter", "num_group", "no_bias"),
-    ),
+    "Convolution": ("_sg_onednn_conv", _CONV),
+    "Deconvolution": ("_sg_onednn_deconv", (*_CONV, "adj", "target_shape")),
     "FullyConnected": ("_sg_onednn_fully_connected", ("num_hidden", "no_bias", "flatten")),
 }
+_CONVS = ("Convolution", "Deconvolution")
 _SUMS = ("elemwise_add", "broadcast_add", "_grad_add")
 
 
@@ -62,11 +62,14 @@ def _allowed(settings):
     def on(name):
         return not settings[name]
 
+    conv = {
+        "layer": on("MXNET_DISABLE_ONEDNN_CONV_OPT"),
+        "norm": on("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN"),
+        "sum": on("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM"),
+        "act": on("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU"),
+    }
     return {
-        ("Convolution", "layer"): on("MXNET_DISABLE_ONEDNN_CONV_OPT"),
-        ("Convolution", "norm"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_BN"),
-        ("Convolution", "sum"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_SUM"),
-        ("Convolution", "act"): on("MXNET_DISABLE_ONEDNN_FUSE_CONV_RELU"),
+        **{(kind, part): on for kind in _CONVS for part, on in conv.items()},
         ("FullyConnected", "layer"): on("MXNET_DISABLE_ONEDNN_FC_OPT"),
         ("FullyConnected", "norm"): False,
         ("FullyConnected", "sum"): on("MXNET_DISABLE_ONEDNN_FC_SUM"),
@@ -166,10 +169,12 @@ def _fuse(made, graph, chain):
 
 
 def _fold(made, graph, chain, layer, parameters):
-    """Weight and bias of a convolution that does its batch normalisation as well."""
+    """Weight and bias of a layer that does its batch normalisation as well."""
     norm = graph.nodes[chain.norm]
     attrs = {"eps": norm.attrs.eps, "fix_gamma": norm.attrs.fix_gamma}
     attrs["no_bias"] = layer.attrs.no_bias
+    if layer.op.name == "Deconvolution":  # its weight is (channels, filters of a group, kernel...)
+        attrs.update(axis=1, num_group=layer.attrs.num_group)
     statistics = [made.entry(entry) for entry in norm.inputs[1:]]
     sources = [*layer.inputs[1:], *norm.inputs[1:]]
     constant = all(graph.nodes[number].op is None for number, _ in sources)

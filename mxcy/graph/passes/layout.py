@@ -1,12 +1,13 @@
 """Choose blocked layouts and kernels for fused layers, and pack their weights.
 
-Convolutions take and give blocked arrays where channels allow. What lies between them stays
-blocked as long as it can; conversions are put in only where one side cannot, once per array.
+Convolutions and deconvolutions take and give blocked arrays where channels allow. What lies between
+them stays blocked as long as it can; conversions are put in only where one side cannot, once per
+array.
 """
 
 import math
 
-from mxcy.graph.algorithm import TUNE, choose_conv, choose_dense
+from mxcy.graph.algorithm import TUNE, choose_conv, choose_deconv, choose_dense
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
@@ -120,15 +121,17 @@ def _attrs(node):
     return {name: getattr(node.attrs, name) for name in node.op.schema.names}
 
 
+#: fused operator -> (function that chooses its kernel, operator that packs its weights)
+_CONVS = {
+    "_sg_onednn_conv": (choose_conv, "_pack_conv_weight"),
+    "_sg_onednn_deconv": (choose_deconv, "_pack_deconv_weight"),
+}
+
+
 @_blocked("_sg_onednn_conv")
 def _conv(layout, number):
-    graph, made = layout.graph, layout.made
-    node = graph.nodes[number]
-    attrs = _attrs(node)
-    data, weight, *rest = node.inputs
-    shape = graph.spec(data).shape
-    attrs["channels"] = shape[1]
-    block = layout.block
+    graph, block = layout.graph, layout.block
+    data = graph.nodes[number].inputs[0]
     wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
     forms = [(block, block, "none")] if wide_in and wide_out else []
     forms += [(0, block, "none")] if wide_out else []
@@ -136,9 +139,37 @@ def _conv(layout, number):
     norm = _norm_before(layout, data) if wide_in and wide_out else None
     if norm is not None:
         forms.insert(0, (block, block, "scale_relu" if norm.attrs.relu else "scale"))
-    for attrs["in_block"], attrs["out_block"], attrs["before"] in forms:
-        specs = _specs(layout, node, attrs)
-        choice = choose_conv(layout.target, attrs, specs, node.extra.get(TUNE))
+    keys = ("in_block", "out_block", "before")
+    return _place_conv(layout, number, [dict(zip(keys, form, strict=True)) for form in forms], norm)
+
+
+@_blocked("_sg_onednn_deconv")
+def _deconv(layout, number):
+    """Kernels reorder from and to any form: data as it is, results as those who read them like."""
+    nodes, block = layout.graph.nodes, layout.block
+    liked = layout.can_block((number, 0)) and any(
+        user >= 0 and nodes[user].op.name in _BLOCKED for user, _, _ in layout.users[number]
+    )
+    form = {
+        "in_block": block if layout.is_blocked(nodes[number].inputs[0]) else 0,
+        "out_block": block if liked else 0,
+    }
+    return _place_conv(layout, number, [form])
+
+
+def _place_conv(layout, number, forms, norm=None):
+    """Place a fused layer in the first form that a kernel takes, or the operators it stands for.
+
+    A form is attributes; `norm` is the normalisation that those with `before` take in.
+    """
+    graph, made = layout.graph, layout.made
+    node = graph.nodes[number]
+    choose, pack = _CONVS[node.op.name]
+    data, weight, *rest = node.inputs
+    shape = graph.spec(data).shape
+    for form in forms:
+        attrs = {**_attrs(node), "channels": shape[1], **form}
+        choice = choose(layout.target, attrs, _specs(layout, node, attrs), node.extra.get(TUNE))
         if choice is not None:
             break
     else:
@@ -148,10 +179,10 @@ def _conv(layout, number):
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     form = {**attrs, "batch": shape[0], "source": shape[2:]}
     packed = made.add(
-        "_pack_conv_weight", form, [layout.plain(weight)], f"{node.name}_packed",
+        pack, form, [layout.plain(weight)], f"{node.name}_packed",
         layout.once([weight], choice, form["in_block"]),
     )  # fmt: skip
-    if norm is not None and attrs["before"] != "none":
+    if attrs.get("before", "none") != "none":
         source, *vectors = norm.inputs
     else:
         source, vectors = layout.blocked(data) if attrs["in_block"] else layout.plain(data), []
@@ -162,19 +193,18 @@ def _conv(layout, number):
     if attrs["with_sum"]:
         other = rest[-1]
         inputs.append(layout.blocked(other) if attrs["out_block"] else layout.plain(other))
-    new = made.add("_sg_onednn_conv", attrs, inputs, node.name)
-    layout.put(number, new, bool(attrs["out_block"]))
+    layout.put(number, made.add(node.op, attrs, inputs, node.name), bool(attrs["out_block"]))
     return True
 
 
 def _specs(layout, node, attrs):
-    """The input specs of a fused convolution in the forms that its attributes say."""
+    """The input specs of a fused layer in the forms that its attributes say."""
     specs = [layout.graph.spec(entry) for entry in node.inputs]
     if attrs["in_block"]:
         specs[0] = _blocked_spec(specs[0], attrs["in_block"])
     if attrs["with_sum"] and attrs["out_block"]:
         specs[-1] = _blocked_spec(specs[-1], attrs["out_block"])
-    if attrs["before"] != "none":
+    if attrs.get("before", "none") != "none":
         vector = type(specs[0])((attrs["channels"],), specs[0].dtype)
         place = len(specs) - attrs["with_sum"]
         specs[place:place] = [vector, vector]
