@@ -10,12 +10,12 @@ from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.graph.node import SymbolNode
-from mxcy.graph.passes import layers, simplify
+from mxcy.graph.passes import casts, layers, simplify
 
 __all__ = ["BACKENDS", "partition", "to_entries"]
 
 BACKENDS = ("ONEDNN", "MKLDNN")
-_PASSES = (simplify.run, layers.run)
+_PASSES = (simplify.run, casts.run, layers.run)
 
 
 def partition(entries, backend, target, known=None, strict=True):

@@ -2,7 +2,18 @@
 
 import sys
 
-from mxcy.graph.passes import cse, dce, fold, fuse, layers, layout, mirror, simplify
+from mxcy.graph.passes import (
+    casts,
+    cse,
+    dce,
+    fold,
+    fuse,
+    layers,
+    layout,
+    mirror,
+    products,
+    simplify,
+)
 from mxcy.graph.report import change
 from mxcy.graph.verify import verify
 
@@ -10,7 +21,7 @@ __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
 INFERENCE = (simplify.run, fold.run, cse.run)
-BACKEND = (layers.run, layout.run)
+BACKEND = (casts.run, products.run, layers.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (dce.run, fold.run, cse.run, mirror.run)
 #: of all graphs, at the end

@@ -56,9 +56,18 @@ def results(symbol, **shapes):
     return [array.asnumpy() for array in arrays]
 
 
-def assert_same(found, expected):
+def predictions(symbol, **shapes):
+    """Outputs in prediction mode."""
+    executor = symbol.simple_bind(mx.cpu(), grad_req="null", **shapes)
+    random = np.random.default_rng(0)
+    for array in executor.arg_arrays:
+        array[:] = random.normal(size=array.shape) * 0.3
+    return [array.asnumpy() for array in executor.forward()]
+
+
+def assert_same(found, expected, rtol=0.0):
     for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, other, rtol, atol=rtol)
 
 
 # --- memory -----------------------------------------------------------------------------------
@@ -267,6 +276,65 @@ def test_each_fusion_has_a_switch(monkeypatch, part):
         assert after.count(fused) == 0
     else:
         assert len(after) > len(before) and after.count(fused) == 2
+
+
+def test_products_have_switches(monkeypatch):
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    shape = {"x": (2, 5, 12), "y": (6, 5, 7)}
+    heads = mx.sym.reshape(x, shape=(0, 0, 3, 4))
+    scores = mx.sym.batch_dot(*[mx.sym.swapaxes(heads, 1, 2)] * 2, transpose_b=True)
+    plain = mx.sym.batch_dot(mx.sym.swapaxes(y, 1, 2), y)
+    net = mx.sym.Group([scores, plain])
+
+    def found():
+        kinds = operators(net, **shape)
+        return [kinds.count(kind) for kind in ("_strided_dot", "batch_dot", "SwapAxis")]
+
+    values = predictions(net, **shape)
+    assert found() == [1, 1, 0]
+    monkeypatch.setenv("MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT", "1")
+    assert found() == [0, 2, 1]
+    assert_same(predictions(net, **shape), values, 1e-5)
+    monkeypatch.setenv("MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE", "1")
+    assert found() == [0, 2, 2]
+    assert_same(predictions(net, **shape), values, 1e-5)
+    monkeypatch.delenv("MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT")
+    assert found() == [1, 1, 1]
+
+
+def test_scaled_power(monkeypatch):
+    x = mx.sym.var("x")
+    net = mx.sym.abs(x) ** 1.5 * 3
+    branched = mx.sym.Group([(mid := mx.sym.abs(x) ** 1.5) * 3, mx.sym.sum(mid)])
+    monkeypatch.setenv("MXNET_USE_FUSION", "0")
+    values = predictions(net, x=(3, 4))
+    assert operators(net, x=(3, 4)) == ["abs", "_fused_pointwise"]
+    assert "_fused_pointwise" not in operators(branched, x=(3, 4))
+    monkeypatch.setenv("MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", "1")
+    assert operators(net, x=(3, 4)) == ["abs", "_power_scalar", "_mul_scalar"]
+    assert_same(predictions(net, x=(3, 4)), values, 1e-5)
+
+
+def test_undone_casts(monkeypatch):
+    x = mx.sym.var("x")
+
+    def around(between, last="float32"):
+        middle = mx.sym.expand_dims(mx.sym.cast(x, dtype=between), axis=1)
+        return mx.sym.exp(mx.sym.cast(middle, dtype=last)), middle
+
+    net, middle = around("float64")
+    values = predictions(net, x=(3, 4))
+    assert operators(net, x=(3, 4)).count("Cast") == 0
+    for kept in (
+        mx.sym.Group([net, middle]),
+        around("float16")[0],
+        around("float64", "float16")[0],
+    ):
+        assert operators(kept, x=(3, 4)).count("Cast") == 2
+    assert "Cast" not in net.optimize_for("ONEDNN", {"x": mx.nd.zeros((3, 4))}).tojson()
+    monkeypatch.setenv("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "1")
+    assert operators(net, x=(3, 4)).count("Cast") == 2
+    assert_same(predictions(net, x=(3, 4)), values, 1e-5)
 
 
 def test_subgraph_backend(monkeypatch, capfd):

@@ -1,14 +1,15 @@
 """Pointwise fusion: run connected elementwise operators as one program over tiles.
 
-Governed by MXNET_USE_FUSION. Which operators can be steps is for `mxcy.ops.pointwise` to say.
-`mxcy.graph.groups` tells which go together.
+Governed by MXNET_USE_FUSION. Without it a power by a number, times a number, becomes a program all
+the same, unless MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT forbids it. Which operators can be steps is
+for `mxcy.ops.pointwise` to say. `mxcy.graph.groups` tells which go together.
 """
 
 import sys
 
 from mxcy.graph.builder import Builder
 from mxcy.graph.groups import find_groups, used_outside
-from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS, program_of
+from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS, fusible, program_of
 from mxcy.ops.record import find
 
 __all__ = ["run", "FUSED"]
@@ -19,9 +20,12 @@ FUSED = "__fused__"
 
 def run(graph, target):
     """Fuse groups of two and more operators of the same shape."""
-    if not target.settings.get("MXNET_USE_FUSION", True):
+    if target.settings.get("MXNET_USE_FUSION", True):
+        groups = find_groups(graph)
+    elif target.settings.get("MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT", False):
         return graph
-    groups = find_groups(graph)
+    else:
+        groups = _scaled_powers(graph)
     if not groups:
         return graph
     made = _Fusion(graph, groups)
@@ -29,6 +33,20 @@ def run(graph, target):
         for program in dict.fromkeys(made.programs):
             print(f"mxcy fused kernel: {program}", file=sys.stderr, flush=True)
     return made.finish()
+
+
+def _scaled_powers(graph):
+    """Pairs of a power by a number and the only use of it, a product with a number."""
+    users, found = graph.users(), []
+    for number, node in enumerate(graph.nodes):
+        if node.op is None or node.op.name != "_power_scalar" or len(users[number]) != 1:
+            continue
+        after, spec = users[number][0][0], graph.specs[number]
+        if after < 0 or graph.nodes[after].op.name != "_mul_scalar" or graph.specs[after] != spec:
+            continue
+        if fusible(node.op, node.attrs, [graph.spec(node.inputs[0])], spec):
+            found.append([number, after])
+    return found
 
 
 class _Fusion:

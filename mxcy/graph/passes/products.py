@@ -1,0 +1,234 @@
+"""Let products of batches of matrices read and write where other operators would move elements.
+
+The transposes, reshapes, slices and splits that lie between attention's projections and its
+products (Vaswani et al., 2017) become strides of the products, and so do those of their results; a
+factor on the results is taken in as well. Where matrices lie one after the other, a transpose of
+each becomes an attribute of `batch_dot`. Only the last of several moves of a result may have
+several users.
+"""
+
+from itertools import product as combinations
+
+from mxcy.dtypes import CODES
+from mxcy.graph.rewrite import Rewrite
+from mxcy.graph.views import View, moved
+from mxcy.ops.strided_dot import Products
+
+__all__ = ["run"]
+
+_FLOATS = (CODES["float32"], CODES["float64"])
+#: operator that multiplies by a number -> the number
+_FACTORS = {"_mul_scalar": lambda a: a.scalar, "_div_scalar": lambda a: 1 / a.scalar}
+
+
+def run(graph, target):
+    """Take moves into products, as far as the settings allow."""
+    settings = target.settings
+    self_attention = not settings["MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT"]
+    plain = not settings["MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE"]
+    found: dict = {}
+    if self_attention or plain:
+        users, written = graph.users(), {e for node in graph.nodes for e in node.mutates()}
+        for number, node in enumerate(graph.nodes):
+            if node.op is not None and node.op.name == "batch_dot" and _fits(graph, number):
+                product = _Product(graph, users, written, number, self_attention)
+                if product.gains and (self_attention if product.strided else plain):
+                    found[product.last] = product
+    if not found:
+        return graph
+    inner = {number for product in found.values() for number in product.replaced}
+    made = Rewrite(graph)
+    for number in range(len(graph.nodes)):
+        if number in found:
+            made.replace((number, 0), found[number].emit(made))
+        elif number not in inner:
+            made.keep(number)
+    return made.finish()
+
+
+def _fits(graph, number):
+    """Whether everything about a product is known, and of a type that strided products have."""
+    specs = [graph.spec(entry) for entry in graph.nodes[number].inputs]
+    specs.append(graph.specs[number][0])
+    return all(spec.known and spec.size and spec.dtype in _FLOATS for spec in specs)
+
+
+def _is_zero(node):
+    """Whether a factor would not leave infinite results alone, or divide by zero."""
+    return node.attrs.scalar == 0
+
+
+class _Side:
+    """An operand or the result of products: an entry and how the matrices lie in it.
+
+    `groups` are the loops over the matrices, `rows` and `columns` the steps inside them.
+    """
+
+    def __init__(self, entry, view, extents, gains=False):
+        self.entry, self.offset, self.gains = entry, view.offset, gains
+        cut = view.cut(extents)
+        self.usable = cut is not None and len(cut[0]) <= 2 and max(map(len, cut[1:])) <= 1
+        if self.usable:
+            self.groups = cut[0]
+            self.rows, self.columns = (loops[0][1] if loops else 1 for loops in cut[1:])
+            self.usable = 1 in (self.rows, self.columns)
+
+    def packed(self, rows, columns):
+        """Whether contiguous matrices lie one after the other; transposed ones as well."""
+        if self.offset or len(self.groups) > 1:
+            return False
+        if self.groups and self.groups[0][1] != rows * columns:
+            return False
+        return (self.rows, self.columns) in ((columns, 1), (1, rows))
+
+    def place(self, outer, inner):
+        """The place for that many matrices; None when the loops are others."""
+        loops = View(self.groups).cut((outer, inner))
+        if loops is None or max(map(len, loops)) > 1:
+            return None
+        steps = [found[0][1] if found else 0 for found in loops]
+        return (self.offset, *steps, self.rows, self.columns)
+
+
+class _Product:
+    """A `batch_dot`, the moves before and after it, and what takes their place.
+
+    Attributes
+    ----------
+    gains : bool
+        Whether anything is saved.
+    strided : bool
+        Whether matrices do not simply lie one after the other.
+    last : int
+        The node whose output the new one gives.
+    replaced : list of int
+        The nodes that go, except for those before the operands, which others may use.
+    """
+
+    def __init__(self, graph, users, written, number, may_stride):
+        self.graph, self.users, self.written, self.number = graph, users, written, number
+        node, out = graph.nodes[number], graph.specs[number][0]
+        a, shape = node.attrs, graph.spec(node.inputs[0]).shape
+        m, n = out.shape[-2:]
+        k = shape[-2] if a.transpose_a else shape[-1]
+        self.extents = (m, n, k)
+        self.count = out.size // (m * n)
+        self.scale, self.chain = 1.0, [number]
+        self._take_scale()
+        lhs = self._operands(node.inputs[0], (m, k), a.transpose_a)
+        rhs = self._operands(node.inputs[1], (k, n), a.transpose_b)
+        outs = self._results(m, n)
+        if not may_stride:
+            lhs, rhs = [x for x in lhs if x.packed(m, k)], [x for x in rhs if x.packed(k, n)]
+            outs = outs[:1]
+        self._choose(lhs, rhs, outs)
+
+    # --- what could be done ---
+    def _take_scale(self):
+        """A factor on the result becomes one of the product."""
+        after = self._only_user(self.number)
+        node = None if after is None else self.graph.nodes[after]
+        if node is not None and node.op.name in _FACTORS and not _is_zero(node):
+            self.scale = _FACTORS[node.op.name](node.attrs)
+            self.chain.append(after)
+
+    def _only_user(self, number):
+        """The node that alone uses a result; None for several, or an output of the graph."""
+        found = self.users[number]
+        return found[0][0] if len(found) == 1 and found[0][0] >= 0 else None
+
+    def _moved(self, number, index=0):
+        node, graph = self.graph.nodes[number], self.graph
+        if node.op is None or any(entry in self.written for entry in node.inputs):
+            return None  # what is written later must be read before
+        ins = [graph.spec(entry) for entry in node.inputs]
+        return moved(node.op, node.attrs, ins, graph.specs[number], index)
+
+    def _operands(self, entry, extents, turned):
+        """The sides that an operand can be, the farthest from the product first."""
+        rows, columns = extents[::-1] if turned else extents
+        view: View | None = View([(self.count * rows * columns, 1)])
+        gains, found = False, []
+        while view is not None:
+            side = _Side(entry, view, (self.count, rows, columns), gains)
+            if side.usable:
+                if turned:
+                    side.rows, side.columns = side.columns, side.rows
+                found.append(side)
+            step = self._moved(*entry)
+            view = None if step is None else step.of(view)
+            if view is not None:
+                source = self.graph.nodes[entry[0]]
+                gains, entry = gains or not source.op.identity, source.inputs[0]
+        return found[::-1]
+
+    def _results(self, m, n):
+        """The sides that the result can be, the nearest first; each entry is a node to replace."""
+        size = self.count * m * n
+        last, view = self.chain[-1], View([(size, 1)])
+        found = [_Side((last, 0), view, (self.count, m, n))]
+        after = self._only_user(last)
+        while after is not None and len(self.graph.specs[after]) == 1:
+            step = self._moved(after)
+            onward = None if step is None or step.size != size else view.of(step)
+            back = None if onward is None else onward.inverse()
+            if onward is None or back is None:
+                break
+            view = onward
+            if not self.graph.nodes[after].op.identity:
+                side = _Side((after, 0), back, (self.count, m, n), True)
+                if side.usable:
+                    found.append(side)
+            after = self._only_user(after)
+        return found
+
+    # --- what is done ---
+    def _choose(self, lhs, rhs, outs):
+        """The farthest sides whose loops over the matrices agree."""
+        m, n, k = self.extents
+        out, left, right = next(
+            sides for sides in combinations(outs[::-1], lhs, rhs) if self._places(sides) is not None
+        )
+        self.operands = left.entry, right.entry
+        self.turned = left.columns != 1, right.columns != 1
+        sizes, places = self._places((left, right, out))
+        self.products = Products(sizes, places[0], places[1], places[2], self.scale)
+        self.strided = not (
+            left.packed(m, k) and right.packed(k, n) and out.packed(m, n) and out.columns == 1
+        )
+        self.gains = left.gains or right.gains or out.gains or len(self.chain) > 1
+        self.last = out.entry[0]
+        self.replaced = self._between()
+
+    def _places(self, sides):
+        """(sizes, places) when the sides' loops over the matrices agree, else None."""
+        m, n, k = self.extents
+        inner = next((side.groups[1][0] for side in sides if len(side.groups) == 2), self.count)
+        outer = self.count // inner
+        places = [side.place(outer, inner) for side in sides]
+        return None if None in places else ((outer, inner, m, n, k), places)
+
+    def _between(self):
+        """The nodes from the product up to, but without, the one whose output is given."""
+        found, number = [], self.number
+        while number != self.last:
+            found.append(number)
+            number = self._only_user(number)
+        return found
+
+    def emit(self, made):
+        """Append the new node, and reshapes that it needs; returns the entry of the result."""
+        entries = [made.entry(entry) for entry in self.operands]
+        shape, name = self.graph.specs[self.last][0].shape, self.graph.nodes[self.number].name
+        if self.strided or self.scale != 1:
+            return made.add("_strided_dot", {**self.products.attrs, "shape": shape}, entries, name)
+        m, n, k = self.extents
+        for i, sizes in enumerate(((m, k), (k, n))):
+            whole = (self.count, *(sizes[::-1] if self.turned[i] else sizes))
+            if made.spec(entries[i]).shape != whole:
+                entries[i] = made.add("Reshape", {"shape": whole}, [entries[i]])
+        attrs = dict(zip(("transpose_a", "transpose_b"), self.turned, strict=True))
+        out = made.add("batch_dot", attrs, entries, name)
+        return (
+            out if made.spec(out).shape == shape else made.add("Reshape", {"shape": shape}, [out])
+        )

@@ -1,0 +1,146 @@
+"""Arrays that hold elements of another array in another order, as nested loops over it.
+
+Transposes, reshapes, slices and splits only move elements: whoever can read with strides can leave
+them out. The kernels to which operators are lowered tell which elements they move.
+"""
+
+import math
+
+from mxcy.ops.strided import NOTHING, strides_of
+
+__all__ = ["View", "moved"]
+
+
+class View:
+    """Element i of an array is element ``offset + sum(index * step)`` of another, flat array.
+
+    The indices are those of nested loops that count i, the outermost first. There are no loops of
+    one round, and none that could be one with the next.
+
+    Parameters
+    ----------
+    loops : sequence of (int, int)
+        Rounds and step of each loop.
+    offset : int
+    """
+
+    __slots__ = ("loops", "offset")
+
+    def __init__(self, loops, offset=0):
+        merged: list = []
+        for rounds, step in loops:
+            if merged and merged[-1][1] == rounds * step:
+                merged[-1] = (merged[-1][0] * rounds, step)
+            elif rounds != 1:
+                merged.append((rounds, step))
+        self.loops, self.offset = tuple(merged), offset
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return math.prod(rounds for rounds, _ in self.loops)
+
+    def of(self, inner):
+        """The view of what this one shows that `inner` is; None when loops cannot tell it."""
+        below = strides_of([rounds for rounds, _ in self.loops])
+        places = list(zip(self.loops, below, strict=True))
+        reached, offset, rest = [], self.offset, inner.offset
+        for (_, step), unit in places:
+            reached.append(rest // unit)
+            offset += rest // unit * step
+            rest %= unit
+        found = []
+        for rounds, stride in inner.loops:
+            pieces = self._walk(places, reached, rounds, stride)
+            if pieces is None:
+                return None
+            found += pieces
+        if any(last >= rounds for last, (rounds, _) in zip(reached, self.loops, strict=True)):
+            return None  # the loops would carry into each other
+        return View(found, offset)
+
+    def _walk(self, places, reached, rounds, stride):
+        """The loops that one loop over the shown elements becomes."""
+        level = next((i for i, (_, unit) in enumerate(places) if 0 < unit <= stride), None)
+        if level is None or stride % places[level][1]:
+            return None
+        every, pieces = stride // places[level][1], []
+        while rounds > 1:
+            if level < 0:
+                return None
+            (whole, step), _ = places[level]
+            fits = -(-(whole - reached[level]) // every)
+            if rounds > fits and (reached[level] or whole % every or rounds % fits):
+                return None
+            here = min(rounds, fits)
+            pieces.append((here, step * every))
+            reached[level] += (here - 1) * every
+            rounds, level, every = rounds // here, level - 1, 1
+        return pieces[::-1]
+
+    def inverse(self):
+        """For each of the other array's elements its place in this one; None when not all are."""
+        own = strides_of([rounds for rounds, _ in self.loops])
+        order = sorted(range(len(own)), key=lambda i: -self.loops[i][1])
+        back = [(self.loops[i][0], own[i]) for i in order]
+        steps = [self.loops[i][1] for i in order]
+        if self.offset or steps != strides_of([rounds for rounds, _ in back]):
+            return None
+        return View(back)
+
+    def cut(self, extents):
+        """The loops of each dimension of a shape, outermost first; None when one loop is of two."""
+        found, loops = [], list(self.loops)
+        for extent in reversed(extents):
+            here: list = []
+            while extent > 1:
+                rounds, step = loops.pop()
+                part = math.gcd(rounds, extent)
+                if part != min(rounds, extent):
+                    return None
+                here.insert(0, (part, step))
+                extent //= part
+                if part < rounds:
+                    loops.append((rounds // part, step * part))
+            found.insert(0, View(here).loops)
+        return found
+
+
+def moved(op, attrs, ins, outs, index=0):
+    """What an output of an operator is of its only input; None when it only moves nothing.
+
+    Parameters
+    ----------
+    op : Op
+    attrs : Attrs
+    ins, outs : list of Spec
+        Completely known.
+    index : int
+        Which output.
+
+    Returns
+    -------
+    View or None
+    """
+    if len(ins) != 1 or not ins[0].size:
+        return None
+    if op.identity and len(outs) == 1:
+        return View([(ins[0].size, 1)])
+    for kernel in op.kernels:
+        if kernel.name == "copy_loops" and not (kernel.when and kernel.when(attrs, ins, outs)):
+            return _looped(kernel.params(attrs, ins, outs), outs[0])
+        if kernel.name == "split":
+            rows = kernel.params(attrs, ins, outs)["rows"]
+            columns = [spec.size // rows for spec in outs]
+            return View([(rows, sum(columns)), (columns[index], 1)], sum(columns[:index]))
+    return None
+
+
+def _looped(p, out):
+    """The view of a copy that fills its output in order and reads forward."""
+    in_order = list(p["dst"]) == strides_of(p["shape"]) and p["dst_offset"] == 0
+    if p["before"] != NOTHING or p["source"] != 0 or not in_order:
+        return None
+    if min(p["src"], default=1) < 1 or math.prod(p["shape"]) != out.size:
+        return None
+    return View(list(zip(p["shape"], p["src"], strict=True)), p["src_offset"])
