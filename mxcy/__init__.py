@@ -68,8 +68,11 @@ __all__ = [
 #: name -> module that is imported when the name is first asked for
 _LATER = {
     "attribute": "mxcy.attribute",
+    "container": "mxcy.container",
     "contrib": "mxcy.contrib",
+    "cuda": "mxcy.cuda",
     "device": "mxcy.device",
+    "dlpack": "mxcy.dlpack",
     "engine": "mxcy.engine",
     "error": "mxcy.error",
     "executor": "mxcy.executor",
@@ -83,6 +86,7 @@ _LATER = {
     "io": "mxcy.io",
     "kv": "mxcy.kvstore",
     "kvstore": "mxcy.kvstore",
+    "kvstore_server": "mxcy.kvstore.kvstore_server",
     "log": "mxcy.log",
     "lr_scheduler": "mxcy.lr_scheduler",
     "metric": "mxcy.metric",
@@ -106,6 +110,8 @@ _LATER = {
     "sym": "mxcy.symbol",
     "symbol": "mxcy.symbol",
     "test_utils": "mxcy.test_utils",
+    "th": "mxcy.torch",
+    "torch": "mxcy.torch",
     "visualization": "mxcy.visualization",
     "viz": "mxcy.visualization",
 }

@@ -7,10 +7,13 @@ import numpy as np
 
 from mxcy import older_paths
 
-__all__ = ["MXNetError", "NotImplementedForSymbol", "data_dir", "data_dir_default", "kernel_error"]
-__all__ += ["caller", "numeric_types", "integer_types", "stored_text", "string_types"]
+__all__ = [
+    "MXNetError", "NotImplementedForSymbol", "NotSupportedForSparseNDArray", "caller", "data_dir",
+    "data_dir_default", "integer_types", "kernel_error", "numeric_types", "stored_text",
+    "string_types",
+]  # fmt: skip
 
-__getattr__ = older_paths.offer(__name__, "mxcy.c_interface")
+__getattr__ = older_paths.offer(__name__, ("mxcy.c_interface", "mxcy.class_tools"))
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OURS = (_PACKAGE, "<operator ", "<symbol ", "<mxcy.")  # files, and functions made while running
@@ -29,8 +32,8 @@ class MXNetError(RuntimeError):
         super().__init__(*args)
 
 
-class NotImplementedForSymbol(MXNetError):
-    """A method that arrays have and symbols have not.
+class _NotSupported(MXNetError):
+    """A method that dense arrays have and others have not.
 
     Parameters
     ----------
@@ -42,6 +45,8 @@ class NotImplementedForSymbol(MXNetError):
         What it was called with.
     """
 
+    reason = "is not supported"
+
     def __init__(self, function, alias=None, *args):
         self.function, self.alias = function.__name__, alias
         text = f"Function {self.function}"
@@ -49,7 +54,19 @@ class NotImplementedForSymbol(MXNetError):
             text += f' (namely operator "{alias}")'
         if args:
             text += f" with arguments ({', '.join(str(type(a)) for a in args)})"
-        super().__init__(f"{text} is not implemented for Symbol and only available in NDArray.")
+        super().__init__(f"{text} {self.reason} and only available in NDArray.")
+
+
+class NotImplementedForSymbol(_NotSupported):
+    """A method that arrays have and symbols have not; parameters as those of its base."""
+
+    reason = "is not implemented for Symbol"
+
+
+class NotSupportedForSparseNDArray(_NotSupported):
+    """A method that dense arrays have and sparse ones have not; parameters as those of its base."""
+
+    reason = "is not supported for SparseNDArray"
 
 
 def kernel_error(where, text):

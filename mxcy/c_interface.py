@@ -1,12 +1,17 @@
 """What programs import from `mx.base` to call C functions by ctypes: texts, arrays, statuses."""
 
 import ctypes
+import math
+import re
+
+import numpy as np
 
 from mxcy.base import MXNetError
 
 __all__ = [
-    "c_array", "c_array_buf", "c_str", "c_str_array", "check_call", "ctypes2buffer", "error_types",
-    "mx_float", "mx_float_p", "mx_uint", "py_str", "register_error",
+    "MXCallbackList", "c2pyerror", "c_array", "c_array_buf", "c_handle_array", "c_str",
+    "c_str_array", "check_call", "ctypes2buffer", "ctypes2numpy_shared", "error_types",
+    "get_last_ffi_error", "mx_float", "mx_float_p", "mx_uint", "py_str", "register_error",
 ]  # fmt: skip
 
 mx_uint = ctypes.c_uint
@@ -79,6 +84,98 @@ def ctypes2buffer(cptr, length):
     return bytearray(ctypes.string_at(cptr, length))
 
 
+def c_handle_array(objs):
+    """Objects with a handle as ``void **``.
+
+    Arrays and symbols of mxcy are Python objects; a pointer to one is its ``PyObject *``.
+
+    Parameters
+    ----------
+    objs : list
+        Arrays, symbols, or objects whose ``handle`` is a ctypes pointer, an address or None.
+    """
+
+    def pointer(obj):
+        handle = getattr(obj.handle, "value", obj.handle)
+        return handle if handle is None or isinstance(handle, int) else id(obj)
+
+    return (ctypes.c_void_p * len(objs))(*map(pointer, objs))
+
+
+def ctypes2numpy_shared(cptr, shape):
+    """A NumPy array of float32 over the memory behind a ``float *``, which has to stay alive.
+
+    Parameters
+    ----------
+    cptr : ctypes.POINTER(mx_float)
+    shape : tuple of int
+
+    Raises
+    ------
+    RuntimeError
+        When `cptr` is something else.
+    """
+    if not isinstance(cptr, mx_float_p):
+        raise RuntimeError("expected float pointer")
+    memory = (mx_float * math.prod(shape)).from_address(ctypes.addressof(cptr.contents))
+    return np.frombuffer(memory, dtype=np.float32).reshape(shape)
+
+
+class MXCallbackList(ctypes.Structure):
+    """The functions that an operator in a foreign language gives to C, and their contexts."""
+
+    _fields_ = [
+        ("num_callbacks", ctypes.c_int),
+        ("callbacks", ctypes.POINTER(ctypes.CFUNCTYPE(ctypes.c_int))),
+        ("contexts", ctypes.POINTER(ctypes.c_void_p)),
+    ]
+
+
+def c2pyerror(err_msg):
+    """Take apart the error text of a C function.
+
+    Parameters
+    ----------
+    err_msg : str
+        ``"[time] file.cc:12: ValueError: text"`` or ``"ValueError: text"``, with the trace of the
+        native stack below.
+
+    Returns
+    -------
+    new_msg : str
+        The text without where in the library it arose, and the trace above it.
+    err_type : str or None
+        The name of the type that the text begins with.
+    """
+    text, _, trace = err_msg.rstrip("\n").partition("\nStack trace:")
+    text = re.sub(r"^(?:\[[\d:]+\] )?[^\s:]+\.(?:cc|h):\d+: ", "", text)
+    named = re.match(r"([A-Za-z_][\w.]*): ", text)
+    err_type = named.group(1) if named else None
+    if trace.strip():
+        text = f"Traceback (most recent call last):\n{trace.strip(chr(10))}\n{text}"
+    return text, err_type
+
+
+def get_last_ffi_error():
+    """The exception for the error text that the native library has last set in this thread.
+
+    Returns
+    -------
+    Exception
+        An MXNetError, or of the type registered by `register_error` whose name the text begins
+        with.
+    """
+    from mxcy import libinfo
+
+    function = libinfo.open_library().mx_last_error
+    function.restype = ctypes.c_char_p
+    text, name = c2pyerror(function().decode(errors="replace"))
+    name = None if name is None else name.removeprefix("mxnet.error.")
+    if name not in error_types:
+        return MXNetError(text)
+    return error_types[name](text.partition(": ")[2].strip() if text.startswith(name) else text)
+
+
 def check_call(ret):
     """Look at what a C function of the library returned.
 
@@ -89,16 +186,8 @@ def check_call(ret):
 
     Raises
     ------
-    MXNetError
-        For anything else, with the library's last error text; or the type registered by
-        `register_error` whose name the text begins with.
+    Exception
+        For anything else: `get_last_ffi_error`.
     """
-    if ret == 0:
-        return
-    from mxcy import libinfo
-
-    function = libinfo.open_library().mx_last_error
-    function.restype = ctypes.c_char_p
-    text = function().decode(errors="replace")
-    name, _, rest = text.partition(":")
-    raise error_types[name](rest.strip()) if name in error_types else MXNetError(text)
+    if ret != 0:
+        raise get_last_ffi_error()

@@ -28,8 +28,6 @@ class Executor:
 
     Attributes
     ----------
-    arg_arrays, grad_arrays, aux_arrays : list of NDArray
-        In the order of the symbol's lists; None for gradients that are not wanted.
     outputs : list of NDArray
         Overwritten by each `forward`.
     """
@@ -39,10 +37,10 @@ class Executor:
         self._arg_names = symbol.list_arguments()
         self._aux_names = symbol.list_auxiliary_states()
         self._output_names = symbol.list_outputs()
-        self.arg_arrays = _listed(args, self._arg_names, "args")
-        self.aux_arrays = _listed(aux_states or [], self._aux_names, "aux_states")
+        self._arg_arrays = _listed(args, self._arg_names, "args")
+        self._aux_arrays = _listed(aux_states or [], self._aux_names, "aux_states")
         self._requests = _requests(grad_req, self._arg_names)
-        self.grad_arrays = _gradients(args_grad, self._arg_names, self._requests)
+        self._grad_arrays = _gradients(args_grad, self._arg_names, self._requests)
         for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
             if gradient is None:
                 self._requests[name] = "null"
@@ -57,7 +55,22 @@ class Executor:
         planned = self._planned(False)
         self.outputs = planned.new_outputs(len(self._output_names))
 
-    # --- arrays by name ---
+    # --- arrays in the order of the symbol's lists, and by name ---
+    @property
+    def arg_arrays(self):
+        """list of NDArray: the arguments."""
+        return self._arg_arrays
+
+    @property
+    def grad_arrays(self):
+        """list of NDArray: the arguments' gradients, None where not wanted."""
+        return self._grad_arrays
+
+    @property
+    def aux_arrays(self):
+        """list of NDArray: the auxiliary states."""
+        return self._aux_arrays
+
     @property
     def arg_dict(self):
         """dict of str to NDArray: the arguments."""

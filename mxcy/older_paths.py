@@ -9,13 +9,13 @@ __all__ = ["offer"]
 
 
 def offer(module, package, names=None):
-    """Make the function that finds a module's further names in a package.
+    """Make the function that finds a module's further names in a package, or in several.
 
     Parameters
     ----------
     module : str
         The module's name, for messages.
-    package : str
+    package : str or tuple of str
         Where the names are public.
     names : tuple of str, optional
         Which of them; all by default.
@@ -26,10 +26,12 @@ def offer(module, package, names=None):
         The module's ``__getattr__``.
     """
 
+    packages = (package,) if isinstance(package, str) else package
+
     def find(name):
-        source = import_module(package)
-        if name not in (source.__all__ if names is None else names):
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(source, name)
+        for source in map(import_module, packages):
+            if name in (source.__all__ if names is None else names):
+                return getattr(source, name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return find

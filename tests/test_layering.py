@@ -13,7 +13,7 @@ if not KERNELS.is_dir():
     pytest.skip("the sources are not beside the tests", allow_module_level=True)
 
 FOUNDATION = ("affinity", "base", "blas", "cpus", "dtypes", "env", "files", "libinfo", "onednn")
-FOUNDATION += ("c_interface", "older_paths", "threads", "tuning")
+FOUNDATION += ("c_interface", "class_tools", "older_paths", "threads", "tuning")
 #: layer -> the parts of mxcy that it may import; layers not named here are public packages
 MAY_IMPORT = {
     **{name: FOUNDATION for name in FOUNDATION},

@@ -8,10 +8,10 @@ from mxcy.initializer.base import InitDesc, Initializer, alias, create, register
 from mxcy.initializer.choosing import Load, Mixed
 from mxcy.initializer.constant import Constant, One, Zero
 from mxcy.initializer.random import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
-from mxcy.initializer.special import Bilinear, FusedRNN, LSTMBias
+from mxcy.initializer.special import Bilinear, FusedRNN, LSTMBias, RNNFused
 
 __all__ = [
     "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load",
-    "MSRAPrelu", "Mixed", "Normal", "One", "Orthogonal", "Uniform", "Xavier", "Zero", "alias",
-    "create", "register",
+    "MSRAPrelu", "Mixed", "Normal", "One", "Orthogonal", "RNNFused", "Uniform", "Xavier", "Zero",
+    "alias", "create", "register",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy.initializer.base import InitDesc, Initializer, create, register
 
-__all__ = ["Bilinear", "FusedRNN", "LSTMBias"]
+__all__ = ["Bilinear", "FusedRNN", "LSTMBias", "RNNFused"]
 
 
 @register
@@ -85,3 +85,86 @@ class FusedRNN(Initializer):
                 init = name.global_init if self._init is None else self._init
                 init(InitDesc(part, global_init=name.global_init), values)
         arr[:] = cell.pack_weights(parts)["parameters"]
+
+
+@register
+class RNNFused(Initializer):
+    """Fills the one vector of parameters of an `RNN` operator, part by part.
+
+    Parameters
+    ----------
+    mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
+    num_layers, state_size : int
+        As those of the operator.
+    bidirectional : bool
+    projection_size : int, optional
+        Size of the projected state of an LSTM.
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : str or Initializer
+        What fills the weights of inputs, states and projections; by default what `set_initializer`
+        gets, and uniform numbers without it. Each weight is filled as a matrix.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer
+        What fills the biases; zeros by default.
+    """
+
+    def __init__(
+        self, mode, num_layers, state_size, bidirectional=False, projection_size=None,
+        i2h_weight_initializer=None, h2h_weight_initializer=None, i2h_bias_initializer=None,
+        h2h_bias_initializer=None, h2r_weight_initializer=None,
+    ):  # fmt: skip
+        given = {
+            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
+            "h2r_weight": h2r_weight_initializer,
+        }  # fmt: skip
+        super().__init__(
+            mode=mode, num_layers=num_layers, state_size=state_size, bidirectional=bidirectional,
+            projection_size=projection_size,
+            **{f"{part}_initializer": init for part, init in given.items()},
+        )  # fmt: skip
+        self.gates = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}[mode]
+        self.num_layers, self.num_hidden = num_layers, state_size
+        self.dir, self.projection_size = 2 if bidirectional else 1, projection_size
+        self._inits = given
+
+    def set_initializer(self, init):
+        """Say what fills weights for which nothing else was given.
+
+        Parameters
+        ----------
+        init : str or Initializer
+        """
+        for part, given in self._inits.items():
+            if given is None and part.endswith("weight"):
+                self._inits[part] = init
+
+    def _input_size(self, length):
+        """The number of inputs that a vector of some length is for."""
+        rows, recurrent = self.gates * self.num_hidden, self.projection_size or self.num_hidden
+        each = rows * self.dir
+        further = (self.num_layers - 1) * each * (recurrent * self.dir + recurrent + 2)
+        projections = (self.projection_size or 0) * self.num_hidden * self.num_layers * self.dir
+        return (length - further - projections) // each - recurrent - 2
+
+    def _shapes(self, length):
+        """The parts in their order: (name, shape)."""
+        rows, recurrent = self.gates * self.num_hidden, self.projection_size or self.num_hidden
+        cells = [layer for layer in range(self.num_layers) for _ in range(self.dir)]
+        for layer in cells:
+            inputs = recurrent * self.dir if layer else self._input_size(length)
+            yield "i2h_weight", (rows, inputs)
+            yield "h2h_weight", (rows, recurrent)
+            if self.projection_size:
+                yield "h2r_weight", (self.projection_size, self.num_hidden)
+        for _ in cells:
+            yield "i2h_bias", (rows,)
+            yield "h2h_bias", (rows,)
+
+    def _init_weight(self, name, arr):
+        begin = 0
+        for part, shape in self._shapes(arr.size):
+            size = int(np.prod(shape))
+            init = self._inits[part] or ("zero" if part.endswith("bias") else "uniform")
+            values = arr[begin : begin + size].reshape(shape)
+            create(init)._init_weight(InitDesc(part), values)
+            arr[begin : begin + size] = values.reshape((-1,))
+            begin += size

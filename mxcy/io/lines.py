@@ -30,6 +30,7 @@ class LinesLoader:
         # After a rounded last batch the first lines have been seen already.
         over = self._start - len(self._data)
         self._start = over % len(self._data) if self._round and over > 0 else 0
+        self.batches = -((self._start - len(self._data)) // self._batch_size)
 
     def load(self):
         if self._start >= len(self._data):

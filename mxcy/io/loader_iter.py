@@ -21,7 +21,8 @@ class MXDataIter(CurrentBatchIter):
     handle : object
         The loader: ``restart()`` begins an epoch, ``load()`` returns the next batch as
         ``(data, label, pad, index)`` of NumPy arrays or NDArrays, or None after the last; it has
-        ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype`` and ``label_dtype``.
+        ``data_shape``, ``label_shape`` (with the batch axis), ``data_dtype`` and ``label_dtype``,
+        and ``batches``, how many an epoch has, if it knows.
     data_name, label_name : str
         The names of the inputs and the labels.
     """
@@ -33,6 +34,13 @@ class MXDataIter(CurrentBatchIter):
         self.provide_label = [DataDesc(label_name, handle.label_shape, handle.label_dtype)]
         self._repeat_first = False
         handle.restart()
+
+    def __len__(self):
+        """How many batches an epoch has; 0 where nobody knows before its end."""
+        return getattr(self.handle, "batches", 0)
+
+    def __bool__(self):
+        return True
 
     def debug_skip_load(self):
         """Return the first batch for ever from now on, to time everything but the loading."""

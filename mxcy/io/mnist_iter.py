@@ -155,6 +155,7 @@ class _ImagesLoader:
         self.data_shape = (batch_size, *images.shape[1:])
         self.label_shape = (batch_size,)
         self.data_dtype, self.label_dtype = images.dtype.type, labels.dtype.type
+        self.batches = len(images) // batch_size
         self._start = 0
 
     def restart(self):

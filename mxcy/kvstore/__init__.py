@@ -1,6 +1,9 @@
 """`mx.kvstore`: stores that add up gradients of several devices and keep the weights."""
 
 from mxcy.kvstore.base import KVStoreBase, create
+from mxcy.kvstore.byteps import BytePS
+from mxcy.kvstore.horovod import Horovod
 from mxcy.kvstore.kvstore import KVStore
+from mxcy.kvstore.kvstore_server import KVStoreServer
 
-__all__ = ["KVStore", "KVStoreBase", "create"]
+__all__ = ["BytePS", "Horovod", "KVStore", "KVStoreBase", "KVStoreServer", "create"]

@@ -18,8 +18,6 @@ KINDS = (
 _ELSEWHERE = {
     "dist": "add up over several machines",
     "p3": "add up over several machines",
-    "horovod": "add up by Horovod's processes",
-    "byteps": "add up by BytePS's processes",
     "nccl": "add up on NVIDIA's GPUs",
 }
 

@@ -28,6 +28,7 @@ from mxcy.ndarray.ndarray import (  # noqa: F401
     _DTYPE_NP_TO_MX,
     _GRAD_REQ_MAP,
     NDArray,
+    _new_empty_handle,
 )
 from mxcy.ndarray.utils import load, load_frombuffer, save  # noqa: F401
 from mxcy.ops import homes, infer, prepare, reference

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from mxcy import _front, context, dtypes
+from mxcy import _front, context, dtypes, older_paths
 from mxcy._front import recorder
 from mxcy.base import MXNetError
 from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, state
@@ -23,7 +23,9 @@ from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape
 from mxcy.ops import reference
 
-__all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP"]
+__all__ = [
+    "NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle",
+]  # fmt: skip
 
 _BFLOAT16 = 12
 
@@ -35,6 +37,9 @@ def _element_type(code):
 _DTYPE_MX_TO_NP = {-1: None, **{code: _element_type(code) for code in dtypes.DTYPES}}
 _DTYPE_NP_TO_MX = {kind: code for code, kind in _DTYPE_MX_TO_NP.items()}
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
+_new_empty_handle = state.without_elements  # NDArray(_new_empty_handle()) has no elements yet
+
+__getattr__ = older_paths.offer(__name__, "mxcy.dlpack")
 
 
 class NDArray(_front.NDArrayBase):

@@ -1,6 +1,6 @@
 """Optimizers: rules that change weights by their gradients."""
 
-from mxcy.optimizer import contrib
+from mxcy.optimizer import contrib, utils
 from mxcy.optimizer.adabelief import AdaBelief
 from mxcy.optimizer.adadelta import AdaDelta
 from mxcy.optimizer.adagrad import AdaGrad
@@ -51,4 +51,5 @@ __all__ = [
     "create",
     "get_updater",
     "register",
+    "utils",
 ]

@@ -12,6 +12,7 @@ the list of allocations, and `objects` are what programs mark their own work wit
 library records the events (``kernels/core/profiler.cc``).
 """
 
+from mxcy import older_paths
 from mxcy.profiler.control import (
     dump,
     dump_profile,
@@ -34,3 +35,6 @@ __all__ = [
     "pause", "profiler_set_config", "profiler_set_state", "resume", "scope", "set_config",
     "set_kvstore_handle", "set_state", "start", "stop",
 ]  # fmt: skip
+
+# the store that was set last
+__getattr__ = older_paths.offer(__name__, "mxcy.profiler.control", ("profiler_kvstore_handle",))

@@ -14,13 +14,19 @@ __all__ = [
 _FORMATS = {"table": tables.as_table, "json": tables.as_json}
 _STATES = {"run": True, "stop": False}
 
-_store = None
+#: the key-value store that ``profile_process='server'`` means
+profiler_kvstore_handle = None
 
 
 def set_kvstore_handle(handle):
     """Tell which key-value store ``profile_process='server'`` means."""
-    global _store
-    _store = handle
+    global profiler_kvstore_handle
+    profiler_kvstore_handle = handle
+
+
+def _servers():
+    store = profiler_kvstore_handle
+    return "none is in use" if store is None else f"{store!r} has none"
 
 
 def _check(argument, value, choices):
@@ -35,7 +41,7 @@ def _check_process(profile_process):
     if profile_process == "server":
         raise MXNetError(
             "profiler: profile_process='server' needs a key-value store with servers, "
-            f"and {'none is in use' if _store is None else f'{_store!r} has none'}"
+            f"and {_servers()}"
         )
 
 

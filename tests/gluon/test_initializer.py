@@ -128,3 +128,37 @@ def test_refused_arguments():
 def test_orthogonal():
     weight = filled(mx.init.Orthogonal(scale=2), "a_weight", (3, 5))
     np.testing.assert_allclose(weight @ weight.T, 4 * np.eye(3), atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["rnn_tanh", "lstm", "gru"])
+@pytest.mark.parametrize("projection", [None, 2])
+def test_fused_layers_part_by_part(mode, projection):
+    if projection and mode != "lstm":
+        return
+    settings = {"state_size": 3, "num_layers": 2, "mode": mode, "bidirectional": True}
+    settings["projection_size"] = projection
+    parameters = mx.sym.RNN(
+        *map(mx.sym.var, ("data", "parameters", "state", "cell")[: 4 if mode == "lstm" else 3]),
+        **settings,
+    ).infer_shape(data=(5, 1, 4))[0][1]
+    init = mx.init.RNNFused(
+        **settings, i2h_weight_initializer=mx.init.Constant(1), h2h_weight_initializer="xavier",
+        h2h_bias_initializer=mx.init.Constant(4), h2r_weight_initializer=mx.init.Constant(2),
+    )  # fmt: skip
+    values = filled(init, "parameters_weight", parameters)
+    gates = {"rnn_tanh": 1, "lstm": 4, "gru": 3}[mode]
+    rows, recurrent = gates * 3, projection or 3
+    first = values[: rows * (4 + recurrent)]
+    assert (first[: rows * 4] == 1).all()
+    xavier = first[rows * 4 :]
+    assert 0 < abs(xavier).max() <= np.sqrt(6 / (rows + recurrent)) and np.ptp(xavier) > 0
+    biases = values[-4 * 2 * rows :].reshape(4, 2, rows)
+    assert (biases[:, 0] == 0).all() and (biases[:, 1] == 4).all()
+    assert (values == 2).sum() == (4 * projection * 3 if projection else 0)
+
+
+def test_fused_layers_get_a_default():
+    init = mx.init.RNNFused("rnn_relu", 1, 2, i2h_weight_initializer="one")
+    init.set_initializer(mx.init.Constant(6))
+    values = filled(init, "w_weight", (2 * 3 + 2 * 2 + 4,))
+    assert values.tolist() == [1] * 6 + [6] * 4 + [0] * 4

@@ -1,6 +1,9 @@
 """Names of the loader that older programs use."""
 
 import multiprocessing
+import os
+import queue
+import threading
 
 import numpy as np
 import pytest
@@ -44,3 +47,29 @@ def test_the_old_loader(workers):
     )
     assert len(loader) == 3
     assert [batch.asnumpy().tolist() for batch in loader] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_the_loops_of_the_first_loader():
+    keys, loaded, buffer = queue.Queue(), queue.Queue(), {}
+    for number, indices in ((0, [0, 2]), (1, [1]), (None, None)):
+        keys.put((number, indices))
+    dataset = [mx.nd.array([value]) for value in (5, 6, 7)]
+    dataloader.worker_loop_v1(dataset, keys, loaded, dataloader.default_mp_batchify_fn)
+    loaded.put((None, None))
+    for lock in (None, threading.Lock()):
+        buffer.clear()
+        for number, batch in [*loaded.queue]:
+            loaded.put((number, batch))
+        dataloader.fetcher_loop_v1(loaded, buffer, data_buffer_lock=lock)
+        assert {n: b.asnumpy().tolist() for n, b in buffer.items()} == {0: [[5], [7]], 1: [[6]]}
+        assert all(batch.context == mx.cpu() for batch in buffer.values())
+
+
+def test_arrays_are_taken_apart_and_put_together():
+    shared = mx.nd.ones((2, 3), ctx=mx.Context("cpu_shared", 0))
+    for array in (shared, shared[1:], mx.nd.arange(4, dtype="int32")):
+        make, (pid, handle, shape, dtype) = dataloader.reduce_ndarray(array)
+        assert make is dataloader.rebuild_ndarray and pid == os.getpid()
+        again = make(pid, handle, shape, dtype)
+        assert again.context.device_type == "cpu_shared" and again.dtype == array.dtype
+        np.testing.assert_array_equal(again.asnumpy(), array.asnumpy())

@@ -25,8 +25,10 @@ def rows(iterator):
 
 def test_a_rounded_batch_shortens_the_next_epoch(lines):
     iterator = mx.io.CSVIter(data_csv=lines[0], data_shape=(2,), batch_size=3)
+    assert iterator and len(iterator) == 3
     assert rows(iterator) == [([0, 1, 2], 0), ([3, 4, 5], 0), ([6, 0, 1], 2)]
     iterator.reset()
+    assert len(iterator) == 2
     assert rows(iterator) == [([2, 3, 4], 0), ([5, 6, 0], 1)]
 
 
@@ -112,6 +114,8 @@ def labels(iterator):
 )
 def test_shuffled_digits_come_in_the_order_of_real_mxnet(digits, seed, batch_size, order):
     iterator = mx.io.MNISTIter(**digits, batch_size=batch_size, seed=seed)
+    assert len(iterator) == len(list(iterator))
+    iterator.reset()
     for _ in range(2):
         assert labels(iterator) == order
         iterator.reset()

@@ -1,6 +1,8 @@
 """Stores of one process, with the answers of real MXNet 1.9.1."""
 
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -173,7 +175,7 @@ def test_kinds():
     ("name", "purpose"),
     [
         ("dist_sync", "several machines"), ("dist_device_async", "several machines"),
-        ("p3", "several machines"), ("horovod", "Horovod"), ("byteps", "BytePS"), ("NCCL", "GPUs"),
+        ("p3", "several machines"), ("NCCL", "GPUs"),
     ],
 )  # fmt: skip
 def test_kinds_for_several_processes_are_refused(name, purpose):
@@ -209,3 +211,102 @@ def test_the_smallest_kind():
     assert out[0, 0].asscalar() == 2
     store.pushpull("a", [ones(), ones(2, 1)], out=[out])
     assert out[0, 0].asscalar() == 3
+
+
+class _FakeLibrary(types.ModuleType):
+    """Two processes' worth of Horovod or BytePS: the other one holds the same arrays."""
+
+    def __init__(self, number):
+        super().__init__("library")
+        self.number, self.started, self.declared = number, 0, []
+
+    def init(self):
+        self.started += 1
+
+    def rank(self):
+        return self.number
+
+    def local_rank(self):
+        return self.number
+
+    def size(self):
+        return 2
+
+    def broadcast(self, tensor, root_rank, name, priority):
+        return tensor if self.number == root_rank else tensor + 1
+
+    def allreduce(self, tensor, average, name, priority):
+        return tensor * (1 if average else 2)
+
+    def allreduce_(self, tensor, average, name, priority):
+        tensor *= 1 if average else 2
+
+    def byteps_declare_tensor(self, name):
+        self.declared.append(name)
+
+    def byteps_push_pull(self, tensor, version, priority, name, is_average):
+        assert name in self.declared and not is_average
+        tensor *= 2
+
+
+def _library(monkeypatch, package, number):
+    library = _FakeLibrary(number)
+    outer = types.ModuleType(package)
+    outer.mxnet = library
+    monkeypatch.setitem(sys.modules, package, outer)
+    monkeypatch.setitem(sys.modules, f"{package}.mxnet", library)
+    return library
+
+
+@pytest.mark.parametrize("name", ["horovod", "byteps"])
+def test_libraries_for_several_processes(name, monkeypatch):
+    with pytest.raises(ImportError, match=f"needs the package {name}"):
+        mx.kv.create(name)
+    library = _library(monkeypatch, name, 0)
+    store = mx.kv.create(name)
+    assert library.started == 1 and store.type == name
+    assert (store.rank, store.local_rank, store.num_workers) == (0, 0, 2)
+    assert not store.is_capable(mx.kv.KVStoreBase.OPTIMIZER)
+    value, out = mx.nd.array([1, 2]), mx.nd.zeros(2)
+    store.pushpull("w", value, out=out)
+    assert value.asnumpy().tolist() == [1, 2] and out.asnumpy().tolist() == [2, 4]
+    store.pushpull(3, value)
+    assert value.asnumpy().tolist() == [2, 4]
+    if name == "horovod":
+        store.broadcast("w", value, out=[out])
+        assert out.asnumpy().tolist() == [2, 4]
+        store.set_optimizer(None)
+    else:
+        with pytest.raises(AssertionError, match="a list of one"):
+            store.pushpull("w", [value, value])
+        with pytest.raises(NotImplementedError):
+            store.set_optimizer(None)
+
+
+def test_values_come_from_the_first_process(monkeypatch):
+    _library(monkeypatch, "byteps", 1)
+    value, out = mx.nd.array([1, 2]), mx.nd.ones(2)
+    mx.kv.BytePS().broadcast("w", value, out=out)  # nobody adds the first process's value here
+    assert out.asnumpy().tolist() == [0, 0] and value.asnumpy().tolist() == [1, 2]
+
+
+def test_trainer_adds_up_over_processes(monkeypatch):
+    _library(monkeypatch, "horovod", 0)
+    net = mx.gluon.nn.Dense(1, in_units=2, use_bias=False)
+    net.initialize(mx.init.One())
+    trainer = mx.gluon.Trainer(
+        net.collect_params(), "sgd", {"learning_rate": 1.0}, kvstore=mx.kv.Horovod()
+    )
+    with mx.autograd.record():
+        loss = net(mx.nd.array([[1, 3]])).sum()
+    loss.backward()
+    trainer.step(2)  # for the batches of both processes
+    assert net.weight.data().asnumpy().tolist() == [[0, -2]]
+
+
+def test_a_store_of_one_process_needs_no_server():
+    store = mx.kv.create("local")
+    server = mx.kvstore_server.KVStoreServer(store)
+    assert server.kvstore is store and server.handle is store.handle
+    with pytest.raises(mx.MXNetError, match="KVStoreServer.run: a store of kind 'local'"):
+        server.run()

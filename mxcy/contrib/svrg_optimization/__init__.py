@@ -1,6 +1,6 @@
 """Stochastic gradients of reduced variance."""
 
-from mxcy.contrib.svrg_optimization import svrg_module
+from mxcy.contrib.svrg_optimization import svrg_module, svrg_optimizer
 from mxcy.contrib.svrg_optimization.svrg_module import SVRGModule
 
-__all__ = ["SVRGModule", "svrg_module"]
+__all__ = ["SVRGModule", "svrg_module", "svrg_optimizer"]

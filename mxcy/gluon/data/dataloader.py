@@ -11,7 +11,15 @@ from mxcy.context import cpu_pinned, cpu_shared
 from mxcy.gluon.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401
 from mxcy.gluon.data.pool_batches import _as_in_context
 from mxcy.gluon.data.process_pool import Batches, ProcessPool
-from mxcy.gluon.data.queues import ConnectionWrapper, Queue, SimpleQueue
+from mxcy.gluon.data.queues import (
+    ConnectionWrapper,
+    Queue,
+    SimpleQueue,
+    fetcher_loop_v1,
+    rebuild_ndarray,
+    reduce_ndarray,
+    worker_loop_v1,
+)
 from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from mxcy.gluon.data.thread_pool import OrderedResults, ThreadPool
 from mxcy.gluon.data.worker import semantics
@@ -19,7 +27,8 @@ from mxcy.ndarray import NDArray, sharing
 
 __all__ = [
     "ConnectionWrapper", "DataLoader", "DataLoaderV1", "Queue", "SimpleQueue",
-    "default_batchify_fn", "default_mp_batchify_fn",
+    "default_batchify_fn", "default_mp_batchify_fn", "fetcher_loop_v1", "rebuild_ndarray",
+    "reduce_ndarray", "worker_loop_v1",
 ]  # fmt: skip
 
 # What is imported above and not used here is for loaders of other libraries.

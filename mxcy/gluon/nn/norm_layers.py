@@ -2,6 +2,7 @@
 
 from mxcy import dtypes
 from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.hybrid_block import calls_hybrid_forward
 
 __all__ = [
     "BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm",
@@ -226,6 +227,15 @@ class LayerNorm(_ScaleAndShift):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
         self._epsilon = epsilon
 
+    def infer_shape(self, data, *args):
+        """Set the number of channels from an input."""
+        super().infer_shape(data, *args)
+
+    @calls_hybrid_forward
+    def forward(self, data):
+        """Normalise."""
+        return super().forward(data)
+
     def hybrid_forward(self, F, data, gamma, beta):
         return F.LayerNorm(data, gamma, beta, axis=self._axis, eps=self._epsilon)
 
@@ -267,6 +277,15 @@ class GroupNorm(_ScaleAndShift):
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self._num_groups = num_groups
         self._epsilon = epsilon
+
+    def infer_shape(self, data, *args):
+        """Set the number of channels from an input."""
+        super().infer_shape(data, *args)
+
+    @calls_hybrid_forward
+    def forward(self, data):
+        """Normalise."""
+        return super().forward(data)
 
     def hybrid_forward(self, F, data, gamma, beta):
         return F.GroupNorm(data, gamma, beta, num_groups=self._num_groups, eps=self._epsilon)

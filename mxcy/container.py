@@ -1,0 +1,91 @@
+"""`mx.container`: the immutable containers that MXNet's C functions exchange with Python."""
+
+from collections.abc import Mapping
+
+__all__ = ["ADT", "Map", "String"]
+
+
+class String(str):
+    """A text.
+
+    Parameters
+    ----------
+    content : str
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, content):
+        return super().__new__(cls, content)
+
+
+class ADT:
+    """An algebraic data type: a tagged tuple of containers.
+
+    Parameters
+    ----------
+    tag : int
+        Tells alternatives apart.
+    fields : list or tuple of ADT, Map or String
+    """
+
+    __slots__ = ("_fields", "_tag")
+
+    def __init__(self, tag, fields):
+        for field in fields:
+            known = isinstance(field, (ADT, Map, String))
+            assert known, f"Expect object, but received : {type(field)}"
+        self._tag, self._fields = int(tag), tuple(fields)
+
+    @property
+    def tag(self):
+        """int: the tag."""
+        return self._tag
+
+    def __getitem__(self, idx):
+        if isinstance(idx, slice):
+            return list(self._fields[idx])
+        if not -len(self._fields) <= idx < len(self._fields):
+            raise IndexError(f"Index out of range. size: {len(self._fields)}, got index {idx}")
+        return self._fields[idx]
+
+    def __len__(self):
+        return len(self._fields)
+
+
+class Map(Mapping):
+    """A mapping that does not change.
+
+    Parameters
+    ----------
+    content : mapping or iterable of pairs
+        None makes an empty one.
+    """
+
+    __slots__ = ("_content",)
+
+    def __init__(self, content=()):
+        self._content = dict(content)
+
+    def __getitem__(self, k):
+        return self._content[k]
+
+    def __iter__(self):
+        return iter(self._content)
+
+    def __len__(self):
+        return len(self._content)
+
+    def items(self):
+        """The pairs of key and value, a list of tuples."""
+        return list(self._content.items())
+
+    def get(self, key, default=None):
+        """The value of a key, or `default`.
+
+        Parameters
+        ----------
+        key : object
+        default : object
+        """
+        return self._content.get(key, default)

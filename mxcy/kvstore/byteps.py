@@ -1,0 +1,100 @@
+"""A store that adds up by BytePS's servers; it needs the package byteps."""
+
+from mxcy.kvstore.base import KVStoreBase, as_list
+from mxcy.ndarray import NDArray
+
+__all__ = ["BytePS"]
+
+
+@KVStoreBase.register
+class BytePS(KVStoreBase):
+    """Adds up over the processes that ``bpslaunch`` has started.
+
+    Raises
+    ------
+    ImportError
+        When byteps is not there.
+    """
+
+    def __init__(self):
+        try:
+            import byteps.mxnet as library
+        except ImportError as error:
+            raise ImportError(
+                "the key-value store 'byteps' needs the package byteps, built for mxnet"
+            ) from error
+        self.handle = library
+        self.handle.init()
+
+    @property
+    def type(self):
+        return "byteps"
+
+    def _summed(self, key, value, priority):
+        self.handle.byteps_declare_tensor(str(key))
+        self.handle.byteps_push_pull(
+            value, version=0, priority=priority, name=str(key), is_average=False
+        )
+
+    def broadcast(self, key, value, out, priority=0):
+        """Copy the first process's value to arrays of all.
+
+        Parameters
+        ----------
+        key : int or str
+        value : NDArray, or list of one
+        out : NDArray or list of NDArray
+        priority : int
+        """
+        value, targets = _only(key, value), as_list(out)
+        summed = value if len(targets) == 1 and targets[0] is value else value.copy()
+        if self.rank != 0:
+            summed[:] = 0  # so the sum over all processes is the first one's value
+        self._summed(key, summed, priority)
+        summed.wait_to_read()
+        for target in targets:
+            summed.copyto(target)
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """Add up an array over the processes.
+
+        Parameters
+        ----------
+        key : int or str
+        value : NDArray, or list of one
+        out : NDArray or list of NDArray, optional
+            Where the sum goes; to `value` by default.
+        priority : int
+        """
+        value = _only(key, value)
+        targets = [value] if out is None else as_list(out)
+        summed = value if len(targets) == 1 and targets[0] is value else value.copy()
+        self._summed(key, summed, priority)
+        for target in targets:
+            if target is not summed:
+                summed.copyto(target)
+
+    @staticmethod
+    def is_capable(capability):
+        """Whether the store can do something special: it cannot, not even run an optimizer."""
+        return False
+
+    @property
+    def rank(self):
+        return self.handle.rank()
+
+    @property
+    def local_rank(self):
+        """int: the number of this process on its machine."""
+        return self.handle.local_rank()
+
+    @property
+    def num_workers(self):
+        return self.handle.size()
+
+
+def _only(key, value):
+    assert isinstance(key, (str, int)), f"expected one key, got {key!r}"
+    array = value[0] if isinstance(value, list) and len(value) == 1 else value
+    assert isinstance(array, NDArray), f"expected an NDArray or a list of one, got {type(value)}"
+    return array
