@@ -201,6 +201,18 @@ typedef struct {
   int32_t clear;
 } mx_strided_dot_params;
 
+/* `batch` systems with triangular matrices of n x n, and m right sides; or the matrices
+ * alone */
+typedef struct {
+  int64_t batch;
+  int64_t n;
+  int64_t m;
+  int32_t transpose;
+  int32_t rightside;
+  int32_t lower;
+  double alpha;
+} mx_triangular_params;
+
 /* out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias */
 typedef struct {
   int64_t rows;
@@ -351,6 +363,15 @@ typedef struct {
   int32_t transposed;
 } mx_resample_params;
 
+/* images with their channels last, in another size */
+typedef struct {
+  int64_t batch;
+  int64_t channels;
+  int64_t source[2];
+  int64_t target[2];
+  int32_t nearest;
+} mx_image_resize_params;
+
 /* images whose pixels become squares; `sum`: they are summed, not joined */
 typedef struct {
   int32_t sum;
@@ -447,6 +468,18 @@ typedef struct {
   int64_t rhs;
   int32_t center;
 } mx_box_iou_params;
+
+/* boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose
+ * from */
+typedef struct {
+  int64_t batch;
+  int64_t boxes;
+  int64_t refs;
+  int32_t shared;
+  int32_t center;
+  double clip;
+  double stds[4];
+} mx_box_code_params;
 
 /* suppression in batches of rows of `width` numbers; negative places and kinds are none */
 typedef struct {

@@ -148,6 +148,16 @@ cdef extern from "params.gen.h" nogil:
         int32_t transpose_rhs
         int32_t base
         int32_t clear
+    # `batch` systems with triangular matrices of n x n, and m right sides; or the matrices
+    # alone
+    ctypedef struct mx_triangular_params:
+        int64_t batch
+        int64_t n
+        int64_t m
+        int32_t transpose
+        int32_t rightside
+        int32_t lower
+        double alpha
     # out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias
     ctypedef struct mx_fully_connected_params:
         int64_t rows
@@ -272,6 +282,13 @@ cdef extern from "params.gen.h" nogil:
         int64_t target[2]
         int32_t aligned
         int32_t transposed
+    # images with their channels last, in another size
+    ctypedef struct mx_image_resize_params:
+        int64_t batch
+        int64_t channels
+        int64_t source[2]
+        int64_t target[2]
+        int32_t nearest
     # images whose pixels become squares; `sum`: they are summed, not joined
     ctypedef struct mx_upsampling_params:
         int32_t sum
@@ -353,6 +370,16 @@ cdef extern from "params.gen.h" nogil:
         int64_t lhs
         int64_t rhs
         int32_t center
+    # boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose
+    # from
+    ctypedef struct mx_box_code_params:
+        int64_t batch
+        int64_t boxes
+        int64_t refs
+        int32_t shared
+        int32_t center
+        double clip
+        double stds[4]
     # suppression in batches of rows of `width` numbers; negative places and kinds are none
     ctypedef struct mx_box_nms_params:
         int64_t batch

@@ -8,7 +8,7 @@ import numpy as np
 from mxcy.ops.attrs import Bool, Enum, Field, Float, Int
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.norm import require_float
-from mxcy.ops.params import BOX_IOU, BOX_NMS
+from mxcy.ops.params import BOX_CODE, BOX_IOU, BOX_NMS
 from mxcy.ops.record import native, op, register, sample, stop, values
 
 __all__ = ["corners", "overlaps"]
@@ -301,6 +301,36 @@ def _match(a, xp, score, columns, partner, owner):
 # --- offsets ---------------------------------------------------------------------------------
 
 
+def _encode_params(a, ins, outs):
+    batch, count = ins[2].shape[:2]
+    return {
+        "batch": batch, "boxes": count, "refs": ins[3].shape[1], "shared": 0, "center": 0,
+        "clip": 0, "stds": (),
+    }  # fmt: skip
+
+
+def _not_encoded(a, ins, outs):
+    samples, matches, anchors, refs = (spec.shape for spec in ins[:4])
+    if len({spec.dtype for spec in ins}) > 1:
+        return "the types differ"
+    whole = len(refs) == 3 and anchors == (refs[0], *samples[1:], 4) and samples == matches
+    return None if whole and len(anchors) == 3 else "no batch of boxes"
+
+
+def _decode_params(a, ins, outs):
+    batch, count, _ = ins[0].shape
+    return {
+        "batch": batch, "boxes": count, "refs": 0, "shared": ins[1].shape[0] == 1,
+        "center": a.format == "center", "clip": a.clip, "stds": (a.std0, a.std1, a.std2, a.std3),
+    }  # fmt: skip
+
+
+def _not_decoded(a, ins, outs):
+    data, anchors = ins[0].shape, ins[1].shape
+    fits = len(data) == 3 and anchors in (data, (1, *data[1:]))
+    return None if fits else "no batch of boxes"
+
+
 @op(
     "_contrib_box_encode",
     inputs="samples matches anchors refs means stds",
@@ -316,6 +346,12 @@ class BoxEncode:
     """
 
     grad = stop
+    kernels = (
+        native(
+            "box_encode", struct=BOX_CODE, params=_encode_params, when=_not_encoded,
+            work=lambda a, ins, outs: 8 * outs[0].size,
+        ),
+    )  # fmt: skip
     samples = (
         sample(
             lambda rng: rng.choice([-1.0, 0.0, 1.0], (2, 4)),
@@ -361,6 +397,12 @@ class BoxDecode:
     format: _Format = "center"
 
     grad = stop
+    kernels = (
+        native(
+            "box_decode", struct=BOX_CODE, params=_decode_params, when=_not_decoded,
+            work=lambda a, ins, outs: 8 * outs[0].size,
+        ),
+    )  # fmt: skip
     samples = (
         sample((2, 3, 4), values(0.1, 1, (1, 3, 4)), std0=0.1, std2=0.2, grad=False),
         sample((2, 3, 4), _random_boxes(1, 3), clip=0.1, format="corner", grad=False),

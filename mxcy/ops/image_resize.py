@@ -1,11 +1,14 @@
 """Resizing of images, with the numbers that OpenCV gives."""
 
+import math
+
 import numpy as np
 
 from mxcy.ops.attrs import Bool, Int, Shape
 from mxcy.ops.image import check_image
 from mxcy.ops.infer import Spec, require
-from mxcy.ops.record import op, sample, stop, values
+from mxcy.ops.params import IMAGE_RESIZE
+from mxcy.ops.record import native, op, sample, stop, values
 
 __all__ = ["check_interpolation", "resized"]
 
@@ -88,6 +91,14 @@ def resized(data, height, width, interp):
     return (_nearest if interp == _NEAREST else _bilinear)(data, height, width)
 
 
+def _params(a, ins, outs):
+    shape = ins[0].shape
+    return {
+        "batch": math.prod(shape[:-3]), "channels": shape[-1], "source": shape[-3:-1],
+        "target": outs[0].shape[-3:-1], "nearest": a.interp == _NEAREST,
+    }  # fmt: skip
+
+
 @op("_image_resize", aliases=("_npx__image_resize",), dtypes=("uint8", "float32", "float64"))
 class Resize:
     """Enlarge or shrink an image (height, width, channel), or each of a batch.
@@ -113,6 +124,14 @@ class Resize:
         return Spec((*batch, *_target(a, height, width), channels), data.dtype)
 
     grad = stop
+    kernels = (
+        native(
+            "image_resize",
+            struct=IMAGE_RESIZE,
+            params=_params,
+            work=lambda a, ins, outs: 16 * outs[0].size,
+        ),
+    )
 
     def ref(a, xp, data):
         return resized(data, *_target(a, *data.shape[-3:-1]), a.interp)

@@ -5,7 +5,7 @@ import math
 from mxcy.base import MXNetError
 from mxcy.ops.attrs import Bool, Double, Field, Int
 from mxcy.ops.infer import InferError, Spec, normal_axis, require, same_dtype
-from mxcy.ops.params import GEMM
+from mxcy.ops.params import GEMM, TRIANGULAR
 from mxcy.ops.record import native, op, register, sample, values
 
 __all__ = ["matrices", "solve", "square", "transposed", "triangle"]
@@ -261,6 +261,15 @@ def _ref_trsm(a, xp, A, B):
     return a.alpha * solve(xp, A, B)
 
 
+def _trsm_params(a, ins, outs):
+    *batch, rows, columns = ins[1].shape
+    n, m = (columns, rows) if a.rightside else (rows, columns)
+    return {
+        "batch": math.prod(batch), "n": n, "m": m, "transpose": a.transpose,
+        "rightside": a.rightside, "lower": a.lower, "alpha": a.alpha,
+    }  # fmt: skip
+
+
 def _outer(a, F, g, B):
     """The gradient of op(A)'s place in a product with B, brought to A's triangle."""
     if a.rightside:
@@ -327,6 +336,14 @@ register(
     infer=_infer_triangular,
     grad=_grad_trsm,
     ref=_ref_trsm,
+    kernels=(
+        native(
+            "trsm",
+            TRIANGULAR,
+            _trsm_params,
+            work=lambda a, ins, outs: outs[0].size * ins[0].shape[-1] // 8,
+        ),
+    ),
     samples=_triangular_samples(1),
     doc="""Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``.
 

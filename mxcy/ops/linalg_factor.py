@@ -1,12 +1,15 @@
 """Factorisations, inverses and determinants of (batches of) matrices."""
 
+import math
+
 import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.linalg import matrices, solve, square, transposed, triangle
-from mxcy.ops.record import op, sample
+from mxcy.ops.params import TRIANGULAR
+from mxcy.ops.record import native, op, sample
 
 __all__ = []
 
@@ -24,6 +27,21 @@ def _symmetric(rng, batch=()):
 def _regular(rng):
     """Well-conditioned matrices without symmetry."""
     return rng.normal(size=(2, 3, 3)) * 0.3 + 2 * np.eye(3)
+
+
+def _kernel(name):
+    """A native kernel over triangular matrices."""
+
+    def params(a, ins, outs):
+        *batch, n, _ = ins[0].shape
+        return {
+            "batch": math.prod(batch), "n": n, "m": 0, "transpose": 0, "rightside": 0, "lower": 1,
+            "alpha": 1,
+        }  # fmt: skip
+
+    return native(
+        name, TRIANGULAR, params, work=lambda a, ins, outs: ins[0].size * ins[0].shape[-1] // 8
+    )
 
 
 def _infer_square(a, A):
@@ -47,6 +65,7 @@ class Potrf:
         sample(_symmetric, grad=False, tol=10),
         sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=10),
     )
+    kernels = (_kernel("potrf"),)
     infer = _infer_square
     infer_back = back_data
 
@@ -71,6 +90,7 @@ class Potri:
     """
 
     samples = (sample(_regular, tol=10),)
+    kernels = (_kernel("potri"),)
     infer = _infer_square
     infer_back = back_data
 

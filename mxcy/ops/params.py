@@ -203,6 +203,11 @@ STRIDED_DOT = Params(
     inner_step="i64[3]", row="i64[3]", scale="f64", lhs="i32", rhs="i32", transpose_lhs="i32",
     transpose_rhs="i32", base="i32", clear="i32",
 )  # fmt: skip
+TRIANGULAR = Params(
+    "triangular",
+    "`batch` systems with triangular matrices of n x n, and m right sides; or the matrices alone",
+    batch="i64", n="i64", m="i64", transpose="i32", rightside="i32", lower="i32", alpha="f64",
+)  # fmt: skip
 FULLY_CONNECTED = Params(
     "fully_connected",
     "out (rows x hidden) = data (rows x depth) weight^T (hidden x depth) + bias",
@@ -299,6 +304,10 @@ RESAMPLE = Params(
     " `aligned`: the first and the last points meet, not the areas",
     planes="i64", source="i64[2]", target="i64[2]", aligned="i32", transposed="i32",
 )  # fmt: skip
+IMAGE_RESIZE = Params(
+    "image_resize", "images with their channels last, in another size", batch="i64",
+    channels="i64", source="i64[2]", target="i64[2]", nearest="i32",
+)  # fmt: skip
 UPSAMPLING = Params(
     "upsampling",
     "images whose pixels become squares; `sum`: they are summed, not joined",
@@ -346,6 +355,11 @@ WINDOW = Params(
 BOX_IOU = Params(
     "box_iou", "overlaps of `lhs` boxes with `rhs` ones", lhs="i64", rhs="i64", center="i32"
 )
+BOX_CODE = Params(
+    "box_code",
+    "boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose from",
+    batch="i64", boxes="i64", refs="i64", shared="i32", center="i32", clip="f64", stds="f64[4]",
+)  # fmt: skip
 BOX_NMS = Params(
     "box_nms",
     "suppression in batches of rows of `width` numbers; negative places and kinds are none",

@@ -180,6 +180,18 @@ CASES = {
         {"overlap_threshold": 0.7, "negative_mining_ratio": 2.5, "negative_mining_thresh": 0.3,
          "variances": (0.2, 0.1, 0.3, 0.4), "ignore_label": -2},
     ),
+    "codes": (
+        "_contrib_box_encode",
+        (RNG.integers(0, 2, (2, 203)), RNG.integers(-7, 7, (2, 203)), boxes(2, 203), boxes(2, 7),
+         draw(4), draw(4, low=0.1)),
+        {},
+    ),
+    "codes back": (
+        "_contrib_box_decode",
+        (draw(2, 203, 4), boxes(1, 203)),
+        {"format": "corner", "clip": 0.3, "std1": 0.1, "std2": 0.2},
+    ),
+    "codes of centres back": ("_contrib_box_decode", (draw(2, 203, 4), boxes(2, 203)), {}),
     "sampler": ("BilinearSampler", (draw(2, 3, 9, 8), draw(2, 2, 15, 19, low=-1.5, high=1.5)), {}),
     "sampler's gradient": (
         "_bilinear_sampler_grad",
@@ -203,6 +215,10 @@ CASES = {
         (draw(1, 121, 5, 20), draw(1, 5, 12, 41), draw(1, 5, 12, 41)),
         {"kernel_size": 3, "max_displacement": 10, "stride2": 2, "pad_size": 10, "stride1": 2},
     ),
+    "larger images": ("_image_resize", (draw(2, 19, 23, 3),), {"size": (57, 31)}),
+    "smaller images": ("_image_resize", (draw(2, 119, 83, 1),), {"size": (57, 31)}),
+    "images of half the size": ("_image_resize", (draw(18, 24, 4),), {"size": (12, 9)}),
+    "nearest pixels": ("_image_resize", (draw(2, 19, 23, 4),), {"size": (57, 11), "interp": 0}),
     "patches": (
         "im2col",
         (draw(2, 3, 19, 41),),

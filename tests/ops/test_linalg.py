@@ -97,3 +97,39 @@ def test_second_derivative_of_an_inverse():
         (slope,) = mx.autograd.grad([LA.inverse(x)], [x], create_graph=True, retain_graph=True)
     slope.backward()
     assert x.grad.asscalar() == pytest.approx(2 / 2.0**3)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("rightside", [True, False])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_large_triangular_systems(lower, transpose, rightside, batch):
+    rng = np.random.default_rng(3)
+    full = rng.normal(size=(batch, 75, 75)) / 75 + 2 * np.eye(75)
+    matrix = np.tril(full) if lower else np.triu(full)
+    matrix = matrix.swapaxes(1, 2) if transpose else matrix
+    wanted = rng.normal(size=(batch, 41, 75) if rightside else (batch, 75, 41))
+    right = wanted @ matrix if rightside else matrix @ wanted
+    found = LA.trsm(
+        to_array(full), to_array(right), lower=lower, transpose=transpose, rightside=rightside,
+        alpha=0.5,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.asnumpy(), wanted / 2, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_large_cholesky_factors(batch):
+    root = np.random.default_rng(3).normal(size=(batch, 75, 75))
+    whole = root @ root.swapaxes(1, 2) + np.eye(75)
+    factor = LA.potrf(to_array(np.tril(whole)))
+    np.testing.assert_allclose(factor.asnumpy(), np.linalg.cholesky(whole), rtol=1e-9, atol=1e-12)
+    inverse = LA.potri(factor + mx.nd.array(np.triu(np.ones((75, 75)), 1), dtype="float64"))
+    np.testing.assert_allclose(inverse.asnumpy(), np.linalg.inv(whole), rtol=1e-7, atol=1e-9)
+
+
+def test_singular_triangles_are_refused():
+    singular = np.tri(40)
+    singular[37, 37] = 0
+    for call in (lambda a: LA.trsm(a, a), LA.potri):
+        with pytest.raises(MXNetError, match="argument A: Singular"):
+            call(to_array(singular)).asnumpy()
