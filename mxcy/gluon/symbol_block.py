@@ -41,9 +41,10 @@ class SymbolBlock(HybridBlock):
                 len(variable.list_inputs()) == 1 and variable.list_inputs()[0] == variable.name
             ), f"Input symbols must be variable, but {variable.name} is an output of operators"
         specs = partial_specs(self._symbol, {})
-        states = set(self._symbol.list_auxiliary_states())
+        states = self._symbol.list_auxiliary_states()
         own = {}
-        for name in self._symbol.list_inputs():
+        # States last, as in the original: the order is that of random initialization.
+        for name in (*self._symbol.list_arguments(), *states):
             if name in self._names:
                 continue
             spec = specs[name]

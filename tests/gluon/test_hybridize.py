@@ -199,6 +199,16 @@ def test_symbol_block_of_internals():
     assert set(block.collect_params().keys()) == {"a_weight", "a_bias"}
 
 
+def test_symbol_block_has_states_after_its_other_parameters():
+    """Thus the same seed fills the same networks as in MXNet 1.9.1."""
+    data = mx.sym.var("data")
+    net = mx.sym.BatchNorm(data, name="b0")
+    net = mx.sym.FullyConnected(mx.sym.BatchNorm(net, name="b1"), num_hidden=4, name="a")
+    names = list(gluon.SymbolBlock(net, data).collect_params().keys())
+    assert names == net.list_arguments()[1:] + net.list_auxiliary_states()
+    assert names[-4:] == [f"b{i}_moving_{what}" for i in (0, 1) for what in ("mean", "var")]
+
+
 def test_a_block_called_with_a_symbol_gives_a_symbol():
     net = nn.Dense(3, prefix="d_")
     out = net(mx.sym.var("x"))
