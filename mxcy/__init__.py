@@ -87,6 +87,7 @@ _LATER = {
     "kv": "mxcy.kvstore",
     "kvstore": "mxcy.kvstore",
     "kvstore_server": "mxcy.kvstore.kvstore_server",
+    "library": "mxcy.library",
     "log": "mxcy.log",
     "lr_scheduler": "mxcy.lr_scheduler",
     "metric": "mxcy.metric",

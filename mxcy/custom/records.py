@@ -9,7 +9,9 @@ from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import InferError, Spec
 from mxcy.ops.record import MAKERS, Op
 
-__all__ = ["NAME", "PROPERTIES", "Described", "backward_record", "property_error", "record_of"]
+__all__ = [
+    "NAME", "PROPERTIES", "Described", "backward_record", "make", "property_error", "record_of",
+]  # fmt: skip
 
 NAME = "Custom"
 #: type -> the class that describes the operator
@@ -62,13 +64,26 @@ def record_of(attrs):
 
 def _make(kind, op_type, given):
     arguments = {key: text for key, text in given.items() if key != "op_type"}
-    described = Described(op_type, arguments, _asked(op_type, "__init__", kind, **arguments))
+    prop = _asked(op_type, "__init__", kind, **arguments)
+    return make(NAME, Described(op_type, arguments, prop), given)
+
+
+def make(name, described, attrs):
+    """Make the record of an operator with attributes.
+
+    Parameters
+    ----------
+    name : str
+        The operator's name in symbols and files.
+    described : Described
+    attrs : dict of str to str
+    """
     from mxcy.custom.jobs import Forward  # which runs what the records describe
 
     foreign = Forward(described)
     foreign.record = Op(
-        NAME,
-        fields=[Field(key, Str) for key in given],
+        name,
+        fields=[Field(key, Str) for key in attrs],
         inputs=" ".join(described.arguments + described.states),
         outputs=" ".join((*described.outputs, STATE)),
         visible=len(described.outputs),
@@ -81,7 +96,7 @@ def _make(kind, op_type, given):
         ref=described.no_reference,
         in_symbols=InSymbols(named=True, listed=len(described.outputs)),
         foreign=foreign,
-        doc=f"The operator {op_type} of mx.operator.",
+        doc=f"The operator {described.op_type}, which a user has written.",
     )
     return foreign.record
 

@@ -1,0 +1,249 @@
+"""The C functions that libraries of operators offer (MXNet's ``lib_api.h``, version 11), by ctypes.
+
+A library keeps its operators' functions as pointers, which it gets back with each call: only the
+``_opCall...`` functions know their types. All of them return 0 for a failure.
+"""
+
+import ctypes
+import itertools
+
+from mxcy.base import MXNetError
+from mxcy.library.random_states import random_states
+
+__all__ = ["ABI_VERSION", "Entry", "Library"]
+
+#: version of ``lib_api.h``, which MXNet 1.8 to 2.0 share
+ABI_VERSION = 11
+_MXNET_VERSION = 10901  # what `initialize` is told
+_versions = itertools.count(1)  # every tensor counts as changed since the last call
+
+_int, _size, _text, _pointer = ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p
+_Malloc = ctypes.CFUNCTYPE(_pointer, _pointer, _int)
+_Shape = ctypes.POINTER(ctypes.c_uint)
+
+
+class Entry:
+    """An operator as a library has registered it; all functions are addresses or None.
+
+    Attributes
+    ----------
+    name : str
+    in_subgraphs : bool
+        Whether it is only for subgraphs that a partitioner of the library makes.
+    forward, backward, create : int or None
+        For the CPU: what computes, and what makes an object that does.
+    parse, types, shapes, mutated : int or None
+        What tells of attributes, dtypes, shapes, and inputs that the operator writes.
+    """
+
+    def __init__(self, library, number):
+        name, in_subgraphs = _text(), _int()
+        kinds = [(ctypes.POINTER(_text)(), ctypes.POINTER(_pointer)(), _int()) for _ in range(3)]
+        tells = [_pointer() for _ in range(5)]
+        given = [field for kind in kinds for field in kind] + tells
+        library._opRegGet(number, *map(ctypes.byref, (name, in_subgraphs, *given)))
+        self.name, self.in_subgraphs = name.value.decode(), bool(in_subgraphs.value)
+        self.forward, self.backward, self.create = (_on_cpu(*kind) for kind in kinds)
+        self.parse, self.types, _, self.shapes, self.mutated = (tell.value for tell in tells)
+
+
+def _on_cpu(contexts, functions, count):
+    found = {contexts[i]: functions[i] for i in range(count.value)}
+    return found.get(b"cpu")
+
+
+def _attributes(attrs):
+    """Attributes as C takes them: keys, values, count."""
+    texts = [[text.encode() for text in part] for part in (attrs, attrs.values())]
+    return *((_text * len(part))(*part) for part in texts), len(attrs)
+
+
+class _Tensors:
+    """Arrays as C takes them."""
+
+    def __init__(self, arrays):
+        count = len(arrays)
+        self._shapes = [(ctypes.c_int64 * len(a.shape))(*a.shape) for a in arrays]
+        shapes = [ctypes.cast(shape, _pointer) for shape in self._shapes]
+        self.fields = (
+            (_pointer * count)(*shapes),
+            (_int * count)(*(len(a.shape) for a in arrays)),
+            (_pointer * count)(*(a.address for a in arrays)),
+            (_int * count)(*(a.dtype_code for a in arrays)),
+            (_size * count)(*(next(_versions) for _ in arrays)),
+            (_text * count)(*[b"cpu"] * count),
+            (_int * count)(*[0] * count),
+            count,
+        )
+        self.dense = (_int * count)(*[0] * count)
+        self.nothing = (_pointer * count)()
+        self.no_lengths = (ctypes.c_int64 * count)()
+
+
+class Library:
+    """A loaded library of operators.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    MXNetError
+        When it cannot be loaded, is no such library, or refuses this version of MXNet.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        try:
+            self._library = ctypes.CDLL(path)
+            version = self._library._opVersion()
+        except (OSError, AttributeError) as error:
+            raise MXNetError(f"Error loading library {path}: {error}") from error
+        if version != ABI_VERSION:
+            raise MXNetError(
+                f"Library {path} has version {version} of lib_api.h, expected {ABI_VERSION}"
+            )
+        self._seen = 0
+        if not self._library.initialize(_MXNET_VERSION):
+            raise MXNetError(f"Library {path} failed to initialize{self._messages()}")
+
+    def entries(self):
+        """The operators, a list of `Entry`."""
+        return [Entry(self._library, i) for i in range(self._library._opRegSize())]
+
+    def others(self):
+        """How many partitioners and passes of graphs there are."""
+        return self._library._partRegSize(), self._library._passRegSize()
+
+    def _messages(self):
+        """The library's error messages since the last time."""
+        texts, count = [], self._library._msgSize()
+        for number in range(self._seen, count):
+            text = _text()
+            self._library._msgGet(number, ctypes.byref(text))
+            texts.append(f"\n\t[{number}] {text.value.decode(errors='replace').rstrip()}")
+        self._seen = count
+        return "\nExtension Traceback:" + "".join(texts) if texts else ""
+
+    def _check(self, status, entry, what):
+        if not status:
+            raise MXNetError(
+                f"Error calling {what} for custom operator '{entry.name}'{self._messages()}"
+            )
+
+    # --- what an operator tells ---
+    def counts(self, entry, attrs):
+        """The numbers of inputs and outputs."""
+        ins, outs = _int(), _int()
+        status = self._library._opCallParseAttrs(
+            _pointer(entry.parse), *_attributes(attrs), ctypes.byref(ins), ctypes.byref(outs)
+        )
+        self._check(status, entry, "ParseAttrs")
+        return ins.value, outs.value
+
+    def mutated(self, entry, attrs):
+        """Which inputs the operator writes, a list of int."""
+        if not entry.mutated:
+            return []
+        found, count = ctypes.POINTER(_int)(), _int()
+        status = self._library._opCallMutateInputs(
+            _pointer(entry.mutated), *_attributes(attrs), ctypes.byref(found), ctypes.byref(count)
+        )
+        self._check(status, entry, "MutateInputs")
+        numbers = found[: count.value] if count.value else []
+        self._library._opCallFree(found)
+        return numbers
+
+    def infer_types(self, entry, attrs, codes, outs):
+        """Codes of the dtypes of inputs and outputs, from those of the inputs; -1 is unknown."""
+        ins, found = (_int * len(codes))(*codes), (_int * outs)(*[-1] * outs)
+        status = self._library._opCallInferType(
+            _pointer(entry.types), *_attributes(attrs), ins, len(codes), found, outs
+        )
+        self._check(status, entry, "InferType")
+        return list(ins), list(found)
+
+    def infer_shapes(self, entry, attrs, shapes, outs):
+        """Shapes of inputs and outputs, from those of the inputs."""
+        rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
+        given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
+        dims = (_int * len(rows))(*map(len, shapes))
+        found = [
+            (ctypes.POINTER(_Shape)(), ctypes.POINTER(_int)(), count) for count in (len(rows), outs)
+        ]
+        (ins, in_dims, _), (out, out_dims, _) = found
+        status = self._library._opCallInferShape(
+            _pointer(entry.shapes), *_attributes(attrs), given, dims, len(rows),
+            *map(ctypes.byref, (ins, in_dims, out, out_dims)), outs,
+        )  # fmt: skip
+        self._check(status, entry, "InferShape")
+        return [self._taken(*part) for part in found]
+
+    def _taken(self, shapes, dims, count):
+        """Shapes that the library has made, which are given back."""
+        lists = [shapes[i][: dims[i]] for i in range(count)]
+        for memory in (*(shapes[i] for i in range(count)), shapes, dims):
+            self._library._opCallFree(memory)
+        return lists
+
+    # --- computing ---
+    def _resources(self):
+        """Memory of the call's own, streams and random states; and what must outlive the call."""
+        buffers = []
+
+        def allocate(_, size):
+            buffers.append(ctypes.create_string_buffer(max(size, 1)))
+            return ctypes.addressof(buffers[-1])
+
+        malloc, nothing = _Malloc(allocate), _pointer()
+        return (malloc, *[nothing] * 6), _pointer(random_states()), (buffers, malloc)
+
+    def _run(self, function, first, ins, outs):
+        given, taken = _Tensors(ins), _Tensors(outs)
+        resources, states, kept = self._resources()
+        places = ("dense", "nothing", "nothing", "no_lengths", "no_lengths")  # of sparse arrays
+        sparse = [getattr(part, place) for place in places for part in (given, taken)]
+        status = function(
+            *first, *given.fields, *taken.fields, *resources, *sparse, states, _pointer()
+        )
+        del kept
+        return status
+
+    def compute(self, entry, forward, attrs, ins, outs):
+        """Have an operator without objects compute a pass.
+
+        Parameters
+        ----------
+        entry : Entry
+        forward : bool
+        attrs : dict of str to str
+        ins, outs : list of NDArray
+        """
+        function = entry.forward if forward else entry.backward
+        first = (_pointer(function), *_attributes(attrs))
+        status = self._run(self._library._opCallFCompute, first, ins, outs)
+        self._check(status, entry, "FCompute")
+
+    def create(self, entry, attrs, shapes, codes):
+        """Make an object that computes; the address of it."""
+        rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
+        given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
+        made = _pointer()
+        status = self._library._opCallCreateOpState(
+            _pointer(entry.create), *_attributes(attrs), b"cpu", 0, given,
+            (_int * len(rows))(*map(len, shapes)), len(rows), (_int * len(codes))(*codes),
+            ctypes.byref(made),
+        )  # fmt: skip
+        self._check(status and made.value, entry, "CreateOpState")
+        return made.value
+
+    def compute_with(self, entry, state, forward, ins, outs):
+        """Have an object compute a pass."""
+        first = (int(forward), _pointer(state))
+        status = self._run(self._library._opCallFStatefulCompute, first, ins, outs)
+        self._check(status, entry, "FStatefulCompute")
+
+    def destroy(self, state):
+        """Delete an object."""
+        self._library._opCallDestroyOpState(_pointer(state))

@@ -1,0 +1,206 @@
+"""Operators of loaded libraries: they run as those of `mx.operator`, under names of their own."""
+
+import functools
+from importlib import import_module
+
+from mxcy import _front, context, dtypes
+from mxcy.base import MXNetError
+from mxcy.custom import records
+from mxcy.ops import homes
+from mxcy.ops.infer import Spec
+from mxcy.ops.record import MAKERS, REGISTRY
+
+__all__ = ["offer"]
+
+
+class _Operator:
+    """Computes by the functions of a library; see `mxcy.operator.CustomOp`."""
+
+    def __init__(self, library, entry, attrs):
+        self._library, self._entry, self._attrs = library, entry, attrs
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        """Compute the outputs."""
+        self._compute(True, [*in_data, *aux], out_data)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        """Compute the gradients of the inputs."""
+        scratch = [_front.empty(a.shape, a.dtype_code, context.cpu()) for a in aux]
+        self._compute(False, [*out_grad, *in_data, *aux, *out_data], [*in_grad, *scratch])
+
+    def _compute(self, forward, ins, outs):
+        if not forward and self._entry.backward is None:
+            raise MXNetError(f"operator {self._entry.name} has no backward function for the CPU")
+        self._library.compute(self._entry, forward, self._attrs, ins, outs)
+
+
+class _StatefulOperator(_Operator):
+    """Computes by an object of a library, which is made when the inputs are there."""
+
+    _state = None
+
+    def _compute(self, forward, ins, outs):
+        if self._state is None:
+            shapes, codes = [a.shape for a in ins], [a.dtype_code for a in ins]
+            self._state = self._library.create(self._entry, self._attrs, shapes, codes)
+        self._library.compute_with(self._entry, self._state, forward, ins, outs)
+
+    def __del__(self):
+        if self._state is not None:
+            self._library.destroy(self._state)
+
+
+class _Property:
+    """What a library tells of an operator with attributes; see `mxcy.operator.CustomOpProp`."""
+
+    def __init__(self, library, entry, attrs):
+        self._library, self._entry, self._attrs = library, entry, attrs
+        self._ins, self._outs = library.counts(entry, attrs)
+        written = sorted(library.mutated(entry, attrs))
+        self._read = self._ins - len(written)
+        if written != list(range(self._read, self._ins)):
+            raise MXNetError(
+                f"operator {entry.name} writes the inputs {written} of {self._ins}; only the last "
+                "ones may be written"
+            )
+
+    def list_arguments(self):
+        """Names of the inputs that are read."""
+        return [f"input{i}" for i in range(self._read)]
+
+    def list_auxiliary_states(self):
+        """Names of the inputs that are written."""
+        return [f"input{i}" for i in range(self._read, self._ins)]
+
+    def list_outputs(self):
+        """Names of the outputs."""
+        return ["output"] if self._outs == 1 else [f"output{i}" for i in range(self._outs)]
+
+    def shapes(self, shapes):
+        """Shapes of inputs and outputs, from what is known of the inputs; empty is unknown."""
+        return self._library.infer_shapes(self._entry, self._attrs, shapes, self._outs)
+
+    def types(self, codes):
+        """Codes of the dtypes of inputs and outputs; -1 is unknown."""
+        return self._library.infer_types(self._entry, self._attrs, codes, self._outs)
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """The backward function gets everything."""
+        return [*out_grad, *in_data, *out_data]
+
+    def create_operator(self, ctx, shapes, codes):
+        """What computes."""
+        if ctx.device_type == "gpu":
+            raise MXNetError(f"operator {self._entry.name} computes on CPUs, not on {ctx}")
+        kind = _Operator if self._entry.create is None else _StatefulOperator
+        return kind(self._library, self._entry, self._attrs)
+
+
+class _Described(records.Described):
+    """A `_Property`, for the record of its operator."""
+
+    def infer(self, a, *ins):
+        """Shapes, once those of the inputs that are read are known, and dtypes."""
+        count = len(self.arguments)
+        names = (*self.arguments, *self.states, *self.outputs)
+        specs = [*ins, *(Spec() for _ in self.outputs)]
+        codes = [-1 if spec.dtype is None else spec.dtype for spec in ins]
+        for name, spec, code in zip(names, specs, sum(self.prop.types(codes), []), strict=True):
+            spec.fill(name, dtype=code if code >= 0 else None)
+        known = [spec.shape is not None and -1 not in spec.shape for spec in ins]
+        if all(known[:count]):
+            shapes = [spec.shape if yes else () for spec, yes in zip(ins, known, strict=True)]
+            found = sum(self.prop.shapes(shapes), [])
+            for name, spec, shape in zip(names, specs, found, strict=True):
+                spec.fill(name, tuple(shape) if shape or spec.shape == () else None)
+        return [*specs[len(ins) :], Spec((1,), dtypes.CODES["int64"])]
+
+
+# --- offering them -------------------------------------------------------------------------------
+
+
+def offer(library):
+    """Put the operators of a library into `mx.nd` and `mx.sym`, by the rule of `ops.homes`.
+
+    Parameters
+    ----------
+    library : Library
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Raises
+    ------
+    MXNetError
+        When an operator of mxcy's own has such a name, or functions are lacking.
+    """
+    entries = [entry for entry in library.entries() if not entry.in_subgraphs]
+    for entry in entries:
+        if entry.name in REGISTRY or entry.name == records.NAME:
+            raise MXNetError(f"Library {library.path}: operator {entry.name} exists already")
+        lacking = [what for what in ("parse", "types", "shapes") if not getattr(entry, what)]
+        if lacking or not (entry.forward or entry.create):
+            raise MXNetError(
+                f"Library {library.path}: operator {entry.name} lacks functions: "
+                f"{', '.join(lacking) or 'forward or create, for the CPU'}"
+            )
+    for entry in entries:
+        _offer_one(library, entry)
+    return [entry.name for entry in entries]
+
+
+def _offer_one(library, entry):
+    @functools.lru_cache(1024)
+    def made(attrs):
+        given = dict(attrs)
+        described = _Described(entry.name, given, _Property(library, entry, given))
+        return records.make(entry.name, described, given)
+
+    def record_of(attrs):
+        given = [(k, v) for k, v in attrs.items() if not k.startswith("__")]
+        return made(tuple(sorted(given)))
+
+    MAKERS[entry.name] = record_of
+    where, short = homes.home(entry.name)
+    inside = {"mxcy.ndarray": _eager, "mxcy.symbol": _symbolic}
+    for package, make in inside.items():
+        function = make(record_of)
+        function.__doc__ = f"The operator {entry.name} of the library {library.path}."
+        function.__name__ = function.__qualname__ = entry.name
+        function.__module__ = package
+        places = [package, f"{package}.op"] if where == homes.MAIN else [f"{package}.{where}"]
+        for place in places:
+            setattr(import_module(place), short, function)
+
+
+def _eager(record_of):
+    def call(*data, out=None, **kwargs):
+        named = {k: v for k, v in kwargs.items() if isinstance(v, _front.NDArrayBase)}
+        given = {k: str(v) for k, v in kwargs.items() if k not in named and k != "name"}
+        return record_of(given).foreign.function(*data, out=out, **named)
+
+    return call
+
+
+def _symbolic(record_of):
+    from mxcy.symbol import register
+    from mxcy.symbol.symbol import Symbol
+
+    def call(*data, name=None, attr=None, **kwargs):
+        named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
+        given = {k: str(v) for k, v in kwargs.items() if k not in named}
+        extra = {k: given.pop(k) for k in tuple(given) if k.startswith("__")}
+        record = record_of(given)
+        if len(data) + len(named) != len(record.inputs):
+            raise MXNetError(
+                f"operator {record.name}: expected {len(record.inputs)} inputs, got "
+                f"{len(data) + len(named)}"
+            )
+        inputs = [*data, *[None] * (len(record.inputs) - len(data))]
+        return register.apply(
+            record, record.name.lower(), inputs, given, name, attr, {**named, **extra}
+        )
+
+    return call
