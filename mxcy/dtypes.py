@@ -8,6 +8,7 @@ __all__ = [
     "bfloat16",
     "CODES",
     "DTYPES",
+    "HALVES",
     "NAMES",
     "code_of",
     "numpy_dtype",
@@ -40,6 +41,8 @@ NAMES = {code: name for code, (name, _) in _TABLE.items()}
 CODES = {name: code for code, name in NAMES.items()}
 _BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
 _FLOATS = frozenset((0, 1, 2, 12))
+#: the codes of floating point numbers of 16 bits
+HALVES = frozenset((2, 12))
 
 
 def numpy_dtype(dtype):

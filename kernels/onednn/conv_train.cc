@@ -1,9 +1,11 @@
 // The three maps of a convolution on plain arrays: forward, and with respect to data and weight.
-// oneDNN chooses the layouts; jobs reorder what comes and goes.
+// oneDNN chooses the layouts; jobs reorder what comes and goes. All arrays of a call have one
+// element type; sums are made in float32.
 #include <cstring>
 
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
+#include "onednn/narrow.h"
 #include "params.gen.h"
 
 namespace mx {
@@ -57,34 +59,37 @@ struct Shapes {
   }
 };
 
-bool not_reference(const Primitive& primitive) {
-  return strncmp(primitive.implementation(), "ref", 3) != 0 ||
-         mx_fail("oneDNN has only its reference for this convolution") == 0;
+bool fast(const Primitive& primitive, int type) {
+  if (strncmp(primitive.implementation(), "ref", 3) == 0)
+    return mx_fail("oneDNN has only its reference for this convolution") == 0;
+  return in_hardware(primitive, type);
 }
 
-bool describe_forward(const Shapes& s, const Layout& bias, int propagation, Primitive* primitive) {
+bool describe_forward(const Shapes& s, int type, const Layout& bias, int propagation,
+                      Primitive* primitive) {
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().convolution_forward_primitive_desc_create(
-      &description, opened().engine, propagation, kConvolutionDirect, Layout::any(s.source),
-      Layout::any(s.weight), bias, Layout::any(s.target), s.stride.at, s.dilate.at, s.before.at,
-      s.after.at, attributes.get());
+      &description, opened().engine, propagation, kConvolutionDirect, Layout::any(s.source, type),
+      Layout::any(s.weight, type), bias, Layout::any(s.target, type), s.stride.at, s.dilate.at,
+      s.before.at, s.after.at, attributes.get());
   return primitive->take(status, description, "convolution");
 }
 
 bool build_forward(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
+  const int type = data_type(call->in[0].dtype);
   const Extents filters = {p.groups * p.filters};
   Primitive& primitive = job->primitive();
-  if (!describe_forward(s, call->nin > 2 ? Layout::rows(filters) : Layout(), kInference,
+  if (!describe_forward(s, type, call->nin > 2 ? Layout::rows(filters, type) : Layout(), kInference,
                         &primitive) ||
-      !not_reference(primitive))
+      !fast(primitive, type))
     return false;
-  job->input(kSrc, 0, Layout::rows(s.source));
-  job->input(kWeights, 1, Layout::rows(s.weight));
-  if (call->nin > 2) job->input(kBias, 2, Layout::rows(filters));
-  job->output(kDst, 0, Layout::rows(s.target));
+  job->input(kSrc, 0, Layout::rows(s.source, type));
+  job->input(kWeights, 1, Layout::rows(s.weight, type));
+  if (call->nin > 2) job->input(kBias, 2, Layout::rows(filters, type));
+  job->output(kDst, 0, Layout::rows(s.target, type));
   return true;
 }
 
@@ -92,47 +97,49 @@ bool build_forward(const mx_call* call, Job* job) {
 bool build_data(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
+  const int type = data_type(call->in[0].dtype);
   const Extents channels = {p.groups * p.channels};
   Primitive& primitive = job->primitive();
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().deconvolution_forward_primitive_desc_create(
-      &description, opened().engine, kInference, kDeconvolutionDirect, Layout::any(s.target),
-      Layout::any(s.transposed), call->nin > 2 ? Layout::rows(channels) : Layout(),
-      Layout::any(s.source), s.stride.at, s.dilate.at, s.before.at, s.after.at, attributes.get());
-  if (!primitive.take(status, description, "deconvolution") || !not_reference(primitive))
-    return false;
-  job->input(kSrc, 0, Layout::rows(s.target));
-  job->input(kWeights, 1, Layout::strided(s.transposed, s.transposed_strides));
-  if (call->nin > 2) job->input(kBias, 2, Layout::rows(channels));
-  job->output(kDst, 0, Layout::rows(s.source));
+      &description, opened().engine, kInference, kDeconvolutionDirect, Layout::any(s.target, type),
+      Layout::any(s.transposed, type), call->nin > 2 ? Layout::rows(channels, type) : Layout(),
+      Layout::any(s.source, type), s.stride.at, s.dilate.at, s.before.at, s.after.at,
+      attributes.get());
+  if (!primitive.take(status, description, "deconvolution") || !fast(primitive, type)) return false;
+  job->input(kSrc, 0, Layout::rows(s.target, type));
+  job->input(kWeights, 1, Layout::strided(s.transposed, s.transposed_strides, type));
+  if (call->nin > 2) job->input(kBias, 2, Layout::rows(channels, type));
+  job->output(kDst, 0, Layout::rows(s.source, type));
   return true;
 }
 
 bool build_weight(const mx_call* call, Job* job) {
   const Shapes s(*static_cast<const P*>(call->params));
+  const int type = data_type(call->in[0].dtype);
   Primitive forward, &primitive = job->primitive();
-  if (!describe_forward(s, Layout(), kTraining, &forward)) return false;
+  if (!describe_forward(s, type, Layout(), kTraining, &forward)) return false;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().convolution_backward_weights_primitive_desc_create(
-      &description, opened().engine, kConvolutionDirect, Layout::any(s.source),
-      Layout::any(s.weight), Layout(), Layout::any(s.target), s.stride.at, s.dilate.at, s.before.at,
-      s.after.at, forward.description(), attributes.get());
-  if (!primitive.take(status, description, "convolution by weights") || !not_reference(primitive))
+      &description, opened().engine, kConvolutionDirect, Layout::any(s.source, type),
+      Layout::any(s.weight, type), Layout(), Layout::any(s.target, type), s.stride.at, s.dilate.at,
+      s.before.at, s.after.at, forward.description(), attributes.get());
+  if (!primitive.take(status, description, "convolution by weights") || !fast(primitive, type))
     return false;
-  job->input(kSrc, 0, Layout::rows(s.source));
-  job->input(kDiffDst, 1, Layout::rows(s.target));
-  job->output(kDiffWeights, 0, Layout::rows(s.weight));
+  job->input(kSrc, 0, Layout::rows(s.source, type));
+  job->input(kDiffDst, 1, Layout::rows(s.target, type));
+  job->output(kDiffWeights, 0, Layout::rows(s.weight, type));
   return true;
 }
 
 }  // namespace
 
 void register_conv_train() {
-  add_kernel<P, build_forward>("conv_onednn_plain", 1u << MX_F32);
-  add_kernel<P, build_data>("conv_onednn_data", 1u << MX_F32);
-  add_kernel<P, build_weight>("conv_onednn_weight", 1u << MX_F32);
+  add_kernel<P, build_forward>("conv_onednn_plain", kFloats);
+  add_kernel<P, build_data>("conv_onednn_data", kFloats);
+  add_kernel<P, build_weight>("conv_onednn_weight", kFloats);
 }
 
 }  // namespace onednn

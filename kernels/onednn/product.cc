@@ -1,6 +1,7 @@
 // Matrix products: out = alpha * op(lhs) op(rhs) + beta * in[2], over a batch of matrices.
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
+#include "onednn/narrow.h"
 #include "params.gen.h"
 
 namespace mx {
@@ -10,26 +11,28 @@ namespace {
 typedef mx_gemm_params P;
 
 // `rows` x `columns` matrices; transposed ones lie in memory as columns x rows.
-Layout matrices(int64_t batch, int64_t rows, int64_t columns, bool transposed) {
+Layout matrices(int type, int64_t batch, int64_t rows, int64_t columns, bool transposed) {
   const int64_t step = rows * columns;
-  return transposed ? Layout::strided({batch, rows, columns}, {step, 1, rows})
-                    : Layout::strided({batch, rows, columns}, {step, columns, 1});
+  return transposed ? Layout::strided({batch, rows, columns}, {step, 1, rows}, type)
+                    : Layout::strided({batch, rows, columns}, {step, columns, 1}, type);
 }
 
 bool build(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const bool adds = call->nin > 2;
+  const int type = data_type(call->in[0].dtype);
   if (adds && p.alpha != 1) return mx_fail("oneDNN: a scaled product with a sum") == 0;
   Attributes attributes;
   if (adds) attributes.sum((float)p.beta);
   if (p.alpha != 1) attributes.eltwise(kLinear, (float)p.alpha, 0);
-  Layout lhs = matrices(p.batch, p.m, p.k, p.transpose_a);
-  Layout rhs = matrices(p.batch, p.k, p.n, p.transpose_b);
-  Layout out = matrices(p.batch, p.m, p.n, false);
+  Layout lhs = matrices(type, p.batch, p.m, p.k, p.transpose_a);
+  Layout rhs = matrices(type, p.batch, p.k, p.n, p.transpose_b);
+  Layout out = matrices(type, p.batch, p.m, p.n, false);
   dnnl_primitive_desc* description = nullptr;
   const int status = api().matmul_primitive_desc_create(&description, opened().engine, lhs, rhs,
                                                         Layout(), out, attributes.get());
-  if (!job->primitive().take(status, description, "matmul")) return false;
+  if (!job->primitive().take(status, description, "matmul") || !in_hardware(job->primitive(), type))
+    return false;
   job->input(kSrc, 0, std::move(lhs));
   job->input(kWeights, 1, std::move(rhs));
   job->output(kDst, 0, std::move(out));
@@ -39,7 +42,7 @@ bool build(const mx_call* call, Job* job) {
 
 }  // namespace
 
-void register_product() { add_kernel<P, build>("gemm_onednn", 1u << MX_F32); }
+void register_product() { add_kernel<P, build>("gemm_onednn", kFloats); }
 
 }  // namespace onednn
 }  // namespace mx

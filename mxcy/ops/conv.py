@@ -9,6 +9,7 @@ kernel...).
 import math
 
 from mxcy import env
+from mxcy.dtypes import HALVES
 from mxcy.ops.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.params import CONV
@@ -104,14 +105,16 @@ def _kernels(suffix, roles, pads=None):
     def slower(a, ins, outs):
         # Where reordering to and from oneDNN's layouts eats up what they gain, as measured.
         data, weight, _ = roles(ins, outs)
+        if suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
+            return "its sums depend on the number of threads"
+        if ins[0].dtype in HALVES:
+            return None
         if math.prod(weight.shape[2:]) == 1:
             return "a pointwise convolution is a plain product"
         if suffix == "_data" and data.shape[1] < 8:
             return "too few channels for oneDNN's layouts"
         if suffix == "_weight" and weight.size > 2 * data.size:
             return "more weights than data"
-        if suffix == "_weight" and env.get("MXNET_ENFORCE_DETERMINISM"):
-            return "its sums depend on the number of threads"
         return None
 
     def not_for_winograd(a, ins, outs):
@@ -279,7 +282,7 @@ class Convolution:
     cudnn_off: Bool = False
     layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC") = None
 
-    dtypes = ("float32", "float64", "float16")
+    dtypes = ("float32", "float64", "float16", "bfloat16")
     samples = _CONV_SAMPLES
     kernels = _kernels("", lambda ins, outs: (ins[0], ins[1], outs[0]))
 
@@ -453,7 +456,7 @@ class Deconvolution:
     cudnn_off: Bool = False
     layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC") = None
 
-    dtypes = ("float32", "float64", "float16")
+    dtypes = ("float32", "float64", "float16", "bfloat16")
     samples = (
         sample((2, 3, 4, 5), (3, 2, 3, 3), kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 1)),
         sample(

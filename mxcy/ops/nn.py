@@ -14,8 +14,13 @@ __all__ = []
 
 
 def _not_few_rows(a, ins, outs):
-    """Why the own kernel is as fast, as measured: oneDNN gains on a few rows and large weights."""
-    few = 2 <= outs[0].size // a.num_hidden <= 4 and ins[1].size >= 1 << 16
+    """Why the own kernel is as fast, as measured: oneDNN gains on a few rows and large weights, and
+    on many rows of numbers of 16 bits that the CPU multiplies.
+    """
+    rows = outs[0].size // a.num_hidden
+    if ins[0].dtype in dtypes.HALVES:
+        return None if rows >= 16 else "few rows do not pay for weights in another order"
+    few = 2 <= rows <= 4 and ins[1].size >= 1 << 16
     return None if few else "not a few rows with large weights"
 
 
