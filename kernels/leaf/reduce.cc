@@ -29,15 +29,15 @@ constexpr T kHighest =
 // MX_REDUCE(name, neutral element, what becomes of each x, how a and b join, what becomes of the
 // accumulator w of n elements)
 #define MX_REDUCTIONS                                                       \
-  MX_REDUCE(sum, T(0), x, a + b, w)                                         \
-  MX_REDUCE(mean, T(0), x, a + b, w / n)                                    \
-  MX_REDUCE(prod, T(1), x, (a) * (b), w)                                    \
+  MX_REDUCE(sum, T(0), x, add(a, b), w)                                     \
+  MX_REDUCE(mean, T(0), x, add(a, b), w / n)                                \
+  MX_REDUCE(prod, T(1), x, mul(a, b), w)                                    \
   MX_REDUCE(max, kLowest<T>, x, maximum(a, b), w)                           \
   MX_REDUCE(min, kHighest<T>, x, minimum(a, b), w)                          \
-  MX_REDUCE(nansum, T(0), select<V>(x == x, x, V{}), a + b, w)              \
-  MX_REDUCE(nanprod, T(1), select<V>(x == x, x, splat<V>(1)), (a) * (b), w) \
-  MX_REDUCE(sum_abs, T(0), abs(x), a + b, w)                                \
-  MX_REDUCE(sum_square, T(0), (x) * (x), a + b, w)
+  MX_REDUCE(nansum, T(0), select<V>(x == x, x, V{}), add(a, b), w)          \
+  MX_REDUCE(nanprod, T(1), select<V>(x == x, x, splat<V>(1)), mul(a, b), w) \
+  MX_REDUCE(sum_abs, T(0), abs(x), add(a, b), w)                            \
+  MX_REDUCE(sum_square, T(0), mul(x, x), add(a, b), w)
 
 #define MX_REDUCE(name, neutral_, map_, join_, finish_) \
   struct name##_op {                                    \

@@ -155,7 +155,7 @@ MX_INLINE V divide(V x, V y) {
     using T = Element<V>;
     constexpr T infinite = sizeof(T) < 4 ? T(0) : T(1) << (8 * sizeof(T) - 1);
     const Mask<V> is_minus = (y == T(-1)) & is_signed<T>;
-    const V quotient = is_minus ? -x : x / ((y == 0) | is_minus ? splat<V>(1) : y);
+    const V quotient = is_minus ? negative(x) : x / ((y == 0) | is_minus ? splat<V>(1) : y);
     return y == 0 ? splat<V>(infinite) : quotient;
   }
 }

@@ -46,10 +46,14 @@ struct UnsignedOf {
   using type = uint32_t;
 };
 template <>
+struct UnsignedOf<1> {
+  using type = uint8_t;
+};
+template <>
 struct UnsignedOf<8> {
   using type = uint64_t;
 };
-// The bits of a vector of float or double.
+// The bits of a vector, as unsigned integers.
 template <class V>
 using Bits = Vec<typename UnsignedOf<sizeof(Element<V>)>::type>;
 
@@ -64,6 +68,28 @@ template <>
 constexpr bool is_real<VF> = true;
 template <>
 constexpr bool is_real<VD> = true;
+
+// Sums, differences and products; those of integers wrap, which C++ promises for unsigned ones
+// only.
+#define MX_WRAPPING(name, operation)               \
+  template <class V>                               \
+  MX_INLINE V name(V x, V y) {                     \
+    if constexpr (is_real<V>)                      \
+      return x operation y;                        \
+    else                                           \
+      return (V)((Bits<V>)x operation(Bits<V>) y); \
+  }
+MX_WRAPPING(add, +)
+MX_WRAPPING(sub, -)
+MX_WRAPPING(mul, *)
+#undef MX_WRAPPING
+template <class V>
+MX_INLINE V negative(V x) {
+  if constexpr (is_real<V>)
+    return -x;
+  else
+    return sub(V{}, x);
+}
 
 template <class T>
 constexpr int32_t dtype_of = -1;
@@ -264,7 +290,7 @@ MX_INLINE V minimum(V a, V b) {
 template <class V>
 MX_INLINE V abs(V x) {
   if constexpr (is_real<V>) return (V)((Mask<V>)x & ~(Mask<V>)splat<V>(-0.0));
-  return x < 0 ? -x : x;
+  return x < 0 ? negative(x) : x;
 }
 // Magnitude of x, sign of s.
 template <class V>
