@@ -12,7 +12,7 @@ from mxcy.ndarray.register import F
 
 __all__ = [
     "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording",
-    "set_training", "mark_variables", "backward", "grad", "Function",
+    "set_training", "mark_variables", "backward", "grad", "get_symbol", "Function",
 ]  # fmt: skip
 
 is_recording = _front.is_recording
@@ -319,6 +319,30 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
                 f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
             )
     return found if isinstance(variables, (list, tuple)) else found[0]
+
+
+def get_symbol(x):
+    """What has been recorded of an array as a symbol.
+
+    Parameters
+    ----------
+    x : NDArray
+
+    Returns
+    -------
+    Symbol
+        Its arguments are ``var<number>`` for variables with a gradient and ``null<number>`` for
+        other arrays, in the order in which the operations took them. Layers of hybridized blocks
+        keep their names.
+
+    Raises
+    ------
+    MXNetError
+        When a backward pass has freed what was recorded, or a `Function` is part of it.
+    """
+    from mxcy.symbol.recorded import symbol_of  # symbols need arrays
+
+    return symbol_of(_order([x]) if x.node is not None else [], x)
 
 
 class Function:

@@ -17,7 +17,7 @@ from mxcy.ndarray import NDArray
 from mxcy.ndarray.register import F, function
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned, target, training_graph
-from mxcy.symbol import Symbol
+from mxcy.symbol import Symbol, compose
 
 __all__ = ["CachedOp", "run_eagerly"]
 
@@ -224,6 +224,13 @@ class _Recorded:
         planned.backward(arrays + gradients, arena)
         left = iter(gradients)
         return [next(left) if want else None for want in self._bound.wanted]
+
+    def _expressed(self, name, inputs):
+        """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        given = {
+            key: Symbol([entry]) for key, entry in zip(self._cached._names, inputs, strict=True)
+        }
+        return compose.substitute(compose.clone(self._cached._entries), given)
 
     def _differentiable(self, heads):
         """The same by operators on the tape, for higher derivatives."""

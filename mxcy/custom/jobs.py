@@ -13,6 +13,7 @@ from mxcy.base import MXNetError, caller
 from mxcy.custom import records
 from mxcy.custom.objects import Objects, numbered
 from mxcy.custom.threads import Threads
+from mxcy.graph.node import SymbolNode
 from mxcy.ops.infer import Spec
 from mxcy.ops.record import Op
 
@@ -159,9 +160,12 @@ class Forward:
     Attributes
     ----------
     record : Op
+    attrs : dict of str to str
+        Its attributes as texts.
     """
 
     record: Op
+    attrs: dict
 
     def __init__(self, described):
         self.described = described
@@ -213,7 +217,7 @@ class Forward:
             array.touch()
         if autograd.is_recording() and any(array.node is not None for array in ins):
             node = _front.Node()
-            node.custom = _Recorded(described, operator, ins, arrays, states, train, context)
+            node.custom = _Recorded(self, operator, ins, arrays, states, train, context)
             node.parents = tuple([array.node for array in ins])
             node.positions = tuple([array.node_index for array in ins])
             for index, array in enumerate(arrays):
@@ -281,13 +285,20 @@ class Backward:
 class _Recorded:
     """A recorded call."""
 
-    def __init__(self, described, operator, ins, outs, states, train, context):
-        self._described, self._operator, self._states = described, operator, states
+    def __init__(self, forward, operator, ins, outs, states, train, context):
+        self._forward, self._described = forward, forward.described
+        self._operator, self._states = operator, states
         self._train, self._context = train, context
         self._ins = [array.detach() for array in ins]
         # The outputs refer to the tape's node, which refers to this: keep views of them.
         self._outs = [array.detach() for array in outs]
         self._parents = [array.node is not None for array in ins]
+
+    def _expressed(self, name, inputs):
+        """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        states = [(SymbolNode(None, "null"), 0) for _ in self._states]
+        node = SymbolNode(self._forward.record, name, self._forward.attrs, [*inputs, *states])
+        return [(node, i) for i in range(len(self._outs))]
 
     def _gradients(self, arrived, keep):
         described, context = self._described, self._context

@@ -81,6 +81,7 @@ def make(name, described, attrs):
     from mxcy.custom.jobs import Forward  # which runs what the records describe
 
     foreign = Forward(described)
+    foreign.attrs = attrs
     foreign.record = Op(
         name,
         fields=[Field(key, Str) for key in attrs],

@@ -1,0 +1,71 @@
+"""The recorded history of an array as a symbol: what `mxcy.autograd.get_symbol` returns."""
+
+from mxcy.base import MXNetError
+from mxcy.graph.node import SymbolNode, topological
+from mxcy.symbol import attributes
+from mxcy.symbol.symbol import Symbol
+
+__all__ = ["symbol_of"]
+
+
+def symbol_of(order, head):
+    """The symbol of an array.
+
+    Parameters
+    ----------
+    order : list of Node
+        Of the tape, each after those it depends on; the last is the array's.
+    head : NDArray
+
+    Raises
+    ------
+    MXNetError
+        When the history has been forgotten, or an operation is not one of operators.
+    """
+    made = {}
+    for number, node in enumerate(order):
+        if node.released:
+            raise MXNetError(
+                "get_symbol: the recorded graph has been freed by a backward pass; "
+                "backward(retain_graph=True) keeps it"
+            )
+        if not node.parents:
+            made[id(node)] = [_variable("var")]
+            continue
+        positions = node.positions or (0,) * len(node.parents)
+        inputs = [
+            _variable("null") if parent is None else made[id(parent)][position]
+            for parent, position in zip(node.parents, positions, strict=True)
+        ]
+        made[id(node)] = _outputs(node, f"node_{number}", inputs)
+    entry = _variable("null") if head.node is None else made[id(head.node)][head.node_index]
+    variables = [node for node in topological([entry]) if node.op is None]
+    for number, node in enumerate(variables):
+        node.name = f"{node.name}{number}"
+    return Symbol([entry])
+
+
+def _variable(name):
+    """A variable for an array that no recorded operation made; it gets a number later."""
+    return SymbolNode(None, name), 0
+
+
+def _outputs(node, name, inputs):
+    """The outputs of a recorded operation: a list of (SymbolNode, int)."""
+    if node.custom is not None:
+        express = getattr(node.custom, "_expressed", None)
+        if express is None:
+            raise MXNetError(
+                f"get_symbol: {type(node.custom).__name__} computes in Python, not by operators"
+            )
+        return express(name, inputs)
+    op, attrs = node.call.op, node.call.attrs
+    if node.numbers:
+        attrs = op.schema.filled(attrs, node.numbers)
+    given = {}
+    for field in op.schema.fields:
+        value = getattr(attrs, field.name)
+        if value != field.default or type(value) is not type(field.default):
+            given[field.name] = attributes.text_of(field, value)
+    made = SymbolNode(op, name, given, inputs)
+    return [(made, i) for i in range(len(node.call.outs))]
