@@ -80,8 +80,8 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     Returns
     -------
     outputs : nested list of NDArray
-        The outputs of all calls, joined along a new first axis of extent `max_iterations`; what no
-        call has filled is undefined. An empty list when there was no call.
+        The outputs of all calls, joined along a new first axis of extent `max_iterations`; zeros
+        where no call has filled it. An empty list when there was no call.
     loop_vars : NDArray or list of NDArray
         What the last call returned.
 
@@ -114,14 +114,14 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
 
 
 def _padded(arrays, count):
-    """Arrays stacked, with undefined ones added to be `count`."""
+    """Arrays stacked, with zeros added to be `count`."""
     shape = arrays[0].shape
     if any(array.shape != shape for array in arrays):
         raise ValueError(f"Shapes of step_output differ: {[array.shape for array in arrays]}")
     missing = count - len(arrays)
     if missing:
         first = arrays[0]
-        filler = creation.empty((missing, *shape), first.context, first.dtype)
+        filler = creation.zeros((missing, *shape), first.context, first.dtype)
         return F.concat(F.stack(*arrays), filler, dim=0)
     return F.stack(*arrays)
 

@@ -1,5 +1,6 @@
 """Control flow on arrays: what the golden answers cannot say."""
 
+import numpy as np
 import pytest
 
 import mxcy as mx
@@ -28,6 +29,19 @@ def test_nested_outputs_keep_their_nesting():
         lambda row, state: ([row, [row + 1, row + 2]], state), nd.arange(3), nd.zeros((1,))
     )
     assert outputs[1][1].asnumpy().tolist() == [[2], [3], [4]]
+
+
+def test_rows_behind_the_end_of_a_loop_are_zeros():
+    for _ in range(3):  # memory that is used again does not show
+        used = nd.full((8, 3), 77)
+        used.wait_to_read()
+        del used
+        outputs, _ = nd.contrib.while_loop(
+            lambda i: i.sum() < 6, lambda i: (i + 1, i + 1), nd.zeros((3,)), max_iterations=8
+        )
+        wanted = np.zeros((8, 3))
+        wanted[:2] = [[1], [2]]
+        np.testing.assert_array_equal(outputs.asnumpy(), wanted)
 
 
 def test_loops_end_at_the_condition():
