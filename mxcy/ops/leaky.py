@@ -5,7 +5,7 @@ import math
 from mxcy.ops.attrs import Enum, Float
 from mxcy.ops.elemwise import by_element
 from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, back_data, require
+from mxcy.ops.infer import Spec, back_data, require, same_dtype
 from mxcy.ops.params import SCALAR2
 from mxcy.ops.random import generator
 from mxcy.ops.record import native, op, sample
@@ -117,18 +117,13 @@ class LeakyReLU:
 
     infer_back = back_data
 
-    def grad(a, F, g, data, gamma, out, mask, specs):
-        g, positive = g[0], data > 0
-        if a.act_type == "gelu":
-            density = F.exp(data * data * -0.5) * (1 / math.sqrt(2 * math.pi))
-            return g * ((F.erf(data * math.sqrt(0.5)) + 1) * 0.5 + data * density)
-        if a.act_type == "leaky":
-            return g * (positive + (1 - positive) * a.slope)
+    def grad(a, F, g, data, gamma, mask, specs):
+        g = g[0]
+        if a.act_type in _ROWS:
+            return F._leaky_grad(g, data, act_type=a.act_type, slope=a.slope)
+        positive = data > 0
         if a.act_type == "rrelu":
             return g * (positive + (1 - positive) * mask)
-        if a.act_type in ("elu", "selu"):
-            scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
-            return g * (positive * scale + (1 - positive) * (out + scale * slope))
         shape = _per_channel(specs[1].shape[0], len(specs[0].shape))
         slopes = F.broadcast_mul(1 - positive, F.Reshape(gamma, shape=shape))
         spread = g * (1 - positive) * data
@@ -154,3 +149,58 @@ class LeakyReLU:
                 slopes = mask
             out = xp.where(data > 0, data, slopes * data)
         return out.astype(data.dtype), mask.astype(data.dtype)
+
+
+def _density(xp, x):
+    """The normal distribution's density."""
+    return xp.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+def _grad_kernel(curved):
+    """The kernel of gelu's gradient (`curved`), or of those of the kinds with a slope."""
+    forward = _row_kernel(curved)
+    return native(
+        lambda a, ins, outs: f"{forward.name(a, ins, outs)}_grad", forward.struct, forward.params,
+        when=forward.when, inplace=True, pointwise=forward.pointwise if curved else False,
+    )  # fmt: skip
+
+
+@op("_leaky_grad", inputs="grad data")
+class _LeakyGrad:
+    """The gradient of LeakyReLU with a fixed slope: the head gradient times the slope at the data.
+
+    Shapes: grad, data and out are alike.
+    """
+
+    act_type: Enum("elu", "gelu", "leaky", "selu")
+    slope: Float = 0.25
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (-2.0, 2.0)
+    kernels = (_grad_kernel(curved=True), _grad_kernel(curved=False))
+
+    def samples():
+        for act_type in _ROWS:
+            yield sample((3, 7), (3, 7), act_type=act_type, slope=0.6)
+
+    def infer(a, grad, data):
+        dtype = same_dtype((grad, data), ("grad", "data"))
+        return Spec(data.shape if data.shape is not None else grad.shape, dtype)
+
+    def grad(a, F, g, grad, data):
+        by_grad = F._leaky_grad(g, data, act_type=a.act_type, slope=a.slope)
+        if a.act_type == "leaky":
+            return by_grad, F.zeros_like(data)
+        if a.act_type == "gelu":
+            return by_grad, g * grad * _density(F, data) * (2 - data * data)
+        scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+        return by_grad, g * grad * (data <= 0) * F.exp(data) * (scale * slope)
+
+    def ref(a, xp, grad, data):
+        if a.act_type == "gelu":
+            area = (1 + _erf(xp, data * math.sqrt(0.5))) * 0.5
+            return grad * (area + data * _density(xp, data))
+        if a.act_type == "leaky":
+            return grad * xp.where(data > 0, 1, a.slope).astype(data.dtype)
+        scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
+        return grad * scale * xp.where(data > 0, 1, slope * xp.exp(xp.minimum(data, 0)))
