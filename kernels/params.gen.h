@@ -36,6 +36,13 @@ typedef struct {
   int64_t inner;
 } mx_arg_params;
 
+/* an array (outer, channels, inner) with a slope for each channel */
+typedef struct {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+} mx_prelu_params;
+
 /* softmax of scale * data along a dimension, or its gradient times scale */
 typedef struct {
   int64_t outer;

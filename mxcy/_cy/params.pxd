@@ -25,6 +25,11 @@ cdef extern from "params.gen.h" nogil:
         int64_t outer
         int64_t extent
         int64_t inner
+    # an array (outer, channels, inner) with a slope for each channel
+    ctypedef struct mx_prelu_params:
+        int64_t outer
+        int64_t channels
+        int64_t inner
     # softmax of scale * data along a dimension, or its gradient times scale
     ctypedef struct mx_softmax_params:
         int64_t outer

@@ -6,7 +6,7 @@ from mxcy.ops.attrs import Enum, Float
 from mxcy.ops.elemwise import by_element
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_data, require, same_dtype
-from mxcy.ops.params import SCALAR2
+from mxcy.ops.params import PRELU, SCALAR2
 from mxcy.ops.random import generator
 from mxcy.ops.record import native, op, sample
 
@@ -44,6 +44,28 @@ def _row_kernel(curved):
         inplace=True,
         pointwise=applies,
     )
+
+
+def _channel_kernel(name, first):
+    """A kernel of slopes of channels; its inputs from number `first` on are data and gamma."""
+
+    def params(a, ins, outs):
+        shape, gamma = ins[first].shape, ins[first + 1].shape
+        if gamma[0] == 1:
+            return {"outer": shape[0], "channels": 1, "inner": math.prod(shape[1:])}
+        if len(shape) == 1:
+            return {"outer": 1, "channels": shape[0], "inner": 1}
+        return {"outer": shape[0], "channels": shape[1], "inner": math.prod(shape[2:])}
+
+    def when(a, ins, outs):
+        if getattr(a, "act_type", "prelu") != "prelu":
+            return "the slope is a number"
+        data, gamma = ins[first : first + 2]
+        if 0 in data.shape or not data.shape:
+            return "no elements along a dimension"
+        return None if data.dtype == gamma.dtype else "the types differ"
+
+    return native(name, struct=PRELU, params=params, when=when)
 
 
 @op(
@@ -86,7 +108,7 @@ class LeakyReLU:
         return (*found[a.act_type], 0.0) if a.act_type in found else None
 
     domain = (-2.0, 2.0)
-    kernels = (_row_kernel(curved=True), _row_kernel(curved=False))
+    kernels = (_row_kernel(curved=True), _row_kernel(curved=False), _channel_kernel("prelu", 0))
     samples = (
         sample((3, 4), act_type="leaky", slope=0.1),
         sample((2, 3, 4), (3,), act_type="prelu"),
@@ -117,19 +139,14 @@ class LeakyReLU:
 
     infer_back = back_data
 
-    def grad(a, F, g, data, gamma, mask, specs):
+    def grad(a, F, g, data, gamma, mask):
         g = g[0]
         if a.act_type in _ROWS:
             return F._leaky_grad(g, data, act_type=a.act_type, slope=a.slope)
-        positive = data > 0
         if a.act_type == "rrelu":
+            positive = data > 0
             return g * (positive + (1 - positive) * mask)
-        shape = _per_channel(specs[1].shape[0], len(specs[0].shape))
-        slopes = F.broadcast_mul(1 - positive, F.Reshape(gamma, shape=shape))
-        spread = g * (1 - positive) * data
-        kept = [i for i, extent in enumerate(shape) if extent != 1]
-        by_gamma = F.sum(spread, axis=kept[0], exclude=True) if kept else F.sum(spread)
-        return g * (positive + slopes), by_gamma
+        return F._prelu_grad(g, data, gamma)
 
     def ref(a, xp, data, gamma=None):
         mask = xp.zeros(0, data.dtype)
@@ -204,3 +221,41 @@ class _LeakyGrad:
             return grad * xp.where(data > 0, 1, a.slope).astype(data.dtype)
         scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
         return grad * scale * xp.where(data > 0, 1, slope * xp.exp(xp.minimum(data, 0)))
+
+
+@op("_prelu_grad", inputs="grad data gamma", outputs="data_grad gamma_grad")
+class _PreluGrad:
+    """The gradients of prelu's data and slopes.
+
+    Shapes: grad, data and the first output are alike; gamma and the second (channels,) or (1,).
+    """
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (-2.0, 2.0)
+    kernels = (_channel_kernel("prelu_grad", 1),)
+    samples = (
+        sample((2, 3, 4), (2, 3, 4), (3,)),
+        sample((2, 3, 4), (2, 3, 4), (1,)),
+        sample((5, 9), (5, 9), (9,)),
+        sample((5,), (5,), (5,)),
+    )
+
+    def infer(a, grad, data, gamma):
+        return Spec(data.shape, data.dtype), Spec(gamma.shape, gamma.dtype)
+
+    def grad(a, F, g, grad, data, gamma, specs):
+        by_data, by_gamma = g
+        shape = _per_channel(specs[2].shape[0], len(specs[1].shape))
+        below = data <= 0
+        by_slope = F.broadcast_mul(below, F.Reshape(by_gamma, shape=shape))
+        from_data, _ = F._prelu_grad(by_data, data, gamma)
+        # With -1 for the data on the negative side the kernel sums up what is there, negated.
+        _, summed = F._prelu_grad(by_data * grad, -below, gamma)
+        return from_data + by_slope * data, by_slope * grad, -summed
+
+    def ref(a, xp, grad, data, gamma):
+        shape = _per_channel(gamma.size, data.ndim)
+        negative = (data <= 0).astype(data.dtype)
+        by_data = grad * (1 - negative + negative * gamma.reshape(shape))
+        axes = tuple(i for i, extent in enumerate(shape) if extent == 1)
+        return by_data, (grad * negative * data).sum(axes).reshape(gamma.shape)

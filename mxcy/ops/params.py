@@ -104,6 +104,10 @@ ARG = Params(
     extent="i64",
     inner="i64",
 )
+PRELU = Params(
+    "prelu", "an array (outer, channels, inner) with a slope for each channel",
+    outer="i64", channels="i64", inner="i64",
+)  # fmt: skip
 SOFTMAX = Params(
     "softmax",
     "softmax of scale * data along a dimension, or its gradient times scale",
