@@ -297,7 +297,7 @@ unary(
     "digamma",
     "The logarithmic derivative of the gamma function.",
     by_element(_digamma),
-    None,
+    lambda a, F, g, x: g * F._trigamma(x),
     (0.5, 5),
     ("_npx_digamma",),
     tol=4,
