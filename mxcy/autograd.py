@@ -299,7 +299,8 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
 
     Returns
     -------
-    NDArray or list of NDArray, as `variables`
+    list of NDArray
+        One for each variable, also when there is only one.
     """
     heads, listed = _listed(heads), _listed(variables)
     head_grads = [None] * len(heads) if head_grads is None else _listed(head_grads)
@@ -318,7 +319,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             raise MXNetError(
                 f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
             )
-    return found if isinstance(variables, (list, tuple)) else found[0]
+    return found
 
 
 def get_symbol(x):

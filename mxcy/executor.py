@@ -2,23 +2,21 @@
 
 import numpy as np
 
-from mxcy import dtypes
 from mxcy import ndarray as nd
 from mxcy.api_calls import api_call
 from mxcy.base import MXNetError
-from mxcy.context import Context, current_context
+from mxcy.context import Context
 from mxcy.custom.objects import share
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
-from mxcy.graph.infer import infer, infer_partial
+from mxcy.graph.infer import infer
 from mxcy.graph.report import summary
 from mxcy.ndarray import NDArray
 from mxcy.ops.infer import Spec
 from mxcy.planned import Planned, training_graph
-from mxcy.symbol.inference import known_specs
 
-__all__ = ["Executor", "bind", "simple_bind"]
+__all__ = ["Executor", "requests_of", "resized"]
 
 _REQUESTS = ("null", "write", "add")
 
@@ -39,20 +37,22 @@ class Executor:
         self._output_names = symbol.list_outputs()
         self._arg_arrays = _listed(args, self._arg_names, "args")
         self._aux_arrays = _listed(aux_states or [], self._aux_names, "aux_states")
-        self._requests = _requests(grad_req, self._arg_names)
+        self._requests = requests_of(grad_req, self._arg_names)
         self._grad_arrays = _gradients(args_grad, self._arg_names, self._requests)
         for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
             if gradient is None:
                 self._requests[name] = "null"
-        self._plans: dict = {}
+        self._plans: dict = {}  # by training mode, and whether the backward pass is planned too
         self._objects: dict = {}  # of users' operators
         self._monitor, self._monitor_inputs = None, False
         self._arena = self._ran = None
+        self._mode = self._spent = False  # of the last forward pass; whether backward followed it
+        self._slopes_of_predictions = False  # whether that ever happened in prediction mode
         self._known = {
             name: Spec(array.shape, array.dtype_code)
             for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
         }
-        planned = self._planned(False)
+        planned = self._planned(False, False)
         self.outputs = planned.new_outputs(len(self._output_names))
 
     # --- arrays in the order of the symbol's lists, and by name ---
@@ -99,7 +99,7 @@ class Executor:
         Parameters
         ----------
         is_train : bool
-            Whether operators run in training mode and `backward` will follow.
+            Whether operators run in training mode.
         **kwargs : NDArray or array_like
             New values of arguments, by name.
 
@@ -116,11 +116,8 @@ class Executor:
         """
         if kwargs:
             self._take(kwargs)
-        planned = self._planned(bool(is_train))
-        arrays = self._bases(planned)
-        if self._arena is None or self._arena[0] is not planned:
-            self._arena = (planned, planned.new_arena())
-        self._ran = planned, arrays
+        self._mode = bool(is_train)
+        planned, arrays = self._prepare(self._mode or self._slopes_of_predictions)
         if self._monitor is None:
             planned.forward(arrays, self._arena[1])
         else:
@@ -129,9 +126,21 @@ class Executor:
             output.touch()
         return self.outputs
 
+    def _prepare(self, differentiable):
+        """The plan of a pass, its arrays, and memory that fits it."""
+        planned = self._planned(self._mode, differentiable)
+        arrays = self._bases(planned)
+        if self._arena is None or self._arena[0] is not planned:
+            self._arena = (planned, planned.new_arena())
+        self._ran, self._spent = (planned, arrays), not differentiable
+        return planned, arrays
+
     @api_call("MXExecutorBackwardEx")
     def backward(self, out_grads=None, is_train=True):
-        """Compute the gradients of the arguments, after ``forward(is_train=True)``.
+        """Compute the gradients of the arguments, after `forward`.
+
+        After ``forward(is_train=True)`` this costs the backward pass alone. A second `backward`, or
+        the first one after a forward pass in prediction mode, repeats the forward pass.
 
         Parameters
         ----------
@@ -143,23 +152,36 @@ class Executor:
         Raises
         ------
         MXNetError
-            When no forward pass in training mode came before, or the gradients do not fit.
+            When no forward pass came before, or the gradients do not fit.
         """
-        if self._ran is None or self._ran[0] is not self._plans.get(True):
-            raise MXNetError("backward: call forward(is_train=True) first")
-        planned, arrays = self._ran
         if not self._wanted():
             return
+        if self._ran is None:
+            raise MXNetError("backward: call forward first")
         heads = self._heads(out_grads)
+        if self._spent:
+            self._repeat()
+        planned, arrays = self._ran
         slots = {name: slot for slot, name in enumerate(planned.variables)}
         for position, head in enumerate(heads):
             slot = slots.get(f"{HEAD}{position}")
             if slot is not None:
                 arrays[slot] = head
         planned.backward(arrays, self._arena[1])
+        self._spent = True
         for array in self.grad_arrays:
             if array is not None:
                 array.touch()
+
+    def _repeat(self):
+        """Run the forward pass again for a backward pass; states change once, not twice."""
+        if not self._mode:
+            self._slopes_of_predictions = True
+        states = [array.copy() for array in self.aux_arrays]
+        planned, arrays = self._prepare(True)
+        planned.forward(arrays, self._arena[1])
+        for array, state in zip(self.aux_arrays, states, strict=True):
+            array[:] = state
 
     def _heads(self, out_grads):
         if isinstance(out_grads, NDArray):
@@ -200,17 +222,19 @@ class Executor:
     def _wanted(self):
         return [name for name in self._arg_names if self._requests[name] != "null"]
 
-    def _planned(self, training):
-        """The plan of a mode, made at its first use."""
-        found = self._plans.get(training)
+    def _planned(self, training, differentiable):
+        """The plan of a mode, with or without the backward pass, made at its first use."""
+        found = self._plans.get((training, differentiable))
         if found is None:
             graph = infer(from_entries(self._symbol._entries, training), self._known)
-            wanted = self._wanted() if training else []
+            wanted = self._wanted() if differentiable else []
             if wanted:
                 graph = training_graph(graph, wanted)
                 adding = [name for name in wanted if self._requests[name] == "add"]
                 graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
-            found = self._plans[training] = Planned(graph, self._ctx, self._monitor is None)
+            found = self._plans[training, differentiable] = Planned(
+                graph, self._ctx, self._monitor is None
+            )
             share(found.plan.steps, self._objects)
         return found
 
@@ -316,28 +340,28 @@ class Executor:
                     "the network. If this is intended, set partial_shaping=True to suppress this "
                     "warning."
                 )
-            arguments.append(_resized(array, shape, name, allow_up_sizing))
+            arguments.append(resized(array, shape, name, allow_up_sizing))
             gradients.append(
-                None if gradient is None else _resized(gradient, shape, name, allow_up_sizing)
+                None if gradient is None else resized(gradient, shape, name, allow_up_sizing)
             )
         states = []
         for name, shape, array in zip(self._aux_names, aux_shapes, self.aux_arrays, strict=True):
             if not partial_shaping and shape != array.shape:
                 raise ValueError(f"Shape of unspecified array aux:{name} changed.")
-            states.append(_resized(array, shape, name, allow_up_sizing))
+            states.append(resized(array, shape, name, allow_up_sizing))
         return Executor(self._symbol, self._ctx, arguments, gradients, self._requests, states)
 
     def plan(self, is_train=False):
         """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
-        return self._planned(is_train).plan
+        return self._planned(is_train, is_train).plan
 
     def describe(self, is_train=False):
         """What became of the graph in a mode: a dict, see `mxcy.graph.report.describe`."""
-        return self._planned(is_train).describe()
+        return self._planned(is_train, is_train).describe()
 
     def debug_str(self):
         """Text about the graph as it runs in prediction mode, step by step."""
-        planned = self._planned(False)
+        planned = self._planned(False, False)
         lines = [f"Symbol Outputs: {', '.join(self._output_names)}"]
         lines += [
             f"{step.name}: {step.call.op.name} by {step.call.kernel or 'ref'} -> "
@@ -387,7 +411,7 @@ def _listed(arrays, names, what):
     return arrays
 
 
-def _requests(grad_req, names):
+def requests_of(grad_req, names):
     """{argument: request} of a request, a list or a dict of them."""
     if isinstance(grad_req, str):
         found = dict.fromkeys(names, grad_req)
@@ -428,7 +452,7 @@ def _by_name(names, arrays, what):
     return found
 
 
-def _resized(array, shape, name, may_grow):
+def resized(array, shape, name, may_grow):
     """The array itself, a part of its memory, or a larger one."""
     if array.shape == tuple(shape):
         return array
@@ -442,92 +466,3 @@ def _resized(array, shape, name, may_grow):
             "allow_up_sizing=True to enable allocation of new arrays."
         )
     return nd.empty(shape, ctx=array.context, dtype=array.dtype)
-
-
-def bind(
-    symbol, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None,
-    shared_exec=None,
-):  # fmt: skip
-    """Bind a symbol to arrays; see `Symbol.bind`.
-
-    Operations run where their arrays are, so that `group2ctx` places nothing; executors share
-    arrays, not the memory between, so that `shared_exec` is not needed.
-    """
-    return Executor(symbol, ctx, args, args_grad, grad_req, aux_states)
-
-
-def simple_bind(
-    symbol, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None,
-    shared_arg_names=None, shared_exec=None, shared_buffer=None, shapes=None,
-):  # fmt: skip
-    """Bind a symbol to new arrays of inferred shapes; see `Symbol.simple_bind`.
-
-    Raises
-    ------
-    MXNetError
-        When shapes or types cannot be inferred.
-    """
-    ctx = Context(ctx) if ctx is not None else current_context()
-    specs = _inferred(symbol, _given(shapes or {}, type_dict or {}))
-    arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
-    requests = _requests(grad_req, arguments)
-    shared = set(shared_arg_names or ())
-    buffers = shared_buffer if shared_buffer is not None else {}
-
-    def array(name, kept, spec):
-        """The other executor's array, a part of a shared buffer, or a new array of zeros."""
-        if kept is not None and kept.shape == spec.shape and kept.dtype_code == spec.dtype:
-            return kept
-        found = buffers.get(name)
-        if found is None or found.dtype_code != spec.dtype or found.size < spec.size:
-            found = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
-            if shared_buffer is not None:
-                buffers[name] = found
-        return _resized(found, spec.shape, name, True)
-
-    def of(executor, kind, name):
-        return None if executor is None else getattr(executor, kind).get(name)
-
-    args, gradients = [], []
-    for name in arguments:
-        source = shared_exec if shared_arg_names is None or name in shared else None
-        args.append(array(name, of(source, "arg_dict", name), specs[name]))
-        if requests[name] == "null":
-            gradients.append(None)
-        else:
-            kept = of(source, "grad_dict", name)
-            gradients.append(array(f"{name}_grad", kept, specs[name]))
-    auxiliary = [array(name, of(shared_exec, "aux_dict", name), specs[name]) for name in states]
-    return Executor(symbol, ctx, args, gradients, requests, auxiliary)
-
-
-def _given(shapes, types):
-    """{variable: Spec} of what the caller says; 0 stands for an unknown extent."""
-    known = {}
-    for name, shape in shapes.items():
-        known[name] = Spec(tuple(-1 if n in (0, None) else int(n) for n in shape))
-    for name, dtype in types.items():
-        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
-    return known
-
-
-def _inferred(symbol, given):
-    """{variable: complete Spec}; variables of unknown dtype become float32."""
-    names = symbol.list_inputs()
-    for name in given:
-        if name not in names:
-            raise MXNetError(f"simple_bind: {name} is no argument, known are {', '.join(names)}")
-    graph = from_entries(symbol._entries)
-    known = known_specs(symbol, given)
-    for _ in range(2):
-        found = infer_partial(graph, known)
-        specs = {graph.nodes[n].name: found[n][0] for n in graph.variables()}
-        untyped = [name for name, spec in specs.items() if spec.dtype is None]
-        for name in untyped:
-            known[name] = Spec(specs[name].shape, dtypes.code_of("float32"))
-        if not untyped:
-            break
-    lacking = [name for name, spec in specs.items() if not spec.known]
-    if lacking:
-        raise MXNetError(f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred")
-    return specs

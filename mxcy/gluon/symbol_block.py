@@ -60,6 +60,10 @@ class SymbolBlock(HybridBlock):
         self._trace = Trace(self._symbol, self._form, self._names, own)
         self._traced = None
 
+    def __repr__(self):
+        kinds = f"{len(self._names)} -> {len(self._symbol.list_outputs())}"
+        return f"{type(self).__name__}(\n{self._symbol!r} : {kinds}\n)"
+
     @staticmethod
     def imports(
         symbol_file, input_names, param_file=None, ctx=None, allow_missing=False, ignore_extra=False

@@ -38,7 +38,7 @@ def bind(
     -------
     Executor
     """
-    from mxcy.executor import bind as make
+    from mxcy.binding import bind as make
 
     return make(self, ctx, args, args_grad, grad_req, aux_states)
 
@@ -74,7 +74,7 @@ def simple_bind(
     -------
     Executor
     """
-    from mxcy.executor import simple_bind as make
+    from mxcy.binding import simple_bind as make
 
     return make(
         self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,

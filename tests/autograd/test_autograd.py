@@ -141,6 +141,17 @@ def test_grad_returns_gradients_of_variables_and_intermediates():
     assert x.grad.asscalar() == 0  # the variable's own gradient is untouched
 
 
+def test_grad_of_one_variable_is_a_list_too():
+    x = variable([2.0])
+    with autograd.record():
+        y = x * x
+        slope = autograd.grad(y, x, create_graph=True, retain_graph=True)
+        assert isinstance(slope, list) and len(slope) == 1
+        total = slope[0].sum()
+    total.backward()
+    assert x.grad.asscalar() == 2
+
+
 def test_grad_of_an_unrelated_variable_is_an_error():
     x, other = variable([2.0]), variable([1.0])
     with autograd.record():

@@ -209,6 +209,14 @@ def test_symbol_block_has_states_after_its_other_parameters():
     assert names[-4:] == [f"b{i}_moving_{what}" for i in (0, 1) for what in ("mean", "var")]
 
 
+def test_repr_of_symbol_blocks():
+    data = mx.sym.var("data")
+    one, two = data * 2, data + 1
+    assert repr(gluon.SymbolBlock(one, data)) == f"SymbolBlock(\n{one!r} : 1 -> 1\n)"
+    both = repr(gluon.SymbolBlock([one, two], [data]))
+    assert both == f"SymbolBlock(\n{mx.sym.Group([one, two])!r} : 1 -> 2\n)"
+
+
 def test_a_block_called_with_a_symbol_gives_a_symbol():
     net = nn.Dense(3, prefix="d_")
     out = net(mx.sym.var("x"))

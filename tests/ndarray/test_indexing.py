@@ -207,7 +207,7 @@ def test_second_derivatives_pass_through_indexing():
     x.attach_grad()
     with autograd.record():
         y = x[1:4] ** 3
-        first = autograd.grad(y, x, create_graph=True)
+        (first,) = autograd.grad(y, x, create_graph=True)
     first.backward()
     assert x.grad.asnumpy().tolist() == [0, 6, 12, 18, 0]
 

@@ -73,7 +73,7 @@ def gradient(operator, x, create_graph=False):
     with autograd.record():
         y = operator(x)
         total = (y * y).sum()
-        return autograd.grad(total, x, create_graph=create_graph)
+        return autograd.grad(total, x, create_graph=create_graph)[0]
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -87,5 +87,5 @@ def test_second_derivative(name):
     with autograd.record():
         first = gradient(operator, x, create_graph=True)
         product = (first * v).sum()
-    found = autograd.grad(product, x)
+    (found,) = autograd.grad(product, x)
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
