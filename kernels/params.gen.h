@@ -318,7 +318,8 @@ typedef struct {
 } mx_fused_dense_params;
 
 /* a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
- * tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped */
+ * tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves:
+ * whether what the gradient needs is an output */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -329,6 +330,7 @@ typedef struct {
   int32_t mode;
   int32_t gates;
   int32_t extra;
+  int32_t saves;
   double drop;
 } mx_rnn_params;
 

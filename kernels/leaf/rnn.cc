@@ -1,6 +1,6 @@
-// "rnn": layers of recurrent cells over sequences, saving what "rnn_grad" needs. The input's
-// products of all steps are one matrix product; the hidden state's are done step by step with
-// weights that were packed once.
+// "rnn": layers of recurrent cells over sequences, saving what "rnn_grad" needs in training. The
+// input's products of all steps are one matrix product; the hidden state's are done step by step
+// with weights that were packed once.
 #include "rnn.h"
 
 #include "core/dropout.h"
@@ -28,13 +28,14 @@ class Room {
 
 template <class T>
 struct ForwardRoom {
-  T *own, *panels, *bias, *below;
+  T *own, *panels, *bias, *below, *saved;
 
   ForwardRoom(const RnnShape& s, Room<T>& room)
       : own(room.take(s.mode == kGru ? s.batch * s.rows : 0)),
         panels(room.take(Panels<T>::size(s.rows, s.hidden))),
         bias(room.take(s.rows)),
-        below(room.take(s.drops ? s.points() * s.wide : 0)) {}
+        below(room.take(s.drops ? s.points() * s.wide : 0)),
+        saved(room.take(s.saves ? 0 : s.saved_size())) {}
 };
 
 template <class T>
@@ -128,7 +129,7 @@ int rnn(const mx_call* call) {
   const T *states = data<T>(call->in[2]), *cells = lstm ? data<T>(call->in[3]) : nullptr;
   T *last = data<T>(call->out[0]), *last_states = data<T>(call->out[1]);
   T* last_cells = lstm ? data<T>(call->out[2]) : nullptr;
-  T* saved = data<T>(call->out[call->nout - 1]);
+  T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : room.saved;
   const int64_t state_size = s.batch * s.hidden;
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     const bool top = layer == s.layers - 1;

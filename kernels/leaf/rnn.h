@@ -12,7 +12,7 @@ struct RnnShape {
   int64_t rows;  // of a direction's weights: all gates
   int64_t wide;  // what a layer puts out at a step: all directions
   int mode;
-  bool extra, drops;
+  bool extra, drops, saves;
 
   explicit RnnShape(const mx_rnn_params& p)
       : steps(p.steps),
@@ -25,7 +25,8 @@ struct RnnShape {
         wide(p.directions * p.hidden),
         mode(p.mode),
         extra(p.extra != 0),
-        drops(p.drop > 0) {}
+        drops(p.drop > 0),
+        saves(p.saves != 0) {}
 
   int64_t points() const { return steps * batch; }
   int64_t source(int64_t layer) const { return layer ? wide : inputs; }
@@ -49,6 +50,7 @@ struct RnnShape {
   }
   int64_t out_at(int64_t layer) const { return part_at(layer, directions); }
   int64_t mask_at(int64_t layer) const { return out_at(layer) + points() * wide; }
+  int64_t saved_size() const { return out_at(layers - 1); }
 
   // The i-th step of a direction, and the step before it in time.
   int64_t step(int64_t direction, int64_t i) const { return direction ? steps - 1 - i : i; }

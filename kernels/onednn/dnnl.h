@@ -37,6 +37,7 @@ constexpr int kCpu = 1, kInOrder = 1, kUserScratchpad = 1, kTagAny = 1;
 enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4 };
 enum Propagation { kTraining = 64, kInference = 96, kBackward = 128, kBackwardData = 160 };
 enum NormFlags { kGlobalStatistics = 1, kUseScale = 2, kUseShift = 4 };
+enum Direction { kForwards = 1, kBothConcatenated = 3 };
 enum Query {
   kQueryInputs = 3,
   kQueryImplementation = 8,
@@ -79,8 +80,12 @@ enum Algorithm {
 enum ArgumentIndex {
   kSrc = 1,
   kSrc1 = 2,
+  kSrc2 = 3,
   kDst = 17,
+  kDst1 = 18,
+  kDst2 = 19,
   kWeights = 33,
+  kWeights1 = 34,
   kBias = 41,
   kMean = 49,
   kVariance = 50,
@@ -173,6 +178,17 @@ enum ArgumentIndex {
     (dnnl_primitive_desc**, dnnl_engine*, Md dst, int count, int axis, const Md* src, AttrOf))    \
   F(sum_primitive_desc_create, (dnnl_primitive_desc**, dnnl_engine*, Md dst, int count,           \
                                 const float* scales, const Md* src, AttrOf))                      \
+  F(vanilla_rnn_forward_primitive_desc_create,                                                    \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int activation, int direction, Md src, \
+     Md state, Md weights, Md own_weights, Md bias, Md dst, Md last_state, unsigned flags,        \
+     float alpha, float beta, AttrOf))                                                            \
+  F(lstm_forward_primitive_desc_create,                                                           \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int direction, Md src, Md state,       \
+     Md cell, Md weights, Md own_weights, Md peepholes, Md projection, Md bias, Md dst,           \
+     Md last_state, Md last_cell, unsigned flags, AttrOf))                                        \
+  F(lbr_gru_forward_primitive_desc_create,                                                        \
+    (dnnl_primitive_desc**, dnnl_engine*, int propagation, int direction, Md src, Md state,       \
+     Md weights, Md own_weights, Md bias, Md dst, Md last_state, unsigned flags, AttrOf))         \
   F(eltwise_forward_primitive_desc_create,                                                        \
     (dnnl_primitive_desc**, dnnl_engine*, int propagation, int algorithm, Md src, Md dst,         \
      float alpha, float beta, AttrOf))                                                            \

@@ -12,6 +12,7 @@ void register_norm();
 void register_softmax();
 void register_product();
 void register_elementwise();
+void register_rnn();
 
 }  // namespace onednn
 }  // namespace mx

@@ -100,6 +100,7 @@ const Library* open(const char* path) {
     register_softmax();
     register_product();
     register_elementwise();
+    register_rnn();
   }
   return found;
 }

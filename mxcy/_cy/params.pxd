@@ -245,7 +245,8 @@ cdef extern from "params.gen.h" nogil:
         double alpha
         double beta
     # a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
-    # tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped
+    # tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves:
+    # whether what the gradient needs is an output
     ctypedef struct mx_rnn_params:
         int64_t steps
         int64_t batch
@@ -256,6 +257,7 @@ cdef extern from "params.gen.h" nogil:
         int32_t mode
         int32_t gates
         int32_t extra
+        int32_t saves
         double drop
     # elements ordered along a dimension; values, indices and mask are output numbers or -1
     ctypedef struct mx_order_params:

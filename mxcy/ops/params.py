@@ -275,9 +275,10 @@ FUSED_DENSE = Params(
 RNN = Params(
     "rnn",
     "a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and"
-    " tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped",
+    " tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves: whether"
+    " what the gradient needs is an output",
     steps="i64", batch="i64", inputs="i64", hidden="i64", layers="i64", directions="i64",
-    mode="i32", gates="i32", extra="i32", drop="f64",
+    mode="i32", gates="i32", extra="i32", saves="i32", drop="f64",
 )  # fmt: skip
 ORDER = Params(
     "order",

@@ -6,6 +6,7 @@ Sak et al. (2014); GRU after Cho et al. (2014), the reset gate applied after the
 
 import numpy as np
 
+from mxcy import env
 from mxcy.ops.attrs import Bool, DoubleOrNone, Enum, Field, Float, IntOrNone, UInt
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
@@ -62,6 +63,11 @@ def _drops(a):
     return a.train and a.p > 0 and a.num_layers > 1
 
 
+def _saves(a):
+    """Whether what the gradient needs is put out: always, but for operator RNN in prediction."""
+    return "dropped" in a.__dict__ or a.train
+
+
 def _net(a, data):
     return Net(a, a.dropped if "dropped" in a.__dict__ else _drops(a), *data.shape)
 
@@ -71,7 +77,8 @@ def _struct(a, ins, outs):
     return {
         "mode": net.cell.number, "gates": net.cell.gates, "extra": net.cell.has_extra,
         "steps": net.steps, "batch": net.batch, "inputs": net.inputs, "hidden": net.hidden,
-        "layers": net.layers, "directions": net.directions, "drop": a.p if net.drops else 0.0,
+        "layers": net.layers, "directions": net.directions, "saves": _saves(a),
+        "drop": a.p if net.drops else 0.0,
     }  # fmt: skip
 
 
@@ -79,6 +86,19 @@ def _refusal(a, ins, outs):
     if a.projection_size or a.use_sequence_length or a.lstm_state_clip_min is not None:
         return "projection, lengths and clipping are the reference's"
     return None if ins[0].size else "there is no data"
+
+
+def _not_onednn(a, ins, outs):
+    if _saves(a):
+        return "oneDNN saves nothing for the gradient"
+    if not env.get("MXNET_USE_ONEDNN_RNN"):
+        return "MXNET_USE_ONEDNN_RNN=0"
+    steps, batch, _ = ins[0].shape
+    # As measured: its steps gain on many rows, and its weights have to be put in order first.
+    gated = a.mode in ("lstm", "gru")
+    if not gated or a.bidirectional or batch < 64 or steps < 8 or a.state_size > 256:
+        return "no gated layers of one direction and up to 256 units on a batch of 64 or more"
+    return _refusal(a, ins, outs)
 
 
 def _work(a, ins, outs):
@@ -94,10 +114,28 @@ def _mask(a, xp, dtype):
 
 
 def _infer_saved(a, data):
-    """The Spec of what the gradient needs."""
+    """The Spec of what is saved for the gradient."""
+    if not _saves(a):
+        return Spec((0,), data.dtype)
     if not data.known:
         return Spec((-1,), data.dtype)
     return Spec((sum(Spec(s, None).size for s in _net(a, data).saved_shapes()),), data.dtype)
+
+
+def _forward_ref(a, xp, data, parameters, *rest):
+    given = _given(_names(a)[2:], rest)
+    net = _net(a, data)
+    out, state, cell, saved = forward(
+        net, xp, _mask(a, xp, data.dtype), data, parameters, given["state"],
+        given.get("state_cell"), _lengths(given),
+    )  # fmt: skip
+    empty = xp.zeros((0,), data.dtype)
+    parts = saved if _saves(a) else ()
+    flat = xp.concatenate([empty, *(part.reshape(-1) for part in parts)])
+    return (out, state, flat) if cell is None else (out, state, cell, flat)
+
+
+_KERNELS = (native("rnn", struct=STRUCT, params=_struct, when=_refusal, work=_work, asks=True),)
 
 
 def _split(net, saved):
@@ -203,26 +241,39 @@ class RNN:
 
     def grad(a, F, g, inputs, outs):
         states = _states(a)
+        values = {name: getattr(a, name) for name in RNN.schema.names}
+        if not _saves(a):
+            outs = F._rnn_saving(*inputs, **values)
         upstream = [
             F.zeros_like(out) if d is None else d
             for d, out in zip(g[: 1 + len(states)], outs, strict=False)
         ]
-        values = {name: getattr(a, name) for name in RNN.schema.names}
         found = F._rnn_grad(*inputs, outs[0], outs[-1], *upstream, **values, dropped=_drops(a))
         return (*found, None) if a.use_sequence_length else tuple(found)
 
     def ref(a, xp, data, parameters, *rest):
-        given = _given(_names(a)[2:], rest)
-        net = _net(a, data)
-        out, state, cell, saved = forward(
-            net, xp, _mask(a, xp, data.dtype), data, parameters, given["state"],
-            given.get("state_cell"), _lengths(given),
-        )  # fmt: skip
-        empty = xp.zeros((0,), data.dtype)
-        flat = xp.concatenate([empty, *(part.reshape(-1) for part in saved)])
-        return (out, state, flat) if cell is None else (out, state, cell, flat)
+        return _forward_ref(a, xp, data, parameters, *rest)
 
-    kernels = (native("rnn", struct=STRUCT, params=_struct, when=_refusal, work=_work, asks=True),)
+    kernels = (
+        native(
+            "rnn_onednn", struct=STRUCT, params=_struct, when=_not_onednn, work=_work, asks=True
+        ),
+        *_KERNELS,
+    )
+
+
+register(
+    "_rnn_saving",
+    doc="""Operator RNN in prediction, which also saves what its gradient needs.""",
+    inputs="data parameters state state_cell? sequence_length?",
+    outputs=lambda a: ("output", *_states(a), "saved"),
+    fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
+    arguments=_names,
+    infer=lambda a, *ins: RNN.infer(a, ins),
+    ref=_forward_ref,
+    kernels=_KERNELS,
+    samples=_samples,
+)
 
 
 def _grad_names(a):

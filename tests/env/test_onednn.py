@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 from mxcy import onednn
@@ -121,3 +122,35 @@ def test_onednn_debug():
     assert compared > 3
     nothing, same = python(_MANY).value
     assert nothing == 0 and total == pytest.approx(same, rel=1e-6)
+
+
+_RECURRENT = """
+import json, numpy as np, mxcy as mx
+from mxcy import autograd
+draw = np.random.default_rng(3).uniform
+size = 4 * 24 * (16 + 24 + 2)
+data, state, cell = (mx.nd.array(draw(-1, 1, shape)) for shape in
+                     ((9, 64, 16), (1, 64, 24), (1, 64, 24)))
+weights = mx.nd.array(draw(-0.3, 0.3, size))
+weights.attach_grad()
+def run():
+    return mx.nd.RNN(data, weights, state, cell, state_size=24, num_layers=1, mode="lstm")
+out = run().asnumpy()
+with autograd.record(train_mode=False):
+    loss = (run() * run()).sum()
+loss.backward()
+print(json.dumps([out.ravel().tolist(), weights.grad.asnumpy().tolist()]))
+"""
+
+
+@pytest.mark.parametrize("name", ["MXNET_USE_ONEDNN_RNN", "MXNET_USE_MKLDNN_RNN"])
+def test_use_onednn_rnn(name):
+    """Prediction runs oneDNN's layers unless told not to; outputs and gradients are the same."""
+    results = []
+    for value, kernel in (("1", "rnn_onednn"), ("0", "rnn")):
+        done = python(_RECURRENT, MXCY_VERBOSE="dispatch", **{name: value})
+        lines = [line for line in done.out.splitlines() if "dispatch RNN " in line]
+        assert lines and {line.split("-> ")[1].split()[0] for line in lines} == {kernel}
+        results.append(done.value)
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())

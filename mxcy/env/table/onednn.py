@@ -3,8 +3,6 @@
 from mxcy.env.kinds import anything, flag, integer, path
 from mxcy.env.variable import Variable
 
-_OWN_RNN = "recurrent layers run by own kernels"
-
 
 def _missing() -> str:
     """Why variables of oneDNN do nothing where it is not installed."""
@@ -41,8 +39,9 @@ ROWS = (
              aliases=("DNNL_VERBOSE",), inert=_missing, silent=True,
              test="env/test_onednn.py::test_onednn_enabled"),
     Variable("MXNET_USE_ONEDNN_RNN", flag, True, "C", "mxcy.ops",
-             "Recurrent networks run by oneDNN.", aliases=("MXNET_USE_MKLDNN_RNN",),
-             inert=_OWN_RNN),
+             "Recurrent layers in prediction are oneDNN's where that is faster; 0: always own "
+             "kernels.", aliases=("MXNET_USE_MKLDNN_RNN",), inert=_missing,
+             test="env/test_onednn.py::test_use_onednn_rnn"),
     Variable("MXNET_RNN_USE_WEIGHT_CACHE", flag, False, "C", "mxcy.ops",
              "Weights of recurrent networks are packed once and taken to be constant.",
              inert="they are packed in each call, which costs little beside its steps"),
