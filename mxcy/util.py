@@ -19,7 +19,7 @@ __all__ = [
     "is_np_array", "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
     "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
     "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype",
-    "use_np_shape", "wrap_np_binary_func", "wrap_np_unary_func",
+    "use_np_shape", "wrap_ctx_to_device_func", "wrap_np_binary_func", "wrap_np_unary_func",
 ]  # fmt: skip
 
 
@@ -250,6 +250,24 @@ def set_module(module):
         return func
 
     return decorate
+
+
+def wrap_ctx_to_device_func(func):
+    """Decorate a function with a parameter `device` to take it under its older name `ctx` too.
+
+    Parameters
+    ----------
+    func : callable
+    """
+
+    @functools.wraps(func)
+    def run(*args, **kwargs):
+        device = kwargs.pop("ctx", None)
+        if device is not None:
+            kwargs["device"] = device
+        return func(*args, **kwargs)
+
+    return run
 
 
 # --- devices and environment ---------------------------------------------------------------------

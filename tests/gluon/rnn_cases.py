@@ -22,16 +22,22 @@ def _stack(rnn):
     return stack
 
 
-def _conv(name, layout="NCHW", **more):
+_SIZES = {1: (6,), 2: (6, 5), 3: (4, 3, 5)}
+
+
+def _conv(name, **more):
+    """A convolutional cell, and the shape of its inputs."""
+    size = _SIZES[int(name[4])]
+
     def make(mx):
-        shape = (2, 6, 5) if layout == "NCHW" else (6, 5, 2)
         cells = mx.gluon.contrib.rnn if hasattr(mx.gluon, "contrib") else mx.gluon.rnn
-        return getattr(cells, name)(shape, 3, (3, 3), (3, 1), conv_layout=layout, **more)
+        inner = (3, 1, 3)[: len(size)]
+        return getattr(cells, name)((2, *size), 3, (3,) * len(size), inner, **more)
 
-    return make
+    return make, (BATCH, 2, *size)
 
 
-#: name -> (maker of the block, arguments of `unroll`, or None for one call)
+#: name -> (maker of the block, arguments of `unroll`, or None for one call, or the inputs' shape)
 CASES = {
     "LSTM": (lambda mx: mx.gluon.rnn.LSTM(6, 2, bidirectional=True, layout="NTC"), None),
     "GRU": (lambda mx: mx.gluon.rnn.GRU(6, 2), None),
@@ -42,9 +48,14 @@ CASES = {
     "GRUCell": (lambda mx: mx.gluon.rnn.GRUCell(6), {"layout": "TNC"}),
     "stack": (lambda mx: _stack(mx.gluon.rnn), {"merge_outputs": True}),
     "lengths": (lambda mx: _stack(mx.gluon.rnn), {"merge_outputs": True, "valid_length": True}),
-    "Conv2DRNNCell": (_conv("Conv2DRNNCell", activation="relu"), "image"),
-    "Conv2DLSTMCell": (_conv("Conv2DLSTMCell", i2h_pad=1), "image"),
-    "Conv2DGRUCell": (_conv("Conv2DGRUCell", h2h_dilate=(1, 2)), "image"),
+    "Conv2DRNNCell": _conv("Conv2DRNNCell", activation="relu"),
+    "Conv2DLSTMCell": _conv("Conv2DLSTMCell", i2h_pad=1),
+    "Conv2DGRUCell": _conv("Conv2DGRUCell", h2h_dilate=(1, 2)),
+    **{
+        f"Conv{dims}D{kind}Cell": _conv(f"Conv{dims}D{kind}Cell", i2h_pad=dims // 2)
+        for dims in (1, 3)
+        for kind in ("RNN", "LSTM", "GRU")
+    },
 }
 
 
@@ -54,13 +65,13 @@ def run(mx, name):
     rng = np.random.RandomState(3)
     block = make(mx)
     block.initialize()
-    shape = (BATCH, 2, 6, 5) if how == "image" else (BATCH, STEPS, WIDTH)
-    data = mx.nd.array(rng.uniform(-1, 1, shape))
+    one_step = isinstance(how, tuple)
+    data = mx.nd.array(rng.uniform(-1, 1, how if one_step else (BATCH, STEPS, WIDTH)))
 
     def compute():
         if how is None:
             return block(data, block.begin_state(BATCH if name == "LSTM" else STEPS))
-        if how == "image":
+        if one_step:
             out, states = block(data, block.begin_state(BATCH))
             return block(data, states)
         given = dict(how)

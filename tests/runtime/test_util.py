@@ -171,3 +171,15 @@ def test_bulk_sizes_nest():
         assert mx.engine.set_bulk_size(5) == 5
     assert mx.engine.set_bulk_size(0) == 10
     mx.nd.waitall()
+
+
+def test_devices_under_their_older_name():
+    @mx.util.wrap_ctx_to_device_func
+    def place(value, device=None):
+        """Where it is."""
+        return value, device
+
+    assert place(1, ctx=mx.cpu(2)) == place(1, device=mx.cpu(2)) == (1, mx.cpu(2))
+    assert place(1, ctx=None) == (1, None) and place.__doc__ == "Where it is."
+    with pytest.raises(TypeError):
+        place(1, other=2)
