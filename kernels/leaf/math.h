@@ -283,11 +283,30 @@ MX_INLINE V log10(V x) {
 }
 
 // --- powers -----------------------------------------------------------------------------------
+
+// Squares, cubes and roots, the usual powers, when all lanes ask for the same.
+template <class V>
+MX_INLINE bool usual_power(V x, V y, V* z) {
+  if (!any(y != 2)) {
+    *z = x * x;
+  } else if (!any(y != 3)) {
+    *z = x * x * x;
+  } else if (!any((y != Element<V>(0.5)) | ~(x > 0))) {
+    *z = sqrt(x);
+  } else {
+    return false;
+  }
+  return true;
+}
 MX_INLINE VD pow(VD x, VD y) {
+  VD usual;
+  if (usual_power(x, y, &usual)) return usual;
   return each_lane(x, y, [](double a, double b) { return ::pow(a, b); });
 }
 // Through double logarithms, with C's special cases.
 MX_INLINE VF pow(VF x, VF y) {
+  VF usual;
+  if (usual_power(x, y, &usual)) return usual;
   VF z = via_double(abs(x), y, [](VD a, VD b) { return exp(b * log(a)); });
   const VF infinity = splat<VF>(__builtin_inff());
   const VF whole = trunc(y), half = y * 0.5f;

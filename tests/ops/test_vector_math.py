@@ -123,6 +123,24 @@ def test_power_has_the_corners_of_c(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [2, 3, 0.5])
+def test_usual_powers(exponent, dtype):
+    """Whole vectors with the same exponent have a way of their own."""
+    rng = np.random.default_rng(4)
+    corners = np.array([0.0, -0.0, 1e-30, -1e-30, 1e30, np.inf, -np.inf, np.nan, -1.0, -2.5])
+    positive = np.exp(rng.uniform(-20, 20, 1000))
+    x = np.concatenate([positive, -positive, np.resize(corners, 64)]).astype(dtype)
+    y = np.full_like(x, exponent)
+    with np.errstate(all="ignore"):
+        want = np.power(wider(x), wider(y)).astype(dtype)
+    got = run("power", x, y)
+    real = np.isfinite(want)
+    np.testing.assert_array_equal(got[~real], want[~real])
+    np.testing.assert_array_equal(np.signbit(got[real]), np.signbit(want[real]))
+    np.testing.assert_array_max_ulp(got[real], want[real], 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_erfinv_inverts_erf(dtype):
     tops = 1 - np.logspace(-15 if dtype == "float64" else -7, -0.01, 500)
     x = np.concatenate([-tops, tops, [0.0, -0.0]]).astype(dtype)
