@@ -381,6 +381,15 @@ typedef struct {
   int32_t nearest;
 } mx_image_resize_params;
 
+/* planes of `size` pixels, with the numbers of 1 or 3 channels in turn */
+typedef struct {
+  int64_t planes;
+  int64_t channels;
+  int64_t size;
+  double mean[3];
+  double std[3];
+} mx_image_normalize_params;
+
 /* images whose pixels become squares; `sum`: they are summed, not joined */
 typedef struct {
   int32_t sum;

@@ -296,6 +296,13 @@ cdef extern from "params.gen.h" nogil:
         int64_t source[2]
         int64_t target[2]
         int32_t nearest
+    # planes of `size` pixels, with the numbers of 1 or 3 channels in turn
+    ctypedef struct mx_image_normalize_params:
+        int64_t planes
+        int64_t channels
+        int64_t size
+        double mean[3]
+        double std[3]
     # images whose pixels become squares; `sum`: they are summed, not joined
     ctypedef struct mx_upsampling_params:
         int32_t sum

@@ -1,12 +1,15 @@
 """Operators on images: (height, width, channel), or with a batch in front."""
 
+import math
+
 import numpy as np
 
 from mxcy import dtypes
 from mxcy.ops.attrs import FloatTuple, Int
 from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.norm import require_float
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import IMAGE_NORMALIZE
+from mxcy.ops.record import native, op, sample, values
 from mxcy.ops.strided import loops, strided, strides_of, walk
 
 __all__ = ["check_image"]
@@ -54,6 +57,14 @@ class ToTensor:
     )
 
 
+def _normalize_params(a, ins, outs):
+    *batch, channels, height, width = ins[0].shape
+    return {
+        "planes": math.prod(batch) * channels, "channels": channels, "size": height * width,
+        "mean": _by_channel(a, "mean", channels), "std": _by_channel(a, "std", channels),
+    }  # fmt: skip
+
+
 @op("_image_normalize", aliases=("_npx__image_normalize",))
 class Normalize:
     """Subtract `mean` and divide by `std`, each one number or one for each channel.
@@ -63,6 +74,10 @@ class Normalize:
 
     mean: FloatTuple = (0.0, 0.0, 0.0, 0.0)
     std: FloatTuple = (1.0, 1.0, 1.0, 1.0)
+
+    kernels = (
+        native("image_normalize", struct=IMAGE_NORMALIZE, params=_normalize_params, inplace=True),
+    )
 
     def infer(a, data):
         require_float(data)

@@ -313,6 +313,10 @@ IMAGE_RESIZE = Params(
     "image_resize", "images with their channels last, in another size", batch="i64",
     channels="i64", source="i64[2]", target="i64[2]", nearest="i32",
 )  # fmt: skip
+IMAGE_NORMALIZE = Params(
+    "image_normalize", "planes of `size` pixels, with the numbers of 1 or 3 channels in turn",
+    planes="i64", channels="i64", size="i64", mean="f64[3]", std="f64[3]",
+)  # fmt: skip
 UPSAMPLING = Params(
     "upsampling",
     "images whose pixels become squares; `sum`: they are summed, not joined",

@@ -47,14 +47,14 @@ def _matrix(xp, kind, source, target):
     return _interpolation(xp, source, target, kind == "aligned")
 
 
-def _kernel(given, refuse=None):
-    """The native kernel; ``given(a, ins, outs)`` is (small, large, aligned, transposed)."""
+def _kernel(given, refuse=None, name="resample"):
+    """A native kernel; ``given(a, ins, outs)`` is (source, target, aligned, transposed)."""
 
     def params(a, ins, outs):
-        small, large, aligned, transposed = given(a, ins, outs)
+        source, target, aligned, transposed = given(a, ins, outs)
         return {
-            "planes": math.prod(small.shape[:2]), "source": small.shape[2:],
-            "target": large.shape[2:], "aligned": aligned, "transposed": transposed,
+            "planes": math.prod(source.shape[:2]), "source": source.shape[2:],
+            "target": target.shape[2:], "aligned": aligned, "transposed": transposed,
         }  # fmt: skip
 
     def when(a, ins, outs):
@@ -63,7 +63,7 @@ def _kernel(given, refuse=None):
         return refuse(a) if refuse else None
 
     return native(
-        "resample", struct=RESAMPLE, params=params, when=when,
+        name, struct=RESAMPLE, params=params, when=when,
         work=lambda a, ins, outs: 2 * max(ins[0].size, outs[0].size),
     )  # fmt: skip
 
@@ -94,7 +94,10 @@ class Resample:
         sample((2, 3, 3, 2), kind="aligned", size=(3, 2), source=(7, 9), transposed=True),
     )
 
-    kernels = (_kernel(_roles, lambda a: "averages" if a.kind == "average" else None),)
+    kernels = (
+        _kernel(_roles, lambda a: "averages" if a.kind == "average" else None),
+        _kernel(_roles, lambda a: None if a.kind == "average" else "no averages", "average_parts"),
+    )
 
     def infer(a, data):
         require_float(data, "data")
@@ -238,6 +241,7 @@ class AdaptiveAvgPooling2D:
 
     output_size: Shape = ()
 
+    kernels = (_kernel(lambda a, ins, outs: (ins[0], outs[0], False, False), name="average_parts"),)
     samples = (
         sample((2, 3, 5, 7)),
         sample((2, 3, 5, 7), output_size=(3,)),

@@ -219,6 +219,17 @@ CASES = {
     "smaller images": ("_image_resize", (draw(2, 119, 83, 1),), {"size": (57, 31)}),
     "images of half the size": ("_image_resize", (draw(18, 24, 4),), {"size": (12, 9)}),
     "nearest pixels": ("_image_resize", (draw(2, 19, 23, 4),), {"size": (57, 11), "interp": 0}),
+    "normal images": (
+        "_image_normalize",
+        (draw(2, 3, 19, 23),),
+        {"mean": (0.1, 0.2, 0.3), "std": (0.5, 0.6, 0.7)},
+    ),
+    "means of parts": (
+        "_contrib_AdaptiveAvgPooling2D",
+        (draw(2, 3, 19, 23),),
+        {"output_size": (5, 9)},
+    ),
+    "mean of all": ("_contrib_AdaptiveAvgPooling2D", (draw(2, 3, 19, 23),), {}),
     "patches": (
         "im2col",
         (draw(2, 3, 19, 41),),
