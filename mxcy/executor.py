@@ -321,7 +321,9 @@ class Executor:
         Raises
         ------
         ValueError
-            When a name is unknown, or what is not allowed would happen.
+            When a name is unknown.
+        MXNetError
+            When what is not allowed would happen.
         """
         for name in kwargs:
             if name not in self._known:
@@ -334,7 +336,7 @@ class Executor:
             self._arg_names, arg_shapes, self.arg_arrays, self.grad_arrays, strict=True
         ):
             if not (partial_shaping or name in kwargs or shape == array.shape):
-                raise ValueError(
+                raise MXNetError(
                     f"Shape of unspecified array arg:{name} changed. This can cause the new "
                     "executor to not share parameters with the old one. Please check for error in "
                     "the network. If this is intended, set partial_shaping=True to suppress this "
@@ -347,7 +349,7 @@ class Executor:
         states = []
         for name, shape, array in zip(self._aux_names, aux_shapes, self.aux_arrays, strict=True):
             if not partial_shaping and shape != array.shape:
-                raise ValueError(f"Shape of unspecified array aux:{name} changed.")
+                raise MXNetError(f"Shape of unspecified array aux:{name} changed.")
             states.append(resized(array, shape, name, allow_up_sizing))
         return Executor(self._symbol, self._ctx, arguments, gradients, self._requests, states)
 
@@ -460,7 +462,7 @@ def resized(array, shape, name, may_grow):
     if size <= array.size:
         return array.reshape((-1,))[:size].reshape(shape)
     if not may_grow:
-        raise ValueError(
+        raise MXNetError(
             f"New shape of {name} is larger than original. First making a big executor and then "
             "down sizing it is more efficient than the reverse. If you really want to up size, set "
             "allow_up_sizing=True to enable allocation of new arrays."

@@ -368,10 +368,11 @@ class DataParallelExecutorGroup:
 
     @staticmethod
     def _load(batch, kind, targets, axes):
+        # Batches of programs that only predict may have nothing but data.
         if isinstance(batch, list):  # one batch for each device
-            sources = list(zip(*(getattr(one, kind) or [] for one in batch), strict=True))
+            sources = list(zip(*(getattr(one, kind, None) or [] for one in batch), strict=True))
         else:
-            sources = getattr(batch, kind) or []
+            sources = getattr(batch, kind, None) or []
         for source, target, axis in zip(sources, targets, axes, strict=False):
             if target is not None:
                 copy_parts(source, target, axis)

@@ -451,7 +451,7 @@ class Module(BaseModule):
         data_shapes = getattr(whole, "provide_data", None) or reshaped(self._data_shapes, data)
         label_shapes = getattr(whole, "provide_label", None)
         if not label_shapes and self._label_shapes:
-            if whole.label:
+            if getattr(whole, "label", None):
                 label = shapes_of_batch(batch, "label", self._label_shapes)
             else:
                 label = shapes_for_batch_size(self._label_shapes, data_shapes)

@@ -195,3 +195,10 @@ def test_convolutional_cells_keep_the_extents(kind, dims):
 def test_convolutional_cells_refuse_even_kernels():
     with pytest.raises(ValueError, match="odd"):
         rnn.Conv1DRNNCell((2, 5), 3, 3, 2)
+
+
+def test_what_cells_are_called():
+    cell = mx.gluon.rnn.RNNCell(3, input_size=2, prefix="r_")
+    assert repr(cell) == "RNNCell(2 -> 3, tanh)"
+    residual = mx.gluon.rnn.ResidualCell(cell)
+    assert residual.name == residual.prefix == "r_residualcell"

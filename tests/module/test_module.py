@@ -1,7 +1,9 @@
 """Module: states, shapes, parameters, files and errors."""
 
+import collections
 import logging
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -169,7 +171,7 @@ def test_other_batch_sizes_reshape():
 
 def test_shapes_that_would_change_parameters_are_refused_and_forgotten():
     mod = ready()
-    with pytest.raises((ValueError, mx.MXNetError)):
+    with pytest.raises(mx.MXNetError):
         mod.forward(batch(7, width=3))
     assert mod.data_shapes == [("data", (10, 5))]
     mod.forward(batch(10))
@@ -201,6 +203,30 @@ def test_prediction_needs_no_labels():
         assert mod.predict(DATA).shape == (50, 3)
     with pytest.raises(AssertionError, match="re-bind with for_training=True"):
         mod.backward()
+
+
+@pytest.mark.parametrize("label_names", [None, [], ["softmax_label"]])
+def test_prediction_of_batches_that_have_nothing_but_data(label_names):
+    """The batches of the pretrained model tutorial: ``namedtuple("Batch", ["data"])``."""
+    one = collections.namedtuple("Batch", ["data"])
+    trained = ready()
+    mod = mx.mod.Module(network(), label_names=label_names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about labels that are not bound
+        mod.bind([("data", (2, 5))], label_shapes=mod._label_shapes, for_training=False)
+    mod.set_params(*trained.get_params(), allow_missing=True)
+    mod.forward(one([mx.nd.array(DATA[:2])]))
+    expected = trained.predict(DATA).asnumpy()
+    np.testing.assert_allclose(mod.get_outputs()[0].asnumpy(), expected[:2], atol=1e-6)
+    features = mx.mod.Module(network().get_internals()["fc2_output"], label_names=None)
+    features.bind([("data", (2, 5))], for_training=False)
+    features.set_params(*trained.get_params())
+    for count in (2, 1, 4):
+        features.forward(one([mx.nd.array(DATA[:count])]))
+        assert features.get_outputs()[0].shape == (count, 3)
+    with_labels = ready()
+    with_labels.forward(one([mx.nd.array(DATA[:4])]), is_train=False)
+    np.testing.assert_allclose(with_labels.get_outputs()[0].asnumpy(), expected[:4], atol=1e-6)
 
 
 def test_score():

@@ -110,6 +110,9 @@ class RNNCell(_DenseCell):
         super().__init__(hidden_size, 1, input_size, initializers, prefix, params)
         self._activation = activation
 
+    def __repr__(self):
+        return f"{super().__repr__()[:-1]}, {self._activation})"
+
     def _alias(self):
         return "rnn"
 

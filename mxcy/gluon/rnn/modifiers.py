@@ -74,9 +74,6 @@ class ModifierCell(StepCell):
         super().__init__(prefix=base_cell.prefix + self._alias(), params=None)
         self.base_cell = base_cell
 
-    def _alias(self):
-        return "modifier"
-
     @property
     def params(self):
         """The parameters of the changed cell."""
@@ -163,9 +160,6 @@ class ResidualCell(ModifierCell):
     ----------
     base_cell : RecurrentCell
     """
-
-    def _alias(self):
-        return "residual"
 
     def hybrid_forward(self, F, inputs, states):
         output, states = self.base_cell(inputs, states)
