@@ -114,6 +114,17 @@ def elements():
         yield name, Case(name, normal(3, 4) * 3, wrt=(0,), version=2)
 
 
+def inside():
+    """Operators that layers and assignments call."""
+    parts = normal(4), normal(6, seed=3)
+    yield "parameters", Case("_internal._rnn_param_concat", *parts, wrt=(0, 1), dim=0)
+    like = normal(2, 3), normal(2, 3, seed=5)
+    yield "like", Case("_internal._identity_with_attr_like_rhs", *like, wrt=(0,))
+    rows = np.array([[0, 2], [1, 0]])
+    inputs = normal(3, 2), array(7, 8), rows
+    yield "set", Case("_internal._scatter_set_nd", *inputs, shape=(3, 2), out=(0,), states=(0,))
+
+
 FAMILY = (
-    dense, activations, leaky, embeddings, products, made, checks, compared, elements
+    dense, activations, leaky, embeddings, products, made, checks, compared, elements, inside
 )  # fmt: skip
