@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.ops import homes
+from mxcy.ops.record import REGISTRY
+from tests.ops import random_cases
 from tests.ops.golden.cases import ALL
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,3 +39,51 @@ def test_equals_mxnet(name, golden):
 
 def test_every_golden_value_has_a_case(golden):
     assert golden.keys() == ALL.keys()
+
+
+#: operators that users find and for which there are no values of MXNet's
+WITHOUT = {
+    **dict.fromkeys(
+        (
+            "_contrib_ModulatedDeformableConvolution", "_contrib_count_sketch", "_contrib_fft",
+            "_contrib_ifft", "_contrib_mrcnn_mask_target",
+        ),
+        "MXNet has them on GPUs only",
+    ),
+    **dict.fromkeys(
+        ("_contrib_getnnz", "_contrib_group_adagrad_update", "_sparse_adagrad_update"),
+        "MXNet takes sparse arrays only",
+    ),
+    **dict.fromkeys(
+        (
+            "_random_binomial", "_sample_binomial", "_image_random_crop",
+            "_image_random_resized_crop",
+        ),
+        "draw other numbers than MXNet 2.0, which alone has them",
+    ),
+    "_linalg_inverse_or_zero": "is no operator of MXNet's",
+}  # fmt: skip
+
+
+def record_of(op):
+    """The record behind a name below ``mx.nd``."""
+    *space, name = op.split(".")
+    where = space[0] if space else homes.MAIN
+    found = homes.registered(where, name) or REGISTRY.get(
+        f"_{where}_{name}" if where else f"_{name}"
+    )
+    return found.name
+
+
+def test_every_operator_that_users_find_has_values():
+    asked = {record_of(case.op) for case in ALL.values()}
+    asked |= {REGISTRY[case.operator].name for case in random_cases.cases()}
+    lacking = {
+        record.name
+        for record in REGISTRY.values()
+        if any(
+            homes.home(name)[0] not in (homes.INTERNAL, None)
+            for name in (record.name, *record.aliases)
+        )
+    } - asked
+    assert lacking == WITHOUT.keys()
