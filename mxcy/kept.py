@@ -65,7 +65,9 @@ class Kept:
         """
         taken = False
         for number, once in enumerate(self._plan.once):
-            seen = tuple([(arrays[s].address, arrays[s].version) for s in once.slots])
+            seen = tuple(
+                [(arrays[s].address, 0 if once.fixed else arrays[s].version) for s in once.slots]
+            )
             if seen != self._seen[number] or self._made[number].failed:
                 with _lock:
                     self._take(number, seen, run)

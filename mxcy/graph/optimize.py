@@ -12,6 +12,7 @@ from mxcy.graph.passes import (
     layout,
     mirror,
     products,
+    recurrent,
     simplify,
 )
 from mxcy.graph.report import change
@@ -20,7 +21,7 @@ from mxcy.graph.verify import verify
 __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
-INFERENCE = (simplify.run, fold.run, cse.run)
+INFERENCE = (simplify.run, fold.run, cse.run, recurrent.run)
 BACKEND = (casts.run, products.run, layers.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (dce.run, fold.run, cse.run, mirror.run)

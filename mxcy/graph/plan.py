@@ -15,12 +15,14 @@ from mxcy.ops.infer import Spec
 from mxcy.ops.prepare import prepare
 
 __all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
-__all__ += ["ARENA", "ONCE", "Once"]
+__all__ += ["ARENA", "FIXED", "ONCE", "Once"]
 
 ARENA = 0
 #: The `extra` key of nodes that run only when a variable was written, where they depend on nothing
 #: else. The value, if not empty, says better than the attributes what the node makes of its inputs.
 ONCE = "__once__"
+#: the `extra` key of such a node whose variables are taken never to change
+FIXED = "__fixed__"
 _DOUBLE = struct.Struct("=d")
 
 
@@ -59,12 +61,14 @@ class Once:
     recipe : tuple
         What it makes of the slots' arrays, whatever their numbers: equal recipes of equal arrays
         make the same, so that plans may share it.
+    fixed : bool
+        It runs for other variables only, not when one was written.
     """
 
-    __slots__ = ("slots", "kept", "reads", "recipe")
+    __slots__ = ("slots", "kept", "reads", "recipe", "fixed")
 
-    def __init__(self, slots, recipe):
-        self.slots, self.recipe = slots, recipe
+    def __init__(self, slots, recipe, fixed=False):
+        self.slots, self.recipe, self.fixed = slots, recipe, fixed
         self.kept = self.reads = ()
 
 
@@ -288,5 +292,6 @@ def _once_nodes(graph, slot):
             slots += [s for s in behind if s not in slots]
             ingredients.append((index, recipe, tuple(slots.index(s) for s in behind)))
         what = (node.op.name, node.extra[ONCE]) if node.extra[ONCE] else node.signature
-        found[number] = Once(tuple(slots), (what, tuple(ingredients)))
+        made = what, tuple(ingredients)
+        found[number] = Once(tuple(slots), made, FIXED in node.extra)
     return found

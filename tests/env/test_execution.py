@@ -385,3 +385,30 @@ def test_normalisation_with_relu(monkeypatch, part):
     after = operators(net, data=(2, 16, 8, 8))
     assert "_blocked_scale_shift" in before and "relu" not in before
     assert after.count("relu") == 1
+
+
+_SENTENCES = """
+import json, mxcy as mx
+mx.random.seed(4)
+net = mx.gluon.rnn.LSTM(6, input_size=5)
+net.initialize()
+net.hybridize(static_alloc=True, static_shape=True, inline_limit=0)
+data = mx.nd.random.uniform(shape=(3, 2, 5))
+results = [net(data).asnumpy().ravel().tolist()]
+for parameter in net.collect_params().values():
+    parameter.set_data(parameter.data() * 2 + 0.3)
+results.append(net(data).asnumpy().ravel().tolist())
+net.hybridize(False)
+results.append(net(data).asnumpy().ravel().tolist())
+print(json.dumps(results))
+"""
+
+
+def test_rnn_use_weight_cache():
+    """Parameters that are set count at once; with 1, plans keep those of their first run."""
+    for value in "01":
+        done = python(_SENTENCES, MXNET_RNN_USE_WEIGHT_CACHE=value)
+        before, after, eager = done.value
+        assert np.abs(np.subtract(before, eager)).max() > 0.01
+        np.testing.assert_allclose(after, before if value == "1" else eager, atol=1e-6)
+        assert ("no effect" in done.err) == (value == "1")

@@ -42,7 +42,8 @@ ROWS = (
              "Recurrent layers in prediction are oneDNN's where that is faster; 0: always own "
              "kernels.", aliases=("MXNET_USE_MKLDNN_RNN",), inert=_missing,
              test="env/test_onednn.py::test_use_onednn_rnn"),
-    Variable("MXNET_RNN_USE_WEIGHT_CACHE", flag, False, "C", "mxcy.ops",
-             "Weights of recurrent networks are packed once and taken to be constant.",
-             inert="they are packed in each call, which costs little beside its steps"),
+    Variable("MXNET_RNN_USE_WEIGHT_CACHE", flag, False, "C", "mxcy.graph.passes.recurrent",
+             "1: the parameters of recurrent layers are joined once in prediction, and changing "
+             "them has no effect afterwards; otherwise they are joined again when one was written.",
+             test="env/test_execution.py::test_rnn_use_weight_cache"),
 )  # fmt: skip

@@ -164,6 +164,8 @@ def _place_conv(layout, number, forms, norm=None):
     """
     graph, made = layout.graph, layout.made
     node = graph.nodes[number]
+    if node.attrs.in_block or node.attrs.out_block or node.attrs.algo:
+        return False  # it came with a form of its own
     choose, pack = _CONVS[node.op.name]
     data, weight, *rest = node.inputs
     shape = graph.spec(data).shape
