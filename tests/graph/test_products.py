@@ -113,6 +113,17 @@ def test_transposed_matrices_become_an_attribute(monkeypatch, left, right):
     assert operators == ["batch_dot"]
 
 
+@pytest.mark.parametrize("factor", [0.25, -3.0, 0.0])
+def test_factors(monkeypatch, factor):
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    shapes = {"x": (2, 96, 80), "y": (2, 96, 80)}
+    product = mx.sym.batch_dot(x, y, transpose_b=True)
+    operators = check(monkeypatch, product * factor, **shapes)
+    assert operators == (["_linalg_gemm2"] if factor else ["batch_dot", "_mul_scalar"])
+    both = mx.sym.Group([product * factor, mx.sym.tanh(product)])
+    assert "batch_dot" in check(monkeypatch, both, **shapes)
+
+
 def test_slices_and_mirrored_arrays(monkeypatch):
     x = mx.sym.var("x")
     part = mx.sym.slice_axis(x, axis=2, begin=1, end=5)

@@ -3,8 +3,8 @@
 The transposes, reshapes, slices and splits that lie between attention's projections and its
 products (Vaswani et al., 2017) become strides of the products, and so do those of their results; a
 factor on the results is taken in as well. Where matrices lie one after the other, a transpose of
-each becomes an attribute of `batch_dot`. Only the last of several moves of a result may have
-several users.
+each becomes an attribute of `batch_dot`, or of `_linalg_gemm2` with a factor. Only the last of
+several moves of a result may have several users.
 """
 
 from itertools import product as combinations
@@ -220,7 +220,7 @@ class _Product:
         """Append the new node, and reshapes that it needs; returns the entry of the result."""
         entries = [made.entry(entry) for entry in self.operands]
         shape, name = self.graph.specs[self.last][0].shape, self.graph.nodes[self.number].name
-        if self.strided or self.scale != 1:
+        if self.strided:
             return made.add("_strided_dot", {**self.products.attrs, "shape": shape}, entries, name)
         m, n, k = self.extents
         for i, sizes in enumerate(((m, k), (k, n))):
@@ -228,7 +228,10 @@ class _Product:
             if made.spec(entries[i]).shape != whole:
                 entries[i] = made.add("Reshape", {"shape": whole}, [entries[i]])
         attrs = dict(zip(("transpose_a", "transpose_b"), self.turned, strict=True))
-        out = made.add("batch_dot", attrs, entries, name)
+        if self.scale == 1:
+            out = made.add("batch_dot", attrs, entries, name)
+        else:
+            out = made.add("_linalg_gemm2", {**attrs, "alpha": self.scale}, entries, name)
         return (
             out if made.spec(out).shape == shape else made.add("Reshape", {"shape": shape}, [out])
         )
