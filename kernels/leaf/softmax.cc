@@ -1,5 +1,6 @@
 // Softmax along one dimension of (outer, extent, inner) arrays: "softmax" and "log_softmax" of
-// scale * data, "softmax_grad" and "log_softmax_grad" of (gradient, result), times scale.
+// scale * data, "softmax_grad" and "log_softmax_grad" of (gradient, result), times scale. And
+// "softmax_length" of rows and how many of their elements take part.
 //
 // Lines along the dimension are rows when inner is 1; otherwise neighbouring lines are computed
 // side by side, as the columns of a block.
@@ -208,11 +209,33 @@ int softmax(const mx_call* call) {
   return 0;
 }
 
+template <class S>
+int softmax_length(const mx_call* call) {
+  const auto& p = *static_cast<const mx_softmax_params*>(call->params);
+  const mx_tensor& lengths = call->in[1];
+  const int64_t grain = 1024 / (p.extent + 1) + 1;
+  parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t given =
+          lengths.dtype == MX_I32 ? data<int32_t>(lengths)[i] : data<int64_t>(lengths)[i];
+      const int64_t length = given < 0 ? 0 : least(given, p.extent);
+      S* out = data<S>(call->out[0]) + i * p.extent;
+      if (length > 0) {
+        const S* row = data<S>(call->in[0]) + i * p.extent;
+        Forward<false, S>::row(out, row, nullptr, length, (Sum<S>)p.scale);
+      }
+      memset(out + length, 0, (size_t)(p.extent - length) * sizeof(S));
+    }
+  });
+  return 0;
+}
+
 }  // namespace
 
 void register_softmax() {
 #define MX_SOFTMAX(S, bits)                                               \
   mx_kernel_add("softmax", softmax<Forward<false, S>, S>, bits, 0);       \
+  mx_kernel_add("softmax_length", softmax_length<S>, bits, 0);            \
   mx_kernel_add("log_softmax", softmax<Forward<true, S>, S>, bits, 0);    \
   mx_kernel_add("softmax_grad", softmax<Backward<false, S>, S>, bits, 0); \
   mx_kernel_add("log_softmax_grad", softmax<Backward<true, S>, S>, bits, 0)

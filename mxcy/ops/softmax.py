@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from mxcy import dtypes
 from mxcy.ops.attrs import BoolOrNone, Double, DoubleOrNone, DType, Field, Int
 from mxcy.ops.infer import Spec, normal_axis, require
@@ -114,10 +116,24 @@ def _refuse(a, ins, outs):
     return None if ins[0].dtype == outs[0].dtype else "the result has another element type"
 
 
+def _refuse_lengths(a, ins, outs):
+    if len(ins) == 1:
+        return "there are no lengths"
+    if ins[0].dtype != outs[0].dtype:
+        return "the result has another element type"
+    if ins[1].dtype not in (dtypes.code_of("int32"), dtypes.code_of("int64")):
+        return "lengths are neither int32 nor int64"
+    return None if _line(a, ins[0])["inner"] == 1 else "axis is not the last"
+
+
+def _params(a, ins, sign):
+    temperature = 1.0 if a.temperature is None else a.temperature
+    return {**_line(a, ins[0]), "scale": sign / temperature if temperature else math.inf}
+
+
 def _forward(name, sign=1.0):
     def params(a, ins, outs):
-        temperature = 1.0 if a.temperature is None else a.temperature
-        return {**_line(a, ins[0]), "scale": sign / temperature if temperature else math.inf}
+        return _params(a, ins, sign)
 
     kernel = native(name, SOFTMAX, params, when=_refuse, inplace=True)
     first, *others = narrow_first(kernel)
@@ -161,9 +177,16 @@ register(
     infer_back=_back,
     arguments=lambda a: ("data", "length") if a.use_length else ("data",),
     grad=_grad("_softmax_grad", 1.0), ref=_softmax_ref, domain=(-3, 3), dtypes=_FLOATS,
-    kernels=_forward("softmax"),
+    kernels=(
+        *_forward("softmax"),
+        native(
+            "softmax_length", SOFTMAX, lambda a, ins, outs: _params(a, ins, 1.0),
+            when=_refuse_lengths,
+        ),
+    ),
     samples=(
         *_samples(),
+        sample((3, 70), np.array([33, 0, 99]), use_length=True, temperature=2.0),
         sample((3, 5), values(1, 6, (3,), "int32"), use_length=True),
         sample((2, 4, 3), values(0, 5, (2, 3), "int64"), use_length=True, axis=1, temperature=0.5),
     ),
