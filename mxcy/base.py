@@ -9,8 +9,8 @@ from mxcy import older_paths
 
 __all__ = [
     "MXNetError", "NotImplementedForSymbol", "NotSupportedForSparseNDArray", "caller", "data_dir",
-    "data_dir_default", "integer_types", "kernel_error", "numeric_types", "stored_text",
-    "string_types",
+    "data_dir_default", "integer_types", "kernel_error", "mx_real_t", "numeric_types",
+    "stored_text", "string_types",
 ]  # fmt: skip
 
 __getattr__ = older_paths.offer(__name__, ("mxcy.c_interface", "mxcy.class_tools"))
@@ -136,6 +136,8 @@ def _told(text):
 numeric_types = (float, int, np.generic)
 integer_types = (int, np.integer)
 string_types = (str,)
+#: the element type of arrays for which none was asked
+mx_real_t = np.float32
 
 
 class _NullType:

@@ -100,8 +100,9 @@ regression(
 regression(
     "MAERegressionOutput",
     lambda xp, data: data,
-    lambda F, out, label: F.sign(out - label),
-    "The data unchanged, with the gradient of the absolute error, ``sign(out - label)``.",
+    lambda F, out, label: (out > label) * 2 - 1,
+    "The data unchanged, with the gradient of the absolute error: 1 where the data are larger than "
+    "the label, otherwise -1.",
 )
 
 

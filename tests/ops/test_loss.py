@@ -92,3 +92,13 @@ def test_sparse_regularisation_moves_its_average_in_the_backward_pass():
     np.testing.assert_allclose(average.asnumpy(), moved, rtol=1e-6)
     want = 1 + 0.01 * (0.9 / (1 - moved) - 0.1 / moved)
     np.testing.assert_allclose(data.grad.asnumpy(), np.stack([want, want]), rtol=1e-6)
+
+
+def test_absolute_error_falls_where_data_equal_the_label():
+    """As in MXNet 1.9.1: the gradient is never 0."""
+    x = mx.nd.array([[1.0, -2.0, 0.5, 3.0]])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.MAERegressionOutput(x, mx.nd.ones((1, 4)), grad_scale=8)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [[-2, -2, -2, 2]]

@@ -142,3 +142,8 @@ def test_lua_torch_is_not_there():
     assert mx.th is mx.torch
     with pytest.raises(AttributeError, match="without Lua Torch"):
         mx.th.abs  # noqa: B018
+
+
+def test_the_type_of_arrays_for_which_none_was_asked():
+    assert mx.base.mx_real_t is np.float32
+    assert mx.nd.zeros(1).dtype is mx.base.mx_real_t
