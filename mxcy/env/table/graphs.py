@@ -20,10 +20,10 @@ ROWS = (
                f"1: do not fuse {what}.", aliases=(f"MXNET_DISABLE_MKLDNN_{name}",),
                test="env/test_execution.py::test_each_fusion_has_a_switch")
       for name, what in (
-          ("CONV_OPT", "anything with convolutions"),
-          ("FUSE_CONV_BN", "batch normalisation into convolutions"),
-          ("FUSE_CONV_SUM", "additions into convolutions"),
-          ("FUSE_CONV_RELU", "activations into convolutions"),
+          ("CONV_OPT", "anything with convolutions and deconvolutions"),
+          ("FUSE_CONV_BN", "batch normalisation into convolutions and deconvolutions"),
+          ("FUSE_CONV_SUM", "additions into convolutions and deconvolutions"),
+          ("FUSE_CONV_RELU", "activations into convolutions and deconvolutions"),
           ("FC_OPT", "anything with dense layers"),
           ("FC_SUM", "additions into dense layers"),
           ("FUSE_FC_ELTWISE", "activations into dense layers"),
