@@ -113,6 +113,16 @@ def test_transposed_matrices_become_an_attribute(monkeypatch, left, right):
     assert operators == ["batch_dot"]
 
 
+def test_products_of_moved_products(monkeypatch):
+    x = mx.sym.var("x")
+    first = mx.sym.batch_dot(by_heads(x), by_heads(x), transpose_b=True) / 2
+    turned = mx.sym.swapaxes(first, 2, 3)
+    second = mx.sym.batch_dot(turned, turned)
+    third = mx.sym.batch_dot(mx.sym.swapaxes(second, 2, 3), second)
+    operators = check(monkeypatch, third, x=(BATCH, STEPS, WIDTH))
+    assert "_strided_dot" in operators
+
+
 @pytest.mark.parametrize("factor", [0.25, -3.0, 0.0])
 def test_factors(monkeypatch, factor):
     x, y = mx.sym.var("x"), mx.sym.var("y")
@@ -128,6 +138,9 @@ def test_slices_and_mirrored_arrays(monkeypatch):
     x = mx.sym.var("x")
     part = mx.sym.slice_axis(x, axis=2, begin=1, end=5)
     operators = check(monkeypatch, mx.sym.batch_dot(part, part, transpose_b=True), x=(2, 3, 9))
+    assert operators == ["_strided_dot"]
+    first = mx.sym.slice_axis(x, axis=0, begin=0, end=1)
+    operators = check(monkeypatch, mx.sym.batch_dot(first, first, transpose_b=True), x=(2, 3, 9))
     assert operators == ["_strided_dot"]
     mirrored = mx.sym.reverse(x, axis=2)
     operators = check(monkeypatch, mx.sym.batch_dot(mirrored, x, transpose_b=True), x=(2, 3, 9))

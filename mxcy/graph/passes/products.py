@@ -28,12 +28,14 @@ def run(graph, target):
     plain = not settings["MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE"]
     found: dict = {}
     if self_attention or plain:
-        users, written = graph.users(), {e for node in graph.nodes for e in node.mutates()}
+        # What is written later must be read before; results of products may exist moved only.
+        users, barred = graph.users(), {e for node in graph.nodes for e in node.mutates()}
         for number, node in enumerate(graph.nodes):
             if node.op is not None and node.op.name == "batch_dot" and _fits(graph, number):
-                product = _Product(graph, users, written, number, self_attention)
+                product = _Product(graph, users, barred, number, self_attention)
                 if product.gains and (self_attention if product.strided else plain):
                     found[product.last] = product
+                    barred.update((inner, 0) for inner in product.replaced)
     if not found:
         return graph
     inner = {number for product in found.values() for number in product.replaced}
@@ -64,8 +66,9 @@ class _Side:
     `groups` are the loops over the matrices, `rows` and `columns` the steps inside them.
     """
 
-    def __init__(self, entry, view, extents, gains=False):
+    def __init__(self, entry, size, view, extents, gains=False):
         self.entry, self.offset, self.gains = entry, view.offset, gains
+        self.whole = size == view.size
         cut = view.cut(extents)
         self.usable = cut is not None and len(cut[0]) <= 2 and max(map(len, cut[1:])) <= 1
         if self.usable:
@@ -74,8 +77,8 @@ class _Side:
             self.usable = 1 in (self.rows, self.columns)
 
     def packed(self, rows, columns):
-        """Whether contiguous matrices lie one after the other; transposed ones as well."""
-        if self.offset or len(self.groups) > 1:
+        """Whether the array is contiguous matrices one after the other; transposed ones as well."""
+        if not self.whole or len(self.groups) > 1:
             return False
         if self.groups and self.groups[0][1] != rows * columns:
             return False
@@ -105,8 +108,8 @@ class _Product:
         The nodes that go, except for those before the operands, which others may use.
     """
 
-    def __init__(self, graph, users, written, number, may_stride):
-        self.graph, self.users, self.written, self.number = graph, users, written, number
+    def __init__(self, graph, users, barred, number, may_stride):
+        self.graph, self.users, self.barred, self.number = graph, users, barred, number
         node, out = graph.nodes[number], graph.specs[number][0]
         a, shape = node.attrs, graph.spec(node.inputs[0]).shape
         m, n = out.shape[-2:]
@@ -139,8 +142,8 @@ class _Product:
 
     def _moved(self, number, index=0):
         node, graph = self.graph.nodes[number], self.graph
-        if node.op is None or any(entry in self.written for entry in node.inputs):
-            return None  # what is written later must be read before
+        if node.op is None or any(entry in self.barred for entry in node.inputs):
+            return None
         ins = [graph.spec(entry) for entry in node.inputs]
         return moved(node.op, node.attrs, ins, graph.specs[number], index)
 
@@ -150,7 +153,8 @@ class _Product:
         view: View | None = View([(self.count * rows * columns, 1)])
         gains, found = False, []
         while view is not None:
-            side = _Side(entry, view, (self.count, rows, columns), gains)
+            size = self.graph.spec(entry).size
+            side = _Side(entry, size, view, (self.count, rows, columns), gains)
             if side.usable:
                 if turned:
                     side.rows, side.columns = side.columns, side.rows
@@ -166,7 +170,7 @@ class _Product:
         """The sides that the result can be, the nearest first; each entry is a node to replace."""
         size = self.count * m * n
         last, view = self.chain[-1], View([(size, 1)])
-        found = [_Side((last, 0), view, (self.count, m, n))]
+        found = [_Side((last, 0), size, view, (self.count, m, n))]
         after = self._only_user(last)
         while after is not None and len(self.graph.specs[after]) == 1:
             step = self._moved(after)
@@ -176,7 +180,7 @@ class _Product:
                 break
             view = onward
             if not self.graph.nodes[after].op.identity:
-                side = _Side((after, 0), back, (self.count, m, n), True)
+                side = _Side((after, 0), size, back, (self.count, m, n), True)
                 if side.usable:
                     found.append(side)
             after = self._only_user(after)
