@@ -154,6 +154,42 @@ def test_single_rows_columns_and_heads(monkeypatch):
         check(monkeypatch, net, x=(rows, groups, inner), y=(groups, columns, inner))
 
 
+def moved_at_random(rng, entry, shape):
+    """A move of an array, as (entry, shape)."""
+    axis = int(rng.integers(len(shape)))
+    kind = rng.integers(4)
+    if kind == 0:
+        axes = [int(i) for i in rng.permutation(len(shape))]
+        return mx.sym.transpose(entry, axes=axes), tuple(shape[i] for i in axes)
+    if kind == 1:
+        begin = int(rng.integers(shape[axis]))
+        cut = mx.sym.slice_axis(entry, axis=axis, begin=begin, end=None)
+        return cut, (*shape[:axis], shape[axis] - begin, *shape[axis + 1 :])
+    if kind == 2 and shape[axis] % 2 == 0:
+        part = mx.sym.split(entry, num_outputs=2, axis=axis)[int(rng.integers(2))]
+        return part, (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+    new = (shape[0] * shape[1], *shape[2:]) if len(shape) > 3 else (*shape[:2], 1, shape[2])
+    return mx.sym.reshape(entry, shape=new), new
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_moves_around_products(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in rng.choice([1, 2, 4, 6], 4))
+    entry, now = mx.sym.var("x"), shape
+    branches = []
+    for _ in range(12):
+        if rng.random() < 0.3:
+            entry = mx.sym.batch_dot(entry, entry, transpose_b=True)
+            now = (*now[:-1], now[-2])
+            entry = mx.sym.tanh(entry) if rng.random() < 0.5 else entry * 0.5
+        else:
+            entry, now = moved_at_random(rng, entry, now)
+        if rng.random() < 0.1:
+            branches.append(mx.sym.tanh(entry))
+    check(monkeypatch, mx.sym.Group([mx.sym.identity(entry), *branches]), x=shape)
+
+
 def positions(view):
     """The places of all elements, one by one."""
     found = np.array([view.offset])
