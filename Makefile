@@ -76,7 +76,8 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
-	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon
+	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so \
+	  $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon
 
 RUNTIME = $(wildcard kernels/core/engine*.cc kernels/core/profile*.cc) \
   $(patsubst %,kernels/core/%.cc,trace backtrace binding error fork threads)
