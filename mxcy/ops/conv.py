@@ -1,9 +1,9 @@
-"""Convolution and deconvolution in one, two and three dimensions.
+"""Convolution in one, two and three dimensions.
 
 Three bilinear maps that are each other's gradients carry the family: the convolution itself, its
 transpose with respect to the data, and its transpose with respect to the weight. A deconvolution
-is the second of them. Shapes are (batch, channel, spatial...); weights (out, in / groups,
-kernel...).
+(deconv.py) is the second of them. Shapes are (batch, channel, spatial...); weights
+(out, in / groups, kernel...).
 """
 
 import math
@@ -16,7 +16,7 @@ from mxcy.ops.params import CONV
 from mxcy.ops.record import native, op, sample
 from mxcy.ops.windows import padded, reach, windows
 
-__all__ = ["conv_shapes", "forward_ref", "resolve"]
+__all__ = ["conv_kernels", "conv_shapes", "data_ref", "divides", "forward_ref", "resolve"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
@@ -46,7 +46,8 @@ def resolve(a):
     return found
 
 
-def _divides(channels, groups, name):
+def divides(channels, groups, name):
+    """Require that channels, if known, form that many groups."""
     require(groups >= 1, f"num_group: must be positive, got {groups}")
     if channels != -1:
         require(channels % groups == 0, f"{name}: {channels} channels cannot form {groups} groups")
@@ -58,7 +59,7 @@ def _grouped(xp, array, groups, axis):
     return array.reshape(*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :])
 
 
-def _kernels(suffix, roles, pads=None):
+def conv_kernels(suffix, roles, pads=None):
     """The native kernels of one of the three maps.
 
     Parameters
@@ -211,8 +212,8 @@ def conv_shapes(a, data, weight):
         f"data: expected {len(kernel) + 2} dimensions for kernel {kernel}, got shape {data.shape}",
     )
     channels = data.shape[1]
-    _divides(channels, a.num_group, "data")
-    _divides(a.num_filter, a.num_group, "num_filter")
+    divides(channels, a.num_group, "data")
+    divides(a.num_filter, a.num_group, "num_filter")
     inner = -1 if channels == -1 else channels // a.num_group
     weight.fill("weight", (a.num_filter, inner, *kernel))
     spatial = []
@@ -284,7 +285,7 @@ class Convolution:
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     samples = _CONV_SAMPLES
-    kernels = _kernels("", lambda ins, outs: (ins[0], ins[1], outs[0]))
+    kernels = conv_kernels("", lambda ins, outs: (ins[0], ins[1], outs[0]))
 
     def infer(a, data, weight, bias=None):
         shape, dtype = conv_shapes(a, data, weight)
@@ -339,7 +340,7 @@ class _ConvData:
         ),
     )
 
-    kernels = _kernels("_data", lambda ins, outs: (outs[0], ins[1], ins[0]))
+    kernels = conv_kernels("_data", lambda ins, outs: (outs[0], ins[1], ins[0]))
 
     def infer(a, grad, weight):
         dtype = same_dtype((grad, weight), ("grad", "weight"))
@@ -382,7 +383,7 @@ class _ConvWeight:
         sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
     )
 
-    kernels = _kernels("_weight", lambda ins, outs: (ins[0], outs[0], ins[1]))
+    kernels = conv_kernels("_weight", lambda ins, outs: (ins[0], outs[0], ins[1]))
 
     def infer(a, data, grad):
         dtype = same_dtype((data, grad), ("data", "grad"))
@@ -398,143 +399,3 @@ class _ConvWeight:
 
     def ref(a, xp, data, grad):
         return weight_ref(a, xp, data, grad)
-
-
-def resolve_deconv(a, spatial):
-    """(pad, output extents) of a deconvolution over inputs with these spatial extents.
-
-    With `target_shape` the padding is what makes the output have that shape; `adj` is then implied.
-    """
-    kernel, stride, dilate, pad = resolve(a)
-    n = len(kernel)
-    adj = a.adj or (0,) * n
-    require(len(adj) == n, f"adj: expected {n} values as in kernel {kernel}, got {adj}")
-    whole = [
-        -1 if x == -1 else s * (x - 1) + r
-        for x, s, r in zip(spatial, stride, reach(kernel, dilate), strict=True)
-    ]
-    if a.target_shape and any(a.target_shape):
-        require(
-            len(a.target_shape) == n, f"target_shape: expected {n} values, got {a.target_shape}"
-        )
-        pads = []
-        for total, target in zip(whole, a.target_shape, strict=True):
-            require(
-                total == -1 or total >= target,
-                f"target_shape: {target} exceeds the largest, {total}",
-            )
-            pads.append(0 if total == -1 else math.ceil((total - target) / 2))
-        return tuple(pads), tuple(a.target_shape)
-    for x, s in zip(adj, stride, strict=True):
-        require(x < s, f"adj: {adj} must be smaller than stride {stride}")
-    out = [-1 if w == -1 else w - 2 * p + x for w, p, x in zip(whole, pad, adj, strict=True)]
-    require(all(x == -1 or x > 0 for x in out), f"pad: {pad} leaves no output")
-    return pad, tuple(out)
-
-
-@op("Deconvolution", aliases=("_npx_deconvolution",), inputs="data weight bias?")
-class Deconvolution:
-    """Transposed convolution: what a convolution's gradient does to its data.
-
-    Shapes: data (batch, channel, spatial...), weight (channel, num_filter / num_group, kernel...),
-    bias (num_filter,). Each spatial extent becomes
-    ``stride * (x - 1) + dilate * (kernel - 1) + 1 - 2 * pad + adj``, or `target_shape` with padding
-    chosen to fit.
-    """
-
-    kernel: Shape
-    stride: Shape = ()
-    dilate: Shape = ()
-    pad: Shape = ()
-    adj: Shape = ()
-    target_shape: Shape = ()
-    num_filter: UInt
-    num_group: UInt = 1
-    workspace: ULong = 512
-    no_bias: Bool = True
-    cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None
-    cudnn_off: Bool = False
-    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC") = None
-
-    dtypes = ("float32", "float64", "float16", "bfloat16")
-    samples = (
-        sample((2, 3, 4, 5), (3, 2, 3, 3), kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 1)),
-        sample(
-            (2, 4, 3, 3),
-            (4, 3, 4, 4),
-            (6,),
-            kernel=(4, 4),
-            num_filter=6,
-            num_group=2,
-            stride=(2, 2),
-            pad=(1, 1),
-            no_bias=False,
-        ),
-        sample(
-            (2, 3, 5, 5),
-            (3, 2, 4, 4),
-            kernel=(4, 4),
-            num_filter=2,
-            stride=(2, 2),
-            target_shape=(11, 11),
-        ),
-        sample((2, 3, 6), (3, 2, 3), kernel=(3,), num_filter=2, stride=(2,), pad=(1,), dilate=(2,)),
-        sample((1, 2, 2, 3, 2), (2, 3, 2, 2, 2), kernel=(2, 2, 2), num_filter=3, stride=(2, 1, 2)),
-    )
-
-    kernels = _kernels(
-        "_data",
-        lambda ins, outs: (outs[0], ins[1], ins[0]),
-        pads=lambda a, spatial: resolve_deconv(a, spatial)[0],
-    )
-
-    def infer(a, data, weight, bias=None):
-        dtype = same_dtype((data, weight), ("data", "weight"))
-        if bias is not None:
-            bias.fill("bias", (a.num_filter,), dtype)
-        if data.shape is None:
-            return Spec(None, dtype)
-        n = len(a.kernel)
-        require(data.ndim == n + 2, f"data: expected {n + 2} dimensions, got shape {data.shape}")
-        _divides(data.shape[1], a.num_group, "data")
-        _divides(a.num_filter, a.num_group, "num_filter")
-        weight.fill("weight", (data.shape[1], a.num_filter // a.num_group, *a.kernel))
-        _, spatial = resolve_deconv(a, data.shape[2:])
-        return Spec((data.shape[0], a.num_filter, *spatial), dtype)
-
-    infer_back = back_batch
-
-    def grad(a, F, g, data, weight, needs):
-        kernel, stride, dilate, _ = resolve(a)
-        pad, _ = resolve_deconv(a, data.shape[2:])
-        shared = {
-            "kernel": kernel,
-            "stride": stride,
-            "dilate": dilate,
-            "pad": pad,
-            "num_filter": data.shape[1],
-            "num_group": a.num_group,
-        }
-        # The output may be up to adj longer than the windows of the inverse convolution need.
-        by_data = by_weight = None
-        if needs[0]:
-            by_data = F.Convolution(g, weight, no_bias=True, **shared)
-            if by_data.shape != data.shape:
-                by_data = F.slice_like(by_data, data)
-        if needs[1]:
-            by_weight = F._conv_weight(g, data, **shared)
-        by_bias = F.sum(g, axis=1, exclude=True) if len(needs) > 2 and needs[2] else None
-        return by_data, by_weight, by_bias
-
-    def ref(a, xp, data, weight, bias=None):
-        pad, spatial = resolve_deconv(a, data.shape[2:])
-        out = data_ref(_WithPad(a, pad), xp, data, weight, spatial)
-        return out if bias is None else out + bias.reshape(-1, *[1] * len(a.kernel))
-
-
-class _WithPad:
-    """Convolution attributes with another padding."""
-
-    def __init__(self, a, pad):
-        self.kernel, self.stride, self.dilate, self.pad = a.kernel, a.stride, a.dilate, pad
-        self.num_group = a.num_group

@@ -7,7 +7,7 @@ import math
 
 from mxcy.ops.attrs import Bool, Field, Float, Int, Long, Shape, Str, UInt
 from mxcy.ops.blocked import blocked, blocked_shape, plain
-from mxcy.ops.conv import Deconvolution, resolve_deconv
+from mxcy.ops.deconv import Deconvolution, resolve_deconv
 from mxcy.ops.fused_conv import conv_struct, plain_spec
 from mxcy.ops.fused_layer import (
     Activation,
