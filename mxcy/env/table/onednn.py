@@ -38,7 +38,7 @@ ROWS = (
              "1: oneDNN prints each primitive that it runs; 2: also what it makes.",
              aliases=("DNNL_VERBOSE",), inert=_missing, silent=True,
              test="env/test_onednn.py::test_onednn_enabled"),
-    Variable("MXNET_USE_ONEDNN_RNN", flag, True, "C", "mxcy.ops",
+    Variable("MXNET_USE_ONEDNN_RNN", flag, True, "C", "mxcy.ops.rnn",
              "Recurrent layers in prediction are oneDNN's where that is faster; 0: always own "
              "kernels.", aliases=("MXNET_USE_MKLDNN_RNN",), inert=_missing,
              test="env/test_onednn.py::test_use_onednn_rnn"),
