@@ -8,6 +8,8 @@
 MX_LEAF_BEGIN
 namespace {
 
+constexpr int64_t kStripe = 32;  // vectors
+
 template <class S>
 MX_INLINE Vec<Sum<S>> read(const S* src, int n) {
   typedef Sum<S> T;
@@ -18,17 +20,18 @@ MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
   n == kLanes<Sum<S>> ? store_as(dst, x) : store_first_as(dst, x, n);
 }
 
-// body(offset of a vector in the array, its offset among the inner elements, lanes) for the first
-// vectors of every line; false if a body returned false.
+// body(offset of a stripe in the array, its offset among the inner elements, its width) for the
+// first stripe of every line: vectors side by side, so that the cache's lines come in runs,
+// although the elements of a column lie far apart. False if a body returned false.
 template <class T, class Body>
-bool each_column(int threads, int64_t outer, int64_t extent, int64_t inner, const Body& body) {
-  constexpr int L = kLanes<T>;
-  const int64_t vectors = (inner + L - 1) / L;
+bool each_stripe(int threads, int64_t outer, int64_t extent, int64_t inner, const Body& body) {
+  constexpr int64_t kWidth = kStripe * kLanes<T>;
+  const int64_t stripes = (inner + kWidth - 1) / kWidth;
   bool ok = true;
-  parallel_for(threads, outer * vectors, 256 / (extent + 1) + 1, [&](int64_t begin, int64_t end) {
+  parallel_for(threads, outer * stripes, 16 / (extent + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t column = i % vectors * L, o = i / vectors;
-      if (!body(o * extent * inner + column, o * inner + column, (int)least(inner - column, L))) {
+      const int64_t column = i % stripes * kWidth, o = i / stripes;
+      if (!body(o * extent * inner + column, o * inner + column, least(inner - column, kWidth))) {
         ok = false;
       }
     }
@@ -39,6 +42,7 @@ bool each_column(int threads, int64_t outer, int64_t extent, int64_t inner, cons
 template <class S>
 int l2_normalize(const mx_call* call) {
   typedef Sum<S> T;
+  constexpr int64_t L = kLanes<T>;
   const auto& p = *(const mx_l2_normalize_params*)call->params;
   const S* in = data<S>(call->in[0]);
   S *out = data<S>(call->out[0]), *norm = data<S>(call->out[1]);
@@ -54,19 +58,29 @@ int l2_normalize(const mx_call* call) {
     });
     return 0;
   }
-  each_column<T>(call->threads, p.outer, p.extent, p.inner, [&](int64_t at, int64_t line, int n) {
-    Vec<T> squares = splat<Vec<T>>((T)p.eps);
+  const auto stripe = [&](int64_t at, int64_t line, int64_t width) {
+    Vec<T> roots[kStripe];
+    for (Vec<T>& squares : roots) squares = splat<Vec<T>>((T)p.eps);
     for (int64_t k = 0; k < p.extent; ++k) {
-      const Vec<T> x = read(in + at + k * p.inner, n);
-      squares += x * x;
+      for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
+        const Vec<T> x = read(in + at + k * p.inner + j, (int)least(width - j, L));
+        roots[v] += x * x;
+      }
     }
-    const Vec<T> root = sqrt(squares);
-    if (norm) write(norm + line, root, n);
+    for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
+      roots[v] = sqrt(roots[v]);
+      if (norm) write(norm + line + j, roots[v], (int)least(width - j, L));
+    }
     for (int64_t k = 0; k < p.extent; ++k) {
-      write(out + at + k * p.inner, read(in + at + k * p.inner, n) / root, n);
+      for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
+        const int64_t here = at + k * p.inner + j;
+        const int n = (int)least(width - j, L);
+        write(out + here, read(in + here, n) / roots[v], n);
+      }
     }
     return true;
-  });
+  };
+  each_stripe<T>(call->threads, p.outer, p.extent, p.inner, stripe);
   return 0;
 }
 
@@ -88,19 +102,23 @@ int lrn(const mx_call* call) {
   const T share = (T)(p.alpha / (double)p.nsize), knorm = (T)p.knorm, beta = (T)p.beta;
   const S* in = data<S>(call->in[0]);
   S *out = data<S>(call->out[0]), *norms = data<S>(call->out[1]);
-  each_column<T>(call->threads, p.outer, p.channels, p.inner, [&](int64_t at, int64_t, int n) {
-    for (int64_t c = 0; c < p.channels; ++c) {
-      const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels, [&](int64_t k) MX_ALWAYS {
-        const V x = read(in + at + k * p.inner, n);
-        return x * x;
+  each_stripe<T>(
+      call->threads, p.outer, p.channels, p.inner, [&](int64_t at, int64_t, int64_t width) {
+        for (int64_t c = 0; c < p.channels; ++c) {
+          for (int64_t j = 0; j < width; j += kLanes<T>) {
+            const int n = (int)least(width - j, kLanes<T>);
+            const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels, [&](int64_t k) MX_ALWAYS {
+              const V x = read(in + at + k * p.inner + j, n);
+              return x * x;
+            });
+            const V norm = knorm + share * sum;
+            const int64_t here = at + c * p.inner + j;
+            if (norms) write(norms + here, norm, n);
+            write(out + here, read(in + here, n) * exp(-beta * log(norm)), n);
+          }
+        }
+        return true;
       });
-      const V norm = knorm + share * sum;
-      const int64_t here = at + c * p.inner;
-      if (norms) write(norms + here, norm, n);
-      write(out + here, read(in + here, n) * exp(-beta * log(norm)), n);
-    }
-    return true;
-  });
   return 0;
 }
 
@@ -113,29 +131,36 @@ int lrn_grad(const mx_call* call) {
   const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
   const S* norms = data<S>(call->in[2]);
   S* out = data<S>(call->out[0]);
-  constexpr int L = kLanes<T>;
-  const bool ok =
-      each_column<T>(call->threads, p.outer, p.channels, p.inner, [&](int64_t at, int64_t, int n) {
-        // For each channel norm ** -beta, and what its output owes to each neighbour's square.
-        T* powers = (T*)scratch(kTempSlot, (size_t)(2 * p.channels * L) * sizeof(T));
-        if (!powers) return false;
-        T* owed = powers + p.channels * L;
-        for (int64_t c = 0; c < p.channels; ++c) {
-          const int64_t here = at + c * p.inner;
-          const V norm = read(norms + here, n);
-          const V power = exp(-beta * log(norm));
-          store(powers + c * L, power);
-          store(owed + c * L, read(gradient + here, n) * read(in + here, n) * power / norm);
-        }
-        for (int64_t c = 0; c < p.channels; ++c) {
-          const int64_t here = at + c * p.inner;
-          const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels,
-                                      [&](int64_t k) MX_ALWAYS { return load(owed + k * L); });
-          const V direct = read(gradient + here, n) * load(powers + c * L);
-          write(out + here, direct - factor * read(in + here, n) * sum, n);
-        }
-        return true;
-      });
+  constexpr int64_t L = kLanes<T>, kWidth = kStripe * L;
+  const auto stripe = [&](int64_t at, int64_t, int64_t width) {
+    // For each channel norm ** -beta, and what its output owes to each neighbour's square.
+    T* powers = (T*)scratch(kTempSlot, (size_t)(2 * p.channels * kWidth) * sizeof(T));
+    if (!powers) return false;
+    T* owed = powers + p.channels * kWidth;
+    for (int64_t c = 0; c < p.channels; ++c) {
+      for (int64_t j = 0; j < width; j += L) {
+        const int64_t here = at + c * p.inner + j;
+        const int n = (int)least(width - j, L);
+        const V norm = read(norms + here, n);
+        const V power = exp(-beta * log(norm));
+        store(powers + c * kWidth + j, power);
+        store(owed + c * kWidth + j, read(gradient + here, n) * read(in + here, n) * power / norm);
+      }
+    }
+    for (int64_t c = 0; c < p.channels; ++c) {
+      for (int64_t j = 0; j < width; j += L) {
+        const int64_t here = at + c * p.inner + j;
+        const int n = (int)least(width - j, L);
+        const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels, [&](int64_t k) MX_ALWAYS {
+          return load(owed + k * kWidth + j);
+        });
+        const V direct = read(gradient + here, n) * load(powers + c * kWidth + j);
+        write(out + here, direct - factor * read(in + here, n) * sum, n);
+      }
+    }
+    return true;
+  };
+  const bool ok = each_stripe<T>(call->threads, p.outer, p.channels, p.inner, stripe);
   return ok ? 0 : -1;
 }
 
