@@ -15,6 +15,11 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
   for (int64_t block = 0; block < reach.blocks; ++block, in += reach.plane) {
     for (int tap = 0; tap < reach.taps; ++tap) {
       const float* at = in + reach.offset[tap];
+      // Planes lie too far apart for the CPU to guess which lines come next.
+      if (run == B) {
+#pragma GCC unroll 14
+        for (int r = 0; r < R * run; r += kLine) __builtin_prefetch(at + reach.plane + r);
+      }
 #pragma GCC unroll 4
       for (int k = 0; k < run; ++k, weights += W * B) {
         VB right[W];
