@@ -12,6 +12,7 @@
 #pragma once
 #include "core/scratch.h"
 #include "plane.h"
+#include "transpose.h"
 
 MX_LEAF_BEGIN
 
@@ -25,47 +26,11 @@ constexpr int64_t kUnpackedSize = 4096;    // up to here A is, when it meets few
 
 // --- operands --------------------------------------------------------------------------------
 
-// Which elements of two rows meet when a transposition swaps blocks of `s` lanes: of the pair
-// (a, b), a's lanes with bit s come from b's lanes without it, and the other way round.
-template <class T, int s, bool high>
-struct SwapIndex {
-  typedef Mask<Vec<T>> Index;
-  alignas(kVecBytes) Element<Index> lane[kLanes<T>];
-  constexpr SwapIndex() : lane() {
-    constexpr int L = kLanes<T>;
-    for (int e = 0; e < L; ++e) {
-      lane[e] = high ? (e & s ? L + e : e ^ s) : (e & s ? L + (e ^ s) : e);
-    }
-  }
-  Index index() const {
-    Index v;
-    __builtin_memcpy(&v, lane, sizeof v);
-    return v;
-  }
-};
-template <class T, int s, bool high>
-inline constexpr SwapIndex<T, s, high> swap_index{};
-
-// Transpose a square of vectors in registers.
-template <class T, int s = 1, int L = kLanes<T>>
-inline void transpose_square(Vec<T> (&rows)[L]) {
-  if constexpr (s < L) {
-    const auto low = swap_index<T, s, false>.index(), high = swap_index<T, s, true>.index();
-#pragma GCC unroll 16
-    for (int i = 0; i < L; ++i) {
-      if (i & s) continue;
-      const Vec<T> a = rows[i], b = rows[i + s];
-      rows[i] = __builtin_shuffle(a, b, low);
-      rows[i + s] = __builtin_shuffle(a, b, high);
-    }
-    transpose_square<T, 2 * s>(rows);
-  }
-}
-
 // Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width`
 // apart; missing rows become zeros.
 template <class T, class S, bool some>
 inline void move_square(T* dst, int width, const S* src, int64_t stride, int rows, int cols) {
+  if constexpr (!some && sizeof(S) == 4) return transpose_square<float>(dst, width, src, stride);
   constexpr int L = kLanes<T>;
   Vec<T> square[L];
 #pragma GCC unroll 16
@@ -76,7 +41,7 @@ inline void move_square(T* dst, int width, const S* src, int64_t stride, int row
       square[i] = load_as<T>(src + i * stride);
     }
   }
-  transpose_square<T>(square);
+  transpose_registers<T>(square);
 #pragma GCC unroll 16
   for (int p = 0; p < L; ++p) {
     if (!some || p < cols) store(dst + p * width, square[p]);
@@ -181,23 +146,61 @@ struct Scale {
   const T* columns;  // one number to add to each column, or NULL
 };
 
+// c (rows x cols) = alpha * sums + rows + columns + beta * c: products with factors are rare.
+template <class T>
+void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, int64_t ldc, int rows,
+                   int cols) {
+  for (int r = 0; r < rows; ++r, sums += width, c += ldc) {
+    const T row = scale.rows ? scale.rows[r] : 0;
+    for (int j = 0; j < cols; ++j) {
+      const T sum = scale.alpha * sums[j] + (scale.columns ? row + scale.columns[j] : row);
+      c[j] = scale.beta == 0 ? sum : sum + scale.beta * c[j];
+    }
+  }
+}
+
 // C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
-// panel of A is packed, or R rows `a_step` apart. `scale` comes by pointer because its values would
-// occupy registers that the sums need.
+// panel of A is packed, or R rows `a_step` apart. Sums start from what is added to them.
 template <class T, int R, int W, bool packed>
 void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
           const Scale<T>* scale, T* c, int64_t ldc, int cols) {
   constexpr int L = kLanes<T>;
-  Vec<T> acc[R][W] = {};
-  if (scale->beta != 0) {
+  const int last = cols - (W - 1) * L;  // columns in the last vector
+  const bool scaled = scale->alpha != 1 || (scale->beta != 0 && scale->beta != 1);
+  const bool adds = !scaled && scale->beta != 0;
+  const T* columns = scaled ? nullptr : scale->columns;
+  const T* rows = scaled ? nullptr : scale->rows;
+  Vec<T> acc[R][W];
+  {
+    Vec<T> column[W] = {};
+    if (columns) {
+      if (W > 1) column[0] = load(columns);
+      column[W - 1] = load_first(columns + (W - 1) * L, last);
+    }
 #pragma GCC unroll 14
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-      for (int w = 0; w < W; ++w) __builtin_prefetch(c + r * ldc + w * L, 1);
+      for (int w = 0; w < W; ++w) acc[r][w] = column[w];
+    }
+  }
+  if (rows) {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] += splat<Vec<T>>(rows[r]);
+    }
+  }
+  if (adds) {
+    const T* from = c;
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, from += ldc) {
+      if (W > 1) acc[r][0] += load(from);
+      acc[r][W - 1] += load_first(from + (W - 1) * L, last);
     }
   }
   const T* triple[(R + 2) / 3];  // rows 0, 3, 6...: few enough pointers for the registers
-  for (int i = 0; i < (R + 2) / 3; ++i) triple[i] = a + 3 * i * a_step;
+  triple[0] = a;
+  for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
   for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
     Vec<T> right[W];
 #pragma GCC unroll 2
@@ -209,31 +212,23 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
       for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
     }
   }
-  const Vec<T> alpha = splat<Vec<T>>(scale->alpha), beta = splat<Vec<T>>(scale->beta);
-  const bool reads = scale->beta != 0;
-  const int last = cols - (W - 1) * L;  // columns in the last vector
-  const T* rows = scale->rows;
-  Vec<T> column[W] = {};
-  if (scale->columns) {
-    if (W > 1) column[0] = load(scale->columns);
-    column[W - 1] = load_first(scale->columns + (W - 1) * L, last);
-  }
-  const bool is_plain = last == L && !reads;
+  T sums[R * W * L];
+  T* to = scaled ? sums : c;
+  const int64_t step = scaled ? W * L : ldc;
+  if (last == L || scaled) {
 #pragma GCC unroll 14
-  for (int r = 0; r < R; ++r, c += ldc) {
+    for (int r = 0; r < R; ++r, to += step) {
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) {
-      Vec<T> sum = fma(acc[r][w], alpha, column[w]);
-      if (rows) sum += splat<Vec<T>>(rows[r]);
-      if (is_plain) {
-        store(c + w * L, sum);
-      } else if (w < W - 1 || last == L) {
-        store(c + w * L, reads ? fma(beta, load(c + w * L), sum) : sum);
-      } else {
-        store_first(c + w * L, reads ? fma(beta, load_first(c + w * L, last), sum) : sum, last);
-      }
+      for (int w = 0; w < W; ++w) store(to + w * L, acc[r][w]);
+    }
+  } else {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, to += step) {
+      if (W > 1) store(to, acc[r][0]);
+      store_first(to + (W - 1) * L, acc[r][W - 1], last);
     }
   }
+  if (scaled) finish_scaled(sums, W * L, *scale, c, ldc, R, cols);
 }
 
 template <class T>
@@ -309,7 +304,6 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   const int tile_rows = tile_height(m);
   const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
   const int64_t block_depth = depth_of_block(k);
-  const int64_t block_cols = n <= kCols ? up(n, L) : balanced(n, kCols, kWidth);
   // Each panel of B is packed once for all rows: few rows do not repay it.
   const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
   const T* a_rows = nullptr;
@@ -317,6 +311,9 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   if constexpr (is_matrix<A>) {
     if (m * k <= kUnpackedSize && n <= 4 * kWidth) a_rows = a.row_in_place(0, 0), a_step = a.stride;
   }
+  // Where a block of columns does not cost packing A again, it is one panel, in the first cache.
+  const int64_t most_cols = a_rows ? kWidth : kCols;
+  const int64_t block_cols = n <= most_cols ? up(n, L) : balanced(n, most_cols, kWidth);
   const int64_t a_size = is_packed<A> || a_rows ? 0 : block_rows * block_depth;
   T* b_panels =
       (T*)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));

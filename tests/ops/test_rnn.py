@@ -44,10 +44,10 @@ def test_lengths_are_those_of_sequences_run_alone(mode, layers, directions):
     for i, length in enumerate(lengths):
         alone = net(net.data[:length, i : i + 1], [x[:, i : i + 1] for x in net.states])
         out, *states = (x.asnumpy() for x in alone)
-        np.testing.assert_allclose(together[0][:length, i], out[:, 0], atol=2e-6)
+        np.testing.assert_allclose(together[0][:length, i], out[:, 0], rtol=1e-6, atol=2e-6)
         assert not together[0][length:, i].any()
         for found, expected in zip(together[1:], states, strict=True):
-            np.testing.assert_allclose(found[:, i], expected[:, 0], atol=2e-6)
+            np.testing.assert_allclose(found[:, i], expected[:, 0], rtol=1e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("mode", GATES)
