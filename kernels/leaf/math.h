@@ -6,6 +6,8 @@
 #pragma once
 #include <math.h>
 
+#include "exp_table.h"
+#include "log_table.h"
 #include "tanh_table.h"
 
 MX_LEAF_BEGIN
@@ -182,7 +184,9 @@ template <class V>
 MX_INLINE V exp(V x) {
   using R = Real<V>;
   V k, shifted;
-#if MX_ISA_LEVEL < 4
+#if MX_ISA_LEVEL == 4
+  if constexpr (sizeof(x[0]) == 4) return exp_by_table(x);
+#else
   // Without an instruction that scales, it is cheaper to look whether k may just be added to the
   // exponent.
   if (__builtin_expect(!any(~(abs(x) <= R::exp_simple)), 1)) {
@@ -245,6 +249,9 @@ MX_INLINE V log_limits(V x, V y) {
 template <class V>
 MX_INLINE V log(V x) {
   using R = Real<V>;
+#if MX_ISA_LEVEL == 4
+  if constexpr (sizeof(x[0]) == 4) return log_by_table(x);
+#endif
   V k;
   const V f = split_log(x, k);
   return log_limits(x, k * R::ln2_hi + (f + fma(k, splat<V>(R::ln2_lo), log_rest(f))));
@@ -253,6 +260,12 @@ template <class V>
 MX_INLINE V log1p(V x) {
   using R = Real<V>;
   const V u = x + 1;
+#if MX_ISA_LEVEL == 4
+  if constexpr (sizeof(x[0]) == 4) {
+    const V lost = x - (u - 1);
+    return x == 0 ? x : log_limits(u, log_by_table(u, &lost));
+  }
+#endif
   V k;
   const V f = split_log(u, k), lost = (x - (u - 1)) / u;
   const V y = k * R::ln2_hi + (f + (log_rest(f) + fma(k, splat<V>(R::ln2_lo), lost)));
