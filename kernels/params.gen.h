@@ -208,6 +208,13 @@ typedef struct {
   int32_t clear;
 } mx_strided_dot_params;
 
+/* `batch` matrices of rows x columns */
+typedef struct {
+  int64_t batch;
+  int64_t rows;
+  int64_t columns;
+} mx_matrices_params;
+
 /* `batch` systems with triangular matrices of n x n, and m right sides; or the matrices
  * alone */
 typedef struct {
@@ -319,7 +326,8 @@ typedef struct {
 
 /* a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
  * tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves:
- * whether what the gradient needs is an output */
+ * whether what the gradient needs is an output; lengths: whether an input says how many
+ * steps count */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -331,6 +339,7 @@ typedef struct {
   int32_t gates;
   int32_t extra;
   int32_t saves;
+  int32_t lengths;
   double drop;
 } mx_rnn_params;
 
@@ -786,6 +795,25 @@ typedef struct {
   double etas[60];
 } mx_multi_adamw_params;
 
+/* the direction of a step of LAMB */
+typedef struct {
+  double beta1;
+  double beta2;
+  double epsilon;
+  double t;
+  int32_t bias_correction;
+  double wd;
+  double rescale_grad;
+  double clip_gradient;
+} mx_lamb_params;
+
+/* a step of LAMB along its direction; negative bounds are none */
+typedef struct {
+  double lr;
+  double lower_bound;
+  double upper_bound;
+} mx_lamb_step_params;
+
 /* one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates
  * and counts of up to 60 of them; negative bounds are none */
 typedef struct {
@@ -823,5 +851,34 @@ typedef struct {
   double smooth_alpha;
   double scale;
 } mx_softmax_output_params;
+
+/* the gradient of SVMOutput over rows of scores with a label each */
+typedef struct {
+  int64_t rows;
+  int64_t classes;
+  double margin;
+  double weight;
+  int32_t linear;
+} mx_svm_output_params;
+
+/* coordinates in an array of that shape; the first extent does not count */
+typedef struct {
+  int32_t ndim;
+  int64_t shape[32];
+} mx_unravel_params;
+
+/* probability densities of `length` samples for each of some distributions */
+typedef struct {
+  int64_t distributions;
+  int64_t length;
+  int32_t is_log;
+} mx_density_params;
+
+/* sequences of up to `steps` events with marks */
+typedef struct {
+  int64_t rows;
+  int64_t kinds;
+  int64_t steps;
+} mx_hawkes_params;
 
 #endif

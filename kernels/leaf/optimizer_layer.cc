@@ -1,9 +1,11 @@
 // Optimizer updates with one trust ratio for each weight: "_multi_lamb_update" and
 // "_multi_lans_update" (weight, grad, mean, var in turns) with their mp_ forms, which have the
-// weight that counts after the states.
+// weight that counts after the states; and the halves of LAMB, "lamb_update_phase1" (weight, grad,
+// mean, var -> direction) and "lamb_update_phase2" (weight, direction, two norms), with theirs.
 //
-// A first pass moves the averages and takes norms, a second one computes the direction again from
-// the averages and moves the weight. Norms are sums over blocks of one size, whatever the threads.
+// For many weights a first pass moves the averages and takes norms, a second one computes the
+// direction again from the averages and moves the weight. Norms are sums over blocks of one size,
+// whatever the threads.
 #include "core/scratch.h"
 #include "optimizer.h"
 
@@ -39,6 +41,16 @@ struct Numbers {
         bound((T)p.clip_gradient),
         first((T)(p.bias_correction ? 1 - __builtin_pow(p.beta1, p.step_count[i]) : 1)),
         second((T)(p.bias_correction ? 1 - __builtin_pow(p.beta2, p.step_count[i]) : 1)) {}
+  explicit Numbers(const mx_lamb_params& p)
+      : lr(0),
+        wd((T)p.wd),
+        beta1((T)p.beta1),
+        beta2((T)p.beta2),
+        epsilon((T)p.epsilon),
+        rescale((T)p.rescale_grad),
+        bound((T)p.clip_gradient),
+        first((T)(p.bias_correction ? 1 - __builtin_pow(p.beta1, p.t) : 1)),
+        second((T)(p.bias_correction ? 1 - __builtin_pow(p.beta2, p.t) : 1)) {}
 };
 
 template <class V>
@@ -71,9 +83,9 @@ bool sums_of(int threads, int64_t n, double* sums, const Body& body) {
   return true;
 }
 
-// The bounded norm of the weight over that of a direction, from squares; 1 where one of them is 0.
-double trust(const P& p, double weight, double direction) {
-  double norm = __builtin_sqrt(weight), length = __builtin_sqrt(direction);
+// The bounded norm of the weight over that of a direction; 1 where one of them is 0.
+template <class Bounds>
+double trust(const Bounds& p, double norm, double length) {
   if (p.lower_bound >= 0 && norm < p.lower_bound) norm = p.lower_bound;
   if (p.upper_bound >= 0 && norm > p.upper_bound) norm = p.upper_bound;
   return norm == 0 || length == 0 ? 1 : norm / length;
@@ -115,9 +127,10 @@ bool step(const P& p, int number, int threads, const Arrays<S, M>& a) {
     }
   });
   if (!done) return false;
+  const double weight = __builtin_sqrt(sums[0]);
   const T share = lans ? c.beta1 : 1;
-  const T slow = (T)trust(p, sums[0], sums[1]) * share;
-  const T fast = lans ? (T)trust(p, sums[0], sums[2]) * (1 - share) : 0;
+  const T slow = (T)trust(p, weight, __builtin_sqrt(sums[1])) * share;
+  const T fast = lans ? (T)trust(p, weight, __builtin_sqrt(sums[2])) * (1 - share) : 0;
   constexpr int L = kLanes<T>;
   parallel_for(threads, a.n, kBlock, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += L) {
@@ -155,8 +168,63 @@ int update_many(const mx_call* call) {
   return 0;
 }
 
+template <class S, bool mixed>
+int lamb_direction(const mx_call* call) {
+  typedef typename StateOf<S, mixed>::type M;
+  typedef Sum<S> T;
+  typedef Vec<T> V;
+  constexpr int L = kLanes<T>;
+  const Numbers<T> c(*(const mx_lamb_params*)call->params);
+  const mx_tensor* in = call->in;
+  const M* weight = data<M>(in[mixed ? 4 : 0]);
+  const S* gradient = data<S>(in[1]);
+  M *mean = data<M>(in[2]), *var = data<M>(in[3]), *out = data<M>(call->out[0]);
+  parallel_for(call->threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += L) {
+      const int n = end - i < L ? (int)(end - i) : L;
+      const V g = clip(read<T>(gradient + i, n) * c.rescale, c.bound);
+      const V along = c.beta1 * read<T>(mean + i, n) + (1 - c.beta1) * g;
+      const V squares = c.beta2 * read<T>(var + i, n) + (1 - c.beta2) * g * g;
+      const V w = read<T>(weight + i, n), root = sqrt(squares / c.second) + c.epsilon;
+      write(mean + i, along, n);
+      write(var + i, squares, n);
+      if (out) write(out + i, V(along / c.first / root + c.wd * w), n);
+    }
+  });
+  return 0;
+}
+
+template <class S, bool mixed>
+int lamb_step(const mx_call* call) {
+  typedef typename StateOf<S, mixed>::type M;
+  typedef Sum<S> T;
+  constexpr int L = kLanes<T>;
+  const auto& p = *(const mx_lamb_step_params*)call->params;
+  const mx_tensor* in = call->in;
+  const M *weight = data<M>(in[mixed ? 4 : 0]), *direction = data<M>(in[1]);
+  M* next = mixed ? data<M>(in[4]) : nullptr;
+  S* out = data<S>(call->out[0]);
+  const T norm = scalar_as<T>(*data<M>(in[2])), length = scalar_as<T>(*data<M>(in[3]));
+  const T step = (T)(p.lr * trust(p, norm, length));
+  parallel_for(call->threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += L) {
+      const int n = end - i < L ? (int)(end - i) : L;
+      const Vec<T> w = read<T>(weight + i, n) - step * read<T>(direction + i, n);
+      if constexpr (mixed) write(next + i, w, n);
+      if (out) write(out + i, w, n);
+    }
+  });
+  return 0;
+}
+
 template <class S>
 void add_kernels(uint32_t dtype) {
+  mx_kernel_add("lamb_update_phase1", lamb_direction<S, false>, dtype, 0);
+  mx_kernel_add("lamb_update_phase2", lamb_step<S, false>, dtype, 0);
+  if constexpr (sizeof(S) < 8) {
+    mx_kernel_add("mp_lamb_update_phase1", lamb_direction<S, true>, dtype, 0);
+    mx_kernel_add("mp_lamb_update_phase2", lamb_step<S, true>, dtype, 0);
+  }
   if constexpr (is_half<S>) {
     mx_kernel_add("_multi_mp_lamb_update", update_many<S, true, false>, dtype, 0);
     mx_kernel_add("_multi_mp_lans_update", update_many<S, true, true>, dtype, 0);

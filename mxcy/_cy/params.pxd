@@ -153,6 +153,11 @@ cdef extern from "params.gen.h" nogil:
         int32_t transpose_rhs
         int32_t base
         int32_t clear
+    # `batch` matrices of rows x columns
+    ctypedef struct mx_matrices_params:
+        int64_t batch
+        int64_t rows
+        int64_t columns
     # `batch` systems with triangular matrices of n x n, and m right sides; or the matrices
     # alone
     ctypedef struct mx_triangular_params:
@@ -246,7 +251,8 @@ cdef extern from "params.gen.h" nogil:
         double beta
     # a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and
     # tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves:
-    # whether what the gradient needs is an output
+    # whether what the gradient needs is an output; lengths: whether an input says how many
+    # steps count
     ctypedef struct mx_rnn_params:
         int64_t steps
         int64_t batch
@@ -258,6 +264,7 @@ cdef extern from "params.gen.h" nogil:
         int32_t gates
         int32_t extra
         int32_t saves
+        int32_t lengths
         double drop
     # elements ordered along a dimension; values, indices and mask are output numbers or -1
     ctypedef struct mx_order_params:
@@ -631,6 +638,21 @@ cdef extern from "params.gen.h" nogil:
         double lrs[60]
         double wds[60]
         double etas[60]
+    # the direction of a step of LAMB
+    ctypedef struct mx_lamb_params:
+        double beta1
+        double beta2
+        double epsilon
+        double t
+        int32_t bias_correction
+        double wd
+        double rescale_grad
+        double clip_gradient
+    # a step of LAMB along its direction; negative bounds are none
+    ctypedef struct mx_lamb_step_params:
+        double lr
+        double lower_bound
+        double upper_bound
     # one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates
     # and counts of up to 60 of them; negative bounds are none
     ctypedef struct mx_multi_lamb_params:
@@ -663,3 +685,24 @@ cdef extern from "params.gen.h" nogil:
         double ignore_label
         double smooth_alpha
         double scale
+    # the gradient of SVMOutput over rows of scores with a label each
+    ctypedef struct mx_svm_output_params:
+        int64_t rows
+        int64_t classes
+        double margin
+        double weight
+        int32_t linear
+    # coordinates in an array of that shape; the first extent does not count
+    ctypedef struct mx_unravel_params:
+        int32_t ndim
+        int64_t shape[32]
+    # probability densities of `length` samples for each of some distributions
+    ctypedef struct mx_density_params:
+        int64_t distributions
+        int64_t length
+        int32_t is_log
+    # sequences of up to `steps` events with marks
+    ctypedef struct mx_hawkes_params:
+        int64_t rows
+        int64_t kinds
+        int64_t steps

@@ -3,7 +3,8 @@
 from mxcy.ops.attrs import Bool, Field, Float, Int
 from mxcy.ops.infer import Spec, require, same_dtype
 from mxcy.ops.optimizer import BETAS, CLIP, LR, RESCALE, infer_update, number, scaled, widened
-from mxcy.ops.record import op, register, sample, values
+from mxcy.ops.params import LAMB, LAMB_STEP
+from mxcy.ops.record import native, op, register, sample, values
 
 __all__ = ["adam_direction", "bounded", "lamb_direction"]
 
@@ -84,13 +85,17 @@ _PHASE1 = (
     CLIP,
 )
 _PHASE2 = (LR, number("lower_bound", -1.0), number("upper_bound", -1.0))
-_SHAPE = (3, 5)
+_SHAPE = (3, 37)
 _NORM = values(0.5, 2, (1,))
 _PHASE1_TRIES = (
     {"t": 3, "wd": 0.1},
     {"t": 1, "wd": 0.1, "bias_correction": False, "rescale_grad": 2.0, "clip_gradient": 0.4},
 )
 _PHASE2_TRIES = ({"lr": 0.1}, {"lr": 0.1, "lower_bound": 0.9, "upper_bound": 1.1})
+
+
+def _phase1_kernel(name):
+    return (native(name, LAMB, lambda a, ins, outs: {"bias_correction": a.bias_correction}),)
 
 
 def _f32(low=-1.0, shape=_SHAPE):
@@ -115,8 +120,9 @@ register(
     mutates=("mean", "var"),
     infer=infer_update(("weight", "grad", "mean", "var"), 4, 0),
     ref=_phase1,
+    kernels=_phase1_kernel("lamb_update_phase1"),
     doc=_PHASE1_DOC,
-    dtypes=("float32", "float64", "float16"),
+    dtypes=("float32", "float64", "float16", "bfloat16"),
     samples=tuple(
         sample(_SHAPE, _SHAPE, _SHAPE, values(0.1, 1, _SHAPE), tol=8, **attrs)
         for attrs in _PHASE1_TRIES
@@ -130,8 +136,9 @@ register(
     aux=("mean", "var", "weight32"),
     infer=_infer_mp_phase1,
     ref=_mp_phase1,
+    kernels=_phase1_kernel("mp_lamb_update_phase1"),
     doc=f"{_PHASE1_DOC} It is in float32, as are all inputs but weight and grad.",
-    dtypes=("float16", "float32"),
+    dtypes=("float16", "bfloat16", "float32"),
     samples=tuple(
         sample(_SHAPE, _SHAPE, _f32(), _f32(0.1), _f32(), tol=8, **attrs) for attrs in _PHASE1_TRIES
     ),
@@ -142,6 +149,7 @@ register(
     fields=_PHASE2,
     infer=_infer_phase2,
     ref=_phase2,
+    kernels=(native("lamb_update_phase2", LAMB_STEP, inplace=True),),
     doc=_PHASE2_DOC,
     samples=tuple(sample(_SHAPE, _SHAPE, _NORM, _NORM, tol=4, **attrs) for attrs in _PHASE2_TRIES),
 )
@@ -152,8 +160,9 @@ register(
     mutates=("weight32",),
     infer=_infer_mp_phase2,
     ref=_mp_phase2,
+    kernels=(native("mp_lamb_update_phase2", LAMB_STEP),),
     doc=f"{_PHASE2_DOC} All inputs but the weight are float32.",
-    dtypes=("float16", "float32"),
+    dtypes=("float16", "bfloat16", "float32"),
     samples=tuple(
         sample(_SHAPE, _f32(), _f32(0.5, (1,)), _f32(0.5, (1,)), _f32(), tol=4, **attrs)
         for attrs in _PHASE2_TRIES

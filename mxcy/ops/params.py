@@ -207,6 +207,8 @@ STRIDED_DOT = Params(
     inner_step="i64[3]", row="i64[3]", scale="f64", lhs="i32", rhs="i32", transpose_lhs="i32",
     transpose_rhs="i32", base="i32", clear="i32",
 )  # fmt: skip
+MATRICES = Params("matrices", "`batch` matrices of rows x columns", batch="i64", rows="i64",
+                  columns="i64")  # fmt: skip
 TRIANGULAR = Params(
     "triangular",
     "`batch` systems with triangular matrices of n x n, and m right sides; or the matrices alone",
@@ -276,9 +278,9 @@ RNN = Params(
     "rnn",
     "a stack of recurrent layers, see ops/rnn_layers.py; mode: 0 and 1 plain ones with ReLU and"
     " tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped; saves: whether"
-    " what the gradient needs is an output",
+    " what the gradient needs is an output; lengths: whether an input says how many steps count",
     steps="i64", batch="i64", inputs="i64", hidden="i64", layers="i64", directions="i64",
-    mode="i32", gates="i32", extra="i32", saves="i32", drop="f64",
+    mode="i32", gates="i32", extra="i32", saves="i32", lengths="i32", drop="f64",
 )  # fmt: skip
 ORDER = Params(
     "order",
@@ -486,6 +488,14 @@ MULTI_ADAMW = Params(
     lrs="f64[60]", wds="f64[60]", etas="f64[60]",
 )  # fmt: skip
 
+LAMB = Params(
+    "lamb", "the direction of a step of LAMB", beta1="f64", beta2="f64", epsilon="f64", t="f64",
+    bias_correction="i32", wd="f64", rescale_grad="f64", clip_gradient="f64",
+)  # fmt: skip
+LAMB_STEP = Params(
+    "lamb_step", "a step of LAMB along its direction; negative bounds are none", lr="f64",
+    lower_bound="f64", upper_bound="f64",
+)  # fmt: skip
 MULTI_LAMB = Params(
     "multi_lamb",
     "one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates and"
@@ -504,6 +514,21 @@ SOFTMAX_OUTPUT = Params(
     rows="i64", classes="i64", inner="i64", labels="i64", probabilities="i32", use_ignore="i32",
     valid="i32", ignore_label="f64", smooth_alpha="f64", scale="f64",
 )  # fmt: skip
+SVM_OUTPUT = Params(
+    "svm_output", "the gradient of SVMOutput over rows of scores with a label each",
+    rows="i64", classes="i64", margin="f64", weight="f64", linear="i32",
+)  # fmt: skip
+UNRAVEL = Params(
+    "unravel", "coordinates in an array of that shape; the first extent does not count",
+    ndim="i32", shape="i64[32]",
+)  # fmt: skip
+DENSITY = Params(
+    "density", "probability densities of `length` samples for each of some distributions",
+    distributions="i64", length="i64", is_log="i32",
+)  # fmt: skip
+HAWKES = Params(
+    "hawkes", "sequences of up to `steps` events with marks", rows="i64", kinds="i64", steps="i64"
+)
 
 
 def header():
