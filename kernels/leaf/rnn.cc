@@ -26,21 +26,63 @@ class Room {
   int64_t used_ = 0;
 };
 
+// How many steps count of each sequence; all if there is no such input.
+class Lengths {
+ public:
+  template <class T>
+  Lengths(const RnnShape& s, const mx_tensor* given, T* memory)
+      : steps_(s.lengths ? (int64_t*)memory : nullptr) {
+    for (int64_t n = 0; steps_ && n < s.batch; ++n) {
+      int64_t count = 0;
+      while (count < s.steps && (double)count < read(*given, n)) ++count;
+      steps_[n] = count;
+    }
+  }
+  bool given() const { return steps_ != nullptr; }
+  int64_t of(int64_t n) const { return steps_[n]; }
+  bool end_before(int64_t n, int64_t step) const { return steps_ && step >= steps_[n]; }
+
+  // Numbers of type T that hold them.
+  template <class T>
+  static int64_t size(const RnnShape& s) {
+    return s.lengths ? s.batch * (int64_t)(sizeof(int64_t) / sizeof(T)) : 0;
+  }
+
+ private:
+  static double read(const mx_tensor& t, int64_t n) {
+    switch (t.dtype) {
+      case MX_F32:
+        return data<float>(t)[n];
+      case MX_F64:
+        return data<double>(t)[n];
+      case MX_I32:
+        return data<int32_t>(t)[n];
+      default:
+        return (double)data<int64_t>(t)[n];
+    }
+  }
+  int64_t* steps_;
+};
+
 template <class T>
 struct ForwardRoom {
   T *own, *panels, *bias, *below, *saved;
+  T *lengths, *hidden, *cell;  // states that wait while sequences pause
 
   ForwardRoom(const RnnShape& s, Room<T>& room)
       : own(room.take(s.mode == kGru ? s.batch * s.rows : 0)),
         panels(room.take(Panels<T>::size(s.rows, s.hidden))),
         bias(room.take(s.rows)),
         below(room.take(s.drops ? s.points() * s.wide : 0)),
-        saved(room.take(s.saves ? 0 : s.saved_size())) {}
+        saved(room.take(s.saves ? 0 : s.saved_size())),
+        lengths(room.take(Lengths::size<T>(s))),
+        hidden(room.take(s.lengths ? s.batch * s.hidden : 0)),
+        cell(room.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)) {}
 };
 
 template <class T>
 struct BackwardRoom {
-  T *d_gates, *d_own, *panels, *d_hidden, *d_cell, *below, *d_below, *d_above;
+  T *d_gates, *d_own, *panels, *d_hidden, *d_cell, *below, *d_below, *d_above, *lengths, *first;
 
   BackwardRoom(const RnnShape& s, Room<T>& room)
       : d_gates(room.take(s.points() * s.rows)),
@@ -50,7 +92,9 @@ struct BackwardRoom {
         d_cell(room.take(s.batch * s.hidden)),
         below(room.take(s.drops ? s.points() * s.wide : 0)),
         d_below(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
-        d_above(room.take(s.layers > 1 ? s.points() * s.wide : 0)) {
+        d_above(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
+        lengths(room.take(Lengths::size<T>(s))),
+        first(room.take(s.lengths ? s.batch * s.rows : 0)) {
     if (s.mode != kGru) d_own = d_gates;
   }
 };
@@ -73,7 +117,8 @@ int product(int threads, bool ta, bool tb, int64_t m, int64_t n, int64_t k, cons
 template <class T>
 int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
              const T* weight, const T* bias, const T* state, const T* cell, T* gates, T* extra,
-             T* out, T* last_state, T* last_cell, const ForwardRoom<T>& room) {
+             T* out, T* last_state, T* last_cell, const Lengths& lengths,
+             const ForwardRoom<T>& room) {
   const T *own_weight = weight + s.rows * source, *own_bias = bias + s.rows;
   const bool gru = s.mode == kGru;
   for (int64_t j = 0; j < s.rows; ++j) room.bias[j] = bias[j] + (gru ? 0 : own_bias[j]);
@@ -89,8 +134,16 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
   const int row_team = step_team(threads, s.batch * s.rows * 4);
   const T *hidden_then = state, *cell_then = cell;
   int64_t apart = s.hidden;
+  if (lengths.given()) {
+    hidden_then = room.hidden;
+    memcpy(room.hidden, state, s.batch * s.hidden * sizeof(T));
+    if (cell) {
+      cell_then = room.cell;
+      memcpy(room.cell, cell, s.batch * s.hidden * sizeof(T));
+    }
+  }
   for (int64_t i = 0; i < s.steps; ++i) {
-    const int64_t first = s.step(direction, i) * s.batch;
+    const int64_t step = s.step(direction, i), first = step * s.batch;
     T* at = gates + first * s.rows;
     if (gru) {
       panels.multiply(team, s.batch, hidden_then, apart, own_bias, 0, room.own, s.rows);
@@ -105,8 +158,16 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
             result + n * s.wide,     gru ? room.own + n * s.rows : nullptr,
             hidden_then + n * apart, cell_then ? cell_then + n * s.hidden : nullptr};
         cell_step(s.mode, s.hidden, row);
+        if (!lengths.given()) continue;
+        if (lengths.end_before(n, step)) {
+          memset(row.out, 0, s.hidden * sizeof(T));
+          continue;
+        }
+        memcpy(room.hidden + n * s.hidden, row.out, s.hidden * sizeof(T));
+        if (cell) memcpy(room.cell + n * s.hidden, row.extra, s.hidden * sizeof(T));
       }
     });
+    if (lengths.given()) continue;
     hidden_then = result;
     apart = s.wide;
     if (cell_then) cell_then = extra + first * s.hidden;
@@ -130,6 +191,7 @@ int rnn(const mx_call* call) {
   T *last = data<T>(call->out[0]), *last_states = data<T>(call->out[1]);
   T* last_cells = lstm ? data<T>(call->out[2]) : nullptr;
   T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : room.saved;
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
   const int64_t state_size = s.batch * s.hidden;
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     const bool top = layer == s.layers - 1;
@@ -143,7 +205,7 @@ int rnn(const mx_call* call) {
                    cells ? cells + number * state_size : nullptr, gates,
                    s.extra ? gates + s.points() * s.rows : nullptr, out + direction * s.hidden,
                    last_states + number * state_size,
-                   last_cells ? last_cells + number * state_size : nullptr, room) != 0)
+                   last_cells ? last_cells + number * state_size : nullptr, lengths, room) != 0)
         return -1;
     }
     below = out;
@@ -179,30 +241,35 @@ void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
 
 template <class T>
 int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
-              const PartBack<T>& part, const BackwardRoom<T>& room) {
+              const PartBack<T>& part, const Lengths& lengths, const BackwardRoom<T>& room) {
   const T* own_weight = part.weight + s.rows * source;
   Panels<T> panels = {room.panels, s.hidden, s.rows};
   panels.pack(threads, {own_weight, s.hidden, true});
   const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
   const int row_team = step_team(threads, s.batch * s.rows * 4);
   for (int64_t i = s.steps - 1; i >= 0; --i) {
-    const int64_t first = s.step(direction, i) * s.batch;
-    const int64_t before = i ? s.step(direction, i - 1) * s.batch : 0;
-    const T* hidden_then = i ? part.out + before * s.wide : part.state;
-    const T* cell_then = i ? part.extra + before * s.hidden : part.cell;
-    const int64_t apart = i ? s.wide : s.hidden;
+    const int64_t step = s.step(direction, i), first = step * s.batch;
+    const int64_t before = i ? s.step(direction, i - 1) : 0;
     parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
+        const bool starts = i == 0 || lengths.end_before(n, before);
+        const int64_t then = before * s.batch + n;
+        const T* cell_then = starts ? part.cell + n * s.hidden : part.extra + then * s.hidden;
         const Backward<T> row = {part.gates + (first + n) * s.rows,
                                  s.extra ? part.extra + (first + n) * s.hidden : nullptr,
-                                 hidden_then + n * apart,
-                                 part.cell ? cell_then + n * s.hidden : nullptr,
+                                 starts ? part.state + n * s.hidden : part.out + then * s.wide,
+                                 part.cell ? cell_then : nullptr,
                                  part.d_out + (first + n) * s.wide,
                                  room.d_hidden + n * s.hidden,
                                  room.d_cell + n * s.hidden,
                                  room.d_gates + (first + n) * s.rows,
                                  room.d_own + (first + n) * s.rows};
-        cell_back(s.mode, s.hidden, row);
+        if (lengths.end_before(n, step)) {
+          memset(row.d_gates, 0, s.rows * sizeof(T));
+          memset(row.d_own, 0, s.rows * sizeof(T));
+        } else {
+          cell_back(s.mode, s.hidden, row);
+        }
       }
     });
     panels.multiply(team, s.batch, room.d_own + first * s.rows, s.rows, nullptr, 1, room.d_hidden,
@@ -218,15 +285,24 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
   const T* moved = part.out + (direction ? s.batch * s.wide : 0);
   const T* first_d = room.d_own + (direction ? later * s.rows : 0);
   T* d_own_weight = part.d_weight + s.rows * source;
-  const bool ok =
-      product<T>(threads, false, false, s.points(), source, s.rows, room.d_gates, s.rows,
-                 part.weight, source, direction ? 1 : 0, part.d_data, source) == 0 &&
-      product<T>(threads, true, false, s.rows, source, s.points(), room.d_gates, s.rows, part.data,
-                 source, 0, part.d_weight, source) == 0 &&
-      product<T>(threads, true, false, s.rows, s.hidden, s.batch, first_d, s.rows, part.state,
-                 s.hidden, 0, d_own_weight, s.hidden) == 0 &&
-      (later <= 0 || product<T>(threads, true, false, s.rows, s.hidden, later, moved_d, s.rows,
-                                moved, s.wide, 1, d_own_weight, s.hidden) == 0);
+  bool ok = product<T>(threads, false, false, s.points(), source, s.rows, room.d_gates, s.rows,
+                       part.weight, source, direction ? 1 : 0, part.d_data, source) == 0 &&
+            product<T>(threads, true, false, s.rows, source, s.points(), room.d_gates, s.rows,
+                       part.data, source, 0, part.d_weight, source) == 0;
+  if (lengths.given() && direction) {  // sequences that end early start there
+    for (int64_t n = 0; n < s.batch; ++n) {
+      const int64_t start = lengths.of(n) > 0 ? lengths.of(n) - 1 : 0;
+      T* row = room.d_own + (start * s.batch + n) * s.rows;
+      memcpy(room.first + n * s.rows, row, s.rows * sizeof(T));
+      memset(row, 0, s.rows * sizeof(T));
+    }
+    first_d = room.first;
+  }
+  ok = ok &&
+       product<T>(threads, true, false, s.rows, s.hidden, s.batch, first_d, s.rows, part.state,
+                  s.hidden, 0, d_own_weight, s.hidden) == 0 &&
+       (later <= 0 || product<T>(threads, true, false, s.rows, s.hidden, later, moved_d, s.rows,
+                                 moved, s.wide, 1, d_own_weight, s.hidden) == 0);
   return ok ? 0 : -1;
 }
 
@@ -236,7 +312,9 @@ int rnn_grad(const mx_call* call) {
   Room<T> cut(call->workspace);
   const BackwardRoom<T> room(s, cut);
   const bool lstm = s.mode == kLstm;
-  const mx_tensor* in = call->in + (lstm ? 4 : 3);  // output, saved, and the gradients
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
+  // output, saved, and the gradients
+  const mx_tensor* in = call->in + (lstm ? 4 : 3) + (s.lengths ? 1 : 0);
   const T *parameters = data<T>(call->in[1]), *states = data<T>(call->in[2]);
   const T *cells = lstm ? data<T>(call->in[3]) : nullptr, *saved = data<T>(in[1]);
   T* d_parameters = data<T>(call->out[1]);
@@ -269,7 +347,8 @@ int rnn_grad(const mx_call* call) {
                                 d_data,
                                 data<T>(call->out[2]) + number * state_size,
                                 lstm ? data<T>(call->out[3]) + number * state_size : nullptr};
-      if (back_part(s, call->threads, direction, s.source(layer), part, room) != 0) return -1;
+      if (back_part(s, call->threads, direction, s.source(layer), part, lengths, room) != 0)
+        return -1;
     }
     if (mask) scale_by(call->threads, s.points() * s.wide, d_data, mask, d_data);
     out = below;

@@ -12,7 +12,7 @@ struct RnnShape {
   int64_t rows;  // of a direction's weights: all gates
   int64_t wide;  // what a layer puts out at a step: all directions
   int mode;
-  bool extra, drops, saves;
+  bool extra, drops, saves, lengths;
 
   explicit RnnShape(const mx_rnn_params& p)
       : steps(p.steps),
@@ -26,7 +26,8 @@ struct RnnShape {
         mode(p.mode),
         extra(p.extra != 0),
         drops(p.drop > 0),
-        saves(p.saves != 0) {}
+        saves(p.saves != 0),
+        lengths(p.lengths != 0) {}
 
   int64_t points() const { return steps * batch; }
   int64_t source(int64_t layer) const { return layer ? wide : inputs; }

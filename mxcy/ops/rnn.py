@@ -6,7 +6,7 @@ Sak et al. (2014); GRU after Cho et al. (2014), the reset gate applied after the
 
 import numpy as np
 
-from mxcy import env
+from mxcy import dtypes, env
 from mxcy.ops.attrs import Bool, DoubleOrNone, Enum, Field, Float, IntOrNone, UInt
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
@@ -17,6 +17,8 @@ from mxcy.ops.rnn_cells import CELLS
 from mxcy.ops.rnn_layers import Net, backward, forward
 
 __all__ = []
+
+_LENGTHS = [dtypes.code_of(name) for name in ("float32", "float64", "int32", "int64")]
 
 
 def _names(a):
@@ -78,19 +80,23 @@ def _struct(a, ins, outs):
         "mode": net.cell.number, "gates": net.cell.gates, "extra": net.cell.has_extra,
         "steps": net.steps, "batch": net.batch, "inputs": net.inputs, "hidden": net.hidden,
         "layers": net.layers, "directions": net.directions, "saves": _saves(a),
-        "drop": a.p if net.drops else 0.0,
+        "lengths": a.use_sequence_length, "drop": a.p if net.drops else 0.0,
     }  # fmt: skip
 
 
 def _refusal(a, ins, outs):
-    if a.projection_size or a.use_sequence_length or a.lstm_state_clip_min is not None:
-        return "projection, lengths and clipping are the reference's"
+    if a.projection_size or a.lstm_state_clip_min is not None:
+        return "projection and clipping are the reference's"
+    if a.use_sequence_length and ins[len(_names(a)) - 1].dtype not in _LENGTHS:
+        return "lengths of a rare element type"
     return None if ins[0].size else "there is no data"
 
 
 def _not_onednn(a, ins, outs):
     if _saves(a):
         return "oneDNN saves nothing for the gradient"
+    if a.use_sequence_length:
+        return "oneDNN knows no lengths"
     if not env.get("MXNET_USE_ONEDNN_RNN"):
         return "MXNET_USE_ONEDNN_RNN=0"
     steps, batch, _ = ins[0].shape
@@ -149,6 +155,19 @@ def _split(net, saved):
 
 
 def _samples():
+    yield from _plain_samples()
+    for mode, cell in CELLS.items():
+        deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+        cells = ((4, 4, 4),) if cell.has_cell else ()
+        dtype = {"lstm": "float32", "gru": "int64"}.get(mode, "int32")
+        yield sample(
+            (5, 4, 3), (deep,), (4, 4, 4), *cells, np.array([3, 5, 0, 9], dtype), state_size=4,
+            num_layers=2, mode=mode, bidirectional=True, state_outputs=True,
+            use_sequence_length=True, grad=False,
+        )  # fmt: skip
+
+
+def _plain_samples():
     for mode, cell in CELLS.items():
         cells = ((1, 2, 4),) if cell.has_cell else ()
         size = cell.gates * (4 * 3 + 4 * 4 + 2 * 4)
@@ -312,8 +331,15 @@ def _grad_samples():
         data, states = case.inputs[0], case.inputs[2:]
         net = Net(a, False, *data)
         saved = sum(Spec(shape, None).size for shape in net.saved_shapes())
-        out = (data[0], data[1], net.directions * net.out)
-        yield sample(*case.inputs, out, (saved,), out, *states, **case.attrs)
+        shape, made = ((data[0], data[1], net.directions * net.out),) * 2
+        if a.use_sequence_length:
+            *states, lengths = states
+            alive = np.arange(data[0])[:, None, None] < lengths[:, None]
+
+            def made(rng, shape=shape, alive=alive):  # nothing beyond the lengths
+                return rng.uniform(-1, 1, shape) * alive
+
+        yield sample(*case.inputs, made, (saved,), shape, *states, **case.attrs, grad=False)
 
 
 register(

@@ -45,7 +45,8 @@ def test_layers(mode, layers, directions, threads):
     cell = CELLS[mode]
     params = STRUCT.pack(
         mode=cell.number, gates=cell.gates, extra=cell.has_extra, steps=STEPS, batch=3,
-        inputs=INPUTS, hidden=HIDDEN, layers=layers, directions=directions, saves=0, drop=0.0,
+        inputs=INPUTS, hidden=HIDDEN, layers=layers, directions=directions, saves=0,
+        lengths=0, drop=0.0,
     )  # fmt: skip
     outs = [np.full(x.shape, np.nan, np.float32) for x in want] + [np.empty(0, np.float32)]
     assert query_kernel("rnn_onednn", ins, outs, params) == 1
