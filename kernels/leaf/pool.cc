@@ -47,7 +47,7 @@ MX_INLINE V join(V sum, V x) {
 // Two collections join.
 template <int kind, class V>
 MX_INLINE V merge(V sum, V x) {
-  return join < kind == kMax ? kMax : kSum > (sum, x);
+  return join<kind == kMax ? kMax : kSum>(sum, x);
 }
 template <int kind, class T>
 inline T finish(T sum, T divisor) {
@@ -142,10 +142,6 @@ int pool(const mx_call* call) {
 template <int kind, class S, class T>
 inline void return_window(const mx_pool_params& p, const Extent& d, const Extent& h,
                           const Extent& w, T gradient, const T* in, T result, T* made) {
-  if constexpr (kind == kAverage) {
-    const T divisor = divisor_of<T>(p, d, h, w);
-    gradient = divisor == 0 ? 0 : gradient / divisor;
-  }
   T largest = lowest<S>;
   int64_t where = -1;
   for (int64_t i = d.begin; i < d.end; ++i) {
@@ -154,18 +150,75 @@ inline void return_window(const mx_pool_params& p, const Extent& d, const Extent
       for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
         if constexpr (kind == kMax) {
           if (in[at] > largest) largest = in[at], where = at;
-        } else if constexpr (kind == kNorm2) {
-          if (result != 0) made[at] += gradient * (in[at] / result);
-        } else if constexpr (kind == kNorm3) {
+        } else {
           const T ratio = in[at] / result;
           if (result != 0) made[at] += gradient * (ratio * ratio);
-        } else {
-          made[at] += gradient;
         }
       }
     }
   }
   if (kind == kMax && where >= 0) made[where] += gradient;
+}
+
+// What a row of windows gives to each column that they see: a window gives all of its elements the
+// same, but for norms a multiple of the element. `given` has room for the windows.
+template <int kind, class T>
+void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
+                const T* result, T* given, T* row) {
+  for (int64_t x = 0; x < p.target[2]; ++x) {
+    const T divisor = divisor_of<T>(p, d, h, Extent(p, 2, x));
+    for (int64_t i = x * p.inner; i < (x + 1) * p.inner; ++i) {
+      const T below = kind == kAverage ? divisor : kind == kNorm2 ? result[i] : 1;
+      given[i] = below == 0 ? 0 : gradient[i] / below;
+    }
+  }
+  for (int64_t i = 0; i < p.source[2] * p.inner; ++i) row[i] = 0;
+  if (p.inner == 1 && p.target[2] >= p.kernel[2]) {
+    for (int64_t k = 0; k < p.kernel[2]; ++k) {
+      const int64_t first = k - p.pad[2], stride = p.stride[2];
+      const Span inside(first, stride, p.source[2], p.target[2]);
+      if (stride == 1) {
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x] += given[x];
+      } else {
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x * stride] += given[x];
+      }
+    }
+    return;
+  }
+  for (int64_t x = 0; x < p.target[2]; ++x) {
+    const Extent w(p, 2, x);
+    if (p.inner == 1) {
+      for (int64_t k = w.begin; k < w.end; ++k) row[k] += given[x];
+      continue;
+    }
+    for (int64_t k = w.begin; k < w.end; ++k) {
+      join_row<kSum>(row + k * p.inner, given + x * p.inner, p.inner);
+    }
+  }
+}
+
+// One plane of averages, sums or norms.
+template <int kind, class T>
+void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const T* result, T* made,
+                  T* row) {
+  const int64_t width = p.source[2] * p.inner, windows = p.target[2] * p.inner;
+  for (int64_t z = 0; z < p.target[0]; ++z) {
+    const Extent d(p, 0, z);
+    for (int64_t y = 0; y < p.target[1]; ++y, gradient += windows, result += windows) {
+      const Extent h(p, 1, y);
+      spread_row<kind>(p, d, h, gradient, result, row + width, row);
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          const int64_t at = (i * p.source[1] + j) * width;
+          if constexpr (kind == kNorm2) {
+            for (int64_t k = 0; k < width; ++k) made[at + k] += row[k] * in[at + k];
+          } else {
+            join_row<kSum>(made + at, row, width);
+          }
+        }
+      }
+    }
+  }
 }
 
 // Positions in a plane, as wide as the elements that they accompany.
@@ -268,7 +321,9 @@ int return_kind(const mx_call* call) {
   const bool add = call->req[0] == MX_ADD;
   bool ok = true;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
-    T* copy = (T*)scratch(kTempSlot, (size_t)(is_half<S> ? 2 * (source + target) : 8) * sizeof(T));
+    const int64_t row = (p.source[2] + p.target[2]) * p.inner;
+    const int64_t copies = is_half<S> ? 2 * (source + target) : 0;
+    T* copy = (T*)scratch(kTempSlot, (size_t)(row + copies) * sizeof(T));
     if (!copy) ok = false;
     const bool vectors = kind == kMax && source < INT32_MAX;
     const bool by_row = vectors && p.inner == 1 && p.stride[2] <= 2 && p.target[2] >= 4;
@@ -279,6 +334,11 @@ int return_kind(const mx_call* call) {
           open_block(data<S>(call->in[2]) + n * target, copy + target + source, target);
       S* block = data<S>(call->out[0]) + n * source;
       T* made = start_block(block, copy + 2 * target + source, source, add, (T)0);
+      if constexpr (kind == kAverage || kind == kSum || kind == kNorm2) {
+        return_plane<kind>(p, gradient, in, result, made, copy + copies);
+        close_block(block, made, source, add);
+        continue;
+      }
       int64_t at = 0;
       for (int64_t z = 0; z < p.target[0]; ++z) {
         const Extent d(p, 0, z);
