@@ -6,6 +6,7 @@
 #include "half.h"
 #include "rng.h"
 #include "samplers.h"
+#include "scratch.h"
 #include "tensor.h"
 
 using namespace mx;
@@ -82,31 +83,59 @@ int multinomial_of(const mx_call* call) {
 
 // --- shuffle -------------------------------------------------------------------------------------
 
-void swap_items(char* data, int64_t size, int64_t i, int64_t j) {
-  char buffer[256];
-  char *a = data + i * size, *b = data + j * size;
-  for (int64_t done = 0; done < size; done += sizeof buffer) {
-    const size_t m = size - done < (int64_t)sizeof buffer ? size - done : sizeof buffer;
-    memcpy(buffer, a + done, m);
-    memmove(a + done, b + done, m);
-    memcpy(b + done, buffer, m);
+template <class T>
+void swap(T* data, int64_t i, int64_t j) {
+  const T kept = data[i];
+  data[i] = data[j];
+  data[j] = kept;
+}
+
+// Items of the size of T, from the front.
+template <class T>
+void shuffle_items(Mt19937& e, T* data, int64_t n) {
+  for (int64_t i = 1; i < n; ++i) swap(data, i, below(e, i + 1));
+}
+
+void shuffle_vector(Mt19937& e, void* data, int64_t size, int64_t n) {
+  switch (size) {
+    case 1:
+      return shuffle_items(e, static_cast<uint8_t*>(data), n);
+    case 2:
+      return shuffle_items(e, static_cast<uint16_t*>(data), n);
+    case 4:
+      return shuffle_items(e, static_cast<uint32_t*>(data), n);
+    default:
+      return shuffle_items(e, static_cast<uint64_t*>(data), n);
   }
 }
 
-// One-dimensional arrays are shuffled from the front, rows of others from the back.
+// Rows in an order that is drawn first, so that each is moved once; from the back.
+int shuffle_rows(mx_rng* rng, const char* rows, int64_t size, int64_t n, char* out) {
+  const size_t copied = rows == out ? (size_t)(n * size) : 0;
+  auto* order =
+      static_cast<int64_t*>(scratch(kTempSlot, (size_t)(n + 1) * sizeof(int64_t) + copied));
+  if (!order) return -1;
+  for (int64_t i = 0; i < n; ++i) order[i] = i;
+  rng->serial_draw([&](Mt19937& e) {
+    for (int64_t i = n - 1; i > 0; --i) swap(order, i, below(e, i + 1));
+  });
+  if (copied) rows = static_cast<const char*>(memcpy(order + n, rows, copied));
+  for (int64_t i = 0; i < n; ++i) memcpy(out + i * size, rows + order[i] * size, (size_t)size);
+  return 0;
+}
+
 int shuffle(const mx_call* call) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
   const int64_t n = count(in), items = in.ndim ? in.shape[0] : 1;
   const int64_t size = item_size(in.dtype) * (items ? n / items : 0);
   char* data = static_cast<char*>(out.data);
+  if (in.ndim > 1) {
+    return shuffle_rows(call->rng, static_cast<const char*>(in.data), size, items, data);
+  }
   if (n && data != in.data) memcpy(data, in.data, n * item_size(in.dtype));
-  call->rng->serial_draw([&](Mt19937& e) {
-    if (in.ndim == 1) {
-      for (int64_t i = 1; i < items; ++i) swap_items(data, size, i, below(e, i + 1));
-    } else {
-      for (int64_t i = items - 1; i > 0; --i) swap_items(data, size, i, below(e, i + 1));
-    }
-  });
+  if (in.ndim == 1) {
+    call->rng->serial_draw([&](Mt19937& e) { shuffle_vector(e, data, size, items); });
+  }
   return 0;
 }
 
