@@ -237,6 +237,7 @@ class TakeGradient:
             (6, 3), values(-2, 8, (6,), "int32"), axis=0, mode="clip", shape=(5, 3), dtypes=_WIDE
         ),
         sample((2, 4, 3), values(-9, 9, (4,), "int64"), axis=1, mode="wrap", shape=(2, 5, 3)),
+        sample((2, 4, 20), values(-9, 9, (4,), "int64"), axis=1, mode="wrap", shape=(2, 5, 20)),
     )
 
 

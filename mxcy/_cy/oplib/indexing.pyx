@@ -20,6 +20,7 @@ cdef enum:
     WRAP = 1
     RAISE = 2
     GRAIN = 512  # rows for which another thread pays
+    SHORT = 16  # elements of a block that is not worth a list
 
 ctypedef fused Item:  # elements that are only moved, by their size
     uint8_t
@@ -133,6 +134,7 @@ cdef struct Sums:
     const void *src
     const int64_t *start  # for each row where its list begins in `order`
     const int64_t *order  # positions in `src`, by the row they are added to
+    const int64_t *index  # the rows they are added to
     int64_t taken, extent, inner
     int32_t dtype
 
@@ -176,6 +178,40 @@ cdef void sum_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
         sum_rows_of(<uint8_t *>s.dst, s, begin, end)
 
 
+cdef inline void scatter_rows_of(
+    Number *dst, const Sums *s, int64_t begin, int64_t end
+) noexcept nogil:
+    cdef const Number *src = <const Number *>s.src
+    cdef int64_t outer, i, j
+    cdef Number *block
+    for outer in range(begin, end):
+        memset(
+            dst + outer * s.extent * s.inner, 0,
+            <size_t>(s.extent * s.inner) * sizeof(Number),
+        )
+        for i in range(s.taken):
+            block = dst + (outer * s.extent + s.index[i]) * s.inner
+            for j in range(s.inner):
+                block[j] = block[j] + src[(outer * s.taken + i) * s.inner + j]
+
+
+cdef void scatter_rows(void *context, int64_t begin, int64_t end) noexcept nogil:
+    """Sums for whole outer positions: where blocks are short, reading in order is faster."""
+    cdef Sums *s = <Sums *>context
+    if s.dtype == MX_F32:
+        scatter_rows_of(<float *>s.dst, s, begin, end)
+    elif s.dtype == MX_F64:
+        scatter_rows_of(<double *>s.dst, s, begin, end)
+    elif s.dtype == MX_I64:
+        scatter_rows_of(<int64_t *>s.dst, s, begin, end)
+    elif s.dtype == MX_I32:
+        scatter_rows_of(<int32_t *>s.dst, s, begin, end)
+    elif s.dtype == MX_I8:
+        scatter_rows_of(<int8_t *>s.dst, s, begin, end)
+    else:
+        scatter_rows_of(<uint8_t *>s.dst, s, begin, end)
+
+
 cdef int take_grad(const mx_call *call) noexcept nogil:
     cdef const mx_take_params *p = <const mx_take_params *>call.params
     cdef int64_t taken = count(&call.inputs[p.index]), i, total = 0, n
@@ -183,36 +219,41 @@ cdef int take_grad(const mx_call *call) noexcept nogil:
     cdef int64_t *start = order + taken
     cdef const int64_t *index
     cdef mx_tensor *out = &call.outputs[0]
+    cdef bint lists = p.inner >= SHORT or p.outer < 2 * call.threads
     cdef Sums s
     if lacks(call, 8 * (2 * taken + p.extent + 1) + wide_bytes(out, &call.inputs[p.data])) != 0:
         return -1
     index = load_indices(call, p.index, p.extent, p.mode)
     if index == NULL and taken:
         return -1
-    # A counting sort of the positions by row.
-    memset(start, 0, (p.extent + 1) * sizeof(int64_t))
-    for i in range(taken):
-        start[index[i]] += 1
-    for i in range(p.extent + 1):
-        n = start[i]
-        start[i] = total
-        total += n
-    for i in range(taken):
-        order[start[index[i]]] = i
-        start[index[i]] += 1
-    for i in range(p.extent, 0, -1):
-        start[i] = start[i - 1]
-    start[0] = 0
+    if lists:  # a counting sort of the positions by row
+        memset(start, 0, (p.extent + 1) * sizeof(int64_t))
+        for i in range(taken):
+            start[index[i]] += 1
+        for i in range(p.extent + 1):
+            n = start[i]
+            start[i] = total
+            total += n
+        for i in range(taken):
+            order[start[index[i]]] = i
+            start[index[i]] += 1
+        for i in range(p.extent, 0, -1):
+            start[i] = start[i - 1]
+        start[0] = 0
 
     s.dst, s.src, s.dtype = out.data, call.inputs[p.data].data, out.dtype
     s.start, s.order, s.taken, s.extent, s.inner = start, order, taken, p.extent, p.inner
+    s.index = index
     if is_half(out.dtype):  # the sums are made in float32
         n = count(&call.inputs[p.data])
         s.src = start + p.extent + 1
         s.dst = <float *>s.src + n
         s.dtype = MX_F32
         convert(<void *>s.src, MX_F32, call.inputs[p.data].data, out.dtype, n, call.threads)
-    parallel_for(call.threads, p.outer * p.extent, 1 + GRAIN // (p.inner + 1), sum_rows, &s)
+    if lists:
+        parallel_for(call.threads, p.outer * p.extent, 1 + GRAIN // (p.inner + 1), sum_rows, &s)
+    else:
+        parallel_for(call.threads, p.outer, 1 + GRAIN // (taken * p.inner + 1), scatter_rows, &s)
     if is_half(out.dtype):
         convert(out.data, out.dtype, s.dst, MX_F32, count(out), call.threads)
     return 0
