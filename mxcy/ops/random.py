@@ -280,12 +280,10 @@ class Multinomial:
             return F.zeros_like(data)
         indices, log_probability = outs
         # d log p / dp of each draw, put where the draw came from; summed over the draws.
-        share = F.expand_dims(g[1] / F.exp(log_probability), axis=-1)
-        dtype = dtypes.name_of(specs[0].dtype)
-        spread = F.broadcast_mul(F.one_hot(indices, depth=data.shape[-1], dtype=dtype), share)
-        draws = len(indices.shape) - len(data.shape) + 1
-        axes = tuple(range(len(data.shape) - 1, len(data.shape) - 1 + draws))
-        return F.sum(spread, axis=axes) if axes else spread
+        shape, axis = specs[0].shape, specs[0].ndim - 1
+        share = F.Reshape(g[1] / F.exp(log_probability), shape=(*shape[:-1], -1))
+        drawn = F.Reshape(indices, shape=(*shape[:-1], -1))
+        return F._backward_along(share, drawn, axis=axis, shape=shape)
 
     def ref(a, xp, data):
         shape = data.shape[:-1] + (a.shape or ()) or (1,)
