@@ -1,4 +1,5 @@
 // "softmax_output_grad" (result of the softmax, label): what the cross entropy asks of the softmax.
+// "svm_output_grad" (scores, label): what margins ask of scores.
 #include "runs.h"
 
 MX_LEAF_BEGIN
@@ -80,12 +81,43 @@ int softmax_output_grad(const mx_call* call) {
   return 0;
 }
 
+template <class S>
+int svm_output_grad(const mx_call* call) {
+  typedef Sum<S> T;
+  const auto& p = *(const mx_svm_output_params*)call->params;
+  const S *scores = data<S>(call->in[0]), *labels = data<S>(call->in[1]);
+  S* out = data<S>(call->out[0]);
+  const T margin = (T)p.margin, weight = (T)(p.linear ? p.weight : 2 * p.weight);
+  const bool linear = p.linear;
+  const auto pushed = [=](auto x) {  // of a class that should score at most -margin
+    const auto violation = x + margin;
+    const auto none = violation - violation;
+    return violation > 0 ? (linear ? none + weight : violation * weight) : none;
+  };
+  parallel_for(call->threads, p.rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const S* row = scores + r * p.classes;
+      map_run(p.classes, out + r * p.classes, pushed, row);
+      const int64_t hit = class_of(scalar_as<T>(labels[r]));
+      if (hit < 0 || hit >= p.classes) continue;
+      store_scalar(out + r * p.classes + hit, -pushed(-scalar_as<T>(row[hit])));
+    }
+  });
+  return 0;
+}
+
+template <class S>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("softmax_output_grad", softmax_output_grad<S>, dtype, 0);
+  mx_kernel_add("svm_output_grad", svm_output_grad<S>, dtype, 0);
+}
+
 }  // namespace
 
 void register_loss() {
-  mx_kernel_add("softmax_output_grad", softmax_output_grad<float>, MX_BIT(F32), 0);
-  mx_kernel_add("softmax_output_grad", softmax_output_grad<double>, MX_BIT(F64), 0);
-  mx_kernel_add("softmax_output_grad", softmax_output_grad<f16>, MX_BIT(F16), 0);
-  mx_kernel_add("softmax_output_grad", softmax_output_grad<bf16>, MX_BIT(BF16), 0);
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+  add_kernels<f16>(MX_BIT(F16));
+  add_kernels<bf16>(MX_BIT(BF16));
 }
 MX_LEAF_END

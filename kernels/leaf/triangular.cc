@@ -5,6 +5,7 @@
 // matrices.
 #include "gemm.h"
 #include "math.h"
+#include "teams.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -116,13 +117,6 @@ bool solve(const Triangle<T>& a, bool by_rows, T* x, int64_t stride, int64_t beg
   }
   return true;
 }
-
-// How a team shares `batch` matrices: by matrices, or within each.
-struct Teams {
-  int outer, inner;
-  Teams(int threads, int64_t batch)
-      : outer(batch >= threads ? threads : 1), inner(batch >= threads ? 1 : threads) {}
-};
 
 // solve() for `count` right sides, which a team shares.
 template <class T>

@@ -4,8 +4,10 @@ An event with mark k raises the rate of that mark by ``alpha[k] beta[k]``, which
 ``exp(-beta[k] t)``.
 """
 
+from mxcy import dtypes
 from mxcy.ops.infer import Spec, same_dtype
-from mxcy.ops.record import op, sample, values
+from mxcy.ops.params import HAWKES
+from mxcy.ops.record import native, op, sample, values
 
 __all__ = []
 
@@ -28,6 +30,36 @@ def _infer(a, lda, alpha, beta, state, lags, marks, valid_length, max_time):
     for spec, name in ((valid_length, "valid_length"), (max_time, "max_time")):
         spec.fill(name, (rows,))
     return Spec((rows,), dtype), Spec((rows, kinds), dtype)
+
+
+def _kernel(name, first):
+    """A native kernel whose input number `first` is `lda`."""
+
+    def params(a, ins, outs):
+        rows, steps = ins[first + 4].shape
+        return {"rows": rows, "kinds": ins[first].shape[1], "steps": steps}
+
+    def when(a, ins, outs):
+        marks = ins[first + 5]
+        return None if marks.dtype == dtypes.code_of("int32") else "marks are not int32"
+
+    def work(a, ins, outs):
+        return 32 * (ins[first].size + ins[first + 4].size)
+
+    return (native(name, HAWKES, params, when=when, work=work),)
+
+
+def _samples(*head):
+    """Two sequences, and many more of other lengths; `head` are inputs before the others."""
+    for n, steps, kinds in ((2, 4, 3), (9, 30, 5)):
+        yield sample(
+            *(shape(n) for shape in head),
+            values(0.5, 1.5, (n, kinds)), values(0.2, 0.6, (kinds,)), values(0.5, 2, (kinds,)),
+            values(0, 1, (n, kinds)), values(0.1, 1, (n, steps)),
+            values(0, kinds, (n, steps), "int32"),
+            lambda rng, n=n, steps=steps: rng.integers(steps // 2, steps + 1, n).astype(float),
+            values(steps + 1, steps + 2, (n,)), tol=10, grad=False,
+        )  # fmt: skip
 
 
 class _Walk:
@@ -84,15 +116,8 @@ class HawkesLogLikelihood:
         `lda`, `alpha` and `beta`.
     """
 
-    samples = (
-        sample(
-            values(0.5, 1.5, (2, 3)), values(0.2, 0.6, (3,)), values(0.5, 2, (3,)),
-            values(0, 1, (2, 3)), values(0.1, 1, (2, 4)), values(0, 3, (2, 4), "int32"),
-            lambda rng: rng.integers(2, 5, 2).astype(float), values(5, 6, (2,)), tol=10,
-            grad=False,
-        ),
-    )  # fmt: skip
-
+    samples = tuple(_samples())
+    kernels = _kernel("hawkesll", 0)
     infer = _infer
 
     def grad(a, F, g, inputs):
@@ -118,13 +143,8 @@ class HawkesLogLikelihood:
 class HawkesGradient:
     """The gradients of `_contrib_hawkesll` for `lda`, `alpha` and `beta`."""
 
-    samples = (
-        sample(
-            (2,), values(0.5, 1.5, (2, 3)), values(0.2, 0.6, (3,)), values(0.5, 2, (3,)),
-            values(0, 1, (2, 3)), values(0.1, 1, (2, 4)), values(0, 3, (2, 4), "int32"),
-            lambda rng: rng.integers(2, 5, 2).astype(float), values(5, 6, (2,)), tol=10,
-        ),
-    )  # fmt: skip
+    samples = tuple(_samples(lambda n: (n,)))
+    kernels = _kernel("hawkesll_grad", 1)
 
     def infer(a, grad, lda, alpha, beta, *others):
         out, _ = _infer(a, lda, alpha, beta, *others)

@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, back_data, require
 from mxcy.ops.linalg import matrices, solve, square, transposed, triangle
-from mxcy.ops.params import TRIANGULAR
+from mxcy.ops.params import MATRICES, TRIANGULAR
 from mxcy.ops.record import native, op, sample
 
 __all__ = []
@@ -29,6 +29,16 @@ def _regular(rng):
     return rng.normal(size=(2, 3, 3)) * 0.3 + 2 * np.eye(3)
 
 
+def _exchanged(rng):
+    """Well-conditioned matrices of several blocks, whose rows are in another order."""
+    return (rng.normal(size=(2, 70, 70)) / 16 + np.eye(70))[:, rng.permutation(70)]
+
+
+def _singular(rng):
+    """A matrix that has an inverse, and one without."""
+    return _regular(rng) * np.array([1, 0])[:, None, None]
+
+
 def _kernel(name):
     """A native kernel over triangular matrices."""
 
@@ -42,6 +52,19 @@ def _kernel(name):
     return native(
         name, TRIANGULAR, params, work=lambda a, ins, outs: ins[0].size * ins[0].shape[-1] // 8
     )
+
+
+def _factors(name):
+    """A native kernel that factors matrices of any kind."""
+
+    def params(a, ins, outs):
+        *batch, rows, columns = ins[0].shape
+        return {"batch": math.prod(batch), "rows": rows, "columns": columns}
+
+    def work(a, ins, outs):
+        return ins[0].size * ins[0].shape[-2] // 8
+
+    return (native(name, MATRICES, params, work=work),)
 
 
 def _infer_square(a, A):
@@ -108,7 +131,12 @@ class Potri:
 class Inverse:
     """The inverses of square matrices; an error when there is none."""
 
-    samples = (sample(_regular, tol=10), sample(_symmetric, tol=10))
+    samples = (
+        sample(_regular, tol=10),
+        sample(_symmetric, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+    )
+    kernels = _factors("inverse")
     infer = _infer_square
     infer_back = back_data
 
@@ -124,7 +152,12 @@ class Inverse:
 class _InverseOrZero:
     """The inverses of square matrices, and zeros for those that have none."""
 
-    samples = (sample(_regular, tol=10),)
+    samples = (
+        sample(_regular, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+        sample(_singular, grad=False, tol=10),
+    )
+    kernels = _factors("inverse_or_zero")
     infer = _infer_square
     infer_back = back_data
 
@@ -156,7 +189,13 @@ class Det:
     The gradient at singular matrices is zero.
     """
 
-    samples = (sample(_regular, tol=10), sample(_symmetric, tol=10))
+    samples = (
+        sample(_regular, tol=10),
+        sample(_symmetric, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+        sample(_singular, grad=False, tol=10),
+    )
+    kernels = _factors("det")
     infer = _infer_det
 
     def grad(a, F, g, A, out, specs):
@@ -176,7 +215,13 @@ class SLogDet:
     always.
     """
 
-    samples = (sample(_regular, tol=10), sample(_symmetric, tol=10))
+    samples = (
+        sample(_regular, tol=10),
+        sample(_symmetric, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+        sample(_singular, grad=False, tol=10),
+    )
+    kernels = _factors("slogdet")
 
     def infer(a, A):
         return _infer_det(a, A), _infer_det(a, A)
@@ -197,7 +242,14 @@ class Gelqf:
     Shapes: A (..., m, n) with m <= n, Q (..., m, n), L (..., m, m).
     """
 
-    samples = (sample((2, 3), tol=10), sample((2, 3, 4), tol=10))
+    samples = (
+        sample((2, 3), tol=10),
+        sample((2, 3, 4), tol=10),
+        sample((5, 5), grad=False, tol=20),
+        sample((2, 70, 75), grad=False, tol=50),
+        sample((1, 4, 70), grad=False, tol=20),
+    )
+    kernels = _factors("lq")
 
     def infer(a, A):
         shape = matrices(A)

@@ -1,10 +1,12 @@
 """Outputs that carry their own loss: their gradients ignore what comes from above."""
 
-from mxcy import dtypes
+import math
+
 from mxcy.ops.attrs import Bool, Enum, Field, Float
 from mxcy.ops.in_symbols import InSymbols
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import native, op, register, sample, values
+from mxcy.ops.params import SVM_OUTPUT
+from mxcy.ops.record import native, op, register, sample, stop, values
 from mxcy.ops.shape import MOVE
 
 __all__ = []
@@ -134,16 +136,55 @@ class SVMOutput:
             label.fill("label", data.shape[:-1])
         return Spec(data.shape, dtype)
 
-    def grad(a, F, g, data, label, specs):
-        classes, dtype = specs[0].shape[-1], dtypes.name_of(specs[0].dtype)
-        chosen = F.one_hot(label, depth=classes, dtype=dtype)
-        sign = 1 - chosen * 2  # the class itself is pushed up, the others down
-        violation = F.relu(a.margin + sign * data)
-        slope = violation > 0 if a.use_linear else violation * 2
-        return sign * slope * a.regularization_coefficient, F.zeros_like(label)
+    def grad(a, F, g, data, label):
+        found = F._svm_output_grad(
+            data, label, margin=a.margin, use_linear=a.use_linear,
+            regularization_coefficient=a.regularization_coefficient,
+        )  # fmt: skip
+        return found, F.zeros_like(label)
 
     def ref(a, xp, data, label):
         return data
+
+
+def _svm_struct(a, ins, outs):
+    shape = ins[0].shape
+    return {
+        "rows": math.prod(shape[:-1]), "classes": shape[-1], "margin": a.margin,
+        "weight": a.regularization_coefficient, "linear": a.use_linear,
+    }  # fmt: skip
+
+
+@op("_svm_output_grad", inputs="data label")
+class _SVMOutputGrad:
+    """The gradient of SVMOutput's loss for the data."""
+
+    margin: Float = 1.0
+    regularization_coefficient: Float = 1.0
+    use_linear: Bool = False
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    samples = (
+        sample((3, 4), values(0, 4, (3,)), grad=False),
+        sample((2, 3, 37), values(-1, 39, (2, 3)), grad=False, margin=0.5),
+        sample(
+            (3, 37), values(0, 37, (3,)), grad=False, use_linear=True,
+            regularization_coefficient=0.3,
+        ),
+    )  # fmt: skip
+    kernels = (native("svm_output_grad", SVM_OUTPUT, _svm_struct),)
+
+    grad = stop
+
+    def infer(a, data, label):
+        return SVMOutput.infer(a, [data, label])
+
+    def ref(a, xp, data, label):
+        chosen = label.astype("int64")[..., None] == xp.arange(data.shape[-1])
+        sign = xp.where(chosen, -1, 1)  # the class itself is pushed up, the others down
+        violation = xp.maximum(a.margin + sign * data, 0)
+        slope = violation > 0 if a.use_linear else violation * 2
+        return (sign * slope * a.regularization_coefficient).astype(data.dtype)
 
 
 @op("MakeLoss", identity=True)

@@ -8,7 +8,8 @@ import math
 from mxcy.ops.attrs import Bool, Field
 from mxcy.ops.elemwise import by_element
 from mxcy.ops.infer import Spec, require, same_dtype
-from mxcy.ops.record import register, sample, values
+from mxcy.ops.params import DENSITY
+from mxcy.ops.record import native, register, sample, values
 
 __all__ = ["density"]
 
@@ -77,6 +78,16 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         found = found if a.is_log else xp.exp(found)
         return xp.broadcast_to(found, drawn.shape).astype(drawn.dtype)
 
+    def struct(a, ins, outs):
+        shape, head = ins[0].shape, ins[1].ndim
+        return {
+            "distributions": math.prod(shape[:head]), "length": math.prod(shape[head:]),
+            "is_log": a.is_log,
+        }  # fmt: skip
+
+    def work(a, ins, outs):
+        return 16 * ins[0].size
+
     register(
         f"_random_pdf_{name}",
         aliases=(f"random_pdf_{name}",),
@@ -85,6 +96,7 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         infer=_infer(names),
         grad=grad,
         ref=ref,
+        kernels=(native(f"pdf_{name}", DENSITY, struct, work=work),),
         dtypes=_DTYPES,
         doc=f"The density of {doc}\n\nWith `is_log` its logarithm.",
         samples=(
@@ -95,6 +107,13 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
                 grad=not integers,
             ),
             sample(*(values(*span, (5,)) for span in tries), is_log=True, grad=not integers),
+            sample(*(values(*span, (37,)) for span in tries), grad=False),
+            sample(
+                values(0.5, 30, (3, 41)),
+                *(values(*span, (3,)) for span in tries[1:]),
+                is_log=True,
+                grad=False,
+            ),
         ),
     )
 

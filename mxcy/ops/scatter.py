@@ -8,7 +8,7 @@ from mxcy import dtypes
 from mxcy.ops.attrs import Double, Int, IntOrNone, Shape, ShapeOrNone, Str
 from mxcy.ops.indexing import integers, sum_dtype, wide_bytes
 from mxcy.ops.infer import Spec, normal_axis, require, same_dtype
-from mxcy.ops.params import GATHER
+from mxcy.ops.params import GATHER, UNRAVEL
 from mxcy.ops.record import native, op, sample, stop, values
 
 __all__ = []
@@ -360,7 +360,18 @@ class UnravelIndex:
             rest = quotient
         return xp.stack([rest, *found[::-1]]).astype(data.dtype)
 
+    kernels = (
+        native(
+            "unravel_index",
+            UNRAVEL,
+            lambda a, ins, outs: {"ndim": len(a.shape), "shape": (0, *a.shape[1:])},
+            when=lambda a, ins, outs: None if len(a.shape) <= 32 else "too many dimensions",
+        ),
+    )
     samples = (
+        sample(values(-500, 9000, (300,), "int64"), shape=(30, 20, 15)),
+        sample(values(0, 9000, (7, 40)), shape=(-1, 20, 15), dtypes=("float32", "float64")),
+        sample(values(0, 200, (70,), "uint8"), shape=(250,)),
         sample(np.array([22, 41, -1], "float32"), shape=(7, 6)),
         sample(np.array([[22, 41], [7, 0]], "int32"), shape=(-1, 6)),
     )
