@@ -37,6 +37,7 @@ NAMES = {
         "threads",
     ),
     "invoke": ("bind", "call", "execute", "plug", "record_view"),
+    "functions": ("function",),
     "arithmetic": ("set_arithmetic",),
     "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
     "plan": ("Plan",),
@@ -163,6 +164,7 @@ NDArrayBase = _names["NDArrayBase"]
 empty, from_memory, from_numpy = _names["empty"], _names["from_memory"], _names["from_numpy"]
 set_array_class, set_shared_array = _names["set_array_class"], _names["set_shared_array"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
+function = _names["function"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 get_threads = _names["threads"]

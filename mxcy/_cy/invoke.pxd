@@ -1,4 +1,5 @@
-from mxcy._cy.variants cimport Variant
+from mxcy._cy.variants cimport OpHandle, Variant
 
 
 cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out)
+cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra)

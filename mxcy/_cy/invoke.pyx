@@ -274,7 +274,7 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
     return inputs
 
 
-def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
+cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     cdef double numbers[CALL_NUMBERS]
     cdef Variant variant = handle.variant(raw, numbers, extra, len(inputs))
@@ -286,6 +286,11 @@ def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
             if not isinstance(inputs[i], NDArrayBase):
                 inputs = checked_inputs(variant, inputs)
     return invoke(variant, inputs, numbers, out)
+
+
+def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
+    """`call_operator` for Python."""
+    return call_operator(handle, inputs, raw, out, extra)
 
 
 def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs,

@@ -60,7 +60,11 @@ def function(record, name=None):
     name = name or record.name
     made = _made.get((record.name, name))
     if made is None:
-        made = _made[record.name, name] = _compile(record, name)
+        made = _compile(record, name)
+        if record.eager is None and record.variadic is None and not record.like_out:
+            handle, fields = _front.bind(record), record.schema.names
+            made = _front.function(made, handle, record.inputs, fields)
+        _made[record.name, name] = made
     return made
 
 

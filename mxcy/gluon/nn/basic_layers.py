@@ -1,7 +1,5 @@
 """Dense layers and other basic ones."""
 
-from types import FunctionType
-
 import numpy as np
 
 from mxcy import ndarray as nd
@@ -231,7 +229,7 @@ def _function_name(function):
     if isinstance(function, str):
         return function
     if callable(function):
-        return function.__name__ if isinstance(function, FunctionType) else repr(function)
+        return getattr(function, "__name__", None) or repr(function)
     raise ValueError(f"Unrecognized function in lambda: {function} of type {type(function)}")
 
 
