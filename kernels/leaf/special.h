@@ -1,5 +1,6 @@
 // special.h: error and gamma functions, activations, and what MXNet rounds or divides its own way.
 #pragma once
+#include "erf_table.h"
 #include "math.h"
 
 MX_LEAF_BEGIN
@@ -9,6 +10,9 @@ MX_INLINE VD erf(VD x) {
   return each_lane(x, [](double a) { return ::erf(a); });
 }
 MX_INLINE VF erf(VF x) {
+#if MX_ISA_LEVEL == 4
+  return erf_by_table(x);
+#else
   // erf(x) / x - 1 in x^2 up to 7/8, and log(1 - erf(x)) up to where erf rounds to 1
   static constexpr float near[] = {0.1283791669f,   -0.3761263607f,  0.11283733f,
                                    -0.02686158477f, 0.005206747581f, -0.0008211105638f,
@@ -19,6 +23,7 @@ MX_INLINE VF erf(VF x) {
   const VF a = abs(x), small = fma(x, polynomial(x * x, near), x);
   const VF large = 1 - exp(polynomial(clamp(a, 0, 3.95f), far));
   return a < 0.875f ? small : copysign(large, x);
+#endif
 }
 
 // A rational start in w = -log(1 - x^2), good to six digits, then Newton's method on erfc.

@@ -1,15 +1,10 @@
-// tanh of floats by table, where looking up one of 32 numbers is an instruction.
-//
-// The intervals of |x| are quarters of octaves, so that upper bits of the float tell the interval:
-// the first one begins at 0, the last one ends where tanh rounds to 1. Each has a point, whose tanh
-// is nearly a float, and a polynomial of degree 5 around it; these are minimax fits of our own.
+// tanh of floats by table; see odd_table.h.
 #pragma once
-#include "vec.h"
+#include "odd_table.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-// The points, then the coefficients from the lowest on.
 // clang-format off
 alignas(64) inline constexpr float kTanhTable[7 * 32] = {
     0, 0.0507823229f, 0.0585944951f, 0.0703135505f, 0.085938476f, 0.101564132f, 0.117190413f,
@@ -62,22 +57,7 @@ alignas(64) inline constexpr float kTanhTable[7 * 32] = {
 };
 // clang-format on
 
-MX_INLINE VF tanh_by_table(VF x) {
-  const VI sign = (VI)splat<VF>(-0.0f);
-  const VF a = min(splat<VF>(9.02f), (VF)((VI)x & ~sign));  // NaN passes
-  // Less the first interval's bits, at least 0; the lower half vanishes.
-  const __m512i above = _mm512_subs_epu16((__m512i)a, _mm512_set1_epi32(0x3d20ffff));
-  const __m512i interval = (__m512i)((Bits<VF>)above >> 21);
-  const auto look_up = [=](int row) MX_ALWAYS {
-    return (VF)_mm512_permutex2var_ps(_mm512_load_ps(kTanhTable + 32 * row), interval,
-                                      _mm512_load_ps(kTanhTable + 32 * row + 16));
-  };
-  const VF y = a - look_up(0);
-  VF sum = look_up(6);
-#pragma GCC unroll 5
-  for (int row = 5; row >= 1; --row) sum = fma(sum, y, look_up(row));
-  return (VF)((VI)sum | ((VI)x & sign));
-}
+MX_INLINE VF tanh_by_table(VF x) { return odd_by_table(x, kTanhTable, 0x3d20, 9.02f); }
 
 MX_LEAF_END
 #endif
