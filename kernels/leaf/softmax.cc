@@ -209,10 +209,61 @@ int softmax(const mx_call* call) {
   return 0;
 }
 
+// A vector of lines side by side, each with a length of its own.
+template <class S>
+MX_ONCE void lines_of_lengths(S* out, const S* in, Vec<Sum<S>> lengths, int64_t extent,
+                              int64_t stride, int n, Sum<S> scale) {
+  typedef Sum<S> T;
+  typedef Vec<T> V;
+  const auto y = [=](int64_t k, V top) MX_ALWAYS {
+    return (T)k < lengths ? exp(read(in + k * stride, n) * scale - top) : V{};
+  };
+  const V lowest = splat<V>(-Real<V>::infinity);
+  V top = lowest, sum = {};
+  for (int64_t k = 0; k < extent; ++k)
+    top = (T)k < lengths ? max(top, read(in + k * stride, n) * scale) : top;
+  for (int64_t k = 0; k < extent; k += kSumRun) {
+    V part = {};
+    for (int64_t r = k; r < least(k + kSumRun, extent); ++r) part += y(r, top);
+    sum += part;
+  }
+  const V inverse = lengths > 0 ? 1 / sum : V{};
+  for (int64_t k = 0; k < extent; ++k)
+    write(out + k * stride, (T)k < lengths ? y(k, top) * inverse : V{}, n);
+}
+
+// Lengths as numbers to compare with positions.
+template <class T>
+Vec<T> read_lengths(const mx_tensor& lengths, int64_t first, int n, int64_t extent) {
+  Vec<T> found = {};
+  for (int i = 0; i < n; ++i) {
+    const int64_t given = lengths.dtype == MX_I32 ? data<int32_t>(lengths)[first + i]
+                                                  : data<int64_t>(lengths)[first + i];
+    found[i] = (T)(given < 0 ? 0 : least(given, extent));
+  }
+  return found;
+}
+
 template <class S>
 int softmax_length(const mx_call* call) {
   const auto& p = *static_cast<const mx_softmax_params*>(call->params);
   const mx_tensor& lengths = call->in[1];
+  if (p.inner > 1) {
+    typedef Sum<S> T;
+    constexpr int L = kLanes<T>;
+    const int64_t blocks = (p.inner + L - 1) / L;
+    parallel_for(call->threads, p.outer * blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t column = i % blocks * L, outer = i / blocks;
+        const int n = (int)least(L, p.inner - column);
+        const Vec<T> each = read_lengths<T>(lengths, outer * p.inner + column, n, p.extent);
+        const int64_t at = outer * p.extent * p.inner + column;
+        lines_of_lengths(data<S>(call->out[0]) + at, data<S>(call->in[0]) + at, each, p.extent,
+                         p.inner, n, (T)p.scale);
+      }
+    });
+    return 0;
+  }
   const int64_t grain = 1024 / (p.extent + 1) + 1;
   parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -123,7 +123,7 @@ def _refuse_lengths(a, ins, outs):
         return "the result has another element type"
     if ins[1].dtype not in (dtypes.code_of("int32"), dtypes.code_of("int64")):
         return "lengths are neither int32 nor int64"
-    return None if _line(a, ins[0])["inner"] == 1 else "axis is not the last"
+    return None if ins[0].shape[a.axis] < 2**24 else "positions are no exact numbers"
 
 
 def _params(a, ins, sign):
@@ -189,6 +189,7 @@ register(
         sample((3, 70), np.array([33, 0, 99]), use_length=True, temperature=2.0),
         sample((3, 5), values(1, 6, (3,), "int32"), use_length=True),
         sample((2, 4, 3), values(0, 5, (2, 3), "int64"), use_length=True, axis=1, temperature=0.5),
+        sample((2, 70, 35), values(-1, 90, (2, 35), "int32"), use_length=True, axis=1),
     ),
     doc="""Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``.
 
