@@ -39,7 +39,9 @@ NAMES = {
     "invoke": ("bind", "call", "execute", "plug", "record_view"),
     "functions": ("function",),
     "arithmetic": ("set_arithmetic",),
-    "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training"),
+    "tape": (
+        "Node", "is_recording", "is_training", "set_recording", "set_training", "take_over",
+    ),
     "plan": ("Plan",),
     "pool": ("Pool", "host_memory", "set_finder"),
     "profiler": ("recorder",),
@@ -170,7 +172,7 @@ set_threads, query, measure = _names["set_threads"], _names["query"], _names["me
 get_threads = _names["threads"]
 has_kernel, plug, set_arithmetic = _names["has_kernel"], _names["plug"], _names["set_arithmetic"]
 record_view = _names["record_view"]
-Node, Plan = _names["Node"], _names["Plan"]
+Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
 recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]

@@ -133,13 +133,16 @@ class _Sums:
     def __init__(self, in_place):
         self._arrived = {}
         self._owned = set()  # (node, output) whose sum is an array of ours
+        self._new = set()  # (node, output) whose gradient a rule made for it alone
         self._in_place = in_place
 
-    def add(self, node, index, gradient):
+    def add(self, node, index, gradient, is_new=False):
         outputs = self._arrived.setdefault(id(node), {})
         before = outputs.get(index)
         if before is None:
             outputs[index] = gradient
+            if is_new:
+                self._new.add((id(node), index))
         elif self._in_place and (id(node), index) in self._owned:
             F.elemwise_add(before, gradient, out=before)
         else:
@@ -148,6 +151,11 @@ class _Sums:
 
     def take(self, node):
         return self._arrived.pop(id(node), None)
+
+    def is_ours(self, node):
+        """Whether nobody else has the array with the gradient of a variable."""
+        key = id(node), 0
+        return self._in_place and (key in self._new or key in self._owned)
 
     def peek(self, node, index):
         return self._arrived.get(id(node), {}).get(index)
@@ -189,6 +197,13 @@ def _operator_gradients(node, arrived, keep_graph):
                     output.node = None
 
 
+def _is_new(gradient, gradients, node, arrived):
+    """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
+    given = (*arrived.values(), *(node.saved_inputs or ()), *(node.saved_outputs or ()))
+    times = sum(other is gradient for other in gradients)
+    return node.custom is None and times == 1 and not any(x is gradient for x in given)
+
+
 #: the gradient of a target that is no part of the graph
 _OUTSIDE = object()
 
@@ -221,7 +236,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             arrived = sums.take(node)
             if not node.parents:
                 if targets is None:
-                    _deliver(node, None if arrived is None else arrived[0])
+                    _deliver(node, None if arrived is None else arrived[0], sums.is_ours(node))
                 continue
             if arrived is None:
                 continue
@@ -232,7 +247,9 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
             positions = node.positions or (0,) * len(node.parents)
             for parent, position, gradient in zip(node.parents, positions, gradients, strict=True):
                 if parent is not None and gradient is not None:
-                    sums.add(parent, position, gradient)
+                    ends = not parent.parents
+                    is_new = ends and _is_new(gradient, gradients, node, arrived)
+                    sums.add(parent, position, gradient, is_new)
     finally:
         _front.set_recording(before[0])
         _front.set_training(before[1])
@@ -243,12 +260,15 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     return [wanted[id(node), index] for node, index in targets or ()]
 
 
-def _deliver(variable, gradient):
-    """Store a variable's gradient, None for zero, as its request says."""
+def _deliver(variable, gradient, is_ours):
+    """Store a variable's gradient, None for zero, as its request says.
+
+    An array that is ours lends its memory, which saves a copy.
+    """
     if variable.grad_req == "write":
         if gradient is None:
             F.zeros_like(variable.grad, out=variable.grad)
-        else:
+        elif not (is_ours and _front.take_over(variable.grad, gradient)):
             F._copy(gradient, out=variable.grad)
     elif variable.grad_req == "add" and gradient is not None:
         F.elemwise_add(variable.grad, gradient, out=variable.grad)

@@ -2,7 +2,7 @@
 
 import threading
 
-__all__ = ["Node", "is_recording", "is_training", "set_recording", "set_training"]
+__all__ = ["Node", "is_recording", "is_training", "set_recording", "set_training", "take_over"]
 
 
 class _State(threading.local):
@@ -33,6 +33,11 @@ def set_training(flag):
     """Switch training mode for this thread; returns the previous state."""
     before, state.training = state.training, bool(flag)
     return before
+
+
+def take_over(target, source):
+    """Let `target` have the memory of `source`; arrays of this front keep theirs, so False."""
+    return False
 
 
 class Node:

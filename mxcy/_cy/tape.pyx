@@ -1,7 +1,8 @@
 """The autograd tape of the Cython front: per-thread state and nodes. `mxcy.autograd` walks it."""
 cimport cython
+from cpython.ref cimport Py_REFCNT
 
-from mxcy._cy.ndarray cimport NDArrayBase, make_view
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, make_view
 
 cdef extern from *:
     """
@@ -43,6 +44,34 @@ def set_training(bint flag):
     cdef int before = mx_training
     mx_training = flag
     return before != 0
+
+
+cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
+    """Whether an array is all of a storage that nobody else refers to, the caller excepted."""
+    return (
+        Py_REFCNT(storage) == 2
+        and storage.owner is None
+        and not storage.exported
+        and not storage.remote
+        and array.writable
+        and array.data == <char *>storage.data
+    )
+
+
+def take_over(NDArrayBase target not None, NDArrayBase source not None):
+    """Let `target` have the memory of `source`, a result of no further use, in place of its own.
+
+    Returns whether it did: not where somebody else refers to either's memory, or they differ in kind.
+    """
+    cdef Storage old = target.storage, new = source.storage
+    if not (is_alone(target, old) and is_alone(source, new)):
+        return False
+    if old.pool != new.pool or old.bytes != new.bytes or target.dtype_code != source.dtype_code:
+        return False
+    if target.shape != source.shape or old.context != new.context:
+        return False
+    target.storage, target.data = new, source.data
+    return True
 
 
 @cython.final

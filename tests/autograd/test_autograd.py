@@ -274,3 +274,47 @@ def test_a_long_chain_is_walked_and_freed_without_recursion():
             y = y + 1
     del y
     gc.collect()
+
+
+def test_gradients_keep_to_their_own_memory():
+    """Gradients may get a result's memory in place of a copy, but never one that others see."""
+    a, b = mx.nd.array([[1.0, 2.0]]), mx.nd.array([[3.0, 4.0]])
+    head = mx.nd.array([[5.0, 6.0]])
+    a.attach_grad()
+    b.attach_grad()
+    with mx.autograd.record():
+        y = a + b
+    y.backward(head)
+    a.grad[:] = 0
+    np.testing.assert_array_equal(b.grad.asnumpy(), [[5, 6]])
+    b.grad[:] = 1
+    np.testing.assert_array_equal(head.asnumpy(), [[5, 6]])
+
+    with mx.autograd.record():
+        y = a * b + a.reshape((2,)).reshape((1, 2))
+    y.backward(head)
+    np.testing.assert_array_equal(a.grad.asnumpy(), [[20, 30]])
+    a.grad[:] = 0
+    b.grad[:] = 0
+    np.testing.assert_array_equal(a.asnumpy(), [[1, 2]])
+    np.testing.assert_array_equal(head.asnumpy(), [[5, 6]])
+
+
+def test_views_of_gradients_follow_them():
+    x, w = mx.nd.array([[1.0, 2.0], [3.0, 4.0]]), mx.nd.array([[2.0, 3.0], [4.0, 5.0]])
+    x.attach_grad()
+    for number in range(3):
+        gradient = x.grad
+        if number == 1:
+            row, flat = x.grad[1], x.grad.reshape((4,))
+            shared = mx.nd.from_dlpack(x.grad.to_dlpack_for_write())
+        with mx.autograd.record():
+            y = x * w * (number + 1)
+        y.backward()
+        want = w.asnumpy() * (number + 1)
+        assert gradient is x.grad
+        np.testing.assert_array_equal(gradient.asnumpy(), want)
+        if number >= 1:
+            np.testing.assert_array_equal(row.asnumpy(), want[1])
+            np.testing.assert_array_equal(flat.asnumpy(), want.reshape(-1))
+            np.testing.assert_array_equal(shared.asnumpy(), want)
