@@ -1,6 +1,6 @@
 """Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
 from cpython.float cimport PyFloat_CheckExact
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 
 from mxcy._cy.invoke cimport invoke
 from mxcy._cy.ndarray cimport NDArrayBase, plug_arithmetic
@@ -40,16 +40,20 @@ cdef inline Variant plain(OpHandle handle):
     return handle.plain0
 
 
+cdef inline double value_of(object number) except? -1:
+    return PyLong_AsDouble(number) if PyLong_CheckExact(number) else number
+
+
 cdef object arithmetic(int operation, object lhs, object rhs):
     cdef double number
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
             return invoke(plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None)
         if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
-            number = rhs
+            number = value_of(rhs)
             return invoke(plain(<OpHandle>number_handles[operation]), (lhs,), &number, None)
     elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
-        number = lhs
+        number = value_of(lhs)
         return invoke(plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None)
     return fallback_of_others(operation, lhs, rhs)
 

@@ -6,7 +6,7 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 cimport cython
 
 from mxcy._cy.invoke cimport call_operator
-from mxcy._cy.variants cimport OpHandle
+from mxcy._cy.variants cimport OpHandle, Variant
 
 import functools
 import sys
@@ -34,6 +34,8 @@ cdef extern from *:
 
 cdef enum:
     MOST_PLACES = 64
+
+cdef object null = _Null  # what attributes are that are not given
 
 
 @cython.final
@@ -73,6 +75,20 @@ cdef tuple filled(PyObject **places, Py_ssize_t n, object absent):
     return made
 
 
+cdef tuple attributes(Function self, PyObject **places):
+    """The attributes of a call: often all the same as in the call before."""
+    cdef Variant last = self.handle.last
+    cdef Py_ssize_t i
+    if last is not None:
+        for i in range(len(self.absent)):
+            given = null if places[i] == NULL else <object>places[i]
+            if PyTuple_GET_ITEM(<PyObject *>last.raw, i) != <PyObject *>given:
+                break
+        else:
+            return last.raw
+    return filled(places, len(self.absent), null)
+
+
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Function; `keywords` are the names of the last arguments."""
     cdef PyObject *places[MOST_PLACES]
@@ -94,8 +110,7 @@ cdef object serve(object function, PyObject **args, size_t flagged, PyObject *ke
         else:
             return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     return call_operator(
-        self.handle, filled(places, self.ninputs, None),
-        filled(&places[self.ninputs], size - 1 - self.ninputs, _Null),
+        self.handle, filled(places, self.ninputs, None), attributes(self, &places[self.ninputs]),
         None if places[size - 1] == NULL else <object>places[size - 1], None
     )
 

@@ -3,7 +3,7 @@ attributes, and a Prepared of each signature (the inputs' shapes and element typ
 that running needs. Finding one runs no Python code.
 """
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
@@ -188,7 +188,7 @@ cdef class OpHandle:
                 if PyFloat_CheckExact(value):
                     numbers[n] = PyFloat_AS_DOUBLE(value)
                 elif PyLong_CheckExact(value):
-                    numbers[n] = value
+                    numbers[n] = PyLong_AsDouble(value)
                 else:
                     field = self.schema.fields[i]
                     numbers[n] = self.schema.parse(self.op.name, field, value)
