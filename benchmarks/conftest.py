@@ -4,6 +4,7 @@ MXCY_BENCH_TORCH names a Python that has PyTorch; without it PyTorch is left out
 """
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,13 @@ def pytest_addoption(parser):
     group.addoption("--score-seconds", type=float, default=1.0, help="for a contender in a cell")
     group.addoption("--score-rounds", type=int, default=3, help="in a cell, at least")
     group.addoption("--score-json", default=None, help="file to write all figures to")
+
+
+def pytest_collection_modifyitems(items):
+    """On a busy machine the largest arrays take minutes; the tests' own limit is shorter."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.fixture(scope="session")

@@ -248,6 +248,7 @@ inline int64_t up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit
 // The size of equal blocks of at most `most` that cover n, a multiple of `unit`.
 inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
   if (n <= unit) return unit;
+  if (n <= most) return up(n, unit);
   const int64_t blocks = (n + most - 1) / most;
   return up((n + blocks - 1) / blocks, unit);
 }
