@@ -148,6 +148,9 @@ class TopK:
     samples = (
         sample((3, 7), k=3, dtypes=_WIDE),
         sample((3, 7), k=2, ret_typ="value", dtypes=_WIDE),
+        sample((2, 1500), k=5, ret_typ="both", dtypes=_WIDE),
+        sample((2, 1500), k=3, ret_typ="mask", is_ascend=True, dtypes=_WIDE),
+        sample((2, 600), k=9),
         sample((3, 7, 2), k=3, ret_typ="both", axis=1, is_ascend=True, dtype="int32"),
         sample((3, 7), k=4, ret_typ="mask", dtypes=_WIDE),
         sample((3, 4), k=5, ret_typ="both", axis=None, dtype="int64"),

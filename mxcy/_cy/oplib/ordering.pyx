@@ -20,6 +20,7 @@ cdef enum:
     INSERTION = 40  # shorter runs are sorted by insertion
     BLOCK = 512  # elements whose keys are made at a time
     ROOM = 64  # entries that are kept while looking for few
+    FEWEST = 8  # entries that are kept in order
     GRAIN = 2048  # elements for which another thread pays
 
 cdef struct Pair:
@@ -230,12 +231,34 @@ cdef void select(Entry *entries, int64_t n, int64_t k) noexcept nogil:
             return
 
 
+cdef void keep_first(Entry *entries, const Row *row, int64_t taken) noexcept nogil:
+    """Write the very few first entries of a row in order, in which they are kept all along."""
+    cdef int64_t number, begin, i, j, n, found = 0
+    cdef Entry block[BLOCK]
+    for number in range((row.n + BLOCK - 1) // BLOCK):
+        begin = number * BLOCK
+        n = min(row.n - begin, <int64_t>BLOCK)
+        make_entries(<Entry *>block, row, begin, n)
+        for i in range(n):
+            if found == taken and not less(block[i], entries[taken - 1]):
+                continue
+            found = min(found + 1, taken)
+            j = found - 1
+            while j > 0 and less(block[i], entries[j - 1]):
+                entries[j] = entries[j - 1]
+                j -= 1
+            entries[j] = block[i]
+
+
 cdef void sort_first(Entry *entries, Entry *scratch, const Row *row, int64_t taken) noexcept nogil:
     """Write the `taken` first entries of a row in order; both buffers hold room_for() entries."""
     cdef int64_t number, begin, i, n, found = 0, room = room_for(row.n, taken)
     cdef Entry block[BLOCK]
     cdef Entry limit
     cdef bint full = False
+    if taken <= FEWEST and taken < row.n:
+        keep_first(entries, row, taken)
+        return
     for number in range((row.n + BLOCK - 1) // BLOCK):
         begin = number * BLOCK
         n = min(row.n - begin, <int64_t>BLOCK)
@@ -300,8 +323,13 @@ cdef void write_row(
             )
     if p.mask >= 0:
         out = &o.call.outputs[p.mask]
-        for j in range(p.extent):
-            put_item(<char *>out.data + (base + j * p.inner) * bytes, <const char *>&o.zero, bytes)
+        if p.inner == 1:
+            memset(<char *>out.data + base * bytes, 0, <size_t>(p.extent * bytes))
+        else:
+            for j in range(p.extent):
+                put_item(
+                    <char *>out.data + (base + j * p.inner) * bytes, <const char *>&o.zero, bytes
+                )
         for j in range(p.taken):
             put_item(
                 <char *>out.data + (base + chosen[j] * p.inner) * bytes, <const char *>&o.one, bytes
