@@ -50,14 +50,22 @@ MX_INLINE V fold_vectors(int64_t begin, int64_t end, V folded, F f, Join join) {
   const int rest = (int)(end - i);
   return rest ? join(folded, only_first(f(i, rest), rest, neutral)) : folded;
 }
+// Fold the lanes of a vector by halves: one by one, each step would wait for the one before.
+template <class T, class V, class Join>
+MX_INLINE T fold_lanes(V x, Join join) {
+  T lane[kLanes<Element<V>>];
+  for (int i = 0; i < kLanes<Element<V>>; ++i) lane[i] = x[i];
+#pragma GCC unroll 4
+  for (int n = kLanes<Element<V>> / 2; n > 0; n /= 2)
+    for (int i = 0; i < n; ++i) lane[i] = join(lane[i], lane[i + n]);
+  return lane[0];
+}
 template <class V, class F>
 MX_INLINE Element<V> largest(int64_t n, F f) {
   using T = Element<V>;
   const V top = fold_vectors(0, n, splat<V>(-Real<V>::infinity), f,
                              [](V a, V b) MX_ALWAYS { return max(a, b); });
-  T found = top[0];
-  for (int i = 1; i < kLanes<T>; ++i) found = top[i] > found ? top[i] : found;
-  return found;
+  return fold_lanes<T>(top, [](T a, T b) MX_ALWAYS { return b > a ? b : a; });
 }
 template <class V, class F>
 MX_INLINE double total(int64_t n, F f) {
@@ -66,7 +74,7 @@ MX_INLINE double total(int64_t n, F f) {
   for (int64_t i = 0; i < n; i += kSumRun * kLanes<T>) {
     const V part = fold_vectors(i, least(i + kSumRun * kLanes<T>, n), V{}, f,
                                 [](V a, V b) MX_ALWAYS { return a + b; });
-    for (int e = 0; e < kLanes<T>; ++e) sum += part[e];
+    sum += fold_lanes<double>(part, [](double a, double b) MX_ALWAYS { return a + b; });
   }
   return sum;
 }
