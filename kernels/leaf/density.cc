@@ -127,8 +127,45 @@ int density(const mx_call* call) {
   return 0;
 }
 
+inline double total(VD x) {
+  double sum = 0;
+  for (int e = 0; e < kLanes<double>; ++e) sum += x[e];
+  return sum;
+}
+
+template <class T>
+int dirichlet(const mx_call* call) {
+  const auto& p = *(const mx_density_params*)call->params;
+  constexpr int L = kLanes<double>;
+  const mx_tensor& samples = call->in[0];
+  const int64_t size = samples.shape[samples.ndim - 1];
+  parallel_for(call->threads, p.distributions, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t d = begin; d < end; ++d) {
+      const T* alpha = data<T>(call->in[1]) + d * size;
+      VD gammas = {};
+      double sum = 0;
+      for (int64_t i = 0; i < size; i += L)
+        gammas += log_gamma(read(alpha + i, (int)least(L, size - i)));
+      for (int64_t i = 0; i < size; ++i) sum += alpha[i];
+      const double scale = log_gamma(splat<VD>(sum))[0] - total(gammas);
+      for (int64_t r = d * p.length; r < (d + 1) * p.length; ++r) {
+        const T* row = data<T>(samples) + r * size;
+        VD logs = {};
+        for (int64_t i = 0; i < size; i += L) {
+          const int n = (int)least(L, size - i);
+          logs += (read(alpha + i, n) - 1) * log(read(row + i, n));
+        }
+        const double found = total(logs) + scale;
+        data<T>(call->out[0])[r] = (T)(p.is_log ? found : exp(splat<VD>(found))[0]);
+      }
+    }
+  });
+  return 0;
+}
+
 template <class T>
 void add_kernels(uint32_t dtype) {
+  mx_kernel_add("pdf_dirichlet", dirichlet<T>, dtype, 0);
   mx_kernel_add("pdf_uniform", density<Uniform, T>, dtype, 0);
   mx_kernel_add("pdf_normal", density<Normal, T>, dtype, 0);
   mx_kernel_add("pdf_exponential", density<Exponential, T>, dtype, 0);

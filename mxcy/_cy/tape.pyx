@@ -61,7 +61,7 @@ cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
 def take_over(NDArrayBase target not None, NDArrayBase source not None):
     """Let `target` have the memory of `source`, a result of no further use, in place of its own.
 
-    Returns whether it did: not where somebody else refers to either's memory, or they differ in kind.
+    Returns whether it did: not where somebody else refers to either's memory, or kinds differ.
     """
     cdef Storage old = target.storage, new = source.storage
     if not (is_alone(target, old) and is_alone(source, new)):

@@ -257,6 +257,14 @@ def _ref_dirichlet(a, xp, drawn, alpha):
     return (found if a.is_log else xp.exp(found)).astype(drawn.dtype)
 
 
+def _struct_dirichlet(a, ins, outs):
+    shape, head = ins[0].shape, ins[1].ndim - 1
+    return {
+        "distributions": math.prod(shape[:head]), "length": math.prod(shape[head:-1]),
+        "is_log": a.is_log,
+    }  # fmt: skip
+
+
 register(
     "_random_pdf_dirichlet",
     aliases=("random_pdf_dirichlet",),
@@ -265,6 +273,11 @@ register(
     infer=_infer_dirichlet,
     grad=_grad_dirichlet,
     ref=_ref_dirichlet,
+    kernels=(
+        native(
+            "pdf_dirichlet", DENSITY, _struct_dirichlet, work=lambda a, ins, outs: 16 * ins[0].size
+        ),
+    ),
     dtypes=_DTYPES,
     doc="The density of the Dirichlet distribution with concentrations alpha, for each row along "
     "the last axis.\n\nWith `is_log` its logarithm.",
@@ -272,5 +285,6 @@ register(
         sample(values(0.1, 0.9, (2, 3)), values(0.5, 2, (2, 3))),
         sample(values(0.1, 0.9, (2, 4, 3)), values(0.5, 2, (2, 3))),
         sample(values(0.1, 0.9, (4, 3)), values(0.5, 2, (3,)), is_log=True),
+        sample(values(0.1, 0.9, (3, 2, 19)), values(0.5, 12, (3, 19)), is_log=True, grad=False),
     ),
 )
