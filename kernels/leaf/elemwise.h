@@ -88,25 +88,31 @@ struct Runner {
         streams(beyond_caches(to)) {}
 
   void operator()(void* dst, const void* a, const void* b, int64_t n) const {
-    if (!load && !save && !streams) return row(dst, a, b, n);
+    if (!streams) return run((char*)dst, (const char*)a, (const char*)b, n);
+    stream_made((char*)dst, out_size, n, [&](char* to, int64_t i, int64_t m) {
+      run(to, (const char*)a + (step_a ? i * in_size : 0),
+          (const char*)b + (step_b ? i * in_size : 0), m);
+    });
+    end_streams();
+  }
+
+ private:
+  void run(char* dst, const char* a, const char* b, int64_t n) const {
+    if (!load && !save) return row(dst, a, b, n);
     alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];
-    alignas(64) char block_out[kBlock * 8];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = n - i < kBlock ? n - i : kBlock;
       const void* from_a = operand(block_a, a, i, m, step_a);
       const void* from_b = operand(block_b, b, i, m, step_b);
-      char* to = (char*)dst + i * out_size;
-      char* made = streams ? block_out : to;
-      row(save ? block_dst : made, from_a, from_b, m);
-      if (save) save(made, block_dst, m);
-      if (streams) stream_bytes(to, made, m * out_size);
+      char* to = dst + i * out_size;
+      row(save ? block_dst : to, from_a, from_b, m);
+      if (save) save(to, block_dst, m);
     }
-    if (streams) end_streams();
   }
 
-  const void* operand(char* block, const void* from, int64_t i, int64_t m, bool step) const {
+  const void* operand(char* block, const char* from, int64_t i, int64_t m, bool step) const {
     if (!step) return from;
-    const char* start = (const char*)from + i * in_size;
+    const char* start = from + i * in_size;
     if (!load) return start;
     load(block, start, m);
     return block;

@@ -23,9 +23,11 @@ MX_INLINE void stream(char* to, const char* from) {
 #endif
 }
 
+// Memory serves several pages at a time better than one: these are read and written side by side.
+constexpr int64_t kPage = 4096, kPages = 4;
+
 // Copy n bytes past the caches. Call `end_streams` before others may read them.
 inline void stream_bytes(char* dst, const char* src, int64_t n) {
-  constexpr int64_t kPage = 4096, kPages = 4;  // pages written side by side
   const int64_t head = -(uintptr_t)dst % kVecBytes;
   if (n < head + kVecBytes) {
     memcpy(dst, src, n);
@@ -42,6 +44,27 @@ inline void stream_bytes(char* dst, const char* src, int64_t n) {
   memcpy(dst + i, src + i, n - i);
 }
 inline void end_streams() { _mm_sfence(); }
+
+// Write n elements of `size` bytes past the caches, which make(to, i, m) computes from the i-th on.
+template <class Make>
+inline void stream_made(char* dst, int size, int64_t n, const Make& make) {
+  constexpr int64_t kChunk = 512;  // bytes of a page at a time
+  alignas(64) char made[kPage];
+  const int64_t page = kPage / size, chunk = kChunk / size;
+  int64_t i = -(uintptr_t)dst % kVecBytes / size;
+  if (i > n) i = n;
+  make(dst, 0, i);
+  for (; i + kPages * page <= n; i += kPages * page) {
+    for (int64_t j = i; j < i + page; j += chunk) {
+      for (int64_t p = 0; p < kPages; ++p) make(made + p * kChunk, j + p * page, chunk);
+      for (int64_t u = 0; u < kChunk; u += kVecBytes) {
+        for (int64_t p = 0; p < kPages; ++p)
+          stream(dst + j * size + p * kPage + u, made + p * kChunk + u);
+      }
+    }
+  }
+  make(dst + i * size, i, n - i);
+}
 
 // memcpy, by way of which long copies come near the bandwidth of memory.
 inline void copy_bytes(void* dst, const void* src, int64_t n) {
