@@ -1,6 +1,7 @@
 """Files of word vectors that were published: their names, checksums and archives."""
 
 import os
+import shutil
 import tarfile
 import zipfile
 from functools import cache
@@ -8,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from mxcy.base import MXNetError
+from mxcy.files import replacing
 from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["archives", "files", "published_file"]
@@ -65,7 +67,8 @@ def published_file(root, collection, name, archive):
                 packed.extract(name, folder)
         else:
             with tarfile.open(fetched) as packed:
-                packed.extract(name, folder, filter="data")
+                with replacing(path) as file:
+                    shutil.copyfileobj(packed.extractfile(name), file)
     except (OSError, KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
         raise MXNetError(
             f"The word vectors {name} are not at {path} (SHA-1 {files(collection)[name]}) and "

@@ -1,11 +1,13 @@
 """Files of published data sets: taken from a folder, or fetched into it from a mirror."""
 
 import os
+import shutil
 import tarfile
 import warnings
 from pathlib import Path
 
 from mxcy.base import MXNetError, data_dir
+from mxcy.files import replacing
 from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["folder_of", "published", "unpacked"]
@@ -88,9 +90,10 @@ def unpacked(folder, collection, archive, files):
     try:
         with tarfile.open(published(folder, collection, *archive)) as tar:
             for member in tar:
-                member.name = os.path.basename(member.name)  # archives have one folder, or none
-                if member.isfile() and member.name in {path.name for path in paths}:
-                    tar.extract(member, folder, filter="data")
+                name = os.path.basename(member.name)  # archives have one folder, or none
+                if member.isfile() and name in {path.name for path in paths}:
+                    with replacing(folder / name) as file:
+                        shutil.copyfileobj(tar.extractfile(member), file)
     except MXNetError:
         if not all(path.exists() for path in paths):
             raise
