@@ -181,6 +181,14 @@ def _spread(F, A, shape, per_matrix):
     return F.broadcast_mul(F.Reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
 
 
+_DETERMINED = (
+    sample(_regular, tol=10),
+    sample(_symmetric, tol=10),
+    sample(_exchanged, grad=False, tol=50),
+    sample(_singular, grad=False, tol=10),
+)
+
+
 @op("_linalg_det", aliases=("linalg_det",), inputs="A",
     in_symbols=InSymbols(listed=3))  # fmt: skip
 class Det:
@@ -189,12 +197,7 @@ class Det:
     The gradient at singular matrices is zero.
     """
 
-    samples = (
-        sample(_regular, tol=10),
-        sample(_symmetric, tol=10),
-        sample(_exchanged, grad=False, tol=50),
-        sample(_singular, grad=False, tol=10),
-    )
+    samples = _DETERMINED
     kernels = _factors("det")
     infer = _infer_det
 
@@ -215,12 +218,7 @@ class SLogDet:
     always.
     """
 
-    samples = (
-        sample(_regular, tol=10),
-        sample(_symmetric, tol=10),
-        sample(_exchanged, grad=False, tol=50),
-        sample(_singular, grad=False, tol=10),
-    )
+    samples = _DETERMINED
     kernels = _factors("slogdet")
 
     def infer(a, A):
