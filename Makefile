@@ -1,5 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
-# Developers:  make dev | lint | bench | peers | score | sanitize | clean    see CONTRIBUTING.md
+# Developers:  make dev | lint | format | bench | peers | score | sanitize | fuzz | clean
+#              make test-anywhere | test-pythons                        see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -10,9 +11,10 @@ TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: help train test dev lint bench peers score sanitize clean
+.PHONY: help train test test-anywhere test-pythons dev lint format bench peers score sanitize
+.PHONY: fuzz clean
 help:
-	@sed -n '1,2s/^# //p' Makefile
+	@sed -n '1,3s/^# //p' Makefile
 
 # --- for everybody
 
@@ -26,10 +28,7 @@ train: $(VENV)/.installed
 	  END { print "\n== largest difference between the losses of both:", most + 0; exit most > 1e-4 }'
 
 test: $(VENV)/.installed
-	@echo "== all tests with the Cython front"
-	@MXNET_ENFORCE_CYTHON=1 $(PYTEST) -n $(JOBS)
-	@echo "== all tests with the ctypes front"
-	@MXNET_ENABLE_CYTHON=0 $(PYTEST) -n $(JOBS)
+	@tools/test_fronts.sh $(VENV)/bin/python -n $(JOBS)
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -48,9 +47,42 @@ $(VENV)/.installed: $(VENV)/bin/pip $(NATIVE)
 dev:
 	nice $(PYTHON) setup.py -q build_ext --inplace --isa $(ISA)
 
-lint: $(VENV)/bin/pip
-	@$(PIP) install pre-commit
-	@$(VENV)/bin/pre-commit run --all-files
+# Samples of tests: without signals, locale, terminal, ..., and on the other Pythons of this machine.
+test-anywhere: $(VENV)/.installed
+	@JOBS=$(JOBS) tools/test_anywhere.sh $(VENV)/bin/python
+
+test-pythons: $(VENV)/.installed
+	@JOBS=$(JOBS) tools/test_pythons.sh $(VENV)/bin/python
+
+# All checks of style and types, side by side, in an environment of their own; the versions stand in
+# tools/lint.txt. `make format` mends what tools can mend.
+LINT = .lint/bin
+CHECKS = ruff format mypy numpydoc cython cpp
+CPP = $(shell find kernels -name '*.cc' -o -name '*.h')
+DOCUMENTED = $(shell find mxcy -name '*.py' -not -path 'mxcy/examples/*')
+
+.PHONY: $(CHECKS:%=lint-%)
+lint: .lint/.installed
+	@$(MAKE) -s -k -j $(JOBS) -O $(CHECKS:%=lint-%)
+	@echo "== clean: $(CHECKS)"
+
+lint-ruff: .lint/.installed ; $(LINT)/ruff check -q
+lint-format: .lint/.installed ; $(LINT)/ruff format -q --check
+lint-mypy: .lint/.installed ; $(LINT)/mypy --no-error-summary
+lint-numpydoc: .lint/.installed ; $(LINT)/python -m numpydoc.hooks.validate_docstrings $(DOCUMENTED)
+lint-cython: .lint/.installed ; PATH="$(CURDIR)/$(LINT):$$PATH" cython-lint mxcy
+lint-cpp: .lint/.installed ; $(LINT)/clang-format --dry-run -Werror $(CPP)
+
+format: .lint/.installed
+	@$(LINT)/ruff check -q --fix
+	@$(LINT)/ruff format -q
+	@$(LINT)/clang-format -i $(CPP)
+
+.lint/.installed: tools/lint.txt
+	@echo "== installing the tools of tools/lint.txt into .lint"
+	@$(PYTHON) -m venv .lint
+	@.lint/bin/python -m pip --disable-pip-version-check -qq install -r $<
+	@touch $@
 
 bench: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py
@@ -74,20 +106,30 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@$(PIP) install 'setuptools>=77' 'cython>=3.1,<4'
 	@echo "== compiling the library with sanitizers"
 	@nice $(VENV)/bin/python setup.py -q build_ext --sanitize --isa $(ISA) --build-lib build/sanitize
-	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 MXNET_ENABLE_CYTHON=0 \
-	  MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so \
-	  $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon
+	@$(SANITIZED) $(PYTEST) --capture=sys tests/ops tests/autograd tests/gluon \
+	  tests/fuzz/test_operators.py
 
-RUNTIME = $(wildcard kernels/core/engine*.cc kernels/core/profile*.cc) \
-  $(patsubst %,kernels/core/%.cc,trace backtrace binding error fork threads)
+SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+  MXNET_ENABLE_CYTHON=0 MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so
+
+# New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
+# `make sanitize` has built it.
+FUZZ_MINUTES ?= 10
+fuzz: $(VENV)/.installed
+	@nice $(VENV)/bin/python -m tests.fuzz $(FUZZ_MINUTES)
+	@if [ -e build/sanitize/mxcy/libmxcy.so ]; then echo "== with the address sanitizer"; \
+	  $(SANITIZED) nice $(VENV)/bin/python -m tests.fuzz $(FUZZ_MINUTES); fi
+
+RUNTIME = $(filter-out %/operations.cc,$(wildcard kernels/core/engine/*.cc)) $(wildcard kernels/core/profile/*.cc) \
+  $(patsubst %,kernels/core/%.cc,binding error fork threads)
 build/sanitize/engine: tests/engine/stress.cc
 build/sanitize/profiler: tests/runtime/profiler_stress.cc
-build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/include/*.h)
+build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/core/*/*.h kernels/include/*.h)
 	@mkdir -p $(@D)
 	@nice $(CXX) -std=c++17 -g -O1 -fsanitize=thread -Wno-unknown-pragmas -pthread \
 	  -Ikernels -Ikernels/include $(filter %.cc,$^) -o $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -rf $(VENV) .lint build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
 	find mxcy -name '*.so' -delete

@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(".")
+KERNELS = ROOT / "kernels"
 os.chdir(Path(__file__).resolve().parent)
 ISA_LEVELS = ("v2", "v3", "v4")
 INCLUDES = ("kernels", "kernels/include")
@@ -54,7 +55,7 @@ def cython_extensions():
             extra_compile_args=["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
             extra_link_args=["-l:libmxcy.so", f"-Wl,-rpath,$ORIGIN/{up}", "-fopenmp"],
             depends=[str(p) for p in (ROOT / "mxcy" / "_cy").glob("*.pxd")]
-            + [str(p) for p in (ROOT / "kernels" / "include").glob("*.h")],
+            + [str(p) for p in (KERNELS / "include").glob("*.h")],
         )
 
 
@@ -100,7 +101,7 @@ class Build(build_ext):
         if self.sanitize:
             return
         if not self.inplace:
-            shutil.copytree(ROOT / "kernels" / "include", package / "include", dirs_exist_ok=True)
+            shutil.copytree(KERNELS / "include", package / "include", dirs_exist_ok=True)
         for extension in self.extensions:
             extension.library_dirs = [str(package)]
             extension.depends = (
@@ -110,7 +111,7 @@ class Build(build_ext):
 
     def get_outputs(self):
         package = Path(self.build_lib) / "mxcy"
-        headers = (package / "include" / p.name for p in (ROOT / "kernels" / "include").iterdir())
+        headers = (package / "include" / p.name for p in (KERNELS / "include").iterdir())
         return [*super().get_outputs(), str(package / "libmxcy.so"), *map(str, headers)]
 
     def _build_library(self, library):
@@ -118,25 +119,23 @@ class Build(build_ext):
         flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = []  # (source, object, flags of its own)
-        once = [
-            *(ROOT / "kernels" / "core").glob("*.cc"),
-            *(ROOT / "kernels" / "onednn").glob("*.cc"),
-        ]
+        once = [*(KERNELS / "core").rglob("*.cc"), *(KERNELS / "onednn").glob("*.cc")]
         for source in sorted(once):
             defines = (
                 [f"-DMX_BUILD_{level.upper()}" for level in self.levels]
                 if source.stem == "isa"
                 else []
             )
-            suffix = "-".join(self.levels) if defines else "o"
-            target = folder / source.parent.name / f"{source.stem}.{suffix}.o"
+            suffix = f".{'-'.join(self.levels)}.o" if defines else ".o"
+            target = folder / source.relative_to(KERNELS).with_suffix(suffix)
             jobs.append((source, target, defines))
         for level in self.levels:
-            for source in sorted((ROOT / "kernels" / "leaf").glob("*.cc")):
+            for source in sorted((KERNELS / "leaf").rglob("*.cc")):
                 own = [f"-march=x86-64-{level}", f"-DMX_ISA={level}", f"-DMX_ISA_LEVEL={level[1]}"]
                 if level == "v4":
                     own.append("-mprefer-vector-width=512")
-                jobs.append((source, folder / level / f"{source.stem}.o", own))
+                target = folder / level / source.relative_to(KERNELS / "leaf").with_suffix(".o")
+                jobs.append((source, target, own))
         includes = [f"-I{ROOT / name}" for name in INCLUDES]
 
         def compile_one(job):

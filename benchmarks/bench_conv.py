@@ -6,7 +6,7 @@ Weights are packed and activations blocked beforehand everywhere, as in inferenc
 
 import pytest
 
-from mxcy import onednn
+from mxcy._library import onednn
 
 #: name -> (kernel of our own, images, channels, filters, extent, kernel, stride, pad)
 LAYERS = {
@@ -33,13 +33,13 @@ LAYERS = {
 
 OURS = """
 import numpy as np, mxcy as mx
-from mxcy import _front
-from mxcy.ops.infer import Spec
-from mxcy.ops.record import find
+from mxcy._library import front
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
 
 images, channels, filters, extent, kernel, stride, pad = {layer}
 conv, pack = mx.nd._internal._sg_onednn_conv, mx.nd._internal._pack_conv_weight
-r, block = np.random.RandomState(0), _front.block()
+r, block = np.random.RandomState(0), front.block()
 in_block = 0 if channels % block else block
 data = r.rand(images, channels, extent, extent).astype("f")
 if in_block:
@@ -55,7 +55,7 @@ ins = [Spec(data.shape, 0), Spec((1,), 3), Spec(bias.shape, 0)]
 outs = op.infer(a, ins)
 chosen = op.kernels[0]
 params = chosen.struct.pack(**chosen.params(a, ins, outs))
-attrs["packed"] = _front.query(a.algo, params, ins, outs, "packed")
+attrs["packed"] = front.query(a.algo, params, ins, outs, "packed")
 blob = pack(weight, batch=images, source=(extent, extent), **attrs)
 """
 TORCH = """

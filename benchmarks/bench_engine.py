@@ -20,11 +20,20 @@ def test_throughput(tmp_path, benchmark, announce):
     library, program = libinfo.find_lib_path()[0], tmp_path / "throughput"
     subprocess.run(
         [
-            compiler, "-std=c++17", "-O2", "-pthread", f"-I{KERNELS}", f"-I{KERNELS}/include",
-            SOURCE, library, f"-Wl,-rpath,{Path(library).parent}", "-o", program,
+            compiler,
+            "-std=c++17",
+            "-O2",
+            "-pthread",
+            f"-I{KERNELS}",
+            f"-I{KERNELS}/include",
+            SOURCE,
+            library,
+            f"-Wl,-rpath,{Path(library).parent}",
+            "-o",
+            program,
         ],
         check=True,
-    )  # fmt: skip
+    )
 
     def run():
         return subprocess.run([program], check=True, text=True, capture_output=True).stdout

@@ -78,10 +78,19 @@ def whole_epoch(iterator):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_image_record_iter(records, threads, announce, benchmark, request):
     iterator = mx.io.ImageRecordIter(
-        path_imgrec=records, data_shape=(3, SIZE, SIZE), batch_size=BATCH, resize=SHORTER,
-        preprocess_threads=threads, mean_r=123.68, mean_g=116.28, mean_b=103.53, std_r=58.4,
-        std_g=57.1, std_b=57.4, verbose=False,
-    )  # fmt: skip
+        path_imgrec=records,
+        data_shape=(3, SIZE, SIZE),
+        batch_size=BATCH,
+        resize=SHORTER,
+        preprocess_threads=threads,
+        mean_r=123.68,
+        mean_g=116.28,
+        mean_b=103.53,
+        std_r=58.4,
+        std_g=57.1,
+        std_b=57.4,
+        verbose=False,
+    )
     whole_epoch(iterator)
     rounds = max(3, request.config.getoption("--rounds") // 3)
     pairs = [(whole_epoch(iterator), plain_loop(records, threads)) for _ in range(rounds)]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mxcy import _front, onednn
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import prepare
-from mxcy.ops.record import find
+from mxcy._library import front, onednn
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import prepare
+from mxcy.ops.core.record import find
 
 if onednn.version() is None:
     pytest.skip("oneDNN is not installed", allow_module_level=True)
@@ -16,8 +16,11 @@ _POOL = dict(kernel=(3, 3), stride=(2, 2), pad=(1, 1))
 #: operator, shapes of its inputs, attributes
 CASES = [
     ("Convolution", [(4, 64, 56, 56), (64, 64, 3, 3)], {**_CONV, "no_bias": True}),
-    ("Convolution", [(1, 3, 224, 224), (64, 3, 7, 7)],
-     dict(kernel=(7, 7), stride=(2, 2), pad=(3, 3), num_filter=64, no_bias=True)),
+    (
+        "Convolution",
+        [(1, 3, 224, 224), (64, 3, 7, 7)],
+        dict(kernel=(7, 7), stride=(2, 2), pad=(3, 3), num_filter=64, no_bias=True),
+    ),
     ("_conv_data", [(4, 64, 56, 56), (64, 64, 3, 3)], {**_BACK, "spatial": (56, 56)}),
     ("_conv_weight", [(4, 64, 56, 56), (4, 64, 56, 56)], _BACK),
     ("FullyConnected", [(3, 4096), (1000, 4096), (1000,)], dict(num_hidden=1000)),
@@ -35,7 +38,7 @@ CASES = [
     ("add_n", [(1024, 1024)] * 3, dict(num_args=3)),
     ("Concat", [(4, 64, 56, 56)] * 3, dict(num_args=3)),
     ("_to_blocked", [(4, 64, 56, 56)], dict(block=16)),
-]  # fmt: skip
+]
 BUDGET = 20_000_000  # nanoseconds for the runs of a kernel
 
 
@@ -50,13 +53,13 @@ def prepared(record, shapes, attrs):
     for kernel in record.kernels:
         name = kernel.name(values, ins, outs) if callable(kernel.name) else kernel.name
         if (kernel.when is None or kernel.when(values, ins, outs) is None) and name not in calls:
-            calls[name] = prepare(record, values, ins, _front, force=name)
+            calls[name] = prepare(record, values, ins, front, force=name)
     return calls
 
 
 def time(call):
     """Nanoseconds of a run."""
-    return _front.measure(
+    return front.measure(
         call.kernel, call.dtype, call.params, call.ins, call.outs, call.workspace, call.work, BUDGET
     )
 
@@ -72,9 +75,9 @@ def rows(announce):
 @pytest.fixture(autouse=True)
 def one_thread():
     """Kernels are compared by what a thread does; the library's team is set back afterwards."""
-    before = _front.set_threads(1)
+    before = front.set_threads(1)
     yield
-    _front.set_threads(before)
+    front.set_threads(before)
 
 
 @pytest.mark.parametrize("name, shapes, attrs", CASES)

@@ -5,7 +5,7 @@ import pytest
 SETUP = {
     "mxcy": """
 import numpy as np, mxcy as mx
-from mxcy import _front
+from mxcy._library import front
 nd, r = mx.nd, np.random.RandomState(0)
 x = nd.array(r.rand({rows}, {columns}).astype('f'))
 row, y = nd.array(r.rand(1, {columns}).astype('f')), nd.empty(({rows}, {columns}))

@@ -3,16 +3,17 @@
 import pytest
 
 import mxcy as mx
+from mxcy._execute.planned import Planned
+from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
-from mxcy.ops.infer import Spec
-from mxcy.planned import Planned
+from mxcy.ops.core.infer import Spec
 
 FLOAT = 0
 
 
 def plan(symbol, known):
-    return Planned(infer(from_entries(symbol._entries), known), mx.cpu())
+    return Planned(expand(infer(from_entries(symbol._entries), known)), mx.cpu())
 
 
 @pytest.mark.parametrize("count", [1_250, 5_000, 20_000])

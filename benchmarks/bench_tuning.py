@@ -21,16 +21,16 @@ SETUP = """
 import os
 os.environ.update({environment})
 import mxcy as mx
-from mxcy import _front
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import prepare
-from mxcy.ops.record import find
+from mxcy._library import front
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import prepare
+from mxcy.ops.core.record import find
 
 
 def choice(name, ins, attrs):
     '''Which of the others an operator is run like.'''
     specs = [Spec(x.shape, x.dtype_code) for x in ins]
-    call = prepare(find(name), find(name).schema.intern(name, attrs), specs, _front)
+    call = prepare(find(name), find(name).schema.intern(name, attrs), specs, front)
     return "serial" if call.threads == 1 else "parallel"
 """
 CASE = """

@@ -1,6 +1,7 @@
 """The contenders of the benchmarks, and the table of ratios at the end of a run.
 
-MXCY_BENCH_TORCH names a Python that has PyTorch; without it PyTorch is left out.
+MXCY_BENCH_TORCH names a Python that has PyTorch, MXCY_BENCH_MXNET one that has MXNet 1.9.1; without
+them these are left out.
 """
 
 import os
@@ -45,21 +46,28 @@ def announce():
     return lambda title, lines: _sections.append((title, list(lines)))
 
 
+@pytest.fixture(scope="session")
+def mxnet_python():
+    """The Python of MXNet's environment, or None."""
+    return os.environ.get("MXCY_BENCH_MXNET")
+
+
 @pytest.fixture
-def compare(request, benchmark, torch_python):
+def compare(request, benchmark, torch_python, mxnet_python):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
     `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
-    "torch" runs in its own environment.
+    "torch" and "mxnet" run in environments of their own.
     """
-    opened = []
+    opened, pythons = [], {"torch": torch_python, "mxnet": mxnet_python}
 
     def run(label, setups, statements, seconds=0.02):
         contenders = {}
         for name in statements:
-            if name == "torch" and torch_python is None:
+            python = pythons.get(name)
+            if name in pythons and python is None:
                 continue
-            make = Local(setups[name]) if name != "torch" else Worker(torch_python, setups[name])
+            make = Local(setups[name]) if python is None else Worker(python, setups[name])
             contenders[name] = make
             opened.append(make)
         racing = {name: statements[name] for name in contenders}

@@ -2,17 +2,11 @@
 
 from importlib import import_module
 
-from mxcy import (
-    autograd,
-    env,
-    forks,  # noqa: F401  it acts when the process forks
-    ndarray,
-    random,
-    storage,
-    util,
-)
+from mxcy import autograd, env, ndarray, random, storage, util
 from mxcy import ndarray as nd
 from mxcy import random as rnd
+from mxcy._base.suggestions import no_attribute
+from mxcy._machine import forks  # noqa: F401  it acts when the process forks
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
@@ -120,7 +114,7 @@ _LATER = {
 
 def __getattr__(name):
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     module = import_module(_LATER[name])
     globals()[name] = module
     return module

@@ -1,29 +1,29 @@
 """Attributes that a ``with`` statement attaches to every symbol made inside it."""
 
-import threading
+from mxcy._base.per_thread import PerThread
 
 __all__ = ["AttrScope", "current"]
-
-_STATE = threading.local()
 
 
 def current():
     """Return this thread's active `AttrScope`."""
-    stack = _STATE.__dict__.setdefault("stack", [])
-    if not stack:
-        stack.append(AttrScope())
-    return stack[-1]
+    return AttrScope._current.value
 
 
-class _Current(type):
-    """Offers the active scope as the class attribute ``AttrScope.current``."""
+class _AttrScopeType(type):
+    """Lets `AttrScope.current` be read and set on the class itself."""
 
     @property
     def current(cls):
+        """The current thread's scope."""
         return current()
 
+    @current.setter
+    def current(cls, scope):
+        AttrScope._current.value = scope
 
-class AttrScope(metaclass=_Current):
+
+class AttrScope(metaclass=_AttrScopeType):
     """String attributes for all symbols made in the scope; inner scopes add to outer ones.
 
     Parameters
@@ -62,9 +62,12 @@ class AttrScope(metaclass=_Current):
 
     def __enter__(self):
         self._attr = {**current()._attr, **self._own}
-        _STATE.stack.append(self)
+        AttrScope._current.enter(self)
         return self
 
     def __exit__(self, ptype, value, trace):
-        _STATE.stack.pop()
+        AttrScope._current.leave()
         self._attr = dict(self._own)
+
+
+AttrScope._current = PerThread(AttrScope)

@@ -5,28 +5,42 @@ heads back to the variables and asks each record's gradient rule. The rules are 
 so with `create_graph` the walk itself is recorded and can be differentiated again.
 """
 
-from mxcy import _front, dtypes
-from mxcy.api_calls import api_call
+from mxcy._base import dtypes, older_paths
+from mxcy._execute.api_calls import api_call
+from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.ndarray.register import F
 
 __all__ = [
-    "record", "pause", "train_mode", "predict_mode", "is_recording", "is_training", "set_recording",
-    "set_training", "mark_variables", "backward", "grad", "get_symbol", "Function",
-]  # fmt: skip
+    "record",
+    "pause",
+    "train_mode",
+    "predict_mode",
+    "is_recording",
+    "is_training",
+    "set_recording",
+    "set_training",
+    "mark_variables",
+    "backward",
+    "grad",
+    "get_symbol",  # noqa: F822  made by __getattr__
+    "Function",
+]
 
-is_recording = _front.is_recording
-is_training = _front.is_training
+__getattr__ = older_paths.offer(__name__, "mxcy.symbol.recorded", ("get_symbol",))
+
+is_recording = front.is_recording
+is_training = front.is_training
 
 
 def set_recording(is_recording):
     """Switch recording on this thread; returns the previous state."""
-    return _front.set_recording(bool(is_recording))
+    return front.set_recording(bool(is_recording))
 
 
 def set_training(train_mode):
     """Switch between training and prediction on this thread; returns the previous state."""
-    return _front.set_training(bool(train_mode))
+    return front.set_training(bool(train_mode))
 
 
 class _Scope:
@@ -39,17 +53,17 @@ class _Scope:
     def __enter__(self):
         before = [None, None]
         if self._recording is not None:
-            before[0] = _front.set_recording(self._recording)
+            before[0] = front.set_recording(self._recording)
         if self._training is not None:
-            before[1] = _front.set_training(self._training)
+            before[1] = front.set_training(self._training)
         self._before.append(before)
 
     def __exit__(self, *error):
         recording, training = self._before.pop()
         if recording is not None:
-            _front.set_recording(recording)
+            front.set_recording(recording)
         if training is not None:
-            _front.set_training(training)
+            front.set_training(training)
 
 
 def record(train_mode=True):
@@ -105,12 +119,12 @@ def mark_variables(variables, gradients, grad_reqs="write"):
     for variable, gradient, req in zip(variables, gradients, grad_reqs, strict=True):
         if req not in ("write", "add", "null"):
             raise ValueError(f"mark_variables: grad_req must be write, add or null, got {req!r}")
-        node = _front.Node()
+        node = front.Node()
         node.grad, node.grad_req = gradient, req
         variable.node, variable.node_index = node, 0
 
 
-def _order(heads):
+def tape_order(heads):
     """The nodes that the heads depend on, each after those it depends on."""
     done, order = set(), []
     stack = [(head.node, False) for head in heads]
@@ -143,7 +157,7 @@ class _Sums:
             outputs[index] = gradient
             if is_new:
                 self._new.add((id(node), index))
-        elif self._in_place and (id(node), index) in self._owned:
+        elif self._in_place and (id(node), index) in self._owned and before.stype == "default":
             F.elemwise_add(before, gradient, out=before)
         else:
             outputs[index] = before + gradient
@@ -163,6 +177,17 @@ class _Sums:
 
 def _zeros(spec, context):
     return F._zeros(shape=spec.shape, dtype=dtypes.name_of(spec.dtype), ctx=str(context))
+
+
+def _dense(gradient):
+    return gradient if gradient.stype == "default" else gradient.tostype("default")
+
+
+def _ones(head):
+    """The gradient of a head by default, dense also for a sparse head."""
+    if head.stype == "default":
+        return F.ones_like(head)
+    return F._ones(shape=head.shape, dtype=dtypes.name_of(head.dtype_code), ctx=str(head.context))
 
 
 def _operator_gradients(node, arrived, keep_graph):
@@ -216,19 +241,17 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
                 "cannot differentiate an array that is not in a computational graph: compute it "
                 "inside autograd.record() from arrays with attach_grad()"
             )
-    order = _order(heads)
+    order = tape_order(heads)
     if any(node.released for node in order):
         raise MXNetError(
             "the computational graph was freed by an earlier backward: use retain_graph=True there"
         )
     sums = _Sums(in_place=not create_graph)
     wanted = {(id(node), index): _OUTSIDE for node, index in targets or ()}
-    before = _front.set_recording(create_graph), _front.set_training(train_mode)
+    before = front.set_recording(create_graph), front.set_training(train_mode)
     try:
         for head, gradient in zip(heads, head_grads, strict=True):
-            sums.add(
-                head.node, head.node_index, F.ones_like(head) if gradient is None else gradient
-            )
+            sums.add(head.node, head.node_index, _head_gradient(head, gradient))
         for node in reversed(order):
             for key in wanted:
                 if key[0] == id(node):
@@ -240,6 +263,9 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
                 continue
             if arrived is None:
                 continue
+            if node.custom is not None or not node.call.op.stypes:
+                # What knows nothing of sparse arrays gets none.
+                arrived = {i: _dense(gradient) for i, gradient in arrived.items()}
             if node.custom is not None:
                 gradients = node.custom._gradients(arrived, retain_graph or create_graph)
             else:
@@ -251,8 +277,8 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
                     is_new = ends and _is_new(gradient, gradients, node, arrived)
                     sums.add(parent, position, gradient, is_new)
     finally:
-        _front.set_recording(before[0])
-        _front.set_training(before[1])
+        front.set_recording(before[0])
+        front.set_training(before[1])
     if not (retain_graph or create_graph):
         for node in order:
             if node.parents:
@@ -260,15 +286,37 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     return [wanted[id(node), index] for node, index in targets or ()]
 
 
+def _head_gradient(head, gradient):
+    """The gradient of a head: ones, or what was given, in the head's shape and dtype.
+
+    Of a larger one the leading elements are taken, as MXNet does.
+    """
+    if gradient is None:
+        return _ones(head)
+    if gradient.shape != head.shape:
+        if gradient.size < head.size:
+            raise MXNetError(
+                f"backward: expected a head gradient of shape {head.shape}, got {gradient.shape}"
+            )
+        gradient = gradient.reshape((-1,))[: head.size].reshape(head.shape)
+    return gradient if gradient.dtype_code == head.dtype_code else gradient.astype(head.dtype)
+
+
 def _deliver(variable, gradient, is_ours):
     """Store a variable's gradient, None for zero, as its request says.
 
     An array that is ours lends its memory, which saves a copy.
     """
-    if variable.grad_req == "write":
+    target = variable.grad
+    if gradient is not None and target is not None and target.stype != gradient.stype:
+        if variable.grad_req == "write":
+            _dense(gradient).copyto(target)
+        elif variable.grad_req == "add":
+            (target + gradient).copyto(target)
+    elif variable.grad_req == "write":
         if gradient is None:
             F.zeros_like(variable.grad, out=variable.grad)
-        elif not (is_ours and _front.take_over(variable.grad, gradient)):
+        elif not (is_ours and front.take_over(variable.grad, gradient)):
             F._copy(gradient, out=variable.grad)
     elif variable.grad_req == "add" and gradient is not None:
         F.elemwise_add(variable.grad, gradient, out=variable.grad)
@@ -339,31 +387,18 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             raise MXNetError(
                 f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
             )
+        elif create_graph and gradient.node is None:
+            found[i] = _recorded(gradient, variable)
     return found
 
 
-def get_symbol(x):
-    """What has been recorded of an array as a symbol.
-
-    Parameters
-    ----------
-    x : NDArray
-
-    Returns
-    -------
-    Symbol
-        Its arguments are ``var<number>`` for variables with a gradient and ``null<number>`` for
-        other arrays, in the order in which the operations took them. Layers of hybridized blocks
-        keep their names.
-
-    Raises
-    ------
-    MXNetError
-        When a backward pass has freed what was recorded, or a `Function` is part of it.
-    """
-    from mxcy.symbol.recorded import symbol_of  # symbols need arrays
-
-    return symbol_of(_order([x]) if x.node is not None else [], x)
+def _recorded(gradient, variable):
+    """A gradient that does not depend on the variable, as an array that can be differentiated."""
+    before = front.set_recording(True)
+    try:
+        return F._identity_with_attr_like_rhs(gradient, variable)
+    finally:
+        front.set_recording(before)
 
 
 class Function:
@@ -398,7 +433,7 @@ class Function:
             outputs = self.forward(*inputs)
         listed = _listed(outputs)
         if is_recording() and any(array.node is not None for array in inputs):
-            node = _front.Node()
+            node = front.Node()
             node.custom = self
             node.parents = tuple(array.node for array in inputs)
             node.positions = tuple(array.node_index for array in inputs)

@@ -9,7 +9,8 @@ import math
 import time
 from collections import namedtuple
 
-from mxcy.checkpoint import save_checkpoint
+from mxcy._base.suggestions import module_getattr
+from mxcy._files.checkpoint import save_checkpoint
 
 __all__ = [
     "BatchEndParam",
@@ -20,6 +21,8 @@ __all__ = [
     "log_train_metric",
     "module_checkpoint",
 ]
+
+__getattr__ = module_getattr(__name__)
 
 #: What callbacks are told at the end of a batch: numbers of epoch and batch, the metric, and the
 #: variables of the training loop by name.

@@ -6,10 +6,10 @@ is told by the backend that serves it, see `serve_device`; the CPU needs none.
 
 import operator
 import re
-import threading
 
+from mxcy._base.per_thread import PerThread
+from mxcy._machine.cpus import logical_processors
 from mxcy.base import MXNetError
-from mxcy.cpus import logical_processors
 
 __all__ = [
     "Context",
@@ -39,30 +39,17 @@ _backends = {}
 _empty_cache = None
 
 
-class _ContextStack(threading.local):
-    """One thread's default context, and those that its `with` statements have put aside."""
-
-    def __init__(self):
-        self.default = Context("cpu", 0)
-        self.entered = []
-
-    @property
-    def current(self):
-        return self.entered[-1] if self.entered else self.default
-
-
 class _ContextType(type):
     """Lets `Context.default_ctx` be read and set on the class itself."""
 
     @property
     def default_ctx(cls):
         """The current thread's context."""
-        return _stack.current
+        return Context._default_ctx.value
 
     @default_ctx.setter
     def default_ctx(cls, ctx):
-        _stack.default = Context(ctx)
-        _stack.entered.clear()
+        Context._default_ctx.value = Context(ctx)
 
 
 class Context(metaclass=_ContextType):
@@ -112,7 +99,7 @@ class Context(metaclass=_ContextType):
     @property
     def default_ctx(self):
         """Context: The current thread's context."""
-        return _stack.current
+        return Context._default_ctx.value
 
     @property
     def home(self):
@@ -138,11 +125,11 @@ class Context(metaclass=_ContextType):
     __repr__ = __str__
 
     def __enter__(self):
-        _stack.entered.append(self)
+        Context._default_ctx.enter(self)
         return self
 
     def __exit__(self, *exc_info):
-        _stack.entered.pop()
+        Context._default_ctx.leave()
 
     def empty_cache(self):
         """Give the memory that is kept for reuse on this device back to the system."""
@@ -154,7 +141,7 @@ class Context(metaclass=_ContextType):
             backend.empty_cache(self.device_id)
 
 
-_stack = _ContextStack()
+Context._default_ctx = PerThread(lambda: Context("cpu", 0))
 
 
 def cpu(device_id=0):
@@ -179,7 +166,7 @@ def cpu_shared(device_id=0):
 
 def current_context():
     """The context used when none is given: of the innermost ``with`` statement, else ``cpu(0)``."""
-    return _stack.current
+    return Context._default_ctx.value
 
 
 def as_context(value):
@@ -200,7 +187,7 @@ def as_context(value):
     if isinstance(value, Context):
         return value
     if value is None:
-        return _stack.current
+        return Context._default_ctx.value
     if not isinstance(value, str):
         raise TypeError(f"a context must be a Context, a str or None, not {type(value).__name__}")
     match = _TEXT.fullmatch(value)

@@ -7,11 +7,22 @@ from mxcy.ndarray import creation
 from mxcy.ndarray import dlpack as exchange
 
 __all__ = [
-    "DLContext", "DLDataType", "DLDeviceType", "DLManagedTensor", "DLTensor", "DeleterFunc",
-    "dl_managed_tensor_deleter", "from_dlpack_doc", "from_numpy_doc", "ndarray_from_dlpack",
-    "ndarray_from_numpy", "ndarray_to_dlpack_for_read", "ndarray_to_dlpack_for_write",
-    "to_dlpack_for_read_doc", "to_dlpack_for_write_doc",
-]  # fmt: skip
+    "DLContext",
+    "DLDataType",
+    "DLDeviceType",
+    "DLManagedTensor",
+    "DLTensor",
+    "DeleterFunc",
+    "dl_managed_tensor_deleter",
+    "from_dlpack_doc",
+    "from_numpy_doc",
+    "ndarray_from_dlpack",
+    "ndarray_from_numpy",
+    "ndarray_to_dlpack_for_read",
+    "ndarray_to_dlpack_for_write",
+    "to_dlpack_for_read_doc",
+    "to_dlpack_for_write_doc",
+]
 
 
 from_dlpack_doc, from_numpy_doc = exchange.from_dlpack.__doc__, creation.from_numpy.__doc__
@@ -42,11 +53,7 @@ class DLContext(ctypes.Structure):
 class DLDataType(ctypes.Structure):
     """An element type; `TYPE_MAP` has the fields of NumPy's types by name."""
 
-    _fields_ = [
-        ("type_code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-    ]
+    _fields_ = [("type_code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
     TYPE_MAP = {
         "int32": (0, 32, 1),
         "int64": (0, 64, 1),

@@ -7,13 +7,13 @@ fails there is raised by the waits for what should have been computed.
 import os
 import sys
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.context import current_context
 from mxcy.profiler.scopes import IMPERATIVE
 
 __all__ = ["Var", "bulk", "push", "set_bulk_size", "stats", "waitall"]
 
-Var = _front.Var
+Var = front.Var
 
 # Kinds of sources in mxcy_profiler.h.
 _OPERATOR, _ASYNC = 0, 6
@@ -32,7 +32,7 @@ def set_bulk_size(size):
     int
         The size before.
     """
-    return _front.set_bulk_size(int(size))
+    return front.set_bulk_size(int(size))
 
 
 class _BulkScope:
@@ -62,7 +62,7 @@ def waitall():
         The first error that no wait has raised yet; all others are forgotten, but arrays that were
         not computed keep theirs until they are written again.
     """
-    _front.wait_all()
+    front.wait_all()
 
 
 def push(function, reads=(), writes=(), name=None, priority=0, property="normal", context=None):
@@ -96,10 +96,17 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
     if name is None:
         name = getattr(function, "__name__", type(function).__name__)
     told = _told_asynchronous if property == "async" else _told
-    _front.push(
-        told(function, name), list(reads), list(writes), name, place, int(priority), property,
-        context.device_typeid, context.device_id,
-    )  # fmt: skip
+    front.push(
+        told(function, name),
+        list(reads),
+        list(writes),
+        name,
+        place,
+        int(priority),
+        property,
+        context.device_typeid,
+        context.device_id,
+    )
 
 
 def _told(function, name):
@@ -131,12 +138,12 @@ def _told_asynchronous(function, name):
 
 
 def _began():
-    recorder = _front.recorder
+    recorder = front.recorder
     return recorder.now() if recorder.bits() & IMPERATIVE else 0
 
 
 def _ended(kind, name, began):
-    recorder = _front.recorder
+    recorder = front.recorder
     if began:
         recorder.add(recorder.source(kind, "operator", name), began, recorder.now())
 
@@ -153,5 +160,5 @@ def stats():
         `bulks` and the operations `bulked` in them; `errors` that nobody was told of; and `queues`:
         for each in use its `threads` and the operations it has `run`.
     """
-    figures = _front.engine_stats()
+    figures = front.engine_stats()
     return {**figures, "cpu0_workers": figures["workers"]}

@@ -1,8 +1,8 @@
 """`mx.error`: types of errors, found by their names."""
 
+from mxcy._library.c_interface import error_types
+from mxcy._library.c_interface import register_error as register
 from mxcy.base import MXNetError
-from mxcy.c_interface import error_types
-from mxcy.c_interface import register_error as register
 
 __all__ = ["InternalError", "MXNetError", "error_types", "register"]
 

@@ -3,18 +3,22 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.api_calls import api_call
+from mxcy._execute.api_calls import api_call
+from mxcy._execute.planned import Planned, training_graph
+from mxcy._execute.watching import Watcher
 from mxcy.base import MXNetError
 from mxcy.context import Context
 from mxcy.custom.objects import share
+from mxcy.graph.backend import to_entries
 from mxcy.graph.builder import Builder
+from mxcy.graph.control import expand
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
-from mxcy.graph.infer import infer
+from mxcy.graph.infer import infer, infer_partial
+from mxcy.graph.passes import cse
 from mxcy.graph.report import summary
 from mxcy.ndarray import NDArray
-from mxcy.ops.infer import Spec
-from mxcy.planned import Planned, training_graph
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["Executor", "requests_of", "resized"]
 
@@ -38,13 +42,16 @@ class Executor:
         self._arg_arrays = _listed(args, self._arg_names, "args")
         self._aux_arrays = _listed(aux_states or [], self._aux_names, "aux_states")
         self._requests = requests_of(grad_req, self._arg_names)
-        self._grad_arrays = _gradients(args_grad, self._arg_names, self._requests)
+        self._grad_arrays = _gradients(args_grad, self._arg_names)
+        _check_gradients(self._arg_names, self._arg_arrays, self._grad_arrays)
         for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
             if gradient is None:
                 self._requests[name] = "null"
         self._plans: dict = {}  # by training mode, and whether the backward pass is planned too
+        self._sources: dict = {}  # plan -> see _sources_of
+        self._head_slots: dict = {}  # plan -> see _head_slots_of
         self._objects: dict = {}  # of users' operators
-        self._monitor, self._monitor_inputs = None, False
+        self._watcher = None
         self._arena = self._ran = None
         self._mode = self._spent = False  # of the last forward pass; whether backward followed it
         self._slopes_of_predictions = False  # whether that ever happened in prediction mode
@@ -52,8 +59,11 @@ class Executor:
             name: Spec(array.shape, array.dtype_code)
             for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
         }
-        planned = self._planned(False, False)
-        self.outputs = planned.new_outputs(len(self._output_names))
+        self.outputs = self._first_outputs()
+
+    def _first_outputs(self):
+        """Arrays for the outputs, whose values no one has computed yet."""
+        return self._planned(False, False).new_outputs(len(self._output_names))
 
     # --- arrays in the order of the symbol's lists, and by name ---
     @property
@@ -118,10 +128,10 @@ class Executor:
             self._take(kwargs)
         self._mode = bool(is_train)
         planned, arrays = self._prepare(self._mode or self._slopes_of_predictions)
-        if self._monitor is None:
+        if self._watcher is None:
             planned.forward(arrays, self._arena[1])
         else:
-            self._watch(planned, arrays)
+            planned.step_by_step(arrays, self._arena[1], self._watcher.visit)
         for output in self.outputs:
             output.touch()
         return self.outputs
@@ -140,38 +150,42 @@ class Executor:
         """Compute the gradients of the arguments, after `forward`.
 
         After ``forward(is_train=True)`` this costs the backward pass alone. A second `backward`, or
-        the first one after a forward pass in prediction mode, repeats the forward pass.
+        the first one after a forward pass in prediction mode, repeats the forward pass; one that
+        none came before runs it.
 
         Parameters
         ----------
         out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
-            Gradients of the outputs; ones by default, which losses ignore.
+            Gradients of the outputs, of any dtype; ones by default, which losses ignore. More than
+            there are outputs are left alone.
         is_train : bool
-            Accepted for compatibility: the mode is that of `forward`.
+            The mode of the forward pass when none came before.
 
         Raises
         ------
+        TypeError
+            When a gradient is not an array.
         MXNetError
-            When no forward pass came before, or the gradients do not fit.
+            When there are fewer gradients than outputs, or one has another shape.
         """
         if not self._wanted():
             return
         if self._ran is None:
-            raise MXNetError("backward: call forward first")
+            self._mode, self._spent = bool(is_train), True
         heads = self._heads(out_grads)
         if self._spent:
             self._repeat()
         planned, arrays = self._ran
-        slots = {name: slot for slot, name in enumerate(planned.variables)}
-        for position, head in enumerate(heads):
-            slot = slots.get(f"{HEAD}{position}")
-            if slot is not None:
-                arrays[slot] = head
+        for slot, position in self._head_slots[planned]:
+            arrays[slot] = heads[position]
         planned.backward(arrays, self._arena[1])
         self._spent = True
         for array in self.grad_arrays:
             if array is not None:
                 array.touch()
+        if self._watcher is not None:
+            slot = len(planned.variables) + len(self.outputs) + len(self._wanted())
+            self._watcher.show_gradients(self._mode, planned.graph, heads, arrays[slot:])
 
     def _repeat(self):
         """Run the forward pass again for a backward pass; states change once, not twice."""
@@ -190,21 +204,25 @@ class Executor:
             out_grads = [out_grads[name] for name in self._output_names]
         if out_grads is None:
             out_grads = [None] * len(self.outputs)
-        if len(out_grads) != len(self.outputs):
+        if len(out_grads) < len(self.outputs):
             raise MXNetError(
                 f"backward: expected {len(self.outputs)} output gradients, got {len(out_grads)}"
             )
-        heads = []
-        for name, head, output in zip(self._output_names, out_grads, self.outputs, strict=True):
-            if head is None:
-                head = nd.ones_like(output)
-            elif head.shape != output.shape or head.dtype_code != output.dtype_code:
-                raise MXNetError(
-                    f"backward: gradient of {name}: expected {output.shape} {output.dtype}, "
-                    f"got {head.shape} {head.dtype}"
-                )
-            heads.append(head)
-        return heads
+        read = self._heads_read()
+        return [
+            # A gradient that reaches no argument may be anything, as in MXNet.
+            self._head(name, gradient, output) if number in read else output
+            for number, (name, gradient, output) in enumerate(
+                zip(self._output_names, out_grads, self.outputs, strict=False)
+            )
+        ]
+
+    def _heads_read(self):
+        """The numbers of the outputs whose gradients matter."""
+        return {number for _, number in self._head_slots[self._planned(self._mode, True)]}
+
+    def _head(self, name, gradient, output):
+        return _dense(_head(name, gradient, output))  # plans know dense arrays only
 
     def _take(self, values):
         arguments = self.arg_dict
@@ -226,61 +244,68 @@ class Executor:
         """The plan of a mode, with or without the backward pass, made at its first use."""
         found = self._plans.get((training, differentiable))
         if found is None:
-            graph = infer(from_entries(self._symbol._entries, training), self._known)
+            graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
             wanted = self._wanted() if differentiable else []
             if wanted:
-                graph = training_graph(graph, wanted)
+                trace = None if self._watcher is None else []
+                graph = training_graph(graph, wanted, trace=trace)
                 adding = [name for name in wanted if self._requests[name] == "add"]
                 graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
+                if trace:
+                    self._watcher.trace(training, graph, trace)
             found = self._plans[training, differentiable] = Planned(
-                graph, self._ctx, self._monitor is None
+                graph, self._ctx, self._watcher is None
             )
             share(found.plan.steps, self._objects)
+            self._sources[found] = self._sources_of(found)
+            self._head_slots[found] = self._head_slots_of(found)
         return found
 
+    def _head_slots_of(self, planned):
+        """(slot, number of the output) for each head gradient that a plan reads."""
+        heads = {f"{HEAD}{position}": position for position in range(len(self._output_names))}
+        return [(slot, heads[name]) for slot, name in enumerate(planned.variables) if name in heads]
+
     def _bases(self, planned):
-        """The arrays of a plan's slots."""
-        arrays = {**self.arg_dict, **self.aux_dict}
-        gradients = self.grad_dict
-        found = []
-        for name in planned.variables:
-            if name.startswith(_SUM):
-                found.append(gradients[name[len(_SUM) :]])
-            else:
-                # Heads are set by backward; until then any array keeps their slots.
-                found.append(arrays[name] if name in arrays else self.outputs[0])
-        found += self.outputs
-        if len(planned.outputs) > len(self.outputs):
-            found += [gradients[name] for name in self._wanted()]
-        return found
+        """The arrays of a plan's slots: the variables', then the outputs and their gradients."""
+        lists = (self._arg_arrays, self._aux_arrays, self._grad_arrays, self.outputs)
+        arrays = [lists[kind][index] for kind, index in self._sources[planned]]
+        if self._watcher is not None:  # which has asked for further outputs
+            arrays += planned.new_outputs()[len(arrays) - len(planned.variables) :]
+        return arrays
+
+    def _sources_of(self, planned):
+        """For each slot of a plan the list its array is in, by number as in `_bases`, and where."""
+        names = (self._arg_names, self._aux_names)
+        place = {name: (kind, i) for kind in (0, 1) for i, name in enumerate(names[kind])}
+        gradient = {name: (2, i) for i, name in enumerate(self._arg_names)}
+        # Heads are set by backward; until then any array keeps their slots.
+        slots = [
+            gradient[name.removeprefix(_SUM)] if name.startswith(_SUM) else place.get(name, (3, 0))
+            for name in planned.variables
+        ]
+        slots += [(3, i) for i in range(len(self._output_names))]
+        if len(planned.outputs) > len(self._output_names):
+            slots += [gradient[name] for name in self._wanted()]
+        return slots
 
     # --- the rest of the public interface ---
     def set_monitor_callback(self, callback, monitor_all=False):
-        """Call ``callback(name, array)`` for every operator's outputs during `forward`.
+        """Call ``callback(name, array)`` for every operator's outputs, and for its gradients.
 
         Parameters
         ----------
         callback : callable or None
+            The name has a method `decode`, as those have that MXNet passes as bytes.
         monitor_all : bool
-            Whether it is called for inputs as well.
+            Whether it is called for inputs as well, during `forward`.
         """
-        if (callback is None) != (self._monitor is None):
-            self._plans.clear()  # watched graphs are not optimized
-            self._arena = self._ran = None
-        self._monitor, self._monitor_inputs = callback, monitor_all
-
-    def _watch(self, planned, arrays):
-        if self._monitor_inputs:
-            for name, array in zip(planned.variables, arrays, strict=False):
-                if name in self._known:
-                    self._monitor(name, array)
-
-        def visit(step, outputs):
-            names = step.call.op.outputs(step.call.attrs)
-            for name, array in zip(names[: step.call.visible], outputs, strict=False):
-                self._monitor(f"{step.name}_{name}", array.copy())
-
-        planned.step_by_step(arrays, self._arena[1], visit)
+        self._plans.clear()  # watched graphs are not optimized
+        self._sources.clear()
+        self._head_slots.clear()
+        self._arena = self._ran = self._watcher = None
+        if callback is not None:
+            self._watcher = Watcher(callback, self._symbol._entries, monitor_all)
 
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
         """Copy values into the arguments and auxiliary states.
@@ -351,7 +376,11 @@ class Executor:
             if not partial_shaping and shape != array.shape:
                 raise MXNetError(f"Shape of unspecified array aux:{name} changed.")
             states.append(resized(array, shape, name, allow_up_sizing))
-        return Executor(self._symbol, self._ctx, arguments, gradients, self._requests, states)
+        requests = self._requests
+        reshaped = type(self)(self._symbol, self._ctx, arguments, gradients, requests, states)
+        if self._watcher is not None:
+            reshaped.set_monitor_callback(*self._watcher.settings)
+        return reshaped
 
     def plan(self, is_train=False):
         """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
@@ -362,8 +391,9 @@ class Executor:
         return self._planned(is_train, is_train).describe()
 
     def debug_str(self):
-        """Text about the graph as it runs in prediction mode, step by step."""
-        planned = self._planned(False, False)
+        """Text about the graph as it runs, step by step: with gradients when some are wanted."""
+        training = bool(self._wanted())
+        planned = self._planned(training, training)
         lines = [f"Symbol Outputs: {', '.join(self._output_names)}"]
         lines += [
             f"{step.name}: {step.call.op.name} by {step.call.kernel or 'ref'} -> "
@@ -371,12 +401,22 @@ class Executor:
             for step in planned.plan.steps
         ]
         lines.append(summary(planned.describe()))
-        lines.append(f"Total {planned.plan.arena / 2**20:.6g} MB allocated")
+        lines.append(f"Total {planned.plan.arena >> 20} MB allocated")
         return "\n".join(lines)
 
     def get_optimized_symbol(self):
-        """The symbol that was bound; what passes make of it is shown by `debug_str`."""
-        return self._symbol
+        """The symbol that was bound, with common expressions computed once.
+
+        What other passes make of it is no symbol; `debug_str` shows it.
+
+        Returns
+        -------
+        Symbol
+        """
+        graph = from_entries(self._symbol._entries)
+        graph.specs = infer_partial(graph, self._known)
+        merged = cse.run(graph, self._planned(False, False).machine)
+        return self._symbol if merged is graph else type(self._symbol)(to_entries(merged))
 
 
 #: what the names of variables start with that hold gradients which are added to
@@ -431,20 +471,53 @@ def requests_of(grad_req, names):
     return found
 
 
-def _gradients(args_grad, names, requests):
-    """The gradient arrays, None where there are none."""
+def _gradients(args_grad, names):
+    """The gradient arrays, None where there are none; those of 'null' stay as they are."""
     if args_grad is None:
         return [None] * len(names)
     if isinstance(args_grad, dict):
-        found = [args_grad.get(name) for name in names]
-    else:
-        found = list(args_grad)
-        if len(found) != len(names):
-            raise ValueError(f"Length of args_grad does not match the number: {len(names)}")
-    return [
-        None if requests[name] == "null" else array
-        for name, array in zip(names, found, strict=True)
-    ]
+        return [args_grad.get(name) for name in names]
+    if len(args_grad) != len(names):
+        raise ValueError(f"Length of args_grad does not match the number: {len(names)}")
+    return list(args_grad)
+
+
+def _check_gradients(names, arrays, gradients):
+    """Refuse gradient arrays into which the arguments' gradients do not go."""
+    for name, array, gradient in zip(names, arrays, gradients, strict=True):
+        if gradient is None:
+            continue
+        if gradient.stype != "default" or array.stype != "default":
+            fits = gradient.shape == array.shape
+        else:
+            fits = gradient.size >= array.size
+        if gradient.dtype_code != array.dtype_code or not fits:
+            raise MXNetError(
+                f"args_grad: {name}: expected shape {array.shape} and {array.dtype.__name__}, "
+                f"got shape {gradient.shape} and {gradient.dtype.__name__}"
+            )
+
+
+def _dense(array):
+    return array if array.stype == "default" else array.tostype("default")
+
+
+def _head(name, gradient, output):
+    """The gradient of one output, in the output's dtype."""
+    if gradient is None and output.stype != "default":
+        return nd.ones(output.shape, output.context, output.dtype)
+    if gradient is None:
+        return nd.ones_like(output)
+    if not isinstance(gradient, NDArray):
+        raise TypeError(
+            f"backward: gradient of {name}: expected an NDArray, got {type(gradient).__name__}"
+        )
+    if gradient.shape != output.shape:
+        raise MXNetError(
+            f"backward: gradient of {name}: expected shape {output.shape}, got {gradient.shape}"
+        )
+    same = gradient.dtype_code == output.dtype_code
+    return gradient if same else gradient.astype(output.dtype)
 
 
 def _by_name(names, arrays, what):
@@ -458,6 +531,8 @@ def resized(array, shape, name, may_grow):
     """The array itself, a part of its memory, or a larger one."""
     if array.shape == tuple(shape):
         return array
+    if array.stype != "default":
+        return nd.zeros(shape, array.context, array.dtype, array.stype)
     size = int(np.prod(shape, dtype=np.int64))
     if size <= array.size:
         return array.reshape((-1,))[:size].reshape(shape)

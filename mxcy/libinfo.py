@@ -1,19 +1,16 @@
 """Where mxcy's native library and its C header are, and the version of the package."""
 
-import ctypes
 import os
 import warnings
 from pathlib import Path
 
 from mxcy import env
 
-__all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path", "native_frames"]
-__all__ += ["open_library"]
+__all__ = ["__version__", "find_lib_path", "find_include_path", "find_conf_path"]
 
 __version__ = "0.1.0"
 
 _PACKAGE = Path(__file__).resolve().parent
-_ABI_VERSION = 1  # MX_ABI_VERSION of kernels/include/mxcy.h
 
 
 def find_lib_path(prefix="libmxcy"):
@@ -45,57 +42,6 @@ def find_lib_path(prefix="libmxcy"):
     if not path.is_file():
         raise RuntimeError(f"the native library is missing: there is no file {path}")
     return [str(path)]
-
-
-def open_library():
-    """Load the native library and check that it is of this version.
-
-    Cython modules that are imported afterwards use this very library, wherever it lies.
-
-    Returns
-    -------
-    ctypes.CDLL
-
-    Raises
-    ------
-    MXNetError
-        When the library cannot be loaded, or was built for another version of mxcy.
-    """
-    (path,) = find_lib_path()
-    try:
-        library = ctypes.CDLL(path)
-        version = library.mx_abi_version()
-    except (OSError, AttributeError) as error:
-        raise env.EnvError(f"cannot load the native library {path}: {error}") from error
-    if version != _ABI_VERSION:
-        raise env.EnvError(
-            f"the native library {path} has interface version {version}, expected {_ABI_VERSION}"
-        )
-    return library
-
-
-def native_frames(depth):
-    """Lines about the native functions that led to this call.
-
-    Parameters
-    ----------
-    depth : int
-        The most lines.
-
-    Returns
-    -------
-    str
-        Lines such as ``  [bt] (0) library(function+0x1f) [address]``; empty where the library
-        cannot be loaded.
-    """
-    try:
-        library = open_library()
-    except (env.EnvError, RuntimeError):
-        return ""
-    text = ctypes.create_string_buffer(1 << 16)
-    library.mx_backtrace_failures(depth)  # those of kernels name their own frames from now on
-    library.mx_backtrace(text, ctypes.c_size_t(len(text)), depth)
-    return text.value.decode(errors="replace")
 
 
 def _refuse(message):

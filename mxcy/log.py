@@ -4,9 +4,7 @@ import logging
 import warnings
 from logging import CRITICAL, DEBUG, ERROR, INFO, NOTSET, WARNING
 
-__all__ = [
-    "CRITICAL", "DEBUG", "ERROR", "INFO", "NOTSET", "WARNING", "getLogger", "get_logger",
-]  # fmt: skip
+__all__ = ["CRITICAL", "DEBUG", "ERROR", "INFO", "NOTSET", "WARNING", "getLogger", "get_logger"]
 
 _GREEN, _RED, _BLUE, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[34m", "\x1b[0m"
 

@@ -7,6 +7,8 @@ the middle of training; the step schedulers continue from there.
 import logging
 from math import cos, pi
 
+from mxcy._base.suggestions import module_getattr
+
 __all__ = [
     "LRScheduler",
     "FactorScheduler",
@@ -14,6 +16,8 @@ __all__ = [
     "PolyScheduler",
     "CosineScheduler",
 ]
+
+__getattr__ = module_getattr(__name__)
 
 _WARMUP_MODES = ("linear", "constant")
 
@@ -159,13 +163,7 @@ class MultiFactorScheduler(LRScheduler):
     """
 
     def __init__(
-        self,
-        step,
-        factor=1,
-        base_lr=0.01,
-        warmup_steps=0,
-        warmup_begin_lr=0,
-        warmup_mode="linear",
+        self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"
     ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         assert isinstance(step, list) and step, "step must be a list with at least one number"

@@ -2,9 +2,13 @@
 
 from importlib.util import find_spec
 
+from mxcy._files.checkpoint import load_checkpoint, load_params, save_checkpoint
 from mxcy.callback import BatchEndParam
-from mxcy.checkpoint import load_checkpoint, load_params, save_checkpoint
-from mxcy.feed_forward import FeedForward
+from mxcy.module.feed_forward import FeedForward
+from mxcy.module.updates import choose_store as _create_kvstore  # noqa: F401  loops of users' own
+from mxcy.module.updates import start_store as _initialize_kvstore  # noqa: F401
+from mxcy.module.updates import update_on_store as _update_params_on_kvstore  # noqa: F401
+from mxcy.module.updates import update_with as _update_params  # noqa: F401
 
 #: whether scikit-learn is there, whose estimators `FeedForward` resembles
 SKLEARN_INSTALLED = find_spec("sklearn") is not None

@@ -1,29 +1,29 @@
 """Names for operators and blocks that the user did not name."""
 
-import threading
+from mxcy._base.per_thread import PerThread
 
 __all__ = ["NameManager", "Prefix", "current"]
-
-_STATE = threading.local()
 
 
 def current():
     """Return this thread's active `NameManager`."""
-    stack = _STATE.__dict__.setdefault("stack", [])
-    if not stack:
-        stack.append(NameManager())
-    return stack[-1]
+    return NameManager._current.value
 
 
-class _Current(type):
-    """Offers the active manager as the class attribute ``NameManager.current``."""
+class _NameManagerType(type):
+    """Lets `NameManager.current` be read and set on the class itself."""
 
     @property
     def current(cls):
+        """The current thread's manager."""
         return current()
 
+    @current.setter
+    def current(cls, manager):
+        NameManager._current.value = manager
 
-class NameManager(metaclass=_Current):
+
+class NameManager(metaclass=_NameManagerType):
     """Gives every unnamed thing the name ``hint0``, ``hint1``... in order of creation.
 
     A manager becomes the active one inside a ``with`` statement; the counters belong to the manager
@@ -31,7 +31,7 @@ class NameManager(metaclass=_Current):
     """
 
     def __init__(self):
-        self._counters = {}
+        self._counter = {}
 
     def get(self, name, hint):
         """Return `name`, or the next name made from `hint` when `name` is None.
@@ -49,17 +49,19 @@ class NameManager(metaclass=_Current):
         """
         if name:
             return name
-        number = self._counters.get(hint, 0)
-        self._counters[hint] = number + 1
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
         return f"{hint}{number}"
 
     def __enter__(self):
-        current()  # so that the default manager stays below this one
-        _STATE.stack.append(self)
+        NameManager._current.enter(self)
         return self
 
     def __exit__(self, ptype, value, trace):
-        _STATE.stack.pop()
+        NameManager._current.leave()
+
+
+NameManager._current = PerThread(NameManager)
 
 
 class Prefix(NameManager):

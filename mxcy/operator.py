@@ -11,17 +11,23 @@ from collections import namedtuple
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.custom.described import NAME, PROPERTIES
 from mxcy.custom.legacy import NDArrayOp, NumpyOp, PythonOp
-from mxcy.custom.records import NAME, PROPERTIES
-from mxcy.graph.control import OPERATORS
 from mxcy.ndarray import array
-from mxcy.ops.record import REGISTRY
+from mxcy.ops.core.record import ONLY_SYMBOLS, REGISTRY
 
 __all__ = [
-    "CustomOp", "CustomOpProp", "NDArrayOp", "NumpyOp", "OperatorArguments", "PythonOp",
-    "get_all_registered_operators", "get_all_registered_operators_grouped",
-    "get_operator_arguments", "register",
-]  # fmt: skip
+    "CustomOp",
+    "CustomOpProp",
+    "NDArrayOp",
+    "NumpyOp",
+    "OperatorArguments",
+    "PythonOp",
+    "get_all_registered_operators",
+    "get_all_registered_operators_grouped",
+    "get_operator_arguments",
+    "register",
+]
 
 #: the number of arguments of an operator, their names and their type texts
 OperatorArguments = namedtuple("OperatorArguments", ["narg", "names", "types"])
@@ -239,7 +245,7 @@ def get_all_registered_operators():
     -------
     list of str
     """
-    return [*REGISTRY, *OPERATORS, NAME]
+    return [*REGISTRY, *ONLY_SYMBOLS, NAME]
 
 
 def get_all_registered_operators_grouped():
@@ -250,7 +256,7 @@ def get_all_registered_operators_grouped():
     dict of str to list of str
         An operator's name and all its names, that one included.
     """
-    found: dict = {name: [name] for name in (*OPERATORS, NAME)}
+    found: dict = {name: [name] for name in (*ONLY_SYMBOLS, NAME)}
     for name, record in REGISTRY.items():
         found.setdefault(record.name, []).append(name)
     return found
@@ -275,7 +281,7 @@ def get_operator_arguments(op_name):
     """
     if op_name == NAME:
         return OperatorArguments(2, ["data", "op_type"], ["NDArray-or-Symbol[]", "string"])
-    record = REGISTRY.get(op_name) or OPERATORS.get(op_name)
+    record = REGISTRY.get(op_name) or ONLY_SYMBOLS.get(op_name)
     if record is None:
         raise MXNetError(f"operator {op_name} is not registered")
     inputs = [record.variadic] if record.variadic else list(record.inputs)

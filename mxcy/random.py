@@ -1,7 +1,7 @@
 """`mx.random`: the seed of all random streams, and random arrays."""
 
+from mxcy._execute.streams import get_state, seed, set_state
 from mxcy.ndarray.random import *  # noqa: F403
 from mxcy.ndarray.random import __all__ as _drawing
-from mxcy.streams import get_state, seed, set_state
 
 __all__ = [*_drawing, "get_state", "seed", "set_state"]

@@ -7,14 +7,20 @@ from collections import namedtuple
 
 import numpy as np
 
+from mxcy._base.files import local_path, text_lines
+from mxcy._files.record_stream import PlaceInFile, file_offset, framed, read_record
+from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError
-from mxcy.files import local_path
-from mxcy.opencv import opencv
-from mxcy.record_stream import PlaceInFile, framed, read_record
 
 __all__ = [
-    "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img",
-]  # fmt: skip
+    "IRHeader",
+    "MXIndexedRecordIO",
+    "MXRecordIO",
+    "pack",
+    "pack_img",
+    "unpack",
+    "unpack_img",
+]
 
 
 class MXRecordIO:
@@ -164,10 +170,10 @@ class MXIndexedRecordIO(MXRecordIO):
         self.fidx = _opened(self.idx_path, self.flag)
         if self.writable:
             return
-        for number, line in enumerate(self.fidx, 1):
+        for number, line in enumerate(text_lines(self.idx_path), 1):
             key, tab, offset = line.strip().partition("\t")
             try:
-                key, offset = self.key_type(key), int(offset)
+                key, offset = self.key_type(key), file_offset(offset)
             except ValueError:
                 raise MXNetError(
                     f"RecordIO: line {number} of {self.idx_path} is no key and offset: {line!r}"
@@ -223,6 +229,8 @@ class MXIndexedRecordIO(MXRecordIO):
         self._check(writing=False)
         place = PlaceInFile(self._file, self.idx[idx])
         record = read_record(place, self.uri)
+        if record is None:
+            raise MXNetError(f"RecordIO: {self.uri} ends before the offset of {idx!r}")
         self._file.seek(place.tell())
         return record
 
@@ -326,8 +334,9 @@ def pack_img(header, img, quality=95, img_fmt=".jpg"):
     cv2 = opencv("pack_img")
     kind = _FORMATS.get(img_fmt.lower())
     options = {
-        "jpeg": [cv2.IMWRITE_JPEG_QUALITY, quality], "png": [cv2.IMWRITE_PNG_COMPRESSION, quality],
-    }  # fmt: skip
+        "jpeg": [cv2.IMWRITE_JPEG_QUALITY, quality],
+        "png": [cv2.IMWRITE_PNG_COMPRESSION, quality],
+    }
     done, encoded = cv2.imencode(img_fmt, img, options.get(kind))
     assert done, f"pack_img: the image cannot be written as {img_fmt}"
     return pack(header, encoded.tobytes())
@@ -355,4 +364,4 @@ def unpack_img(s, iscolor=-1):
         When OpenCV is missing.
     """
     header, s = unpack(s)
-    return header, opencv("unpack_img").imdecode(np.frombuffer(s, np.uint8), iscolor)
+    return header, decode("unpack_img", s, iscolor)

@@ -2,10 +2,14 @@
 
 import json
 import warnings
+from typing import TypeVar
+
+from mxcy._base.suggestions import did_you_mean
 
 __all__ = ["get_registry", "get_register_func", "get_alias_func", "get_create_func"]
 
-_CLASSES = {}
+_CLASSES: dict[type, dict[str, type]] = {}
+_Class = TypeVar("_Class", bound=type)
 
 
 def get_registry(base_class):
@@ -41,7 +45,7 @@ def get_register_func(base_class, nickname):
     """
     classes = _CLASSES.setdefault(base_class, {})
 
-    def register(klass, name=None):
+    def register(klass: _Class, name: str | None = None) -> _Class:
         assert isinstance(klass, type) and issubclass(klass, base_class), (
             f"Can only register subclass of {base_class.__name__}"
         )
@@ -79,7 +83,7 @@ def get_alias_func(base_class, nickname):
     register = get_register_func(base_class, nickname)
 
     def alias(*names):
-        def decorate(klass):
+        def decorate(klass: _Class) -> _Class:
             for name in names:
                 register(klass, name)
             return klass
@@ -134,6 +138,7 @@ def get_create_func(base_class, nickname):
         name = name.lower()
         assert name in classes, (
             f"{name} is not registered. Please register with {nickname}.register first"
+            f"{did_you_mean(name, classes)}"
         )
         return classes[name](*args, **kwargs)
 

@@ -1,6 +1,7 @@
 """What operators borrow from a device while they run."""
 
-from mxcy import storage, streams
+from mxcy import storage
+from mxcy._execute import streams
 from mxcy.context import as_context
 
 __all__ = ["stats"]
@@ -33,5 +34,9 @@ def stats(ctx=None):
     copies, used, size = storage.pool_of(context).temp_stats()
     random, dropout = streams.copies(context)
     return {
-        "temp": copies, "temp_used": used, "temp_bytes": size, "random": random, "dropout": dropout,
-    }  # fmt: skip
+        "temp": copies,
+        "temp_used": used,
+        "temp_bytes": size,
+        "random": random,
+        "dropout": dropout,
+    }

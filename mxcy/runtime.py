@@ -3,33 +3,88 @@
 from collections import OrderedDict
 from importlib.util import find_spec
 
-from mxcy import _front, blas, cpus, env, libinfo, onednn
-from mxcy import threads as process_threads
-from mxcy.tuning import op_tuning, tuning
+from mxcy import env, libinfo
+from mxcy._library import blas, front, onednn
+from mxcy._library.open import open_library
+from mxcy._machine import cpus
+from mxcy._machine import threads as process_threads
+from mxcy._machine.tuning import op_tuning, tuning
 
 __all__ = ["Feature", "Features", "env", "feature_list", "get_branch", "get_commit_hash"]
 __all__ += ["libinfo_features", "omp_threads", "op_tuning", "threads", "tuning"]
 
 #: feature -> the x86-64 level (2, 3, 4) whose kernels use it
 _LEVELS = {
-    "CPU_SSE": 2, "CPU_SSE2": 2, "CPU_SSE3": 2, "CPU_SSE4_1": 2, "CPU_SSE4_2": 2, "CPU_AVX": 3,
-    "CPU_AVX2": 3, "SSE": 2, "F16C": 3, "CPU_AVX512": 4,
-}  # fmt: skip
+    "CPU_SSE": 2,
+    "CPU_SSE2": 2,
+    "CPU_SSE3": 2,
+    "CPU_SSE4_1": 2,
+    "CPU_SSE4_2": 2,
+    "CPU_AVX": 3,
+    "CPU_AVX2": 3,
+    "SSE": 2,
+    "F16C": 3,
+    "CPU_AVX512": 4,
+}
 #: features that MXNet knows and mxcy has not
 _ABSENT = (
-    "CUDA", "CUDNN", "NCCL", "CUDA_RTC", "TENSORRT", "CUTENSOR", "CPU_SSE4A", "JEMALLOC",
-    "BLAS_ATLAS", "BLAS_MKL", "BLAS_APPLE", "CAFFE", "DIST_KVSTORE", "DEBUG", "TVM_OP",
-)  # fmt: skip
+    "CUDA",
+    "CUDNN",
+    "NCCL",
+    "CUDA_RTC",
+    "TENSORRT",
+    "CUTENSOR",
+    "CPU_SSE4A",
+    "JEMALLOC",
+    "BLAS_ATLAS",
+    "BLAS_MKL",
+    "BLAS_APPLE",
+    "CAFFE",
+    "DIST_KVSTORE",
+    "DEBUG",
+    "TVM_OP",
+)
 #: features that are part of every build
 _PRESENT = ("OPENMP", "LAPACK", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER")
 #: the order of MXNet's list, then what only mxcy has
 _ORDER = (
-    "CUDA", "CUDNN", "NCCL", "CUDA_RTC", "TENSORRT", "CUTENSOR", "CPU_SSE", "CPU_SSE2", "CPU_SSE3",
-    "CPU_SSE4_1", "CPU_SSE4_2", "CPU_SSE4A", "CPU_AVX", "CPU_AVX2", "OPENMP", "SSE", "F16C",
-    "JEMALLOC", "BLAS_OPEN", "BLAS_ATLAS", "BLAS_MKL", "BLAS_APPLE", "LAPACK", "ONEDNN", "MKLDNN",
-    "OPENCV", "CAFFE", "PROFILER", "DIST_KVSTORE", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER",
-    "DEBUG", "TVM_OP", "CPU_AVX512", "CYTHON",
-)  # fmt: skip
+    "CUDA",
+    "CUDNN",
+    "NCCL",
+    "CUDA_RTC",
+    "TENSORRT",
+    "CUTENSOR",
+    "CPU_SSE",
+    "CPU_SSE2",
+    "CPU_SSE3",
+    "CPU_SSE4_1",
+    "CPU_SSE4_2",
+    "CPU_SSE4A",
+    "CPU_AVX",
+    "CPU_AVX2",
+    "OPENMP",
+    "SSE",
+    "F16C",
+    "JEMALLOC",
+    "BLAS_OPEN",
+    "BLAS_ATLAS",
+    "BLAS_MKL",
+    "BLAS_APPLE",
+    "LAPACK",
+    "ONEDNN",
+    "MKLDNN",
+    "OPENCV",
+    "CAFFE",
+    "PROFILER",
+    "DIST_KVSTORE",
+    "CXX14",
+    "INT64_TENSOR_SIZE",
+    "SIGNAL_HANDLER",
+    "DEBUG",
+    "TVM_OP",
+    "CPU_AVX512",
+    "CYTHON",
+)
 
 
 class Feature:
@@ -67,7 +122,7 @@ def feature_list():
     -------
     list of Feature
     """
-    level = libinfo.open_library().mx_isa()
+    level = open_library().mx_isa()
     has_onednn = onednn.version() is not None
     enabled = {
         **{name: level >= least for name, least in _LEVELS.items()},
@@ -78,7 +133,7 @@ def feature_list():
         "MKLDNN": has_onednn,
         "OPENCV": find_spec("cv2") is not None,
         "PROFILER": find_spec("mxcy.profiler") is not None,
-        "CYTHON": _front.package == "_cy",
+        "CYTHON": front.package == "_cy",
     }
     return [Feature(name, enabled[name]) for name in _ORDER]
 
@@ -154,7 +209,7 @@ def omp_threads():
         What `mx.util.set_num_threads` set last; at first OMP_NUM_THREADS or the number of usable
         physical cores, at most MXNET_OMP_MAX_THREADS.
     """
-    return _front.get_threads()
+    return front.get_threads()
 
 
 def threads():

@@ -6,7 +6,8 @@ Freed memory is kept and serves later requests of its size; see `stats` for how 
 import sys
 import threading
 
-from mxcy import _front, env, segments
+from mxcy import env
+from mxcy._library import front, shared_memory
 from mxcy.context import Context, as_context, check_usable, serve_cache
 
 __all__ = ["empty_cache", "memory_info", "pool_of", "round_size", "stats"]
@@ -70,7 +71,7 @@ def _open(context):
     chosen = policy[0] != "Naive" and context.device_type in _VARIABLES
     if chosen or "storage" in env.get("MXCY_VERBOSE"):
         print(f"mxcy: {policy[0]} memory pool for {context}", file=sys.stderr, flush=True)
-    return _front.Pool(*policy, _temp_copies(context.device_type), context)
+    return front.Pool(*policy, _temp_copies(context.device_type), context)
 
 
 def pool_of(context):
@@ -128,11 +129,11 @@ def stats(ctx=None):
     -----
     It waits for the operations that were called before, so that their memory counts as free.
     """
-    _front.settle_all()
+    front.settle_all()
     context = as_context(ctx)
     found = pool_of(context).stats()
     # Shared memory has no pool: segments are counted for all numbers of the context together.
-    return {**found, **segments.stats()} if context.device_type == "cpu_shared" else found
+    return {**found, **shared_memory.stats()} if context.device_type == "cpu_shared" else found
 
 
 def round_size(ctx, n):
@@ -145,7 +146,7 @@ def round_size(ctx, n):
     """
     context = as_context(ctx)
     if context.device_type == "cpu_shared":
-        return segments.round_size(n)
+        return shared_memory.round_size(n)
     return pool_of(context).round_size(n)
 
 
@@ -173,8 +174,7 @@ def memory_info():
     tuple of int
         ``(available, total)`` in bytes.
     """
-    return _front.host_memory()
+    return front.host_memory()
 
 
-_front.set_finder(pool_of)
 serve_cache(empty_cache)

@@ -11,16 +11,38 @@ import threading
 
 import numpy as np
 
-from mxcy import _front, context, env
-from mxcy import threads as process_threads
+from mxcy import context, env
+from mxcy._library import front
+from mxcy._machine import threads as process_threads
 
 __all__ = [
-    "dtype_from_number", "get_gpu_count", "get_gpu_memory", "get_num_threads", "getenv",
-    "is_np_array", "is_np_default_dtype", "is_np_shape", "np_array", "np_default_dtype", "np_shape",
-    "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_default_dtype",
-    "set_np_shape", "set_num_threads", "setenv", "use_np", "use_np_array", "use_np_default_dtype",
-    "use_np_shape", "wrap_ctx_to_device_func", "wrap_np_binary_func", "wrap_np_unary_func",
-]  # fmt: skip
+    "dtype_from_number",
+    "get_gpu_count",
+    "get_gpu_memory",
+    "get_num_threads",
+    "getenv",
+    "is_np_array",
+    "is_np_default_dtype",
+    "is_np_shape",
+    "np_array",
+    "np_default_dtype",
+    "np_shape",
+    "np_ufunc_legal_option",
+    "reset_np",
+    "set_module",
+    "set_np",
+    "set_np_default_dtype",
+    "set_np_shape",
+    "set_num_threads",
+    "setenv",
+    "use_np",
+    "use_np_array",
+    "use_np_default_dtype",
+    "use_np_shape",
+    "wrap_ctx_to_device_func",
+    "wrap_np_binary_func",
+    "wrap_np_unary_func",
+]
 
 
 class _Flags(threading.local):
@@ -30,6 +52,8 @@ class _Flags(threading.local):
 
 
 _flags = _Flags()
+_EVERY_THREAD = 2
+_shape_everywhere = False
 
 
 class _Scope:
@@ -81,18 +105,63 @@ def _decorate(flag, target, decorator):
 
 def is_np_shape():
     """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
-    return _flags.shape
+    return _shape_everywhere or _flags.shape
 
 
 def set_np_shape(active):
-    """Switch NumPy shape semantics for this thread; returns the previous state."""
-    before, _flags.shape = _flags.shape, bool(active)
+    """Switch NumPy shape semantics.
+
+    Parameters
+    ----------
+    active : bool or int
+        2 switches them on for all threads, True for this one; False switches both off.
+
+    Returns
+    -------
+    bool
+        The previous state.
+
+    Raises
+    ------
+    ValueError
+        When they are switched off under NumPy array semantics, which need them.
+    """
+    if not active and is_np_array():
+        raise ValueError(
+            "set_np_shape: NumPy array semantics, which are active, need NumPy shape semantics; "
+            "npx.reset_np() switches both off"
+        )
+    before = is_np_shape()
+    everywhere = active == _EVERY_THREAD or (bool(active) and _shape_everywhere)
+    _set_shape(bool(active), everywhere)
     return before
 
 
+def _set_shape(active, everywhere):
+    global _shape_everywhere
+    _flags.shape, _shape_everywhere = active, everywhere
+
+
+class _NumpyShapeScope:
+    """A scope with NumPy shape semantics as `set_np_shape` sets them; None changes nothing."""
+
+    def __init__(self, is_np_shape):
+        self._active = is_np_shape
+        self._before = []
+
+    def __enter__(self):
+        self._before.append((_flags.shape, _shape_everywhere))
+        if self._active is not None:
+            set_np_shape(self._active)
+        return self
+
+    def __exit__(self, *error):
+        _set_shape(*self._before.pop())
+
+
 def np_shape(active=True):
-    """A scope with NumPy shape semantics switched on or off."""
-    return _Scope("shape", active)
+    """A scope with NumPy shape semantics switched on or off, as `set_np_shape` does."""
+    return _NumpyShapeScope(active)
 
 
 def use_np_shape(func):
@@ -108,9 +177,15 @@ def is_np_array():
     return _flags.array
 
 
+class _NumpyArrayScope(_Scope):
+    def __init__(self, is_np_array):
+        super().__init__("array", is_np_array)
+        self._is_np_array = self._active
+
+
 def np_array(active=True):
     """A scope in which blocks and data loaders make `mx.np` arrays, or not."""
-    return _Scope("array", active)
+    return _NumpyArrayScope(active)
 
 
 def use_np_array(func):
@@ -160,7 +235,8 @@ def set_np(shape=True, array=True, dtype=False):
     """
     if array and not shape:
         raise ValueError("NumPy Shape semantics is required in using NumPy array semantics.")
-    _flags.shape, _flags.array, _flags.dtype = bool(shape), bool(array), bool(dtype)
+    _flags.array, _flags.dtype = bool(array), bool(dtype)
+    set_np_shape(shape)
 
 
 def reset_np():
@@ -295,7 +371,7 @@ def setenv(name, value):
 
 def get_num_threads():
     """How many threads an operator uses when it is worth more than one."""
-    return _front.get_threads()
+    return front.get_threads()
 
 
 def set_num_threads(threads):
@@ -313,6 +389,6 @@ def set_num_threads(threads):
     int
         The number before.
     """
-    before = _front.set_threads(threads)
+    before = front.set_threads(threads)
     process_threads.limit_pools(threads)
     return before

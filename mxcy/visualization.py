@@ -15,9 +15,14 @@ _WEIGHTS = tuple(
     "_weight _bias _beta _gamma _moving_var _moving_mean _running_var _running_mean".split()
 )
 _COLOURS = {
-    "variable": "#8dd3c7", "layer": "#fb8072", "activation": "#ffffb3", "statistics": "#bebada",
-    "pooling": "#80b1d3", "shape": "#fdb462", "other": "#fccde5",
-}  # fmt: skip
+    "variable": "#8dd3c7",
+    "layer": "#fb8072",
+    "activation": "#ffffb3",
+    "statistics": "#bebada",
+    "pooling": "#80b1d3",
+    "shape": "#fdb462",
+    "other": "#fccde5",
+}
 
 
 def _check(symbol):
@@ -107,22 +112,38 @@ def _learned(node):
 
 
 def _parameter_sizes(symbol, given):
-    """{id of a variable: number of elements}, where it can be told."""
+    """{id of a variable: number of elements}, where it can be told.
+
+    Without the data's shape that is so for biases, of which a layer has one a unit or filter.
+    """
     shapes, _, states = symbol.infer_shape_partial(**given)
     arguments, auxiliary = symbol._variables()
-    return {
-        id(node): math.prod(shape) if shape else 0
-        for node, shape in zip(arguments + auxiliary, shapes + states, strict=True)
-    }
+    sizes = {}
+    for node in topological(symbol._entries):
+        units = {"num_hidden", "num_filter"}.intersection(node.op.schema.by_name if node.op else ())
+        if units and not node.op.variadic:
+            names = node.op.arguments(node.parsed)
+            for name, (source, _) in zip(names, node.inputs, strict=False):
+                if name == "bias":
+                    sizes[id(source)] = getattr(node.parsed, *units)
+    for node, shape in zip(arguments + auxiliary, shapes + states, strict=True):
+        if shape:
+            sizes[id(node)] = math.prod(shape)
+    return sizes
 
 
 # --- drawings ------------------------------------------------------------------------------------
 
 
 def plot_network(
-    symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None,
+    symbol,
+    title="plot",
+    save_format="pdf",
+    shape=None,
+    dtype=None,
+    node_attrs=None,
     hide_weights=True,
-):  # fmt: skip
+):
     """Draw a symbol's graph with Graphviz.
 
     Parameters
@@ -185,9 +206,12 @@ def plot_network(
             if types is not None:
                 label += f"({types[carried]})"
             drawing.edge(
-                tail_name=node.name, head_name=source.name, dir="back", arrowtail="open",
+                tail_name=node.name,
+                head_name=source.name,
+                dir="back",
+                arrowtail="open",
                 label=label,
-            )  # fmt: skip
+            )
     return drawing
 
 

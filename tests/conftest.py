@@ -1,10 +1,28 @@
 """Fixtures for all tests."""
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+
+#: signals that stay ignored: nohup's, and those that Python itself ignores
+IGNORED = {signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ}
+
+
+def pytest_configure():
+    """Give signals their default actions, which background jobs and CI runners may have changed.
+
+    Ignored and blocked signals are inherited: Python raises no KeyboardInterrupt when it starts
+    with SIGINT ignored. Programs that tests start inherit the defaults from here.
+    """
+    for number in signal.valid_signals() - IGNORED:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +46,13 @@ def run_python(tmp_path):
         environment = {name: text for name, text in environment.items() if text is not None}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, cwd=tmp_path, text=True,
-            capture_output=True, timeout=100,
-        )  # fmt: skip
+            [sys.executable, "-c", code],
+            env=environment,
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            timeout=100,
+        )
         assert (done.returncode != 0) == fails, done.stdout + done.stderr
         return done.stderr if fails else done.stdout
 

@@ -44,9 +44,12 @@ class Original:
         environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run(
             [self._python, "-W", "ignore", str(self._script), *map(str, arguments)],
-            cwd=self.folder, env={**environment, **variables}, text=True, capture_output=True,
+            cwd=self.folder,
+            env={**environment, **variables},
+            text=True,
+            capture_output=True,
             timeout=100,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,14 +1,64 @@
 """Generated files are what their generators write."""
 
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from mxcy.ops import params
+import mxcy as mx
+from mxcy.ops.core import params
 
 
 @pytest.mark.parametrize("path", params.generated(), ids=lambda path: path.name)
 def test_parameter_structs_are_fresh(path):
     written = params.generated()[path]
-    assert path.read_text() == written, "run python mxcy/ops/params.py --write"
+    assert path.read_text() == written, "run python mxcy/ops/core/params.py --write"
+
+
+ROOT = Path(__file__).resolve().parents[1]
+needs_sources = pytest.mark.skipif(
+    not (ROOT / "tools").is_dir(), reason="the sources are not beside the tests"
+)
+
+
+@needs_sources
+def test_stubs_are_fresh():
+    """In a process of its own: functions of operators look like others once they were called."""
+    command = [sys.executable, "-m", "tools.stubs"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def stub(module):
+    """The names that a module's stub offers, with the function behind each one, or None."""
+    path = Path(module.__file__).with_suffix(".pyi")
+    offered = {}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            offered[node.name] = node
+        elif isinstance(node, ast.ImportFrom):
+            offered.update((alias.asname, None) for alias in node.names if alias.asname)
+    return offered
+
+
+@pytest.mark.parametrize("package", [mx.nd, mx.sym], ids=["nd", "sym"])
+@pytest.mark.parametrize("name", ["op", "contrib", "image", "linalg", "random", "sparse"])
+def test_stubs_offer_every_operator(package, name):
+    module = getattr(package, name)
+    operators = {n for n in dir(module) if hasattr(getattr(module, n), "__mx_params__")}
+    assert operators <= {*stub(module), "Custom"}
+    assert name != "op" or operators <= stub(package).keys()
+
+
+def test_stubs_have_the_parameters_of_the_record():
+    parameters = stub(mx.nd.op)["FullyConnected"].args
+    names = [parameter.arg for parameter in parameters.args]
+    assert names == ["data", "weight", "bias", "num_hidden", "no_bias", "flatten", "out", "name"]
+    texts = [ast.unparse(default) for default in parameters.defaults]
+    assert texts == ["None", "...", "False", "True", "None", "None"]
+    assert ast.unparse(parameters.args[3].annotation) == "int"
 
 
 def test_struct_packs_like_c():

@@ -1,6 +1,7 @@
 """Who may import whom: downwards only, fronts apart, one door to the environment."""
 
 import ast
+import graphlib
 import re
 from pathlib import Path
 
@@ -12,19 +13,28 @@ KERNELS = ROOT / "kernels"
 if not KERNELS.is_dir():
     pytest.skip("the sources are not beside the tests", allow_module_level=True)
 
-FOUNDATION = ("affinity", "base", "blas", "cpus", "dtypes", "env", "files", "libinfo", "onednn")
-FOUNDATION += ("c_interface", "class_tools", "older_paths", "threads", "tuning")
-#: layer -> the parts of mxcy that it may import; layers not named here are public packages
-MAY_IMPORT = {
-    **{name: FOUNDATION for name in FOUNDATION},
-    "ops": (*FOUNDATION, "ops"),
-    "graph": (*FOUNDATION, "ops", "graph"),
-    "_cy": (*FOUNDATION, "_cy"),
-    "_cy3": ("_cy",),  # another name of it
-    "_ctypes": (*FOUNDATION, "_ctypes"),
-    "_front": FOUNDATION,  # it imports the front it chooses by name
-}
-NEVER_BY_PUBLIC = ("_cy", "_cy3", "_ctypes", "examples")
+#: the parts of mxcy from the bottom upwards; each imports from its own layer and those below it
+LAYERS = (
+    ("_base",),
+    ("env", "base", "libinfo", "_library", "_machine"),
+    ("ops",),
+    ("graph",),
+    # arrays and symbols, and what runs them
+    ("attribute", "autograd", "context", "custom", "engine", "_execute", "executor", "name")
+    + ("ndarray", "profiler", "random", "resource", "storage", "symbol", "util"),
+    # training and its data
+    ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
+    + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),
+    ("contrib", "gluon"),
+    # names of their own over all of these
+    ("container", "cuda", "device", "dlpack", "error", "executor_manager", "library", "log")
+    + ("misc", "operator", "rtc", "runtime", "test_utils", "torch", "visualization"),
+    ("", "compat", "examples"),
+)
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+#: part -> all that it may import of mxcy, where that is less than its layer
+NARROW = {"_cy": ("_base", "base", "_library", "_cy"), "_cy3": ("_cy",)}
+NARROW["_ctypes"] = ("_base", "base", "_library", "_ctypes")
 SOURCES = sorted(path for suffix in ("py", "pyx", "pxd") for path in PACKAGE.rglob(f"*.{suffix}"))
 
 
@@ -56,19 +66,47 @@ def part(name):
     return None if parts[0] != "mxcy" else (parts[1] if len(parts) > 1 else "")
 
 
+def test_every_part_has_a_layer():
+    assert {part(dotted(path)) for path in SOURCES} == {*LEVEL, *NARROW}
+
+
 def test_imports_go_downwards():
     wrong = []
     for path in SOURCES:
-        layer = part(dotted(path))
+        source = part(dotted(path))
         for name in imported(path):
             target = part(name)
-            if target is None or (target == "" and layer == "examples"):
+            if target is None or (target == "" and name == "mxcy"):
                 continue
-            allowed = MAY_IMPORT.get(layer)
-            bad = target not in allowed if allowed else target in NEVER_BY_PUBLIC
-            if bad and target != layer:
+            allowed = (
+                target in NARROW[source]
+                if source in NARROW
+                else target == source or LEVEL.get(target, len(LAYERS)) <= LEVEL[source]
+            )
+            if not allowed:
                 wrong.append(f"{path.relative_to(ROOT)} imports {name}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    modules = {dotted(path) for path in SOURCES if path.suffix == ".py"}
+    sorter = graphlib.TopologicalSorter()
+    for path in SOURCES:
+        if path.suffix == ".py":
+            sorter.add(dotted(path), *modules_of(imported(path), modules, dotted(path)))
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" imports\n".join(reversed(error.args[1])))
+
+
+def modules_of(names, modules, importer):
+    """The modules among `modules` that imported names refer to, the package itself apart."""
+    for name in names:
+        while name and name not in modules:
+            name = name.rpartition(".")[0]
+        if name not in ("", "mxcy", importer):
+            yield name
 
 
 def test_only_env_reads_the_environment():

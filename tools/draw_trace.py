@@ -10,13 +10,25 @@ import html
 import json
 from pathlib import Path
 
+from mxcy._base.files import replacing
+
 WIDTH, LEFT, RIGHT = 1200, 150, 20
 ROW, GAP, AREA = 18, 14, 60
 FONT = 'font-family="system-ui,sans-serif" font-size="11"'
 COLOURS = (
-    "#8ecae6", "#a8d5a2", "#ffb703", "#f4a6b5", "#cdb4db", "#bde0fe", "#e9c46a", "#90be6d",
-    "#f9c74f", "#b8c0ff", "#84dcc6", "#ffc8a2",
-)  # fmt: skip
+    "#8ecae6",
+    "#a8d5a2",
+    "#ffb703",
+    "#f4a6b5",
+    "#cdb4db",
+    "#bde0fe",
+    "#e9c46a",
+    "#90be6d",
+    "#f9c74f",
+    "#b8c0ff",
+    "#84dcc6",
+    "#ffc8a2",
+)
 PLAIN = {"segment": "#dfe4ea", "MXNET_C_API": "#c9d6df"}
 
 
@@ -165,13 +177,14 @@ def draw(events, task=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Draw a trace of mx.profiler, or a part of it")
     parser.add_argument("trace", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--task", help="draw the time of the last task of this name only")
     given = parser.parse_args()
     events = json.loads(given.trace.read_text())["traceEvents"]
-    given.picture.write_text(draw(events, given.task))
+    with replacing(given.picture) as file:
+        file.write(draw(events, given.task).encode())
 
 
 if __name__ == "__main__":

@@ -13,8 +13,11 @@ import sys
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from mxcy import recordio
-from mxcy.opencv import opencv
+from mxcy._base.files import replacing
+from mxcy._library.opencv import opencv
 
 try:
     from tqdm import tqdm
@@ -52,9 +55,10 @@ def _is_image(folder, name, exts):
 
 def write_list(path, images):
     """Write a list file of (number, path, label, ...)."""
-    with open(path, "w") as file:
+    with replacing(path) as file:
         for number, name, *labels in images:
-            file.write("\t".join([str(number), *(f"{label:f}" for label in labels), name]) + "\n")
+            fields = [str(number), *(f"{label:f}" for label in labels), name]
+            file.write(os.fsencode("\t".join(fields) + "\n"))
 
 
 def make_lists(args):
@@ -81,7 +85,7 @@ def make_lists(args):
 
 def read_list(path):
     """Yield (number, path, labels) of a list file; lines that are something else are reported."""
-    with open(path) as file:
+    with open(path, encoding=sys.getfilesystemencoding(), errors="surrogateescape") as file:
         for line in file:
             fields = [field.strip() for field in line.strip().split("\t")]
             try:
@@ -101,14 +105,17 @@ def record_of(args, number, name, labels):
     path = os.path.join(args.root, name)
     label = labels if args.pack_label and len(labels) > 1 else labels[0]
     header = recordio.IRHeader(0, label, number, 0)
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        print(f"{path}: {error.strerror}", file=sys.stderr)
+        return None
     if args.pass_through:
-        try:
-            with open(path, "rb") as file:
-                return recordio.pack(header, file.read())
-        except OSError as error:
-            print(f"{path}: {error.strerror}", file=sys.stderr)
-            return None
-    pixels = opencv("im2rec").imread(path, args.color)
+        return recordio.pack(header, content)
+    pixels = None
+    if content:  # which OpenCV could read itself, unless a name is no text
+        pixels = opencv("im2rec").imdecode(np.frombuffer(content, np.uint8), args.color)
     if pixels is None:
         print(f"{path} is no image that OpenCV can read", file=sys.stderr)
         return None
@@ -173,8 +180,11 @@ def arguments(given=None):
     lists("--chunks", type=int, default=1, help="number of list files")
     lists("--train-ratio", type=float, default=1.0, help="part of the images for training")
     lists("--test-ratio", type=float, default=0, help="part of the images for tests")
-    lists("--recursive", action="store_true", help="take images of all folders below root; each "
-          "folder is a label")  # fmt: skip
+    lists(
+        "--recursive",
+        action="store_true",
+        help="take images of all folders below root; each folder is a label",
+    )
     lists("--no-shuffle", dest="shuffle", action="store_false", help="keep the images in order")
     records = parser.add_argument_group("records").add_argument
     records("--pass-through", action="store_true", help="take files as they are")

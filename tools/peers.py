@@ -63,7 +63,7 @@ def make(folder, module, choices, newest):
 
 def main():
     """Make what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Make the environments of other frameworks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PEERS))
     parser.add_argument("--folder", type=Path, default=Path(__file__).parents[1] / ".peers")
     options = parser.parse_args()

@@ -6,7 +6,8 @@ python tools/rec2idx.py data/pets.rec data/pets.idx
 import argparse
 import os
 
-from mxcy.record_stream import read_record
+from mxcy._base.files import replacing
+from mxcy._files.record_stream import read_record
 
 try:
     from tqdm import tqdm
@@ -31,9 +32,9 @@ def main(given=None):
     args = parser.parse_args(given)
     size, done = os.path.getsize(args.record), 0
     bar = tqdm(total=size, unit="B", unit_scale=True, disable=None) if tqdm else None
-    with open(args.record, "rb") as records, open(args.index, "w") as index:
+    with open(args.record, "rb") as records, replacing(args.index) as index:
         for key, offset in enumerate(offsets(records, args.record)):
-            index.write(f"{key}\t{offset}\n")
+            index.write(b"%d\t%d\n" % (key, offset))
             if bar is not None:
                 bar.update(records.tell() - done)
                 done = records.tell()

@@ -24,10 +24,7 @@ class Contender:
         # Executors keep their arguments; the label of the loss layer is not used in inference.
         arguments = {"data": mx.nd.array(data), "softmax_label": mx.nd.zeros(len(data))}
         self._executor = self._symbol.bind(
-            mx.cpu(),
-            {**self._arguments, **arguments},
-            grad_req="null",
-            aux_states=self._auxiliary,
+            mx.cpu(), {**self._arguments, **arguments}, grad_req="null", aux_states=self._auxiliary
         )
 
     def run(self):

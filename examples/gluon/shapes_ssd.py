@@ -74,9 +74,7 @@ def convolution(channels):
     """A convolution with normalization and ReLU."""
     block = nn.HybridSequential()
     block.add(
-        nn.Conv2D(channels, 3, padding=1, use_bias=False),
-        nn.BatchNorm(),
-        nn.Activation("relu"),
+        nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu")
     )
     return block
 

@@ -1,4 +1,5 @@
-// Fork handlers of the library; those of Python's objects are in mxcy/forks.py and run before them.
+// Fork handlers of the library; those of Python's objects are in mxcy/_machine/forks.py and run
+// before them.
 #include "core/fork.h"
 
 #include <pthread.h>

@@ -74,16 +74,6 @@ extern "C" mx_kernel mx_kernel_find(const char* name, int32_t dtype, uint32_t* f
   return entry ? entry->fn : nullptr;
 }
 
-extern "C" int32_t mx_kernel_count(void) { return (int32_t)entries().size(); }
-
-extern "C" const char* mx_kernel_name(int32_t i, uint32_t* dtypes, uint32_t* flags) {
-  if (i < 0 || i >= mx_kernel_count()) return nullptr;
-  const Entry& e = entries()[i];
-  if (dtypes) *dtypes = e.dtypes;
-  if (flags) *flags = e.flags;
-  return e.name.c_str();
-}
-
 extern "C" int mx_kernel_extend(const char* name, const mx_kernel_extra* extra) {
   std::lock_guard<std::mutex> guard(g_lock);
   if (!index().count(name)) return mx_fail("mx_kernel_extend: there is no kernel %s", name);

@@ -42,7 +42,9 @@ extern "C" void mx_set_parallel_size(int64_t elements) {
   g_parallel_size = elements < 1 ? 1 : elements;
 }
 extern "C" int32_t mx_threads_for(int64_t work) {
+  return work < mx_parallel_size() ? 1 : mx_threads();
+}
+extern "C" int32_t mx_threads_up_to(int32_t most) {
   const int32_t threads = mx_threads();
-  if (work < 0) return -work < threads ? (int32_t)-work : threads;
-  return work < mx_parallel_size() ? 1 : threads;
+  return most < threads ? most : threads;
 }

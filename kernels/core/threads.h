@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "core/integers.h"
+
 namespace mx {
 
 // From now on the calling thread's team is max(1, N / share): that many threads run operations at
@@ -27,8 +29,8 @@ inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body
     if (n > 0) body((int64_t)0, n);
     return;
   }
-  const int64_t blocks = (n + grain - 1) / grain;
-  const int64_t each = (blocks + threads - 1) / threads * grain;
+  const int64_t blocks = ceil_div(n, grain);
+  const int64_t each = ceil_div(blocks, threads) * grain;
   const int home = sched_getcpu();
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; ++t) {

@@ -1,4 +1,4 @@
-/* mxcy.h: the kernel ABI, the only header both fronts see.
+/* mxcy.h: the kernel ABI. Both fronts see it and the mxcy_*.h beside it, and nothing else.
  *
  * A kernel is a C function that reads tensors, writes tensors, never throws and never takes the
  * Python lock. Fronts find kernels by name and element type, fill an mx_call and run it.
@@ -24,15 +24,11 @@ enum {
   MX_DTYPE_COUNT = 13
 };
 
-/* What to do with an output. MX_INPLACE: the output is one of the inputs' memory. */
-enum { MX_NULL = 0, MX_WRITE = 1, MX_INPLACE = 2, MX_ADD = 3 };
+/* What to do with an output; the numbers are MXNet's, whose 2 (write in place) is never used. */
+enum { MX_NULL = 0, MX_WRITE = 1, MX_ADD = 3 };
 
-/* Kernel flags. */
-enum {
-  MX_TAKES_ADD = 1,     /* handles req == MX_ADD itself; otherwise the caller adds a temporary */
-  MX_TAKES_STRIDES = 2, /* reads in[i].strides; otherwise inputs must be C-contiguous */
-  MX_SERIAL = 4         /* ignores call->threads */
-};
+/* The kernel flag: it handles req == MX_ADD itself; otherwise the caller adds a temporary. */
+enum { MX_TAKES_ADD = 1 };
 
 /* Every tensor is C-contiguous when strides is NULL; strides count elements. */
 typedef struct mx_tensor {
@@ -41,7 +37,7 @@ typedef struct mx_tensor {
   int32_t ndim, dtype;
 } mx_tensor;
 
-typedef struct mx_rng mx_rng; /* the random streams of one device, see core/rng.h */
+typedef struct mx_rng mx_rng; /* the random streams of one device, see core/random/rng.h */
 
 typedef struct mx_call {
   int32_t nin, nout;
@@ -58,7 +54,7 @@ typedef struct mx_call {
 
 typedef int (*mx_kernel)(const mx_call*); /* 0, or -1 with the text in mx_last_error() */
 
-/* Up to three spatial extents and the like: values beyond count are zero. */
+/* The most dimensions of a tensor. */
 #define MX_MAX_DIM 32
 
 /* --- library ------------------------------------------------------------------------------- */
@@ -74,8 +70,6 @@ MX_API int mx_fail(const char* format, ...) __attribute__((format(printf, 1, 2))
 MX_API int mx_kernel_add(const char* name, mx_kernel fn, uint32_t dtypes, uint32_t flags);
 MX_API mx_kernel mx_kernel_find(const char* name, int32_t dtype,
                                 uint32_t* flags); /* NULL if none */
-MX_API int32_t mx_kernel_count(void);
-MX_API const char* mx_kernel_name(int32_t index, uint32_t* dtypes, uint32_t* flags);
 
 /* Kernels that prepare something once per signature (a oneDNN primitive) tell of it here. These
  * functions read shapes, element types and params only: data pointers may be NULL. */
@@ -117,7 +111,7 @@ typedef struct mx_step {
   const int32_t* req;    /* one per output */
   const void* params;
   size_t params_size, workspace;
-  int64_t work; /* see mx_threads_for */
+  int32_t threads; /* the most it may use */
 } mx_step;
 /* Copies everything and makes the kernels' states; NULL with an error text. */
 MX_API mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int32_t nsteps,
@@ -150,8 +144,10 @@ MX_API int32_t mx_threads(void); /* N, the team size */
 MX_API void mx_set_threads(int32_t threads);
 MX_API int64_t mx_parallel_size(void);
 MX_API void mx_set_parallel_size(int64_t elements);
-/* Of an operator that touches `work` elements: 1 or N; of -k: at most k. A plain branch. */
+/* 1 or N, for an operator that touches `work` elements. A plain branch. */
 MX_API int32_t mx_threads_for(int64_t work);
+/* The calling thread's team, or `most` where that is less. */
+MX_API int32_t mx_threads_up_to(int32_t most);
 
 /* --- oneDNN -------------------------------------------------------------------------------- */
 /* Files to try in turn, separated by colons, when a kernel whose name says onednn is looked for or

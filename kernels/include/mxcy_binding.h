@@ -1,4 +1,5 @@
-/* mxcy_binding.h: threads that are not to be bound although the team is; see mxcy/threads.py. */
+/* mxcy_binding.h: threads that are not to be bound although the team is; see
+ * mxcy/_machine/threads.py. */
 #ifndef MXCY_BINDING_H_
 #define MXCY_BINDING_H_
 

@@ -1,4 +1,4 @@
-/* mxcy_tuning.h: what operator tuning measures; see mxcy/tuning.py. */
+/* mxcy_tuning.h: what operator tuning measures; see mxcy/_machine/tuning.py. */
 #ifndef MXCY_TUNING_H_
 #define MXCY_TUNING_H_
 

@@ -1,5 +1,5 @@
 // Register the kernels of every family in families.def, in this ISA's build.
-#include "leaf.h"
+#include "leaf/leaf.h"
 
 MX_LEAF_BEGIN
 #define MX_FAMILY(name) void register_##name();

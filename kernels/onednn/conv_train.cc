@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "onednn/cache.h"
+#include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "onednn/narrow.h"
 #include "params.gen.h"
 
 namespace mx {

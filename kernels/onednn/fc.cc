@@ -1,8 +1,8 @@
 // Dense layers for inference: what follows them done in the same pass; weights packed or row-major.
 #include "onednn/cache.h"
 #include "onednn/fuse.h"
+#include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "onednn/narrow.h"
 #include "params.gen.h"
 
 namespace mx {

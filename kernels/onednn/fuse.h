@@ -1,4 +1,4 @@
-// What follows a fused operator: the activations of ops/fused_layer.py by number.
+// What follows a fused operator: the activations of ops/fused/layer.py by number.
 #pragma once
 #include "onednn/job.h"
 

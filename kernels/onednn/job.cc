@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/fork.h"
-#include "core/scratch.h"
+#include "core/memory/scratch.h"
 #include "core/tensor.h"
 #include "core/threads.h"
 

@@ -1,7 +1,7 @@
 // Matrix products: out = alpha * op(lhs) op(rhs) + beta * in[2], over a batch of matrices.
 #include "onednn/cache.h"
+#include "onednn/halves.h"
 #include "onednn/kernels.h"
-#include "onednn/narrow.h"
 #include "params.gen.h"
 
 namespace mx {

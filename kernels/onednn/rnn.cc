@@ -1,5 +1,5 @@
 // "rnn_onednn": layers of recurrent cells in prediction. Each layer is a job of its own, made of a
-// call on parts of the operator's arrays; ops/rnn_layers.py tells where parameters lie.
+// call on parts of the operator's arrays; ops/recurrent/layers.py tells where parameters lie.
 #include <algorithm>
 #include <cstring>
 #include <vector>

@@ -2,17 +2,15 @@
 
 from mxcy._ctypes.invoke import bind, invoke
 from mxcy._ctypes.ndarray import NDArrayBase, plug_arithmetic
+from mxcy._ctypes.services import services
 
-__all__ = ["set_arithmetic"]
+__all__ = ["set_operators"]
 
 _handles = []
-_fallback = None
 
 
-def set_arithmetic(table, fallback):
+def set_operators(table):
     """Tell the operators behind +, -, *, ...; see `_cy/arithmetic.pyx`."""
-    global _fallback
-    _fallback = fallback
     _handles[:] = [tuple(map(bind, row)) for row in table]
 
 
@@ -25,7 +23,7 @@ def _arithmetic(operation, lhs, rhs):
             return invoke(number.known_variant(number.absent), (lhs,), (float(rhs),), None)
     elif type(lhs) in (float, int):
         return invoke(number_first.known_variant(number_first.absent), (rhs,), (float(lhs),), None)
-    return _fallback(operation, lhs, rhs)
+    return services.unusual_operands(operation, lhs, rhs)
 
 
 plug_arithmetic(_arithmetic)

@@ -8,20 +8,34 @@ import ctypes
 import itertools
 import sys
 
+from mxcy._base.errors import MXNetError, kernel_error
 from mxcy._ctypes.native import lib
-from mxcy.base import MXNetError, kernel_error
 
 __all__ = [
-    "READS", "WRITES", "Completion", "Operation", "Var", "allow_bulk", "configure_engine",
-    "engine_stats", "held", "is_naive", "push", "raise_stored", "set_bulk_size",
-    "settle_var", "start_engine", "stop_engine", "wait_all", "wait_for", "wait_var",
-]  # fmt: skip
+    "READS",
+    "WRITES",
+    "Completion",
+    "Operation",
+    "Var",
+    "allow_bulk",
+    "configure_engine",
+    "engine_stats",
+    "held",
+    "is_naive",
+    "push",
+    "raise_stored",
+    "set_bulk_size",
+    "settle_var",
+    "start_engine",
+    "stop_engine",
+    "wait_all",
+    "wait_for",
+    "wait_var",
+]
 
 READS, WRITES = 1, 2
 TYPES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
-PROPERTIES = {
-    "normal": 0, "copy_from": 1, "copy_to": 2, "prioritized": 3, "async": 4, "noskip": 5,
-}  # fmt: skip
+PROPERTIES = {"normal": 0, "copy_from": 1, "copy_to": 2, "prioritized": 3, "async": 4, "noskip": 5}
 _SLICE = 50  # milliseconds between looks for signals
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -60,9 +74,17 @@ class _Counts(ctypes.Structure):
     _fields_ = [("settings", _Settings), ("threads", ctypes.c_int32)] + [
         (name, ctypes.c_int64)
         for name in (
-            "pushed", "run", "skipped", "failed", "pending", "inline", "bulks", "bulked", "errors",
+            "pushed",
+            "run",
+            "skipped",
+            "failed",
+            "pending",
+            "inline",
+            "bulks",
+            "bulked",
+            "errors",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _declare(library):
@@ -231,10 +253,21 @@ def push(function, reads, writes, name, place, priority, property, device_type, 
     variables = (ctypes.c_void_p * max(len(used), 1))(*(one.var for one in used))
     access = (ctypes.c_int32 * max(len(used), 1))(*[READS] * len(reads), *[WRITES] * len(writes))
     operation = Operation(
-        _RUN_ADDRESS, _DROP_ADDRESS, next(_numbers), None, 0, name.encode(), place.encode(),
-        ctypes.addressof(variables), ctypes.addressof(access), len(used),
-        device_type, device_id, PROPERTIES[property], priority,
-    )  # fmt: skip
+        _RUN_ADDRESS,
+        _DROP_ADDRESS,
+        next(_numbers),
+        None,
+        0,
+        name.encode(),
+        place.encode(),
+        ctypes.addressof(variables),
+        ctypes.addressof(access),
+        len(used),
+        device_type,
+        device_id,
+        PROPERTIES[property],
+        priority,
+    )
     _jobs[operation.payload] = function, property == "async", used
     library = pending if _naive or property == "async" else held  # it may run here
     if library.mx_engine_push(ctypes.byref(operation)) != 0:

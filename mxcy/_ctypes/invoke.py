@@ -4,31 +4,21 @@ import ctypes
 
 import numpy as np
 
+from mxcy._base.errors import MXNetError, kernel_error
+from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.ndarray import NDArrayBase, empty, home_of, mixes
 from mxcy._ctypes.pool import pool_of
+from mxcy._ctypes.services import services
 from mxcy._ctypes.tape import Node, state
 from mxcy._ctypes.uses import Uses, is_heavy
-from mxcy.base import MXNetError, _Null, kernel_error
+from mxcy.base import _Null
 
-__all__ = ["bind", "call", "execute", "plug", "record_view"]
+__all__ = ["bind", "call", "execute", "record_view"]
 
-_MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
 _NOGIL_WORK = 20000  # cheaper calls keep the Python lock
-
-_above = {}  # what `plug` gave
-
-
-def plug(prepare, spec, reference, streams, context):
-    """Set what this front needs from the layers above; see `_cy/invoke.pyx`."""
-    _above.update(prepare=prepare, spec=spec, reference=reference, streams=streams, context=context)
-
-
-def plugged(name):
-    """What `plug` set, by name."""
-    return _above[name]
 
 
 class _Frame:
@@ -59,8 +49,10 @@ class Prepared:
     """A call that is ready to run for one signature."""
 
     def __init__(self, handle, attrs, inputs, force=None):
-        specs = [_above["spec"](a.shape, a.dtype_code) for a in inputs]
-        self.call = call = _above["prepare"](handle.op, attrs, specs, native, force)
+        specs = [services.spec(a.shape, a.dtype_code) for a in inputs]
+        self.call = call = services.prepare(handle.op, attrs, specs, native, force)
+        if call is None:  # its result is sparse
+            return
         self.kernel, self.flags = None, 0
         self.outs = [(tuple(spec.shape), spec.dtype) for spec in call.outs]
         self._mutated = handle.op.mutated(len(inputs))
@@ -82,7 +74,7 @@ class Prepared:
         """
         for position in self._mutated:
             inputs[position].touch()
-        streams = _above["streams"](context) if self.call.op.uses_rng else None
+        streams = services.streams_of(context) if self.call.op.uses_rng else None
         if (
             self.kernel is not None
             and self.call.work < _NOGIL_WORK
@@ -134,7 +126,7 @@ class Prepared:
         attrs = call.op.schema.filled(call.attrs, numbers) if numbers else call.attrs
         began = profiler.api_begin()
         try:
-            _above["reference"](call, attrs, inputs, outputs)
+            services.run_reference(call, attrs, inputs, outputs)
         except (MXNetError, IndexError) as error:
             uses.fail(error)
         except BaseException:
@@ -167,12 +159,17 @@ class Prepared:
             size = 0 if call.params is None else len(call.params)
             source = profiler.profiled.value & profiler.IMPERATIVE and self.named_source()
             uses.push(
-                call.op.name, quick.mx_push_kernel, self.address, frame.address, size,
-                pool_of(context).address, source,
-            )  # fmt: skip
+                call.op.name,
+                quick.mx_push_kernel,
+                self.address,
+                frame.address,
+                size,
+                pool_of(context).address,
+                source,
+            )
             self._frames.append(frame)
             return
-        request.threads = 1 if call.threads == 1 else native.lib.mx_threads_for(-call.threads)
+        request.threads = 1 if call.threads == 1 else native.lib.mx_threads_up_to(call.threads)
         if call.workspace:
             pool = pool_of(context)
             request.workspace = pool.take_temp(call.workspace)
@@ -214,15 +211,19 @@ class Variant:
         self.handle = handle
         self.attrs = attrs.with_values(("train",), (mode,)) if handle.op.uses_mode else attrs
         self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
-        self._prepared = {}
+        self._prepared = LastUsed(services.most_signatures)
 
     def find(self, inputs):
-        key = tuple([(a.shape, a.dtype_code) for a in inputs])
+        """The prepared call for these shapes and dtypes; None where something is sparse."""
+        key = tuple([a.kind for a in inputs])
         found = self._prepared.get(key)
         if found is None:
-            if len(self._prepared) >= _MAX_CACHED:
-                self._prepared.clear()
-            found = self._prepared[key] = Prepared(self.handle, self.attrs, inputs)
+            if None in key:
+                return None
+            found = Prepared(self.handle, self.attrs, inputs)
+            if found.call is None:
+                return None
+            self._prepared.put(key, found)
         return found
 
 
@@ -241,7 +242,8 @@ class OpHandle:
         self._dynamic = tuple(fields.index(field) for field in self.schema.dynamic)
         self.plain = op.num_args is None and not self.schema.tuples
         self.absent = (_Null,) * len(fields)  # the raw attributes of a call that gives none
-        self._variants, self._known = {}, {}
+        most = services.most_signatures
+        self._variants, self._known = LastUsed(most), LastUsed(most)
 
     def variant(self, given):
         """The variant of attribute values by name."""
@@ -249,9 +251,7 @@ class OpHandle:
         key = (mode, self.schema.intern(self.op.name, given).key)
         found = self._variants.get(key)
         if found is None:
-            if len(self._variants) >= _MAX_CACHED:
-                self._variants.clear()
-            found = self._variants[key] = Variant(self, given, mode)
+            found = self._variants.put(key, Variant(self, given, mode))
         return found
 
     def known_variant(self, raw):
@@ -265,9 +265,7 @@ class OpHandle:
         if found is None:
             found = self.variant(self.given(raw))
             if all(map(_is_plain, static)):
-                if len(self._known) >= _MAX_CACHED:
-                    self._known.clear()
-                self._known[key] = found
+                self._known.put(key, found)
         return found
 
     def given(self, raw):
@@ -320,17 +318,17 @@ def _clashes(prepared, out, inputs):
     return any(
         array.shares_memory(out)
         and not (
-            prepared.call.inplace
+            (prepared.call.inplace or position in prepared.call.overwrites)
             and array.address == out.address
             and array.shape == out.shape
             and array._memory.itemsize == out._memory.itemsize
         )
-        for array in inputs
+        for position, array in enumerate(inputs)
     )
 
 
 def _given_outputs(prepared, out):
-    """The output arrays of a call with out=, checked."""
+    """The output arrays of a call with out=, checked; None where one of them is sparse."""
     call = prepared.call
     name, outputs = call.op.name, list(out) if isinstance(out, (list, tuple)) else [out]
     if len(outputs) not in (call.visible, len(call.outs)):
@@ -340,10 +338,12 @@ def _given_outputs(prepared, out):
     for array, spec in zip(outputs, call.outs, strict=False):
         if not isinstance(array, NDArrayBase):
             raise TypeError(f"operator {name}: out must be an NDArray, got {type(array).__name__}")
+        if array.kind is None:
+            return None
         if array.dtype_code != spec.dtype or array.shape != tuple(spec.shape):
             raise MXNetError(
                 f"Error in operator {name}: argument out: expected {spec}, "
-                f"got {_above['spec'](array.shape, array.dtype_code)}"
+                f"got {services.spec(array.shape, array.dtype_code)}"
             )
         if not array.writable:
             raise ValueError(f"operator {name}: argument out is a read-only array")
@@ -376,8 +376,10 @@ def invoke(variant, inputs, numbers, out):
     if not profiler.profiled.value & profiler.CALLS:
         return _perform(variant, inputs, numbers, out)
     began = profiler.now()
-    profiler.set_owner(variant.find(inputs).named_source())
-    context = inputs[0].context if inputs else _above["context"](variant.attrs)
+    prepared = variant.find(inputs)
+    if prepared is not None:
+        profiler.set_owner(prepared.named_source())
+    context = inputs[0].context if inputs else services.context_of(variant.attrs)
     profiler.set_device(context.device_typeid, context.device_id)
     found = _perform(variant, inputs, numbers, out)
     profiler.set_owner(0)
@@ -387,9 +389,13 @@ def invoke(variant, inputs, numbers, out):
 
 def _perform(variant, inputs, numbers, out):
     handle, prepared = variant.handle, variant.find(inputs)
+    if prepared is None:
+        return _perform_sparse(variant, inputs, numbers, out)
     call, given = prepared.call, []
     if out is not None:
         given = _given_outputs(prepared, out)
+        if given is None:
+            return _perform_sparse(variant, inputs, numbers, out)
     if inputs:
         context = home_of(inputs[0].context)
         for array in inputs:
@@ -399,7 +405,7 @@ def _perform(variant, inputs, numbers, out):
                     f"{context} and {array.context}"
                 )
     else:
-        context = given[0].context if given else _above["context"](variant.attrs)
+        context = given[0].context if given else services.context_of(variant.attrs)
     outputs, copies = [], []
     for i, (shape, dtype) in enumerate(prepared.outs):
         target = given[i] if i < len(given) else None
@@ -418,6 +424,13 @@ def _perform(variant, inputs, numbers, out):
             array.touch()
         return out
     return outputs[0] if call.visible == 1 else outputs[: call.visible]
+
+
+def _perform_sparse(variant, inputs, numbers, out):
+    """Have a call run that has to do with sparse arrays."""
+    op, attrs = variant.handle.op, variant.attrs
+    attrs = op.schema.filled(attrs, numbers) if numbers else attrs
+    return services.run_sparse(op, attrs, inputs, out)
 
 
 def _given_inputs(op, inputs):
@@ -487,16 +500,18 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
     if op.uses_mode:
         values = values.with_values(("train",), (train,))
     numbers = op.schema.dynamic_values(op.name, attrs)
-    prepared = Prepared(bind(op), values, inputs, kernel)
-    context = home_of(inputs[0].context) if inputs else _above["context"](values)
+    prepared = Prepared(bind(op), values, inputs, kernel or "")
+    context = home_of(inputs[0].context) if inputs else services.context_of(values)
     reqs = [native.WRITE] * len(prepared.outs) if reqs is None else reqs
     adds = prepared.kernel is not None and prepared.flags & native.TAKES_ADD
     results, targets, writes = [], [], []
     for i, (shape, dtype) in enumerate(prepared.outs):
         target = None if outputs is None else outputs[i]
-        direct = target is not None and (
-            reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds)
-        ) and not _clashes(prepared, target, inputs)  # fmt: skip
+        direct = (
+            target is not None
+            and (reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds))
+            and not _clashes(prepared, target, inputs)
+        )
         results.append(target if direct else empty(shape, dtype, context))
         writes.append(reqs[i] if direct else native.WRITE)
         targets.append(results[-1] if target is None else target)
@@ -505,5 +520,5 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
     for target, result, req in zip(targets, results, reqs, strict=True):
         if target is not result and req:
             target.wait_to_write()
-            _above["reference"].store(target, result, req == native.ADD)
+            services.store_result(target, result, req == native.ADD)
     return targets, prepared.call.kernel or "ref"

@@ -2,8 +2,8 @@
 
 import ctypes
 
-from mxcy import libinfo
-from mxcy.base import kernel_error
+from mxcy._base.errors import kernel_error
+from mxcy._library.open import open_library
 
 __all__ = [
     "Tensor",
@@ -63,7 +63,7 @@ LOCKED_KERNEL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the Py
 
 
 def _open():
-    library = libinfo.open_library()
+    library = open_library()
     library.mx_last_error.restype = ctypes.c_char_p
     library.mx_kernel_find.restype = ctypes.c_void_p
     library.mx_kernel_find.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
@@ -77,14 +77,21 @@ def _open():
     library.mx_kernel_query.restype = library.mx_kernel_time.restype = ctypes.c_int64
     library.mx_kernel_query.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32]
     library.mx_kernel_time.argtypes = [
-        ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64,
-    ]  # fmt: skip
+        ctypes.c_char_p,
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+    ]
     library.mx_region_time.restype = ctypes.c_double
     library.mx_region_time.argtypes = [ctypes.c_int32, ctypes.c_int64]
     library.mx_kernel_race.argtypes = [
-        ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64,
+        ctypes.c_char_p,
+        ctypes.c_int32,
         ctypes.c_void_p,
-    ]  # fmt: skip
+        ctypes.c_int32,
+        ctypes.c_int64,
+        ctypes.c_void_p,
+    ]
     library.mx_second_cache.restype = ctypes.c_int64
     library.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]
     return library

@@ -6,40 +6,20 @@ import math
 
 import numpy as np
 
-from mxcy import dtypes
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.pending import settle_all, wait
 from mxcy._ctypes.pool import memory_of, pool_of
-from mxcy.base import MXNetError
+from mxcy._ctypes.services import services
 
-__all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "mixes"]
-__all__ += ["plug_arithmetic", "serve_remote", "set_array_class", "set_shared_array"]
+__all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "make_sparse", "mixes"]
+__all__ += ["plug_arithmetic"]
 
 _BF16 = 12
 _CPU, _CPU_SHARED = 1, 5
-_array_class = None
-_shared_array = None
 _arithmetic = None
-_serves_remote = False
-
-
-def set_array_class(cls, context):
-    """Tell which subclass of NDArrayBase new arrays have."""
-    global _array_class
-    _array_class = cls
-
-
-def serve_remote(flag):
-    """Tell whether there are contexts other than the CPU's."""
-    global _serves_remote
-    _serves_remote = flag
-
-
-def set_shared_array(make):
-    """Set the function ``make(shape, dtype, context)`` for arrays that processes share."""
-    global _shared_array
-    _shared_array = make
 
 
 def home_of(context):
@@ -89,7 +69,7 @@ class _Storage:
     def __init__(self, memory, context):
         self.memory, self.size = memory, memory.nbytes
         self.version, self.exported, self.owner, self.var = 0, False, None, None
-        self.remote = _serves_remote and context.device_type == "gpu"
+        self.remote = services.serves_devices and context.device_type == "gpu"
 
     def __del__(self):
         if self.var is not None:
@@ -122,9 +102,9 @@ def _address_of(memory):
 
 def wrap(memory, dtype, context, storage=None, address=None):
     """An array over NumPy memory; `storage` is what views of it share."""
-    array = _array_class.__new__(_array_class)
+    array = services.array_class.__new__(services.array_class)
     array._memory, array.dtype_code, array.context = memory, dtype, context
-    array.shape = memory.shape
+    array.shape, array.kind = memory.shape, (memory.shape, dtype)
     array.address = _address_of(memory) if address is None else address
     array._storage = _Storage(memory, context) if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
@@ -134,7 +114,7 @@ def wrap(memory, dtype, context, storage=None, address=None):
 def empty(shape, dtype, context):
     """An array with uninitialised elements."""
     if context.device_typeid == _CPU_SHARED and 0 not in shape:
-        return _shared_array(shape, dtype, context)
+        return services.shared_array(shape, dtype, context)
     kind = _memory_type(dtype)
     size = math.prod(shape) * kind.itemsize
     pool = pool_of(context)
@@ -161,6 +141,14 @@ def from_memory(address, owner, shape, dtype, context):
     return array
 
 
+def make_sparse(array, dtype, context):
+    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    array._memory, array.dtype_code, array.context = np.empty(0), dtype, pool_of(context).context
+    array.address, array._storage = 0, _Storage(array._memory, array.context)
+    array.writable, array.node, array.node_index = True, None, 0
+    array.kind = None  # so that no prepared call fits it
+
+
 def from_numpy(source, dtype, context, copy=True):
     """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
 
@@ -182,9 +170,17 @@ class NDArrayBase:
     """Memory, shape, element type and place on the tape; `mx.nd.NDArray` derives from it."""
 
     __slots__ = (
-        "_memory", "_storage", "dtype_code", "context", "shape", "address", "writable", "node",
+        "_memory",
+        "_storage",
+        "dtype_code",
+        "context",
+        "shape",
+        "kind",
+        "address",
+        "writable",
+        "node",
         "node_index",
-    )  # fmt: skip
+    )
 
     def __init__(self, handle=None, writable=True):
         raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
@@ -197,20 +193,18 @@ class NDArrayBase:
     def become(self, other):
         """Share memory, shape and type of another array, as an unpickled, still blank one must."""
         if (not self.blank and self.size) or other.blank:
-            raise MXNetError(
-                "a blank array, or one without elements, can become another, nothing else"
-            )
+            raise MXNetError("only a blank array, or one without elements, can become another")
         for name in NDArrayBase.__slots__:
             setattr(self, name, getattr(other, name))
         self.node, self.node_index = None, 0
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return self._memory.size
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
 
@@ -244,7 +238,7 @@ class NDArrayBase:
         view.flags.writeable = False
         return view
 
-    def wait_to_read(self):
+    def wait_to_read(self) -> None:
         """Wait until the elements are computed.
 
         Raises
@@ -254,7 +248,7 @@ class NDArrayBase:
         """
         wait(self._storage.var, READS)
 
-    def wait_to_write(self):
+    def wait_to_write(self) -> None:
         """Wait until nothing reads or writes the elements any more; raises like `wait_to_read`."""
         wait(self._storage.var, WRITES)
 
@@ -269,7 +263,7 @@ class NDArrayBase:
         return self._storage.var is not None and bool(quick.mx_var_failed(self._storage.var))
 
     @property
-    def version(self):
+    def version(self) -> int:
         """A number that changes with each write to the memory."""
         if self._storage.exported or self._storage.version == 0:
             self._storage.wrote()
@@ -290,7 +284,7 @@ class NDArrayBase:
             return view.astype(dtype)
         return view.copy() if copy else view
 
-    def shares_memory(self, other):
+    def shares_memory(self, other) -> bool:
         """Whether both arrays are views of one storage."""
         return self._storage is other._storage
 
@@ -323,7 +317,7 @@ class NDArrayBase:
         if offset < 0 or offset + size * kind.itemsize > octets.size:
             raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
         made = self._derive(np.frombuffer(octets.data, kind, size, offset).reshape(shape))
-        made.dtype_code = dtype
+        made.dtype_code, made.kind = dtype, (shape, dtype)
         return made
 
     def __len__(self):

@@ -2,13 +2,13 @@
 
 import ctypes
 
+from mxcy._base.errors import MXNetError, kernel_error
 from mxcy._ctypes import profiler
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as quick
-from mxcy._ctypes.invoke import plugged
 from mxcy._ctypes.native import WRITE, lib
+from mxcy._ctypes.services import services
 from mxcy._ctypes.uses import Uses, is_heavy
-from mxcy.base import MXNetError, kernel_error
 
 __all__ = ["Plan"]
 
@@ -38,7 +38,7 @@ class _Step(ctypes.Structure):
         ("params", ctypes.c_void_p),
         ("params_size", ctypes.c_size_t),
         ("workspace", ctypes.c_size_t),
-        ("work", ctypes.c_int64),
+        ("threads", ctypes.c_int32),
     ]
 
 
@@ -48,9 +48,14 @@ lib.mx_plan_destroy.argtypes = [ctypes.c_void_p]
 lib.mx_plan_scratch.restype = ctypes.c_size_t
 lib.mx_plan_scratch.argtypes = [ctypes.c_void_p]
 lib.mx_plan_run.argtypes = [
-    ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p,
-    ctypes.c_void_p, ctypes.c_void_p,
-]  # fmt: skip
+    ctypes.c_void_p,
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+]
 
 
 class _Range:
@@ -123,7 +128,7 @@ class Plan:
                 uses.add_output(bases[base])
         uses.target = None
         if steps.uses_rng:
-            streams = plugged("streams")(context)
+            streams = services.streams_of(context)
             uses.quiet = uses.quiet and streams.is_quiet()
             uses.add_var(streams.tag, WRITES)
             uses.kept.append(streams)
@@ -144,9 +149,17 @@ class Plan:
         if not here:
             uses.kept.append(self)
             uses.push(
-                None, quick.mx_push_plan, self._native, first, last, addresses, len(bases),
-                scratch, rng, self._native_labels,
-            )  # fmt: skip
+                None,
+                quick.mx_push_plan,
+                self._native,
+                first,
+                last,
+                addresses,
+                len(bases),
+                scratch,
+                rng,
+                self._native_labels,
+            )
             return
         status = lib.mx_plan_run(
             self._native, first, last, addresses, scratch, rng, ctypes.byref(failed)
@@ -173,7 +186,7 @@ class Plan:
         arrays = [self.array(place, bases) for place in step.ins + step.outs]
         began = profiler.now()
         try:
-            plugged("reference")(step.call, step.call.attrs, arrays[:count], arrays[count:])
+            services.run_reference(step.call, step.call.attrs, arrays[:count], arrays[count:])
         except (MXNetError, IndexError) as error:
             uses.fail(error)
         except BaseException:
@@ -204,7 +217,7 @@ def _create(places, steps):
         numbers = (ctypes.c_int32 * (len(step.ins) + len(step.outs)))(*step.ins, *step.outs)
         reqs = (ctypes.c_int32 * max(len(step.outs), 1))(*[WRITE] * len(step.outs))
         made.kernel = None if call.kernel is None else call.kernel.encode()
-        made.dtype, made.work, made.workspace = call.dtype, -call.threads, call.workspace
+        made.dtype, made.threads, made.workspace = call.dtype, call.threads, call.workspace
         made.nin, made.nout = len(step.ins), len(step.outs)
         made.places, made.req = ctypes.addressof(numbers), ctypes.addressof(reqs)
         if call.params is not None:

@@ -4,10 +4,11 @@ import ctypes
 
 import numpy as np
 
+from mxcy._base.errors import MXNetError
 from mxcy._ctypes.native import lib
-from mxcy.base import MXNetError
+from mxcy._ctypes.services import services
 
-__all__ = ["Pool", "host_memory", "memory_of", "pool_of", "set_finder"]
+__all__ = ["Pool", "host_memory", "memory_of", "pool_of"]
 
 _STRATEGIES = ("Naive", "Round", "Unpooled")
 _MAX_CLASSES = 1024  # sizes whose chunks' type is kept; then we start afresh
@@ -182,14 +183,7 @@ def memory_of(pool, size, shape, kind):
     return np.ndarray(shape, kind, chunk.from_address(address)), address
 
 
-_find_pool = None
 _recent = None
-
-
-def set_finder(find):
-    """Set the function ``find(context)`` that returns a context's Pool."""
-    global _find_pool, _recent
-    _find_pool, _recent = find, None
 
 
 def pool_of(context):
@@ -197,7 +191,7 @@ def pool_of(context):
     global _recent
     pool = _recent
     if pool is None or context is not pool.context:
-        pool = _recent = _find_pool(context)
+        pool = _recent = services.pool_of(context)
     return pool
 
 

@@ -47,8 +47,12 @@ lib.mx_profile_source.argtypes = [ctypes.c_int32, *[ctypes.c_char_p] * 3]
 lib.mx_profile_add.argtypes = [ctypes.c_int32, ctypes.c_int64, ctypes.c_int64]
 lib.mx_profile_scope.argtypes = [ctypes.c_char_p]
 lib.mx_profile_alloc.argtypes = [
-    ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64,
-]  # fmt: skip
+    ctypes.c_int32,
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+]
 lib.mx_profile_free.argtypes = [ctypes.c_void_p]
 lib.mx_profile_kernel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
 lib.mx_plan_sources.argtypes = [ctypes.c_void_p, ctypes.c_void_p]

@@ -2,11 +2,11 @@
 
 import ctypes
 
+from mxcy._base.errors import MXNetError
 from mxcy._ctypes.engine import WRITES
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.native import check, lib
 from mxcy._ctypes.pending import settle
-from mxcy.base import MXNetError
 
 __all__ = ["Streams"]
 

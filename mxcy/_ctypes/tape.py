@@ -44,9 +44,19 @@ class Node:
     """One recorded operation, or (without parents) a variable with a gradient."""
 
     __slots__ = (
-        "call", "numbers", "context", "parents", "positions", "saved_inputs", "saved_outputs",
-        "custom", "grad", "grad_req", "fresh", "released",
-    )  # fmt: skip
+        "call",
+        "numbers",
+        "context",
+        "parents",
+        "positions",
+        "saved_inputs",
+        "saved_outputs",
+        "custom",
+        "grad",
+        "grad_req",
+        "fresh",
+        "released",
+    )
 
     def __init__(self):
         for name in self.__slots__:

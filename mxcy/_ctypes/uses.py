@@ -5,11 +5,11 @@ See `_cy/uses.pyx`.
 
 import ctypes
 
+from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import forget, keep, settle, wait
-from mxcy.base import MXNetError, caller, kernel_error, stored_text
 
 __all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
 
@@ -34,12 +34,18 @@ def is_heavy(work):
 def _prepare():
     """Tell ctypes the types of mxcy_operations.h."""
     address, number = ctypes.c_void_p, ctypes.c_int32
-    quick.mx_push_kernel.argtypes = [
-        address, address, address, ctypes.c_size_t, address, number,
-    ]  # fmt: skip
+    quick.mx_push_kernel.argtypes = [address, address, address, ctypes.c_size_t, address, number]
     quick.mx_push_plan.argtypes = [
-        address, address, number, number, address, number, address, address, address,
-    ]  # fmt: skip
+        address,
+        address,
+        number,
+        number,
+        address,
+        number,
+        address,
+        address,
+        address,
+    ]
     quick.mx_push_copy.argtypes = [address, address, address, ctypes.c_size_t]
     quick.mx_push_nothing.argtypes = [address]
 

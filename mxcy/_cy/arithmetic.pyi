@@ -1,6 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-def set_arithmetic(
-    table: Sequence[tuple[Any, Any, Any]], fallback: Callable[[int, Any, Any], Any]
-) -> None: ...
+def set_operators(table: Sequence[tuple[Any, Any, Any]]) -> None: ...

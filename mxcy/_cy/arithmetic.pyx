@@ -4,29 +4,25 @@ from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 
 from mxcy._cy.invoke cimport invoke
 from mxcy._cy.ndarray cimport NDArrayBase, plug_arithmetic
+from mxcy._cy.services cimport services
 from mxcy._cy.variants cimport OpHandle, Variant
 
 from mxcy._cy.variants import bind
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 cdef list arrays_handles = [None] * 12
 cdef list number_handles = [None] * 12
 cdef list reversed_handles = [None] * 12
-cdef object fallback_of_others = None
 
 
-def set_arithmetic(list table, fallback):
+def set_operators(list table):
     """Tell the operators behind +, -, *, /, %, **, ==, !=, >, >=, <, <=.
 
     Parameters
     ----------
     table : list
         For each of them (array with array, array with number, number with array), all records.
-    fallback : callable
-        ``fallback(operation, lhs, rhs)`` serves anything but arrays and numbers.
     """
-    global fallback_of_others
-    fallback_of_others = fallback
     for i, (both, number, number_first) in enumerate(table):
         arrays_handles[i], number_handles[i] = bind(both), bind(number)
         reversed_handles[i] = bind(number_first)
@@ -55,7 +51,7 @@ cdef object arithmetic(int operation, object lhs, object rhs):
     elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
         number = value_of(lhs)
         return invoke(plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None)
-    return fallback_of_others(operation, lhs, rhs)
+    return services.unusual_operands(operation, lhs, rhs)
 
 
 plug_arithmetic(arithmetic)

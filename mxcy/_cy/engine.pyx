@@ -12,7 +12,7 @@ cimport cython
 
 from mxcy._cy.native cimport mx_fail, mx_last_error
 
-from mxcy.base import MXNetError, kernel_error
+from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
     SLICE = 50  # milliseconds between looks for signals

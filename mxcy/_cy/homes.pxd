@@ -2,5 +2,3 @@ cdef object home_of(object context)
 cdef bint mixes(object context, object other) except -1
 cdef bint is_shared(object context) except -1
 cdef bint is_remote(object context) except -1
-cdef void set_default_home(object context) noexcept
-cdef void set_serves_remote(bint flag) noexcept

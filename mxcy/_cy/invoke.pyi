@@ -1,15 +1,7 @@
-from collections.abc import Callable
 from typing import Any
 
 from mxcy._cy.variants import OpHandle
 
-def plug(
-    prepare: Callable[..., Any],
-    spec: type,
-    reference: Callable[..., None],
-    streams: Callable[[Any], int],
-    context: Callable[[Any], Any],
-) -> None: ...
 def call(
     handle: OpHandle, inputs: tuple[Any, ...], raw: tuple[Any, ...], out: Any, extra: dict[str, Any]
 ) -> Any: ...

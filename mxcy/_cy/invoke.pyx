@@ -14,35 +14,15 @@ from mxcy._cy.profiler cimport (
     mx_profile_owner, mx_profile_source, mx_profiled,
 )
 from mxcy._cy.running cimport inputs_quiet, name_for_profiler, run, run_simple
-from mxcy._cy.shapes cimport Shape
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport SPARSE, Shape
 from mxcy._cy.tape cimport Node, keep_output, recording
 from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
 
-from mxcy._cy import running, variants
 from mxcy._cy.variants import bind, spec_of
-from mxcy.base import MXNetError, _Null
-
-cdef object context_of
-
-
-def plug(prepare, spec, reference, streams, context):
-    """Set what this front needs from the layers above.
-
-    Parameters
-    ----------
-    prepare, spec, reference
-        `mxcy.ops.prepare.prepare`, `mxcy.ops.infer.Spec` and `mxcy.ops.reference.run`.
-    streams : callable
-        ``streams(context)`` gives the `Streams` of a context.
-    context : callable
-        ``context(attrs)`` gives the context of an operator without inputs.
-    """
-    global context_of
-    variants.plug(prepare, spec)
-    running.plug(reference, streams)
-    context_of = context
-
+from mxcy._base.errors import MXNetError
+from mxcy.base import _Null
 
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
                    const double *numbers, object context):
@@ -97,9 +77,9 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
 cdef bint clashes(Prepared prepared, NDArrayBase out, tuple inputs):
     """Whether writing `out` could destroy an input that is still to be read."""
     cdef NDArrayBase array
-    for array in inputs:
+    for position, array in enumerate(inputs):
         if array.storage is out.storage and (
-            not prepared.inplace
+            not (prepared.inplace or position in prepared.call.overwrites)
             or array.data != out.data
             or itemsize[array.dtype_code] != itemsize[out.dtype_code]
             or array.layout is not out.layout
@@ -109,7 +89,10 @@ cdef bint clashes(Prepared prepared, NDArrayBase out, tuple inputs):
 
 
 cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies):
-    """The list of output arrays for a call with out=; those that clash go to `copies`."""
+    """The list of output arrays for a call with out=; those that clash go to `copies`.
+
+    None where one of them is sparse.
+    """
     cdef list outputs = list(out) if isinstance(out, (list, tuple)) else [out]
     cdef NDArrayBase array
     cdef Shape layout
@@ -125,6 +108,8 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
             raise TypeError(f"operator {name}: out must be an NDArray, got {kind}")
         array = <NDArrayBase>outputs[i]
         layout = <Shape>prepared.out_shapes[i]
+        if array.layout is SPARSE:
+            return None
         if array.dtype_code != prepared.out_dtypes[i] or array.layout.dims != layout.dims:
             raise MXNetError(
                 f"Error in operator {name}: argument out: expected {prepared.call.outs[i]}, "
@@ -187,6 +172,8 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     cdef NDArrayBase array
     cdef object context
     cdef int i
+    if prepared is None:
+        return perform_sparse(variant, inputs, numbers, out)
     if prepared.nin:
         context = home_of((<NDArrayBase>inputs[0]).storage.context)
         for i in range(1, prepared.nin):
@@ -197,7 +184,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
                     f"{context} and {other}"
                 )
     else:
-        context = context_of(variant.attrs) if out is None else None
+        context = services.context_of(variant.attrs) if out is None else None
     name_for_profiler(prepared, context)
     if out is None and prepared.simple and inputs_quiet(prepared, inputs):
         array = run_simple(prepared, inputs, numbers, context)
@@ -209,6 +196,8 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     else:
         copies = []
         outputs = given_outputs(prepared, out, inputs, copies)
+        if outputs is None:
+            return perform_sparse(variant, inputs, numbers, out)
         if context is None:
             first = out[0] if isinstance(out, (list, tuple)) else out
             context = (<NDArrayBase>first).storage.context
@@ -234,6 +223,14 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     if prepared.visible == 1:
         return outputs[0]
     return outputs[:prepared.visible]
+
+
+cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers, object out):
+    """Have a call run that has to do with sparse arrays."""
+    schema, attrs = variant.handle.op.schema, variant.attrs
+    if numbers != NULL and schema.dynamic_names:
+        attrs = schema.filled(attrs, [numbers[i] for i in range(schema.count(attrs))])
+    return services.run_sparse(variant.handle.op, attrs, inputs, out)
 
 
 cdef tuple given_inputs(op, tuple inputs):
@@ -341,8 +338,11 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
         values = values.with_values(("train",), (train,))
     for i, number in enumerate(op.schema.dynamic_values(op.name, attrs)):
         numbers[i] = number
-    prepared = prepare_for(handle, values, inputs, kernel)
-    context = home_of((<NDArrayBase>inputs[0]).storage.context) if inputs else context_of(values)
+    prepared = prepare_for(handle, values, inputs, kernel or "")
+    if inputs:
+        context = home_of((<NDArrayBase>inputs[0]).storage.context)
+    else:
+        context = services.context_of(values)
     targets = []
     results = []
     for i in range(prepared.nout):
@@ -364,5 +364,5 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
         if results[i] is not targets[i] and (reqs is None or reqs[i] != MX_NULL):
             targets[i].wait_to_write()
             added = reqs is not None and reqs[i] == MX_ADD
-            running.plugged("reference").store(targets[i], results[i], added)
+            services.store_result(targets[i], results[i], added)
     return targets, prepared.call.kernel or "ref"

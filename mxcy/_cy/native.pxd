@@ -75,7 +75,7 @@ cdef extern from "mxcy.h" nogil:
         const void *params
         size_t params_size
         size_t workspace
-        int64_t work
+        int32_t threads
     mx_plan *mx_plan_create(int32_t nplaces, const mx_place *places, int32_t nsteps,
                             const mx_step *steps)
     void mx_plan_destroy(mx_plan *plan)
@@ -87,6 +87,7 @@ cdef extern from "mxcy.h" nogil:
     int32_t mx_threads()
     void mx_set_threads(int32_t threads)
     int32_t mx_threads_for(int64_t work)
+    int32_t mx_threads_up_to(int32_t most)
     mx_rng *mx_rng_create(int32_t copies)
     void mx_rng_destroy(mx_rng *rng)
     void mx_rng_seed(mx_rng *rng, uint32_t device, uint32_t seed)

@@ -11,7 +11,7 @@ from mxcy._cy.native cimport (
     mx_threads_for,
 )
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2, "format": 3}
 

@@ -38,5 +38,4 @@ cdef bint is_quiet(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL
 cdef NDArrayBase make_array(Shape layout, int dtype, object context)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)
-cdef object array_class
 cdef int32_t itemsize[13]

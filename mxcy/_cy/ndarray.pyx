@@ -14,16 +14,17 @@ cimport cython
 from mxcy._cy.engine cimport (
     MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed, mx_var_idle,
 )
-from mxcy._cy.homes cimport is_remote, is_shared, set_default_home, set_serves_remote
+from mxcy._cy.homes cimport is_remote, is_shared
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
-from mxcy._cy.shapes cimport Shape, shape_of, with_rows
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, with_rows
 
 import numpy as np
 
-from mxcy import dtypes
-from mxcy.base import MXNetError
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
 
 cdef extern from "Python.h":
     ctypedef object (*newfunc)(object cls, object args, PyObject *kwargs)
@@ -45,32 +46,12 @@ for _code in range(13):
     itemsize[_code] = dtypes.DTYPES[_code].itemsize
 
 cdef tuple NO_ARGS = ()
-cdef object array_class = None
-cdef object shared_array = None
 cdef Arithmetic arithmetic = NULL
 
 
 cdef void plug_arithmetic(Arithmetic run):
     global arithmetic
     arithmetic = run
-
-
-def set_array_class(cls, context):
-    """Tell which subclass of NDArrayBase new arrays have, and their context."""
-    global array_class
-    array_class = cls
-    set_default_home(context)
-
-
-def set_shared_array(make):
-    """Set the function ``make(shape, dtype, context)`` for arrays that processes share."""
-    global shared_array
-    shared_array = make
-
-
-def serve_remote(bint flag):
-    """Tell whether there are contexts other than the CPU's."""
-    set_serves_remote(flag)
 
 
 # --- storage -------------------------------------------------------------------------------------
@@ -179,8 +160,8 @@ cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
 cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     """A new array over uninitialised memory of the pool."""
     if layout.size and is_shared(context):
-        return <NDArrayBase>shared_array(layout.dims, dtype, context)
-    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+        return <NDArrayBase>services.shared_array(layout.dims, dtype, context)
+    cdef NDArrayBase array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)
     storage.bytes = layout.size * itemsize[dtype]
@@ -202,7 +183,7 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
 
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
     """An array over the memory of another from element `offset` on; of None: over no memory."""
-    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    cdef NDArrayBase array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
     array.layout = layout
     if base is not None:
         array.storage = base.storage
@@ -217,9 +198,19 @@ def empty(tuple shape, int dtype, context):
     return make_array(shape_of(shape), dtype, context)
 
 
+def make_sparse(NDArrayBase array not None, int dtype, context):
+    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    cdef Storage storage = Storage.__new__(Storage)
+    cdef Pool pool = pool_of(context)
+    storage.pool = pool.native
+    storage.context = pool.context
+    wrote(storage)
+    array.storage, array.layout, array.dtype_code = storage, SPARSE, dtype
+
+
 def from_memory(size_t address, owner not None, tuple shape, int dtype, context):
     """An array over memory at an address, which `owner` keeps alive."""
-    cdef NDArrayBase array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    cdef NDArrayBase array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
     storage.data, storage.owner, storage.context = <void *>address, owner, context
     wrote(storage)
@@ -250,7 +241,7 @@ def from_numpy(source, int dtype, context, bint copy=True):
     storage.exported = True
     place_storage(storage, context)
     wrote(storage)
-    array = <NDArrayBase>mx_new(array_class, NO_ARGS)
+    array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
     array.storage, array.data = storage, <char *>export.view.buf
     array.layout, array.dtype_code = shape_of(source.shape), dtype
     return array
@@ -374,7 +365,7 @@ cdef class NDArrayBase:
     def become(self, NDArrayBase other not None):
         """Share memory, shape and type of another array, as an unpickled, still blank one must."""
         if (self.layout is not None and self.layout.size != 0) or other.layout is None:
-            raise MXNetError("a blank array, or one without elements, can become another, nothing else")
+            raise MXNetError("only a blank array, or one without elements, can become another")
         self.storage, self.data, self.layout = other.storage, other.data, other.layout
         self.dtype_code, self.writable = other.dtype_code, other.writable
 
@@ -488,6 +479,8 @@ cdef class NDArrayBase:
         return values.copy() if copy else values
 
     def __getbuffer__(self, Py_buffer *view, int flags):
+        if self.layout is SPARSE:
+            raise BufferError("a sparse array is no single piece of memory")
         if self.writable:
             self.storage.exported = True
         self.wait_for(MX_WRITES if self.writable else MX_READS)

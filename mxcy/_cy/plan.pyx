@@ -15,11 +15,11 @@ from mxcy._cy.profiler cimport (
     MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_device, mx_profile_end,
     mx_profiled, operator_source,
 )
+from mxcy._cy.services cimport services
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, heavy_work, uses_on
 
-from mxcy._cy.running import plugged
-from mxcy.base import MXNetError, kernel_error
+from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
     STACK_BASES = 512
@@ -155,7 +155,7 @@ cdef class Plan:
                 uses.add_output(<NDArrayBase>bases[base])
         uses.target = None
         if steps.uses_rng:
-            streams = <Streams>plugged("streams")(context)
+            streams = <Streams>services.streams_of(context)
             uses.quiet = uses.quiet and streams.is_quiet()
             uses.add_var(streams.var, MX_WRITES)
             uses.kept.append(streams)
@@ -186,7 +186,7 @@ cdef class Plan:
             addresses[i] = (<NDArrayBase>bases[i]).data
         scratch = (<NDArrayBase>bases[0]).data + self.scratch_at
         if steps.uses_rng:
-            rng = <mx_rng *><size_t>plugged("streams")(context).address
+            rng = <mx_rng *><size_t>services.streams_of(context).address
         try:
             if not here:
                 uses.kept.append(self)
@@ -218,7 +218,7 @@ cdef class Plan:
         began = mx_profile_begin(MX_PROFILE_SYMBOLIC)
         try:
             arrays = [self.array(place, bases) for place in step.ins + step.outs]
-            plugged("reference")(
+            services.run_reference(
                 step.call, step.call.attrs, arrays[:len(step.ins)], arrays[len(step.ins):]
             )
         except (MXNetError, IndexError) as error:
@@ -289,7 +289,7 @@ cdef mx_plan *create(list places, list steps) except NULL:
             name = None if call.kernel is None else call.kernel.encode()
             kept.append(name)
             native_steps[i].kernel = NULL if name is None else <const char *>name
-            native_steps[i].dtype, native_steps[i].work = call.dtype, -call.threads
+            native_steps[i].dtype, native_steps[i].threads = call.dtype, call.threads
             native_steps[i].nin, native_steps[i].nout = len(step.ins), len(step.outs)
             native_steps[i].places, native_steps[i].req = next_number, reqs
             for place in step.ins + step.outs:

@@ -1,12 +1,13 @@
-"""Memory pools: what Python sees of kernels/core/pool.h, and which pool serves which context."""
+"""Memory pools: what Python sees of kernels/core/memory/pool.h, and each context's pool."""
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free as release, malloc
 
 cimport cython
 
 from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.services cimport services
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 cdef tuple STRATEGIES = ("Naive", "Round", "Unpooled")
 
@@ -122,25 +123,18 @@ cdef class Pool:
         for i in range(count):
             copies[i] = figures[i]
         mx_pool_script(self.native, total, copies, count)
-        free(copies)
+        release(copies)
 
 
 cdef Pool recent = None
 cdef object recent_context = None
-cdef object find_pool = None
-
-
-def set_finder(find):
-    """Set the function ``find(context)`` that returns a context's Pool."""
-    global find_pool, recent, recent_context
-    find_pool, recent, recent_context = find, None, None
 
 
 cdef Pool pool_of(object context):
     """The pool that serves a context; most programs ask for the same one again and again."""
     global recent, recent_context
     if recent is None or (context is not recent.context and context is not recent_context):
-        recent = find_pool(context)
+        recent = services.pool_of(context)
         recent_context = context
     return recent
 

@@ -13,9 +13,9 @@ from mxcy._cy.profiler cimport (
 
 import sys
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
-recorder = sys.modules[__name__]  # the name under which `mxcy._front` offers these functions
+recorder = sys.modules[__name__]  # under this name `mxcy._library.front` offers these functions
 
 cdef dict named = {}  # sources of API calls and waits, by name
 

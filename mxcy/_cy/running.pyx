@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
 from mxcy._cy.native cimport (
-    MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_for,
+    MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_up_to,
 )
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, make_array, wrote
 from mxcy._cy.pending cimport mx_push_kernel
@@ -14,12 +14,13 @@ from mxcy._cy.profiler cimport (
     MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_device, mx_profile_end,
     mx_profile_owner, mx_profiled, mx_run_kernel, operator_source,
 )
+from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport Shape
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, heavy_work, uses_on
 from mxcy._cy.variants cimport MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepared
 
-from mxcy.base import MXNetError, kernel_error
+from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
     STACK_TENSORS = 16  # calls with more inputs and outputs take their tensors from the heap
@@ -29,20 +30,6 @@ cdef enum:
     LOCKED = 0
     HELD = 1
     PUSHED = 2
-
-cdef object run_reference, streams_of
-
-
-def plug(reference, streams):
-    """Set `mxcy.ops.reference.run` and ``streams(context)``, which gives a context's `Streams`."""
-    global run_reference, streams_of
-    run_reference, streams_of = reference, streams
-
-
-def plugged(str name):
-    """What `plug` set: ``'reference'`` or ``'streams'``."""
-    return run_reference if name == "reference" else streams_of
-
 
 cdef inline void fill_tensor(mx_tensor *tensor, NDArrayBase array) noexcept:
     tensor.data = array.data
@@ -78,7 +65,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
         for position in prepared.mutated:
             wrote((<NDArrayBase>inputs[position]).storage)
     if prepared.uses_rng:
-        streams = <Streams?>streams_of(context)
+        streams = <Streams?>services.streams_of(context)
     if (prepared.kernel != NULL and prepared.work < NOGIL_WORK and prepared.work < heavy_work
             and prepared.threads == 1
             and inputs_quiet(prepared, inputs) and outputs_quiet(prepared, outputs)
@@ -157,7 +144,7 @@ cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const d
         given = [numbers[i] for i in range(schema.count(values))]
         values = schema.filled(values, given)
     try:
-        run_reference(prepared.call, values, inputs, outputs)
+        services.run_reference(prepared.call, values, inputs, outputs)
     except (MXNetError, IndexError) as error:
         return uses.fail(error)
     except BaseException:
@@ -214,7 +201,7 @@ cdef int start(Prepared prepared, tuple inputs, list outputs, const double *numb
                 prepared.source
             )
             return uses.pushed(&about, status)
-        call.threads = 1 if how == LOCKED else mx_threads_for(-prepared.threads)
+        call.threads = 1 if how == LOCKED else mx_threads_up_to(prepared.threads)
         if prepared.workspace:
             call.workspace = mx_temp_take(pool.native, prepared.workspace, 0)
             if call.workspace == NULL:

@@ -13,3 +13,4 @@ cdef class Shape:
 
 cdef Shape shape_of(tuple dims)
 cdef Shape with_rows(Shape shape, int64_t rows)
+cdef Shape SPARSE

@@ -3,7 +3,7 @@ from libc.stdlib cimport free, malloc
 
 cimport cython
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 cdef dict interned = {}
 
@@ -24,6 +24,15 @@ cdef Shape shape_of(tuple dims):
     found = interned.get(dims)
     if found is not None:
         return <Shape>found
+    cdef Shape made = make_shape(dims)
+    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
+        interned.clear()
+    interned[made.dims] = made
+    return made
+
+
+cdef Shape make_shape(tuple dims):
+    """A Shape that is not interned."""
     cdef Shape made = Shape.__new__(Shape)
     cdef int i
     made.dims = tuple([int(d) for d in dims])
@@ -40,9 +49,6 @@ cdef Shape shape_of(tuple dims):
             raise MXNetError(f"shape {dims}: too many elements")
         made.size *= made.extents[i]
     made.sliced_rows = -1
-    if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
-        interned.clear()
-    interned[made.dims] = made
     return made
 
 
@@ -52,3 +58,7 @@ cdef Shape with_rows(Shape shape, int64_t rows):
         shape.sliced = shape_of((rows,) + shape.dims[1:])
         shape.sliced_rows = rows
     return shape.sliced
+
+
+#: the Shape of all sparse arrays: they have no elements of their own, so no prepared call fits
+SPARSE = make_shape((0,))

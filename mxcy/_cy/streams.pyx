@@ -1,4 +1,4 @@
-"""Random streams of one device: see kernels/core/rng.h."""
+"""Random streams of one device: see kernels/core/random/rng.h."""
 from libc.stdint cimport int64_t, uint32_t
 
 cimport cython
@@ -10,7 +10,7 @@ from mxcy._cy.native cimport (
 from mxcy._cy.pending cimport settle
 from mxcy._cy.pool cimport mx_rng_for_dropout
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 
 @cython.final

@@ -7,7 +7,7 @@ cdef enum:
 
 
 cdef class Node:
-    cdef public object call  # mxcy.ops.prepare.Call of the operation; None for a variable
+    cdef public object call  # mxcy.ops.core.prepare.Call of the operation; None for a variable
     cdef double values[MAX_NUMBERS]  # the dynamic attributes' values
     cdef int nvalues
     cdef public object context

@@ -3,6 +3,7 @@ cimport cython
 from cpython.ref cimport Py_REFCNT
 
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, make_view
+from mxcy._cy.shapes cimport SPARSE
 
 cdef extern from *:
     """
@@ -64,6 +65,8 @@ def take_over(NDArrayBase target not None, NDArrayBase source not None):
     Returns whether it did: not where somebody else refers to either's memory, or kinds differ.
     """
     cdef Storage old = target.storage, new = source.storage
+    if target.layout is SPARSE or source.layout is SPARSE:
+        return False
     if not (is_alone(target, old) and is_alone(source, new)):
         return False
     if old.pool != new.pool or old.bytes != new.bytes or target.dtype_code != source.dtype_code:
@@ -95,6 +98,10 @@ cdef class Node:
         view.storage, view.data = self.kept_storage, self.kept_data
         view.dtype_code = self.kept_dtype
         return [view]
+
+    @saved_outputs.setter
+    def saved_outputs(self, list arrays):
+        self.kept_outputs = arrays
 
     def release(self):
         """Forget the graph behind the node and everything kept for the gradient."""

@@ -18,7 +18,7 @@ from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, var_of
 from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
 
-from mxcy.base import MXNetError, caller, kernel_error, stored_text
+from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 
 cdef enum:
     SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer

@@ -11,7 +11,7 @@ cdef enum:
 
 
 cdef class Prepared:
-    cdef readonly object call  # mxcy.ops.prepare.Call
+    cdef readonly object call  # mxcy.ops.core.prepare.Call
     cdef mx_kernel kernel  # NULL: the reference runs
     cdef uint32_t flags
     cdef int nin, nout, visible
@@ -35,6 +35,13 @@ cdef class Prepared:
     cdef bint fits(self, tuple inputs)
 
 
+cdef class Recent:
+    cdef dict young, old
+
+    cdef object get(self, key)
+    cdef int put(self, key, entry) except -1
+
+
 cdef class Variant:
     cdef OpHandle handle
     cdef readonly object attrs
@@ -42,7 +49,7 @@ cdef class Variant:
     cdef tuple raw  # the attributes as given in the last call of `handle.last`
     cdef bint mode
     cdef list near
-    cdef dict far
+    cdef Recent far
 
     cdef Prepared find(self, tuple inputs)
 
@@ -56,7 +63,7 @@ cdef class OpHandle:
     cdef list is_dynamic, is_tuple  # per field: a dynamic number, a dynamic tuple
     cdef int nfields, nnumbers, num_args_field
     cdef Variant plain0, plain1  # no attributes given; by mode
-    cdef dict variants0, variants1
+    cdef Recent variants0, variants1
     cdef Variant last  # of the last call
     cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads
     cdef bint need_all_in, need_all_out

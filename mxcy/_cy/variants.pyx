@@ -11,29 +11,46 @@ cimport cython
 
 from mxcy._cy.native cimport mx_kernel_find
 from mxcy._cy.ndarray cimport NDArrayBase
-from mxcy._cy.shapes cimport shape_of
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport SPARSE, shape_of
 from mxcy._cy.tape cimport MAX_NUMBERS, training
 from mxcy._cy.uses cimport heavy_work
 
 from mxcy._cy import native as library
-from mxcy.base import MXNetError, _Null
+from mxcy._base.errors import MXNetError
+from mxcy.base import _Null
 
 cdef enum:
     NEAR = 8  # signatures of a variant that are compared one by one before the dictionary is asked
-    MAX_CACHED = 8192  # entries of any cache here; then it starts afresh
-
-cdef object prepare_call, spec_class
 
 
-def plug(prepare, spec):
-    """Set `mxcy.ops.prepare.prepare` and `mxcy.ops.infer.Spec`."""
-    global prepare_call, spec_class
-    prepare_call, spec_class = prepare, spec
+@cython.final
+cdef class Recent:
+    """A dictionary in two halves. When the younger one is full it becomes the older one; what is
+    asked for there comes back, and the others go when the halves change again.
+    """
+
+    def __cinit__(self):
+        self.young, self.old = {}, {}
+
+    cdef object get(self, key):
+        found = self.young.get(key)
+        if found is None and self.old:
+            found = self.old.pop(key, None)
+            if found is not None:
+                self.put(key, found)
+        return found
+
+    cdef int put(self, key, entry) except -1:
+        if 2 * len(self.young) >= services.most_signatures:
+            self.young, self.old = {}, self.young
+        self.young[key] = entry
+        return 0
 
 
 def spec_of(NDArrayBase array not None):
     """Shape and element type of an array, as errors tell them."""
-    return spec_class(array.shape, array.dtype_code)
+    return services.spec(array.shape, array.dtype_code)
 
 
 @cython.final
@@ -60,13 +77,15 @@ cdef class Prepared:
 
 
 cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
-    """Prepare the call of a new signature."""
+    """Prepare the call of a new signature; None when its result is sparse."""
     cdef Prepared made = Prepared.__new__(Prepared)
     cdef NDArrayBase array
     cdef int i
-    call = prepare_call(
-        handle.op, attrs, [spec_class(a.shape, a.dtype_code) for a in inputs], library, force
+    call = services.prepare(
+        handle.op, attrs, [services.spec(a.shape, a.dtype_code) for a in inputs], library, force
     )
+    if call is None:
+        return None
     made.call = call
     made.nin, made.nout, made.visible = len(inputs), len(call.outs), call.visible
     made.in_layouts = <void **>malloc(8 * max(made.nin, 1))
@@ -114,23 +133,29 @@ cdef class Variant:
     """An operator with one set of static attributes."""
 
     cdef Prepared find(self, tuple inputs):
+        """What is prepared for the inputs; None where something about the call is sparse."""
         cdef Prepared prepared
         for prepared in self.near:
             if prepared.fits(inputs):
                 return prepared
+        for array in inputs:
+            if (<NDArrayBase>array).layout is SPARSE:
+                return None
         if self.far is None:
             prepared = prepare_for(self.handle, self.attrs, inputs, None)
+            if prepared is None:
+                return None
             self.near.append(prepared)
             if len(self.near) == NEAR:
-                self.far = {}
+                self.far = Recent()
             return prepared
         key = tuple([(a.shape, a.dtype_code) for a in inputs])
         found = self.far.get(key)
         if found is None or not (<Prepared>found).fits(inputs):
             found = prepare_for(self.handle, self.attrs, inputs, None)
-            if len(self.far) >= MAX_CACHED:
-                self.far.clear()
-            self.far[key] = found
+            if found is None:
+                return None
+            self.far.put(key, found)
         return <Prepared>found
 
 
@@ -151,7 +176,7 @@ cdef class OpHandle:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
         if len(op.schema.tuples) > MAX_TUPLES:
             raise ValueError(f"operator {op.name} has more than {MAX_TUPLES} dynamic tuples")
-        self.variants0, self.variants1 = {}, {}
+        self.variants0, self.variants1 = Recent(), Recent()
         needs = op.grad_needs
         self.need_all_in = any(kind == "ins" for kind, _ in needs)
         self.need_all_out = any(kind == "outs" for kind, _ in needs)
@@ -232,7 +257,7 @@ cdef class OpHandle:
     cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs):
         """The variant of static attributes, `key`: each one's index, type and value."""
         cdef Variant found
-        variants = self.variants1 if mode else self.variants0
+        cdef Recent variants = self.variants1 if mode else self.variants0
         try:
             cached = variants.get(key)
         except TypeError:  # a list or an array among the values
@@ -246,9 +271,7 @@ cdef class OpHandle:
             if not all([is_plain(v) for v in key[2::3]]):
                 return self.slow_variant(raw, numbers, None, nargs)
             cached = self.make_variant(given, mode)
-            if len(variants) >= MAX_CACHED:
-                variants.clear()
-            variants[key] = cached
+            variants.put(key, cached)
         found = <Variant>cached
         if self.nnumbers == 0 and found.arguments >= 0 and not self.schema.tuples:
             found.raw, found.mode = raw, mode
@@ -266,13 +289,12 @@ cdef class OpHandle:
             given[self.num_args] = nargs
         for i, number in enumerate(self.schema.dynamic_values(self.op.name, given)):
             numbers[i] = number
-        variants = self.variants1 if mode else self.variants0
+        cdef Recent variants = self.variants1 if mode else self.variants0
         attrs = self.schema.intern(self.op.name, given)
         cached = variants.get(attrs.key)
         if cached is None:
-            if len(variants) >= MAX_CACHED:
-                variants.clear()
-            cached = variants[attrs.key] = self.make_variant(given, mode)
+            cached = self.make_variant(given, mode)
+            variants.put(attrs.key, cached)
         return <Variant>cached
 
 

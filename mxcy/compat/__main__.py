@@ -13,6 +13,7 @@ from mxcy.compat.program import Program
 
 
 def parse(arguments):
+    """The options of a command line; says what is wrong with it and exits otherwise."""
     parser = argparse.ArgumentParser(
         "python -m mxcy.compat",
         usage="%(prog)s [-h] [--replace] [--old-numpy] [--mxnet-version VERSION] "
@@ -51,6 +52,7 @@ def parse(arguments):
 
 
 def main():
+    """Run the program that the command line names, with mxcy as mxnet."""
     options = parse(sys.argv[1:])
     compat.install(options.replace, options.mxnet_version)
     if options.old_numpy:

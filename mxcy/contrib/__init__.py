@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from mxcy._base.suggestions import no_attribute
 from mxcy.contrib import memonger
 
 __all__ = ["memonger"]
@@ -22,7 +23,7 @@ _LATER = {
 
 def __getattr__(name):
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     module = import_module(_LATER[name])
     globals()[name] = module
     return module

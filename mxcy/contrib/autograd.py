@@ -10,9 +10,16 @@ from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray, zeros_like
 
 __all__ = [
-    "TrainingStateScope", "backward", "compute_gradient", "grad", "grad_and_loss",
-    "mark_variables", "set_is_training", "test_section", "train_section",
-]  # fmt: skip
+    "TrainingStateScope",
+    "backward",
+    "compute_gradient",
+    "grad",
+    "grad_and_loss",
+    "mark_variables",
+    "set_is_training",
+    "test_section",
+    "train_section",
+]
 
 
 def set_is_training(is_train):
@@ -59,9 +66,6 @@ def train_section():
 def test_section():
     """A scope that predicts, without recording."""
     return TrainingStateScope(False)
-
-
-test_section.__test__ = False  # though its name looks like one
 
 
 def mark_variables(variables, gradients, grad_reqs="write"):

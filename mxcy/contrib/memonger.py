@@ -6,8 +6,10 @@ which every executor obeys; operators with the attribute ``mirror_stage`` are wh
 if there are any.
 """
 
+from mxcy._base.dtypes import CODES, code_of
+from mxcy._execute.planned import target
 from mxcy.base import MXNetError
-from mxcy.dtypes import CODES, code_of
+from mxcy.graph.control import expand
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
@@ -15,8 +17,7 @@ from mxcy.graph.node import topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.plan import own_outputs, prepare_all
 from mxcy.graph.stages import borders
-from mxcy.ops.infer import Spec
-from mxcy.planned import target
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["get_cost", "make_mirror_plan", "search_plan"]
 
@@ -107,7 +108,7 @@ def _training_graph(sym, type_dict, shapes):
         name: Spec(shapes.get(name), types.get(name, CODES["float32"]))
         for name in sym.list_inputs()
     }
-    graph = infer(from_entries(sym._entries, train=True), known)
+    graph = expand(infer(from_entries(sym._entries, train=True), known))
     number = {graph.nodes[n].name: n for n in graph.variables()}
     wanted = [number[name] for name in names if name not in shapes]
     return gradient(own_outputs(graph), wanted)

@@ -1,12 +1,13 @@
 """`mx.contrib.nd`: the names of `mx.nd.contrib` under their oldest path."""
 
+from mxcy._base.suggestions import no_attribute
 from mxcy.ndarray import contrib
 
 
 def __getattr__(name):
     found = getattr(contrib, name, None)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     return found
 
 

@@ -7,9 +7,21 @@ frames of `mxcy.profiler` mark a program's own work on its time line.
 from mxcy.base import MXNetError
 
 __all__ = [
-    "BLUE", "BLUE1", "CYAN", "GREEN", "GREEN1", "MAGENTA", "ORANGE", "RED", "RED1", "VIOLET",
-    "YELLOW", "range", "range_pop", "range_push",
-]  # fmt: skip
+    "BLUE",
+    "BLUE1",
+    "CYAN",
+    "GREEN",
+    "GREEN1",
+    "MAGENTA",
+    "ORANGE",
+    "RED",
+    "RED1",
+    "VIOLET",
+    "YELLOW",
+    "range",
+    "range_pop",
+    "range_push",
+]
 
 RED, GREEN, BLUE = 0xFF0000, 0x00FF00, 0x0000FF
 YELLOW, ORANGE, RED1, MAGENTA = 0xB58900, 0xCB4B16, 0xDC322F, 0xD33682

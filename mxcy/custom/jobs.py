@@ -8,14 +8,16 @@ import os
 import traceback
 
 import mxcy
-from mxcy import _front, autograd
-from mxcy.base import MXNetError, caller
-from mxcy.custom import records
+from mxcy import autograd
+from mxcy._base.errors import caller
+from mxcy._library import front
+from mxcy.base import MXNetError
+from mxcy.custom.described import NAME
 from mxcy.custom.objects import Objects, numbered
 from mxcy.custom.threads import Threads
 from mxcy.graph.node import SymbolNode
-from mxcy.ops.infer import Spec
-from mxcy.ops.record import Op
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import Op
 
 __all__ = ["Backward", "Forward"]
 
@@ -30,7 +32,7 @@ _OPERATOR, _OPERATORS = 0, 3
 
 def _window(array, context, writable):
     """An array of its own over the memory of another."""
-    made = _front.from_memory(array.address, array, array.shape, array.dtype_code, context)
+    made = front.from_memory(array.address, array, array.shape, array.dtype_code, context)
     made.writable = writable
     return made
 
@@ -57,34 +59,41 @@ def _push(described, method, work, reads, writes, train, context):
     """
 
     def job(completion):
-        settling, text, recorder = [], None, _front.recorder
+        settling, text, recorder = [], None, front.recorder
         began = recorder.now() if recorder.bits() & _OPERATORS else 0
-        before = _front.set_recording(False), _front.set_training(train)
+        before = front.set_recording(False), front.set_training(train)
         try:
             with context:
                 work(settling)
         except BaseException as error:
             text = _told(method, error)
         finally:
-            _front.set_recording(before[0])
-            _front.set_training(before[1])
+            front.set_recording(before[0])
+            front.set_training(before[1])
         for array in settling:
             try:
                 array.wait_to_write()
             except Exception as error:
                 text = text or _told(method, error)
         if began:
-            label = f"{'_backward_' * (method == 'backward')}{records.NAME}:{described.op_type}"
+            label = f"{'_backward_' * (method == 'backward')}{NAME}:{described.op_type}"
             recorder.add(recorder.source(_OPERATOR, "operator", label), began, recorder.now())
         completion(text) if text else completion()
 
     def start(completion):
         _threads.submit(lambda: job(completion))
 
-    _front.push(
-        start, list(reads), list(writes), f"{records.NAME} ({described.op_type})", caller(), 0,
-        "async", context.device_typeid, context.device_id,
-    )  # fmt: skip
+    front.push(
+        start,
+        list(reads),
+        list(writes),
+        f"{NAME} ({described.op_type})",
+        caller(),
+        0,
+        "async",
+        context.device_typeid,
+        context.device_id,
+    )
 
 
 def _forward(described, operator, ins, outs, states, train, context, reads=(), number=None):
@@ -127,9 +136,12 @@ def _backward(described, find, row, grads, states, train, context, reads=()):
         settling += [array for array in given if array is not None] + taken + aux
         find().backward(
             req=["write" if wanted else "null" for _, wanted in grads],
-            out_grad=given[:outs], in_data=given[outs : outs + count],
-            out_data=given[outs + count :], in_grad=taken, aux=aux,
-        )  # fmt: skip
+            out_grad=given[:outs],
+            in_data=given[outs : outs + count],
+            out_data=given[outs + count :],
+            in_grad=taken,
+            aux=aux,
+        )
 
     read = [array for array in row if array is not None]
     writes = [array for array, wanted in grads if wanted] + list(states)
@@ -143,7 +155,7 @@ def _make_operator(described, ins, context):
             context, [list(array.shape) for array in ins], [array.dtype_code for array in ins]
         )
     except Exception as error:
-        where = f"Error in operator {records.NAME} ({described.op_type}): "
+        where = f"Error in operator {NAME} ({described.op_type}): "
         raise MXNetError(where + _told("create_operator", error)) from error
 
 
@@ -155,7 +167,7 @@ class Forward:
 
     Parameters
     ----------
-    described : mxcy.custom.records.Described
+    described : mxcy.custom.described.Described
 
     Attributes
     ----------
@@ -188,22 +200,40 @@ class Forward:
         names = (*described.arguments, *described.states)
         if len(arrays) > len(names):
             raise MXNetError(
-                f"Error in operator {records.NAME} ({described.op_type}): expected {len(names)} "
+                f"Error in operator {NAME} ({described.op_type}): expected {len(names)} "
                 f"inputs ({', '.join(names)}), got {len(arrays)}"
             )
         given = dict(zip(names, arrays, strict=False))
         given.update(
-            (name, value) for name, value in named.items() if isinstance(value, _front.NDArrayBase)
+            (name, value) for name, value in named.items() if isinstance(value, front.NDArrayBase)
         )
-        lacking = [name for name in names if not isinstance(given.get(name), _front.NDArrayBase)]
+        lacking = [name for name in names if not isinstance(given.get(name), front.NDArrayBase)]
         if lacking or len(given) > len(names):
-            what = f"argument {lacking[0]} must be an NDArray" if lacking else (
-                f"expected only {', '.join(names)}, got {', '.join(given)}"
-            )  # fmt: skip
-            raise MXNetError(f"Error in operator {records.NAME} ({described.op_type}): {what}")
+            what = (
+                f"argument {lacking[0]} must be an NDArray"
+                if lacking
+                else (f"expected only {', '.join(names)}, got {', '.join(given)}")
+            )
+            raise MXNetError(f"Error in operator {NAME} ({described.op_type}): {what}")
         return self._call([given[name] for name in names], out)
 
     def _call(self, inputs, out):
+        """Users' operators compute on dense arrays."""
+        for array in out if isinstance(out, (list, tuple)) else () if out is None else (out,):
+            if array.stype != "default":
+                raise MXNetError(
+                    f"Error in operator {NAME} ({self.described.op_type}): argument out: expected "
+                    f"a dense array, got storage type {array.stype!r}"
+                )
+        dense = [x if x.stype == "default" else x.tostype("default") for x in inputs]
+        result = self._call_dense(dense, out)
+        first = len(self.described.arguments)
+        for array, state in zip(inputs[first:], dense[first:], strict=True):
+            if state is not array:
+                state.tostype(array.stype).copyto(array)
+        return result
+
+    def _call_dense(self, inputs, out):
         described, count = self.described, len(self.described.arguments)
         context = inputs[0].context.home if inputs else mxcy.current_context()
         train = bool(autograd.is_training())
@@ -216,7 +246,7 @@ class Forward:
         for array in (*states, *(arrays if out is not None else ())):
             array.touch()
         if autograd.is_recording() and any(array.node is not None for array in ins):
-            node = _front.Node()
+            node = front.Node()
             node.custom = _Recorded(self, operator, ins, arrays, states, train, context)
             node.parents = tuple([array.node for array in ins])
             node.positions = tuple([array.node_index for array in ins])
@@ -228,12 +258,12 @@ class Forward:
 
     def _targets(self, specs, out, context):
         """The arrays for the outputs."""
-        where = f"Error in operator {records.NAME} ({self.described.op_type}):"
+        where = f"Error in operator {NAME} ({self.described.op_type}):"
         for name, spec in zip(self.described.outputs, specs, strict=True):
             if not spec.known:
                 raise MXNetError(f"{where} infer_shape and infer_type do not tell of {name}")
         if out is None:
-            return [_front.empty(tuple(spec.shape), spec.dtype, context) for spec in specs]
+            return [front.empty(tuple(spec.shape), spec.dtype, context) for spec in specs]
         arrays = list(out) if isinstance(out, (list, tuple)) else [out]
         if len(arrays) != len(specs):
             raise MXNetError(f"{where} out takes {len(specs)} arrays, got {len(arrays)}")
@@ -248,7 +278,7 @@ class Backward:
 
     Parameters
     ----------
-    described : mxcy.custom.records.Described
+    described : mxcy.custom.described.Described
     needs : tuple of bool
         Which inputs' gradients are wanted.
     specs : list of Spec
@@ -276,7 +306,7 @@ class Backward:
         grads = [
             (next(left), True)
             if need
-            else (_front.empty(tuple(spec.shape), spec.dtype, context), False)
+            else (front.empty(tuple(spec.shape), spec.dtype, context), False)
             for need, spec in zip(self.needs, self.specs, strict=True)
         ]
         _backward(described, find, row, grads, ins[reads:-1], True, context, [arena])
@@ -307,7 +337,7 @@ class _Recorded:
         row = [*heads, *self._ins, *self._outs]
         row = [array if n in described.needed else None for n, array in enumerate(row)]
         grads = [
-            (_front.empty(array.shape, array.dtype_code, context), wanted)
+            (front.empty(array.shape, array.dtype_code, context), wanted)
             for array, wanted in zip(self._ins, self._parents, strict=True)
         ]
         operator = self._operator

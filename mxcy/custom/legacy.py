@@ -4,7 +4,7 @@ import itertools
 import warnings
 
 from mxcy.base import MXNetError
-from mxcy.custom.records import PROPERTIES
+from mxcy.custom.described import PROPERTIES
 
 __all__ = ["NDArrayOp", "NumpyOp", "PythonOp"]
 
@@ -147,9 +147,11 @@ class _OnNumpy(_OnArrays):
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
         grads = _copied(in_grad)
         self._operator.backward(
-            out_grad=_copied(out_grad), in_data=_copied(in_data), out_data=_copied(out_data),
+            out_grad=_copied(out_grad),
+            in_data=_copied(in_data),
+            out_data=_copied(out_data),
             in_grad=grads,
-        )  # fmt: skip
+        )
         _returned(grads, in_grad)
 
 

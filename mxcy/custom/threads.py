@@ -4,7 +4,7 @@ import os
 import threading
 from collections import deque
 
-from mxcy import _front
+from mxcy._library import front
 
 __all__ = ["Threads"]
 
@@ -35,7 +35,7 @@ class Threads:
         with self._lock:
             self._jobs.append(job)
             waiting = len(self._jobs) > self._idle
-            grow = waiting and self._count < _front.engine_stats()["workers"]
+            grow = waiting and self._count < front.engine_stats()["workers"]
             seen = self._started
         self._come.release()
         if grow:

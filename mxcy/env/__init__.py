@@ -16,9 +16,22 @@ from mxcy.env.table import PLANNING, TOPICS, VARIABLES
 from mxcy.env.variable import EnvError, Variable
 
 __all__ = [
-    "EnvError", "Environment", "PLANNING", "TOPICS", "VARIABLES", "Variable", "get", "is_set",
-    "notice", "omp_threads", "problems", "raw", "read_import_time", "report", "set_raw",
-]  # fmt: skip
+    "EnvError",
+    "Environment",
+    "PLANNING",
+    "TOPICS",
+    "VARIABLES",
+    "Variable",
+    "get",
+    "is_set",
+    "notice",
+    "omp_threads",
+    "problems",
+    "raw",
+    "read_import_time",
+    "report",
+    "set_raw",
+]
 
 
 def _reports() -> bool:

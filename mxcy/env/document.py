@@ -70,8 +70,11 @@ def page() -> str:
             if row.aliases:
                 facts.append("older names " + ", ".join(f"`{name}`" for name in row.aliases))
             if row.under:
-                facts.append("without effect when " + " or ".join(
-                    f"`{name}`" for name in row.under) + " is set")  # fmt: skip
+                facts.append(
+                    "without effect when "
+                    + " or ".join(f"`{name}`" for name in row.under)
+                    + " is set"
+                )
             text = "; ".join(facts)
             parts.append(f"*{text[0].upper()}{text[1:]}. {_proof(row, '`')}*\n")
     parts.append(_TAIL)

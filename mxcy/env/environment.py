@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from mxcy._base.suggestions import nearest
 from mxcy.env.table import FOREIGN, ROWS
 from mxcy.env.variable import EnvError, Variable
 
@@ -194,10 +195,8 @@ class Environment:
         return name.startswith(_OURS) and name not in self._known and name not in FOREIGN
 
     def _unknown(self, name: str) -> str:
-        from difflib import get_close_matches  # which takes time to import, and is seldom needed
-
-        near = get_close_matches(name, self._known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = nearest(name, self._known)
+        hint = f"; did you mean {near}?" if near else ""
         return f"mxcy knows no environment variable {name}{hint}"
 
     def _object(self, name: str, message: str) -> None:

@@ -7,9 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    "Kind", "address", "anything", "count", "flag", "integer", "integers", "links", "number",
-    "one_of", "path", "spins", "team", "tuned", "waiting", "words",
-]  # fmt: skip
+    "Kind",
+    "address",
+    "anything",
+    "count",
+    "flag",
+    "integer",
+    "integers",
+    "links",
+    "number",
+    "one_of",
+    "path",
+    "spins",
+    "team",
+    "tuned",
+    "waiting",
+    "words",
+]
 
 
 class Kind:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.env.kinds import Kind
 
 __all__ = ["EnvError", "Variable"]
@@ -14,6 +14,22 @@ class EnvError(MXNetError, ValueError):
 
     def __init__(self, *args: object):
         RuntimeError.__init__(self, *args)  # without what variables add to the text
+
+
+class Condition:
+    """Why variables do nothing on this machine, which a module above the table knows.
+
+    Attributes
+    ----------
+    ask : callable
+        ``ask() -> str``, "" where the variables work. The module that knows sets it.
+    """
+
+    def __init__(self) -> None:
+        self.ask: Callable[[], str] = lambda: ""
+
+    def __call__(self) -> str:
+        return self.ask()
 
 
 class Variable:

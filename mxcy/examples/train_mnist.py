@@ -108,7 +108,7 @@ def show(net, images, digits, count=5):
 
 def parse_arguments(arguments=None):
     """The options of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Train LeNet on handwritten digits")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--steps", type=int, help="stop after this many batches")
     parser.add_argument("--batch-size", type=int, default=50)

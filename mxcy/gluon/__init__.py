@@ -1,5 +1,6 @@
 """Gluon: networks made of blocks, and what is needed to train them."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.gluon import (
     block,
     contrib,
@@ -14,12 +15,7 @@ from mxcy.gluon import (
     utils,
 )
 from mxcy.gluon.block import Block, HybridBlock
-from mxcy.gluon.parameter import (
-    Constant,
-    DeferredInitializationError,
-    Parameter,
-    tensor_types,
-)
+from mxcy.gluon.parameter import Constant, DeferredInitializationError, Parameter, tensor_types
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.trainer import Trainer
@@ -46,3 +42,5 @@ __all__ = [
     "trainer",
     "utils",
 ]
+
+__getattr__ = module_getattr(__name__)

@@ -1,11 +1,16 @@
 """The base classes of blocks, under the module name that MXNet gives them."""
 
+from mxcy.gluon import saved_models
 from mxcy.gluon.hybrid_block import HybridBlock
-from mxcy.gluon.plain_block import Block
+from mxcy.gluon.plain_block import Block, _indent  # noqa: F401  blocks of users' own
+from mxcy.gluon.scope import BlockScope as _BlockScope  # noqa: F401  as libraries import it
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.tracing import flatten, holds_values
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
+
+# Whole models know of all kinds of blocks, so they stand above them.
+Block.save, Block.load = saved_models.save, saved_models.load
 
 
 def _flatten(args, inout_str):

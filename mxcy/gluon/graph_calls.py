@@ -1,17 +1,23 @@
 """Calls of a hybridized block as cached operators."""
 
-from mxcy.cached_op import CachedOp, run_eagerly
-from mxcy.gluon.tracing import TraceError, regroup, trace
+from mxcy._execute.cached_op import CachedOp
+from mxcy._execute.eager import run_eagerly
+from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
+from mxcy.ndarray import NDArray
 from mxcy.symbol.inference import partial_specs
 
 __all__ = ["GraphCalls", "Traced", "infer_parameters"]
 
 #: flags of `HybridBlock.hybridize` that are a cached operator's
 _FLAGS = (
-    "static_alloc", "static_shape", "inline_limit", "forward_bulk_size", "backward_bulk_size",
+    "static_alloc",
+    "static_shape",
+    "inline_limit",
+    "forward_bulk_size",
+    "backward_bulk_size",
     "mirror",
-)  # fmt: skip
+)
 
 
 class GraphCalls:
@@ -28,6 +34,7 @@ class GraphCalls:
         self._block = block
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
         self._traced = []  # (format, Traced or None where tracing failed)
+        self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
 
     def traced(self):
         """Format of the inputs and Traced, for each structure that could be traced."""
@@ -37,29 +44,74 @@ class GraphCalls:
         """Take a Traced for inputs of a format."""
         self._traced.append((form, traced))
 
+    def of_arrays(self, args):
+        """The Traced for inputs that are arrays of one context and came before, else None."""
+        traced = self._by_count.get(len(args))
+        if traced is not None:
+            context = None
+            for array in args:
+                if type(array) is not NDArray:
+                    return None
+                if context is None:
+                    context = array.context
+                elif array.context is not context:
+                    return None
+        return traced
+
+    def only_traced(self):
+        """The Traced when there is one, else None."""
+        found = self.traced()
+        return found[0][1] if len(found) == 1 else None
+
     def only_trace(self):
         """The Trace when there is one, else None."""
-        found = [traced.trace for _, traced in self.traced()]
-        return found[0] if len(found) == 1 else None
+        traced = self.only_traced()
+        return None if traced is None else traced.trace
 
-    def can_run(self, flat, form):
-        """Whether a call with these arrays can run as a graph; traces the block if need be."""
-        return self._find(flat, form) is not None
+    def find(self, flat, form, only_one=False):
+        """The Traced for inputs, None where tracing failed; traces the block if need be.
 
-    def run(self, flat, form, watch=None):
-        """The block's outputs; `watch` sees every operator, see `mxcy.cached_op.run_eagerly`."""
-        return self._find(flat, form).run(flat, watch)
+        Parameters
+        ----------
+        flat : list of NDArray
+        form
+            See `tracing.flatten`.
+        only_one : bool
+            Whether all calls must have the structure of the first.
 
-    def _find(self, flat, form):
+        Raises
+        ------
+        ValueError
+            When this call has another.
+        """
         for known, traced in self._traced:
-            if known is form or known == form:
+            if known is form or same_structure(known, form):
+                if traced is not None and form == [0] * len(flat):
+                    self._by_count[len(flat)] = traced
                 return traced
+        if only_one and self.traced():
+            raise ValueError(
+                f"{self._block.name}: the inputs have another structure than those for which the "
+                f"graph was made: expected {self.traced()[0][0]}, got {form} (0 stands for an "
+                "array, -1 for None)"
+            )
         try:
-            made = Traced(trace(self._block, form, len(flat)), self.flags)
+            traced = Traced(trace(self._block, form, len(flat)), self.flags)
         except TraceError:
-            made = None
-        self._traced.append((form, made))
-        return made
+            traced = None
+        self._traced.append((form, traced))
+        return traced
+
+    def trace(self, flat, form):
+        """The Trace for inputs, see `find`.
+
+        Raises
+        ------
+        TraceError
+            When the block cannot be traced.
+        """
+        traced = self.find(flat, form)
+        return trace(self._block, form, len(flat)) if traced is None else traced.trace
 
 
 class Traced:
@@ -75,6 +127,15 @@ class Traced:
             for name in found.symbol.list_inputs()
         ]
         self._pending = True  # whether parameters may wait for their shapes
+
+    @property
+    def cached_op(self):
+        """CachedOp: what computes the symbol."""
+        return self._cached
+
+    def sources(self):
+        """For each input of the symbol (True, its position in a call) or (False, a Parameter)."""
+        return [(isinstance(source, int), source) for source in self._sources]
 
     def run(self, flat, watch=None):
         """The outputs for input arrays."""
@@ -93,7 +154,7 @@ class Traced:
             found = run_eagerly(symbol._entries, values, watch)
             found = found[0] if len(found) == 1 else found
         form = self.trace.form
-        if form is None:
+        if form == 0:
             return found
         return regroup(found if isinstance(found, list) else [found], form)
 

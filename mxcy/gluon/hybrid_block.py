@@ -2,14 +2,17 @@
 
 from mxcy import autograd, symbol
 from mxcy import ndarray as nd
+from mxcy._library.c_interface import CallbackText
 from mxcy.context import current_context
-from mxcy.gluon.graph_calls import GraphCalls, infer_parameters
+from mxcy.gluon.cached_graph import CachedGraph, check_arrays
+from mxcy.gluon.graph_calls import infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.plain_block import Block
-from mxcy.gluon.tracing import flatten, holds_values, trace
+from mxcy.gluon.tracing import flatten, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
+from mxcy.ops.core.in_symbols import monitored_inputs, monitored_outputs
 from mxcy.symbol import Symbol
 
 __all__ = ["HybridBlock", "calls_hybrid_forward"]
@@ -21,7 +24,7 @@ def calls_hybrid_forward(function):
     return function
 
 
-class HybridBlock(Block):
+class HybridBlock(CachedGraph, Block):
     """A block whose computation can also run as a graph; all its children are hybrid.
 
     Subclasses compute in ``hybrid_forward(F, x, *args, **params)``, with operators taken from `F`
@@ -43,7 +46,6 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = self._settles_first = False
         self._flags = {}
-        self._calls = None  # a GraphCalls while the block runs as a graph
         self._op_hook = None  # a function for `run_eagerly` that shows each operator's arrays
 
     def register_child(self, block, name=None):
@@ -53,16 +55,16 @@ class HybridBlock(Block):
                 f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
             )
         super().register_child(block, name)
-        self._calls = None
+        self._clear_cached_op()
 
     def _register_parameter(self, parameter, name):
         super()._register_parameter(parameter, name)
-        self._calls = None
+        self._clear_cached_op()
 
     def cast(self, dtype):
         """Change the element type of the block and all its children, see `Block.cast`."""
         super().cast(dtype)
-        self._calls = None
+        self._clear_cached_op()
 
     def hybridize(
         self,
@@ -101,7 +103,7 @@ class HybridBlock(Block):
         """
         self._active = self._settles_first = active
         if clear or not active:
-            self._calls = None
+            self._clear_cached_op()
         self._flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
@@ -124,15 +126,14 @@ class HybridBlock(Block):
 
     def register_op_hook(self, callback, monitor_all=False):
         def show(node, inputs, outputs):
-            operator = node.op.name
+            operator = CallbackText(node.op.name)
             if monitor_all:
-                names = [f"input{number}" for number in range(len(inputs))]
-                if not node.op.variadic:
-                    names = node.op.arguments(node.parsed)
+                names = monitored_inputs(node.op, node.parsed, len(inputs))
                 for name, array in zip(names, inputs, strict=True):
-                    callback(f"{node.name}_{name}", operator, array)
-            for name, array in zip(node.outputs(), outputs, strict=False):
-                callback(f"{node.name}_{name}", operator, array)
+                    callback(CallbackText(f"{node.name}_{name}"), operator, array)
+            names = monitored_outputs(node.op, node.parsed)
+            for name, array in zip(names, outputs, strict=False):
+                callback(CallbackText(f"{node.name}_{name}"), operator, array)
 
         self._op_hook = show
         super().register_op_hook(callback, monitor_all)
@@ -288,20 +289,16 @@ class HybridBlock(Block):
         nd.save(parameter_file, arrays)
         return symbol_file, parameter_file
 
-    def _only_trace(self):
-        """The Trace of the block when it has been traced in one way, else None."""
-        return None if self._calls is None else self._calls.only_trace()
-
     def _evaluate(self, args):
         if self._active:
+            traced = None if self._calls is None else self._calls.of_arrays(args)
+            if traced is not None:
+                return traced.run(args, self._op_hook)
             flat, form = flatten(args)
-            # A graph for each number that is ever given would be no help.
-            arrays = flat and all(isinstance(array, NDArray) for array in flat)
-            if arrays and not holds_values(form):
-                if self._calls is None:
-                    self._calls = GraphCalls(self, self._flags)
-                if self._calls.can_run(flat, form):
-                    return self._calls.run(flat, form, self._op_hook)
+            if any(isinstance(array, NDArray) for array in flat):  # not while a parent is traced
+                traced = self._graph_for(flat, form)
+                if traced is not None:
+                    return traced.run(flat, self._op_hook)
         return self._evaluate_plainly(args)
 
     def _evaluate_plainly(self, args):
@@ -322,7 +319,10 @@ class HybridBlock(Block):
         *args : NDArray or any
             Further inputs.
         """
-        first = x if isinstance(x, NDArray) else _first_array((x, *args))
+        if isinstance(x, NDArray) and (not args or all(isinstance(a, NDArray) for a in args)):
+            first = x
+        else:
+            first = self._first_array((x, *args))
         if isinstance(first, Symbol):
             params = {name: parameter.var() for name, parameter in self._reg_params.items()}
             with self.name_scope():  # operators are named after the block
@@ -338,6 +338,18 @@ class HybridBlock(Block):
             with context:
                 return self._compute(context, x, args)
         return self._compute(context, x, args)
+
+    def _first_array(self, args):
+        """The first array or symbol among the inputs, None if there is none.
+
+        Raises
+        ------
+        ValueError
+            When there are both.
+        """
+        flat, _ = flatten(args)
+        check_arrays(self, flat)
+        return flat[0] if flat else None
 
     def _compute(self, context, x, args):
         params = {}
@@ -386,14 +398,3 @@ class HybridBlock(Block):
 
 def _mark_settled(block):
     block._settles_first = False
-
-
-def _first_array(values):
-    for value in values:
-        if isinstance(value, (NDArray, Symbol)):
-            return value
-        if isinstance(value, (list, tuple)):
-            found = _first_array(value)
-            if found is not None:
-                return found
-    return None

@@ -7,11 +7,11 @@ other arguments, initializes it, and goes on with its array.
 
 from types import ModuleType
 
-from mxcy._front import NDArrayBase
+from mxcy._library.front import NDArrayBase
 from mxcy.base import MXNetError, _Null
 from mxcy.gluon.utils import shape_is_known
-from mxcy.ops import record as records
-from mxcy.ops.infer import Spec
+from mxcy.ops.core import record as records
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["LazyNamespace", "LazyParameter"]
 

@@ -4,13 +4,15 @@ import warnings
 
 import numpy as np
 
-from mxcy import autograd, dtypes, initializer, older_paths, symbol
+from mxcy import autograd, initializer, symbol
 from mxcy import ndarray as nd
+from mxcy._base import dtypes, older_paths
 from mxcy.context import cpu
 from mxcy.gluon.parameter_arrays import (
     DeferredInitializationError,
     ParameterArrays,
     context_list,
+    with_stype,
 )
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
@@ -23,6 +25,7 @@ __getattr__ = older_paths.offer(__name__, "mxcy.gluon", ("ParameterDict",))
 tensor_types = (NDArray,)
 
 _GRAD_REQS = ("write", "add", "null")
+_STYPES = ("default", "row_sparse", "csr")
 
 
 class Parameter(ParameterArrays):
@@ -76,6 +79,11 @@ class Parameter(ParameterArrays):
         self._shape = self._shape if self._shape is None else tuple(self._shape)
         self._dtype = dtype
         self._grad_req = None
+        for what, kind in (("stype", stype), ("grad_stype", grad_stype)):
+            assert kind in _STYPES, (
+                f"{what} for Parameter '{name}' must be one of 'default', 'row_sparse', or 'csr', "
+                f"but got '{kind}'"
+            )
         self._stype = stype
         self._grad_stype = grad_stype
         self._name = name
@@ -143,6 +151,22 @@ class Parameter(ParameterArrays):
             )
             assert agree, f"Expected shape {shape} is incompatible with given shape {self._shape}."
         self._shape = shape
+
+    def _set_trainer(self, trainer):
+        """Say which trainer changes the parameter, None for no one.
+
+        Raises
+        ------
+        RuntimeError
+            When a sparse parameter has another trainer already: its rows lie in that one's store.
+        """
+        other = self._trainer is not None and trainer is not None and self._trainer is not trainer
+        if other and self._stype != "default":
+            raise RuntimeError(
+                f"Parameter '{self.name}' has a trainer already; those whose storage is "
+                f"{self._stype} can have only one"
+            )
+        self._trainer = trainer
 
     # -- initialization ---------------------------------------------------------------------------
 
@@ -228,7 +252,8 @@ class Parameter(ParameterArrays):
     def _spread(self, data, contexts):
         """Put copies of `data` on the contexts, with gradients."""
         with scope(self.name):
-            self._place({ctx: data.copyto(ctx) for ctx in contexts})
+            stored = with_stype(data, self._stype)
+            self._place({ctx: stored.copyto(ctx) for ctx in contexts})
             self._attach_gradients()
 
     def _place(self, arrays):
@@ -250,7 +275,7 @@ class Parameter(ParameterArrays):
             self._grad = None
             return
         self._grad = {
-            ctx: nd.zeros(array.shape, ctx=ctx, dtype=array.dtype)
+            ctx: nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
             for ctx, array in self._data.items()
         }
         autograd.mark_variables(list(self._data.values()), list(self._grad.values()), self.grad_req)
@@ -304,6 +329,7 @@ class Parameter(ParameterArrays):
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=self.init,
+                stype=None if self._stype == "default" else self._stype,
             )
         return self._var
 

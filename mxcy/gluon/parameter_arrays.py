@@ -1,10 +1,11 @@
 """The arrays of a parameter, one on each context."""
 
 from mxcy import autograd
+from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, current_context
 
-__all__ = ["DeferredInitializationError", "ParameterArrays", "context_list"]
+__all__ = ["DeferredInitializationError", "ParameterArrays", "context_list", "with_stype"]
 
 
 class DeferredInitializationError(MXNetError):
@@ -74,11 +75,25 @@ class ParameterArrays:
         DeferredInitializationError
             When its shape is not known yet.
         """
+        self._refuse_sparse("data", ctx or device)
         return self._check_and_get(self._data, ctx or device)
 
     def list_data(self):
         """Return the arrays on all contexts, in the order of `list_ctx`; see `data`."""
+        self._refuse_sparse("list_data")
+        return self._list_arrays()
+
+    def _list_arrays(self):
+        """The arrays on all contexts, whatever their storage type."""
         return list(self._arrays(self._data).values())
+
+    def _refuse_sparse(self, method, ctx=None):
+        if self._stype != "default":
+            place = "" if ctx is None else f" on context {ctx}"
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter '{self.name}' via {method}(){place} because "
+                f"its storage type is {self._stype}. Please use row_sparse_data() instead."
+            )
 
     def _checked_gradients(self):
         if self._data is not None and self._grad is None:
@@ -126,26 +141,46 @@ class ParameterArrays:
     list_device = list_ctx
 
     def row_sparse_data(self, row_id):
-        """Return the rows of a row-sparse parameter; arrays here are dense, so this refuses.
+        """Return the array on the context of `row_id`, with these rows out of the trainer's store.
 
         Parameters
         ----------
         row_id : NDArray
-            The rows.
+            The rows, in any order.
+
+        Returns
+        -------
+        RowSparseNDArray
+            Of these rows, each once.
 
         Raises
         ------
         RuntimeError
-            Always: `data` has the whole array.
+            When the parameter is not row_sparse, or has no trainer.
         """
-        raise RuntimeError(
-            f"Parameter '{self.name}' has no rows to pick, its storage is default (asked for by "
-            f"row_sparse_data of rows {row_id.asnumpy().tolist()}). Please use data() instead."
-        )
+        self._check_rows("row_sparse_data")
+        array = self._check_and_get(self._data, row_id.context)
+        self._trainer._row_sparse_pull(self, array, row_id)
+        return array
 
     def list_row_sparse_data(self, row_id):
-        """Return the rows on all contexts; see `row_sparse_data`."""
-        return [self.row_sparse_data(row_id)]
+        """Return the arrays on all contexts, each with the rows `row_id`; see `row_sparse_data`."""
+        self._check_rows("list_row_sparse_data")
+        arrays = self._list_arrays()
+        self._trainer._row_sparse_pull(self, arrays, row_id)
+        return arrays
+
+    def _check_rows(self, method):
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter '{self.name}' via {method}() because its "
+                f"storage type is {self._stype}. Please use data() instead."
+            )
+        if self._trainer is None:
+            raise RuntimeError(
+                f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is "
+                "created with it."
+            )
 
     def set_data(self, data):
         """Set the value on all contexts.
@@ -162,14 +197,20 @@ class ParameterArrays:
             )
             self._deferred_init.data = data
             return
+        if self._trainer is not None:
+            self._trainer._forget_stored(self)
         with autograd.pause():
+            stored = with_stype(data, self._stype)
             for array in self._data.values():
-                array[:] = data
+                array[:] = stored
 
     def zero_grad(self):
         """Fill the gradients on all contexts with 0; without effect when there are none."""
         for gradient in (self._grad or {}).values():
-            gradient[:] = 0
+            if gradient.stype == "default":
+                gradient[:] = 0
+            else:
+                nd.zeros_like(gradient, out=gradient)
 
     def reset_ctx(self, ctx):
         """Move the parameter to other contexts.
@@ -223,11 +264,31 @@ class ParameterArrays:
 
     def _reduce(self):
         """The value on the CPU, averaged over all contexts."""
+        if self._stype != "default":
+            return self._all_rows()
         arrays = self.list_data()
         total = arrays[0].copyto(cpu())
         for array in arrays[1:]:
             total += array.as_in_context(cpu())
         return total / len(arrays) if len(arrays) > 1 else total
+
+    def _all_rows(self):
+        """A sparse value on the CPU, with all rows out of the trainer's store if there is one."""
+        data = self._list_arrays()[0].copyto(cpu())
+        if self._trainer is not None:
+            ids = nd.arange(0, self.shape[0], dtype="int64", ctx=cpu())
+            self._trainer._row_sparse_pull(self, data, ids, full_idx=True)
+        return data
+
+
+def with_stype(data, stype):
+    """An array with a storage type; a row_sparse one stores all rows, those of zeros as well."""
+    if data.stype == stype:
+        return data
+    dense = data.tostype("default")
+    if stype == "row_sparse":
+        return nd.sparse.RowSparseNDArray._with_all_rows(dense)
+    return dense.tostype(stype)
 
 
 def context_list(ctx):

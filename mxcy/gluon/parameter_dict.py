@@ -4,8 +4,9 @@ from collections import OrderedDict
 
 import numpy as np
 
-from mxcy import dtypes, initializer
+from mxcy import initializer
 from mxcy import ndarray as nd
+from mxcy._base import dtypes
 from mxcy.gluon.parameter import Constant, Parameter
 
 __all__ = ["ParameterDict"]

@@ -86,13 +86,7 @@ class ParameterFiles:
         """
         loaded = nd.load(filename)
         self._load(
-            loaded,
-            filename,
-            ctx or device,
-            allow_missing,
-            ignore_extra,
-            cast_dtype,
-            dtype_source,
+            loaded, filename, ctx or device, allow_missing, ignore_extra, cast_dtype, dtype_source
         )
 
     def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
@@ -125,13 +119,7 @@ class ParameterFiles:
             See `load_parameters`.
         """
         self._load(
-            param_dict,
-            None,
-            ctx or device,
-            allow_missing,
-            ignore_extra,
-            cast_dtype,
-            dtype_source,
+            param_dict, None, ctx or device, allow_missing, ignore_extra, cast_dtype, dtype_source
         )
 
     def _load(self, loaded, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source):

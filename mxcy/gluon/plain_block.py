@@ -5,7 +5,7 @@ import warnings
 from collections import OrderedDict
 
 from mxcy import initializer
-from mxcy._front import recorder
+from mxcy._library.front import recorder
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.parameter_files import ParameterFiles
@@ -317,37 +317,6 @@ class Block(ParameterFiles):
         """
         for child in self._children.values():
             child.hybridize(active, **kwargs)
-
-    def save(self, prefix):
-        """Write the model's structure, its graphs (of hybridized blocks) and its parameters.
-
-        Parameters
-        ----------
-        prefix : str
-            The files are ``PREFIX-model.json`` and ``PREFIX-model.params``.
-        """
-        from mxcy.gluon.saved_models import save_model
-
-        save_model(self, prefix)
-
-    def load(self, prefix):
-        """Read what `save` wrote; this block must be made in the same way as that one.
-
-        Blocks that were hybridized then are again, with the graphs they had.
-
-        Parameters
-        ----------
-        prefix : str
-            See `save`.
-
-        Raises
-        ------
-        MXNetError
-            When there is no such file, or it is of another model.
-        """
-        from mxcy.gluon.saved_models import load_model
-
-        load_model(self, prefix)
 
     # -- the computation --------------------------------------------------------------------------
 

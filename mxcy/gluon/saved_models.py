@@ -3,33 +3,60 @@
 import json
 
 from mxcy import symbol
+from mxcy._base.files import replacing, text_lines
 from mxcy.base import MXNetError
 from mxcy.gluon.graph_calls import GraphCalls, Traced
 from mxcy.gluon.hybrid_block import HybridBlock
-from mxcy.gluon.tracing import Trace
+from mxcy.gluon.tracing import Trace, holds_values
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["load", "save"]
 
-
-def save_model(block, prefix):
-    """Write ``PREFIX-model.json`` and ``PREFIX-model.params``; see `Block.save`."""
-    names = {id(p): name for name, p in block._collect_params_with_prefix().items()}
-    with open(f"{prefix}-model.json", "w", encoding="utf-8") as file:
-        json.dump(_described(block, names), file, indent=2)
-    block.save_parameters(f"{prefix}-model.params")
+#: what a file of JSON with other content raises on its way into objects
+_DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 
 
-def load_model(block, prefix):
-    """Read what `save_model` wrote into a block of the same structure; see `Block.load`."""
+def save(self, prefix):
+    """Write the model's structure, its graphs (of hybridized blocks) and its parameters.
+
+    Parameters
+    ----------
+    prefix : str
+        The files are ``PREFIX-model.json`` and ``PREFIX-model.params``.
+    """
+    names = {id(p): name for name, p in self._collect_params_with_prefix().items()}
+    with replacing(f"{prefix}-model.json") as file:
+        file.write(json.dumps(_described(self, names), indent=2).encode())
+    self.save_parameters(f"{prefix}-model.params")
+
+
+def load(self, prefix):
+    """Read what `save` wrote; this block must be made in the same way as that one.
+
+    Blocks that were hybridized then are again, with the graphs they had.
+
+    Parameters
+    ----------
+    prefix : str
+        See `save`.
+
+    Raises
+    ------
+    MXNetError
+        When there is no such file, or it is damaged or of another model.
+    """
     path = f"{prefix}-model.json"
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError) as error:
+        content = json.loads("".join(text_lines(path)))
+        _compare(self, content, path, type(self).__name__)
+        restored = list(_restored(self, content, self._collect_params_with_prefix()))
+    except OSError as error:
         raise MXNetError(f"{path} is no saved model: {error}") from error
-    _compare(block, content, path, type(block).__name__)
-    block.load_parameters(f"{prefix}-model.params")
-    _restore(block, content, block._collect_params_with_prefix())
+    except _DAMAGE as error:
+        raise MXNetError(f"{path} is no saved model: {error!r}") from error
+    self.load_parameters(f"{prefix}-model.params")
+    for block, flags, calls in restored:
+        block._active = block._settles_first = True
+        block._flags, block._calls = flags, calls
 
 
 def _described(block, names):
@@ -40,7 +67,7 @@ def _described(block, names):
         content["graphs"] = [
             _graph(form, traced.trace, names)
             for form, traced in ([] if block._calls is None else block._calls.traced())
-            if _is_lists(form) and _is_lists(traced.trace.form)
+            if not holds_values(form) and not holds_values(traced.trace.form)
         ]
     content["children"] = {
         name: _described(child, names) for name, child in block._children.items()
@@ -74,33 +101,38 @@ def _compare(block, content, path, where):
         _compare(child, content["children"][name], path, f"{where}.{name}")
 
 
-def _restore(block, content, parameters):
-    """Make hybridized what was, with its graphs."""
+def _restored(block, content, parameters):
+    """The blocks that were hybridized, with their flags and graphs."""
     for name, child in block._children.items():
-        _restore(child, content["children"][name], parameters)
+        yield from _restored(child, content["children"][name], parameters)
     if "graphs" not in content:
         return
-    block._active = block._settles_first = True
-    block._flags = content["flags"]
-    block._calls = GraphCalls(block, block._flags)
+    calls = GraphCalls(block, content["flags"])
     for graph in content["graphs"]:
         trace = Trace(
             symbol.load_json(json.dumps(graph["symbol"])),
             _as_form(graph["out_format"]),
             graph["inputs"],
             {name: parameters[path] for name, path in graph["params"].items()},
+            _as_form(graph["in_format"]),
         )
-        block._calls.add(_as_form(graph["in_format"]), Traced(trace, block._calls.flags))
+        if _arrays(trace.form) != len(trace.symbol):
+            raise ValueError(f"{len(trace.symbol)} outputs in the format {trace.form}")
+        calls.add(trace.in_form, Traced(trace, calls.flags))
+    yield block, content["flags"], calls
+
+
+def _arrays(form):
+    """How many arrays a format has."""
+    return sum(map(_arrays, form)) if isinstance(form, list) else max(form or 1, 0)
 
 
 def _is_plain(value):
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _is_lists(form):
-    """Whether a format (see `tracing.flatten`) has arrays and lists only."""
-    return form is None or (form[:1] != ("=",) and all(_is_lists(item) for item in form))
-
-
 def _as_form(form):
-    return None if form is None else tuple(_as_form(item) for item in form)
+    """A stored format; files of earlier versions have null for an array."""
+    if isinstance(form, list):
+        return [_as_form(item) for item in form]
+    return 0 if form is None else form

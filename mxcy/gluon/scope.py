@@ -1,13 +1,10 @@
 """Name scopes: which prefix and which parameter dictionary a new block gets."""
 
-import threading
-
 from mxcy import name as naming
+from mxcy._base.per_thread import PerThread
 from mxcy.gluon.parameter_dict import ParameterDict
 
 __all__ = ["BlockScope"]
-
-_STATE = threading.local()
 
 
 class BlockScope:
@@ -21,8 +18,7 @@ class BlockScope:
 
     def __init__(self, block):
         self._block = block
-        self._counters = {}
-        self._outer = []
+        self._counter = {}
 
     @staticmethod
     def create(prefix, params, hint):
@@ -41,7 +37,7 @@ class BlockScope:
         -------
         tuple of str and ParameterDict
         """
-        scope = getattr(_STATE, "scope", None)
+        scope = BlockScope._current.value
         if scope is None:
             outer_prefix, shared = "", None
             if prefix is None:
@@ -50,8 +46,8 @@ class BlockScope:
             outer = scope._block.params
             outer_prefix, shared = outer.prefix, outer._shared
             if prefix is None:
-                number = scope._counters.get(hint, 0)
-                scope._counters[hint] = number + 1
+                number = scope._counter.get(hint, 0)
+                scope._counter[hint] = number + 1
                 prefix = f"{hint}{number}_"
         if params is None:
             params = ParameterDict(outer_prefix + prefix, shared)
@@ -62,15 +58,15 @@ class BlockScope:
     def __enter__(self):
         if self._block._empty_prefix:
             return self
-        names = naming.Prefix(self._block.prefix)
-        self._outer.append((getattr(_STATE, "scope", None), names))
-        _STATE.scope = self
-        names.__enter__()
+        BlockScope._current.enter(self)
+        naming.Prefix(self._block.prefix).__enter__()
         return self
 
     def __exit__(self, ptype, value, trace):
         if self._block._empty_prefix:
             return
-        outer, names = self._outer.pop()
-        names.__exit__(ptype, value, trace)
-        _STATE.scope = outer
+        naming.NameManager._current.leave()
+        BlockScope._current.leave()
+
+
+BlockScope._current = PerThread(lambda: None)

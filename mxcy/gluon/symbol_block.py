@@ -1,11 +1,14 @@
 """Blocks made from symbols, such as those of exported models."""
 
-from mxcy import dtypes
+import os.path
+
 from mxcy import symbol as sym
+from mxcy._base import dtypes
+from mxcy.gluon.cached_graph import check_arrays
 from mxcy.gluon.graph_calls import Traced, infer_parameters
 from mxcy.gluon.hybrid_block import HybridBlock
 from mxcy.gluon.parameter_dict import ParameterDict
-from mxcy.gluon.tracing import Trace, flatten, regroup
+from mxcy.gluon.tracing import Trace, flatten, regroup, same_structure
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 from mxcy.symbol.inference import partial_specs
@@ -27,19 +30,20 @@ class SymbolBlock(HybridBlock):
     """
 
     def __init__(self, outputs, inputs, params=None):
-        super().__init__(prefix="")
+        super().__init__()
+        self._prefix = ""  # the symbol's names are the parameters' names
         self._params = ParameterDict("", params)
-        if isinstance(outputs, Symbol) and len(outputs) == 1:
-            flat, self._form = [outputs], None
-        else:
-            flat, self._form = flatten(list(outputs))
-        inputs = [inputs] if isinstance(inputs, Symbol) else list(inputs)
+        if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
+            outputs = outputs[0]
+        flat, form = flatten(outputs)
+        variables, in_form = flatten([inputs] if isinstance(inputs, Symbol) else inputs)
         self._symbol = flat[0] if len(flat) == 1 else sym.Group(flat)
-        self._names = [variable.name for variable in inputs]
-        for variable in inputs:
+        self._names = [variable.name for variable in variables]
+        for variable in variables:
             assert (
                 len(variable.list_inputs()) == 1 and variable.list_inputs()[0] == variable.name
             ), f"Input symbols must be variable, but {variable.name} is an output of operators"
+        _refuse_sparse(self._symbol)
         specs = partial_specs(self._symbol, {})
         states = self._symbol.list_auxiliary_states()
         own = {}
@@ -56,8 +60,9 @@ class SymbolBlock(HybridBlock):
                 dtype="float32" if spec.dtype is None else dtypes.name_of(spec.dtype),
                 allow_deferred_init=True,
             )
-        self._reg_params = own
-        self._trace = Trace(self._symbol, self._form, self._names, own)
+        shared = len(os.path.commonprefix(list(own)))  # no part of structural names
+        self._reg_params = {name[shared:]: parameter for name, parameter in own.items()}
+        self._trace = Trace(self._symbol, form, self._names, own, in_form)
         self._traced = None
 
     def __repr__(self):
@@ -105,6 +110,34 @@ class SymbolBlock(HybridBlock):
     def _only_trace(self):
         return self._trace
 
+    def _only_traced(self):
+        return self._traced
+
+    def _get_graph(self, *args):
+        return self._cached_graph
+
+    def _clear_cached_op(self):
+        super()._clear_cached_op()
+        self._traced = None
+
+    @property
+    def _in_format(self):
+        """list: how the inputs are nested; programs that store blocks set it."""
+        return self._trace.in_form
+
+    @_in_format.setter
+    def _in_format(self, form):
+        self._trace.in_form = form
+
+    @property
+    def _out_format(self):
+        """int or list: how the outputs are nested; programs that store blocks set it."""
+        return self._trace.form
+
+    @_out_format.setter
+    def _out_format(self, form):
+        self._trace.form = form
+
     def _evaluate(self, args):
         return self.forward(*args)
 
@@ -115,26 +148,42 @@ class SymbolBlock(HybridBlock):
         ----------
         x, *args : NDArray or Symbol
             The inputs.
+
+        Raises
+        ------
+        ValueError
+            When they are not nested as the inputs of the symbol are.
         """
-        flat, _ = flatten((x, *args))
-        if len(flat) != len(self._names):
+        flat, form = flatten((x, *args))
+        if not same_structure(form, self._trace.in_form):
             raise ValueError(
-                f"SymbolBlock: expected {len(self._names)} inputs ({', '.join(self._names)}), "
-                f"got {len(flat)}"
+                f"SymbolBlock: expected {len(self._names)} inputs ({', '.join(self._names)}) with "
+                f"the structure {self._trace.in_form}, got {len(flat)} with the structure {form}"
             )
+        check_arrays(self, flat)
         if isinstance(flat[0], NDArray):
             if self._traced is None:
                 static = self._flags.get("static_alloc", False)
                 self._traced = Traced(self._trace, {"inline_limit": 0, "static_alloc": static})
             return self._traced.run(flat, self._op_hook)
-        found = self._symbol(**dict(zip(self._names, flat, strict=True)))
-        return found if self._form is None else regroup(list(found), self._form)
+        composed = self._symbol(**dict(zip(self._names, flat, strict=True)))
+        return composed if self._out_format == 0 else regroup(list(composed), self._out_format)
 
     def hybridize(self, active=True, **kwargs):
         """Set the options of the graph; it runs as one in any case."""
         super().hybridize(active, **kwargs)
         self._traced = None
 
-    def cast(self, dtype):
-        super().cast(dtype)
-        self._traced = None
+
+def _refuse_sparse(symbol):
+    """Parameters of blocks made from symbols are dense.
+
+    Raises
+    ------
+    AssertionError
+    """
+    row_sparse = str(dtypes.STORAGE_TYPES["row_sparse"])
+    for name, attributes in symbol.attr_dict().items():
+        assert attributes.get("__storage_type__") != row_sparse, (
+            f"SymbolBlock: parameters must be dense, but the storage of {name} is row_sparse"
+        )

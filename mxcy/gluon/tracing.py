@@ -6,7 +6,7 @@ from mxcy.graph.node import topological
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
-__all__ = ["Trace", "TraceError", "flatten", "holds_values", "regroup", "trace"]
+__all__ = ["Trace", "TraceError", "flatten", "holds_values", "regroup", "same_structure", "trace"]
 
 
 class TraceError(Exception):
@@ -16,37 +16,49 @@ class TraceError(Exception):
 def flatten(value):
     """The arrays (or symbols) in nested lists, and the format to put them back by `regroup`.
 
-    Formats compare equal when calls have the same structure: None for an array, a tuple for a list,
-    and ``('=', value)`` for what is neither.
+    A format is MXNet's: 0 for an array, -1 for None, n for a symbol with n outputs, a list for a
+    list. Values of other types, which MXNet has no format for, are a tuple of one element.
     """
-    if isinstance(value, (NDArray, Symbol)):
-        return [value], None
+    if isinstance(value, NDArray):
+        return [value], 0
+    if isinstance(value, Symbol):
+        return [value], 0 if len(value) == 1 else len(value)
     if isinstance(value, (list, tuple)):
         flat, formats = [], []
         for item in value:
-            found, form = flatten(item)
-            flat += found
+            arrays, form = flatten(item)
+            flat += arrays
             formats.append(form)
-        return flat, tuple(formats)
-    return [], ("=", value)
+        return flat, formats
+    return [], -1 if value is None else (value,)
 
 
 def holds_values(form):
     """Whether a format has something that is neither an array nor None: a number, for instance."""
-    if form is None:
-        return False
-    if form and form[0] == "=":
-        return form[1] is not None
-    return any(holds_values(item) for item in form)
+    if isinstance(form, list):
+        return any(holds_values(item) for item in form)
+    return isinstance(form, tuple)
+
+
+def same_structure(form, other):
+    """Whether calls with these formats can share a graph: None may be left out at the end."""
+    if form == other:
+        return True
+    shared = min(len(form), len(other))
+    return form[:shared] == other[:shared] and all(
+        item == -1 for item in (*form[shared:], *other[shared:])
+    )
 
 
 def regroup(flat, form):
     """The nested lists of a format; takes what it needs from the list `flat`."""
-    if form is None:
-        return flat.pop(0)
-    if form and form[0] == "=":
-        return form[1]
-    return [regroup(flat, item) for item in form]
+    if isinstance(form, list):
+        return [regroup(flat, item) for item in form]
+    if isinstance(form, tuple):
+        return form[0]
+    if form == -1:
+        return None
+    return flat.pop(0) if form == 0 else [flat.pop(0) for _ in range(form)]
 
 
 class Trace:
@@ -60,12 +72,17 @@ class Trace:
         The variables that stand for the inputs, in order.
     parameters : dict of str to Parameter
         Those that the symbol uses.
-    form
-        The format of the outputs.
+    form, in_form
+        The formats of the outputs and of the inputs, see `flatten`.
     """
 
-    def __init__(self, outputs, form, inputs, parameters):
+    def __init__(self, outputs, form, inputs, parameters, in_form):
         self.symbol, self.form, self.inputs, self.parameters = outputs, form, inputs, parameters
+        self.in_form = in_form
+
+    def input_symbols(self):
+        """The variables that stand for the inputs."""
+        return [symbol.var(name) for name in self.inputs]
 
 
 def trace(block, form, count):
@@ -100,5 +117,7 @@ def trace(block, form, count):
     whole = outputs[0] if len(outputs) == 1 else symbol.Group(outputs)
     known = {parameter.var().name: parameter for parameter in block.collect_params().values()}
     used = {node.name for node in topological(whole._entries) if node.op is None}
+    unknown = used - known.keys() - set(names)
+    assert not unknown, f"{block.name}: unknown inputs of the graph: {', '.join(sorted(unknown))}"
     parameters = {name: known[name] for name in used if name in known}
-    return Trace(whole, out_form, names, parameters)
+    return Trace(whole, out_form, names, parameters, form)

@@ -1,11 +1,13 @@
 """Trainers: let an optimizer change a set of parameters by their gradients."""
 
+from mxcy import autograd
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.kvstore import KVStoreBase
-from mxcy.kvstore.choice import choose_store
+from mxcy.kvstore.choice import choose_store, create
 from mxcy.kvstore.local import KINDS, why_not
+from mxcy.optimizer import state_files
 
 __all__ = ["Trainer"]
 
@@ -47,21 +49,42 @@ class Trainer:
         update_on_kvstore=None,
     ):
         self._params = _as_list(params)
-        self._compression_params = compression_params
+        self._param2idx = {
+            parameter._full_name or parameter.name: i for i, parameter in enumerate(self._params)
+        }
+        for parameter in self._params:
+            parameter._set_trainer(self)
         _check_kind(kvstore)
-        self._asked_kvstore = kvstore
-        self._asked_update_on_kvstore = update_on_kvstore
+        self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
+        self._compression_params = compression_params
+        self._contexts = self._check_contexts()
         optimizer_params = optimizer_params or {}
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
-        self._updaters = None
-        self._kvstore = self._update_on_kvstore = self._contexts = None
-        # Programs that save states or share weights themselves know these two names, and override
-        # or call `_init_kvstore` and `_init_params`.
+        self._updaters = [optimizers.get_updater(self._optimizer) for _ in self._contexts]
+        # Programs that save states or share weights themselves know these names, and override
+        # or call the methods that set them.
+        self._kvstore = None
+        self._reset_kvstore()
+
+    def _reset_kvstore(self):
+        """Choose a store afresh at the next step, which starts from the parameters' values.
+
+        Raises
+        ------
+        RuntimeError
+            When other processes share the store.
+        """
+        if _spans_processes(self._kvstore):
+            raise RuntimeError("a store that several processes share cannot be chosen afresh")
         self._kv_initialized = False
+        self._kvstore = self._update_on_kvstore = self._distributed = None
         self._params_to_init = list(self._params)  # what the store has no values of yet
-        for parameter in self._params:
-            parameter._trainer = self
+
+    def _forget_stored(self, parameter):
+        """A parameter has got a new value: a store that updates weights has to take that one."""
+        if self._update_on_kvstore and all(p is not parameter for p in self._params_to_init):
+            self._reset_kvstore()
 
     def _make_optimizer(self, optimizer, optimizer_params):
         by_index = dict(enumerate(self._params))
@@ -74,12 +97,42 @@ class Trainer:
             return optimizer
         return optimizers.create(optimizer, param_dict=by_index, **optimizer_params)
 
+    def _choose_sparse_store(self):
+        """The store that has the rows of row_sparse parameters, and runs the optimizer on them."""
+        kvstore = self._kvstore_params["kvstore"]
+        if not isinstance(kvstore, str | KVStoreBase):
+            raise TypeError(
+                f"Cannot create '{kvstore}' KVStore with row_sparse parameters. The type must be "
+                "KVStore or str."
+            )
+        if self._kvstore_params["update_on_kvstore"] is False:
+            raise ValueError("Cannot set update_on_kvstore=False when sparse weights are present.")
+        store = kvstore if isinstance(kvstore, KVStoreBase) else create(kvstore)
+        if not hasattr(store, "row_sparse_pull"):
+            raise ValueError(f"{type(store).__name__} cannot hold row_sparse parameters")
+        return store, True
+
+    def _row_sparse_pull(self, parameter, out, row_id, full_idx=False):
+        """Get rows of a parameter out of the store; with `full_idx` all of them."""
+        index = next(i for i, one in enumerate(self._params) if one is parameter)
+        with autograd.pause():  # networks ask for rows while they are recorded
+            self._ready()
+            if full_idx:
+                self._kvstore.pull(index, out=out, priority=-index, ignore_sparse=False)
+            else:
+                self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
+
     def _init_kvstore(self):
-        """Choose the store, and make an updater for each context, or let the store have one."""
-        contexts = self._contexts = self._find_contexts()
+        """Choose the store, and whether it runs the optimizer."""
         named = {parameter.name: parameter for parameter in self._params}
-        store, on_store = choose_store(self._asked_kvstore, len(contexts), named)
-        asked = self._asked_update_on_kvstore
+        if any(parameter._stype != "default" for parameter in self._params):
+            store, on_store = self._choose_sparse_store()
+        else:
+            kvstore = self._kvstore_params["kvstore"]
+            store, on_store = choose_store(kvstore, len(self._contexts), named)
+            if any(parameter._grad_stype != "default" for parameter in self._params):
+                on_store = False
+        asked = self._kvstore_params["update_on_kvstore"]
         if store is not None and asked is not None:
             on_store = asked
             if asked and not store.is_capable(KVStoreBase.OPTIMIZER):
@@ -90,13 +143,21 @@ class Trainer:
             store.set_gradient_compression(self._compression_params)
         if on_store:
             store.set_optimizer(self._optimizer)
-        self._kvstore, self._update_on_kvstore = store, on_store
-        copies = 0 if on_store else max(1, len(contexts))
-        self._updaters = [optimizers.get_updater(self._optimizer) for _ in range(copies)]
+        self._kvstore = store
+        self._update_on_kvstore = None if store is None else on_store
+        self._distributed = _spans_processes(store)
         self._kv_initialized = True
 
-    def _find_contexts(self):
-        """The contexts that all parameters are on."""
+    def _check_contexts(self):
+        """The contexts that all parameters are on.
+
+        Raises
+        ------
+        AssertionError
+            When they differ.
+        RuntimeError
+            When a parameter has not been initialized.
+        """
         contexts = None
         for parameter in self._params:
             found = parameter.list_ctx()
@@ -115,7 +176,7 @@ class Trainer:
             ready = {id(p) for p in self._params_to_init} - waiting
             for i, parameter in enumerate(self._params):
                 if id(parameter) in ready:
-                    arrays = parameter.list_data()
+                    arrays = parameter._list_arrays()
                     self._kvstore.broadcast(i, arrays[0], out=arrays)
         self._params_to_init = [p for p in self._params_to_init if id(p) in waiting]
 
@@ -208,6 +269,10 @@ class Trainer:
         if self._kvstore is None:
             return
         for i, parameter in self._trained():
+            if parameter._stype != "default":
+                # Who reads the weight pulls the rows that it needs.
+                self._kvstore.push(i, parameter.list_grad(), priority=-i)
+                continue
             out = {"out": parameter.list_data()} if self._update_on_kvstore else {}
             # The first layers are needed first in the next step.
             self._kvstore.pushpull(i, parameter.list_grad(), priority=-i, **out)
@@ -218,7 +283,7 @@ class Trainer:
             self._refuse_stale()
         work = [([], [], []) for _ in self._updaters]
         for i, parameter in self._trained():
-            arrays = parameter.list_data()
+            arrays = parameter._list_arrays()
             for (indices, grads, weights), gradient, array in zip(
                 work, parameter.list_grad(), arrays, strict=False
             ):
@@ -229,12 +294,12 @@ class Trainer:
             for array in arrays:
                 array._fresh_grad = False
         for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
-            if indices:
+            if indices and not self._update_on_kvstore:
                 updater(indices, grads, weights)
 
     def _refuse_stale(self):
         for _, parameter in self._trained():
-            for array in parameter.list_data():
+            for array in parameter._list_arrays():
                 if not array._fresh_grad:
                     raise UserWarning(
                         f"Gradient of Parameter `{parameter.name}` on context {array.context} has "
@@ -259,8 +324,7 @@ class Trainer:
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
             return
-        with open(fname, "wb") as file:
-            file.write(self._updaters[0].get_states(dump_optimizer=True))
+        state_files.save(fname, self._updaters[0].get_states(dump_optimizer=True))
 
     def load_states(self, fname):
         """Read the optimizer and its states from a file that `save_states` wrote.
@@ -275,10 +339,8 @@ class Trainer:
             self._kvstore.load_optimizer_states(fname)
             self._optimizer = self._kvstore._updater.optimizer
         else:
-            with open(fname, "rb") as file:
-                states = file.read()
             for updater in self._updaters:
-                updater.set_states(states)
+                state_files.load(fname, updater)
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
@@ -295,6 +357,14 @@ def _check_kind(kvstore):
         "kvstore must be None, a KVStoreBase, the name of a registered one or one of "
         f"{KINDS}, got {kvstore!r}{why}"
     )
+
+
+def _spans_processes(store):
+    """Whether a store, or None, adds up gradients of several processes."""
+    try:
+        return store is not None and "dist" in store.type
+    except NotImplementedError:  # users' own stores need no type
+        return False
 
 
 def _as_list(params):

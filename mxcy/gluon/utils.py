@@ -1,12 +1,11 @@
 """Helpers around blocks: splitting batches, clipping gradients, fetching files."""
 
 import hashlib
+import importlib
 import math
 import os
-import shutil
 import urllib.parse
 import urllib.request
-import uuid
 import warnings
 import weakref
 from collections import OrderedDict
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from mxcy import env
 from mxcy import ndarray as nd
+from mxcy._base.files import replacing
 from mxcy.ndarray import NDArray
 
 __all__ = [
@@ -252,21 +252,44 @@ def _get_repo_file_url(namespace, filename):
 
 
 def _fetch(url, target, sha1_hash, verify_ssl):
-    """Download beside the target and rename, so that the target is never seen incomplete."""
-    partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
+    """Download a file that replaces the target as a whole, once its hash is known to be right."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    with replacing(target) as copy:
+        for part in _parts(url, verify_ssl):
+            copy.write(part)
+            digest.update(part)
+        if sha1_hash and digest.hexdigest() != sha1_hash:
+            raise OSError(f"the file from {url} has another SHA-1 than {sha1_hash}")
+
+
+def _parts(url, verify_ssl, size=2**16):
+    """The contents of a file in the net, part by part.
+
+    By `requests` if it is installed, as in MXNet: programs configure it, and tests replace it.
+    """
+    requests = _optional("requests") if url.startswith(("http:", "https:")) else None
+    if requests is not None:
+        with requests.get(url, stream=True, verify=verify_ssl) as response:
+            if response.status_code != 200:
+                raise OSError(f"the server answered with status {response.status_code}")
+            yield from response.iter_content(size)
+        return
     context = None
     if not verify_ssl and url.startswith("https:"):
         import ssl
 
         context = ssl._create_unverified_context()
+    with urllib.request.urlopen(url, context=context) as source:
+        while part := source.read(size):
+            yield part
+
+
+def _optional(module):
+    """A module that need not be installed, or None."""
     try:
-        with urllib.request.urlopen(url, context=context) as source, open(partial, "wb") as copy:
-            shutil.copyfileobj(source, copy)
-        if sha1_hash and not check_sha1(partial, sha1_hash):
-            raise OSError(f"the file from {url} has another SHA-1 than {sha1_hash}")
-        replace_file(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+        return importlib.import_module(module)
+    except ImportError:
+        return None
 
 
 def shape_is_known(shape):
@@ -317,7 +340,7 @@ def split_rnn_params(
 
 def rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size):
     """The shapes of what `split_rnn_params` returns, by name and in the operator's order."""
-    from mxcy.ops.rnn_cells import CELLS
+    from mxcy.ops.recurrent.cells import CELLS
 
     rows, width = CELLS[mode].gates * hidden_size, projection_size or hidden_size
     directions = ("l", "r") if bidirectional else ("l",)

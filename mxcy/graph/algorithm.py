@@ -5,10 +5,10 @@ trials (MXNET_CUDNN_AUTOTUNE_DEFAULT=0, MXNET_ENFORCE_DETERMINISM=1) the first c
 accepts is taken.
 """
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.graph.node import attrs_of
-from mxcy.ops.infer import Spec
-from mxcy.ops.record import find
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
 
 __all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense"]
 
@@ -134,15 +134,21 @@ def _fastest(target, op, attrs, ins, accepted):
     few = [_few_rows(spec) for spec in ins]
     trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
     key = _memory_key(op, attrs, few)
-    won = target.memory.get(key)
-    if won is None:
+    best = _remembered(target.memory.get(key), accepted)
+    if best is None:
         times = _times(trials)
         winner = trials[times.index(min(times))]
         for trial, time in zip(trials, times, strict=True):
             mark = "*" if trial is winner else " "
             target.report(2, f"{mark} {trial.algo} tile {trial.tile}: {time / 1e3:.0f} us")
-        won = target.memory[key] = [winner.algo, winner.tile]
-    return next((c for c in accepted if [c.algo, c.tile] == list(won)), accepted[0])
+        target.memory[key] = [winner.algo, winner.tile]
+        best = _remembered(target.memory[key], accepted)
+    return best
+
+
+def _remembered(won, accepted):
+    """The candidate that won before; None when it is none of those that can be used now."""
+    return next((c for c in accepted if [c.algo, c.tile] == won), None)
 
 
 def _memory_key(op, attrs, ins):

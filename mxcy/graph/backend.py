@@ -6,7 +6,7 @@ Layouts and kernels are chosen later, when the symbol is bound.
 
 import warnings
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.graph.node import SymbolNode

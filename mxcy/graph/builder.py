@@ -4,12 +4,12 @@
 Python's operators; `Operators` (the ``F`` of gradient rules) offers every record as a function.
 """
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.graph.graph import Graph, Node
 from mxcy.graph.node import attrs_of
-from mxcy.ops.infer import Spec
-from mxcy.ops.operators import METHODS, TABLE
-from mxcy.ops.record import find
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.operators import METHODS, TABLE
+from mxcy.ops.core.record import find
 
 __all__ = ["Builder", "Operators", "Value"]
 

@@ -13,19 +13,18 @@ from functools import lru_cache
 from mxcy.graph.builder import Builder
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
-from mxcy.ops.attrs import Field, Int, LongTuple, Str
-from mxcy.ops.in_symbols import InSymbols
-from mxcy.ops.infer import Spec, numbered, require
-from mxcy.ops.record import Op
+from mxcy.graph.json import loads
+from mxcy.ops.core.attrs import Field, Int, LongTuple, Str
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, numbered, require
+from mxcy.ops.core.record import ONLY_SYMBOLS, Op
 
-__all__ = ["COND", "FOREACH", "OPERATORS", "WHILE_LOOP", "expand"]
+__all__ = ["COND", "FOREACH", "WHILE_LOOP", "expand"]
 
 
 @lru_cache(maxsize=256)
 def _body(text, train):
     """The graph of a body."""
-    from mxcy.graph.json import loads
-
     return from_entries(loads(text), train)
 
 
@@ -273,9 +272,8 @@ COND = _operator(
 
 # --- expansion -----------------------------------------------------------------------------------
 
-_EXPAND = {"_foreach": _expand_foreach, "_while_loop": _expand_while, "_cond": _expand_cond}
-#: by name; not among the records, as there are no arrays of subgraphs
-OPERATORS = {op.name: op for op in (FOREACH, WHILE_LOOP, COND)}
+_EXPAND = {FOREACH: _expand_foreach, WHILE_LOOP: _expand_while, COND: _expand_cond}
+ONLY_SYMBOLS.update((op.name, op) for op in _EXPAND)
 
 
 def expand(graph):
@@ -291,7 +289,7 @@ def expand(graph):
     Graph
         The same one when there is no control flow.
     """
-    if not any(node.op is not None and node.op.name in OPERATORS for node in graph.nodes):
+    if not any(node.op in _EXPAND for node in graph.nodes):
         return graph
     builder, moved = Builder(), {}
     for number, (node, specs) in enumerate(zip(graph.nodes, graph.specs, strict=True)):
@@ -306,8 +304,8 @@ def expand(graph):
 
 def _emit(builder, node, inputs):
     """Append a node over new inputs; returns the entries of its outputs."""
-    if node.op.name in OPERATORS:
-        return _EXPAND[node.op.name](builder, node.attrs, inputs)
+    if node.op in _EXPAND:
+        return _EXPAND[node.op](builder, node.attrs, inputs)
     number, _ = builder.add(node.op, node.attrs, inputs, node.name, node.extra)
     return [(number, index) for index in range(node.count)]
 

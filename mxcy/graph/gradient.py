@@ -1,6 +1,6 @@
 """The gradient of a graph: the same nodes, followed by those of the backward pass."""
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.graph.builder import Builder, Value
 from mxcy.graph.graph import Graph
 
@@ -10,7 +10,7 @@ __all__ = ["gradient", "HEAD"]
 HEAD = "__head_grad_"
 
 
-def gradient(graph, wrt, given=None, sum_cap=8, train=True):
+def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
     """Append the backward pass of a graph.
 
     Parameters
@@ -27,6 +27,9 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True):
         GRAD_SUM_CAP), else by a chain that needs the memory of one.
     train : bool
         The mode of the operators in the backward pass.
+    trace : list, optional
+        Receives (number, entries) for each node that was differentiated: the gradients of its
+        inputs, None where there are none.
 
     Returns
     -------
@@ -53,7 +56,9 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True):
             sums.add(entry, Value(builder, head) if head is not None else F.ones_like(value))
     for number in range(len(graph.nodes) - 1, -1, -1):
         if reached[number] and graph.nodes[number].op is not None:
-            _differentiate(builder, sums, reached, number)
+            entries = _differentiate(builder, sums, reached, number)
+            if trace is not None and entries:
+                trace.append((number, entries))
     outputs = list(graph.outputs)
     for number in wrt:
         found = sums.take((number, 0))
@@ -104,13 +109,13 @@ class _Sums:
 
 
 def _differentiate(builder, sums, reached, number):
-    """Send gradients from a node's outputs to its inputs."""
+    """Send gradients from a node's outputs to its inputs; their entries, or nothing."""
     node = builder.nodes[number]
     op, F = node.op, builder.values
     found = [sums.take((number, index)) for index in range(node.count)]
     visible = op.visible(node.attrs)
     if all(value is None for value in found[:visible]):
-        return
+        return []
     outs = [Value(builder, (number, index)) for index in range(node.count)]
     for index in range(visible):
         if found[index] is None:
@@ -128,6 +133,11 @@ def _differentiate(builder, sums, reached, number):
         )
     except MXNetError as error:
         raise MXNetError(f"gradient of node {node.name}: {error}") from None
+    entries = []
     for entry, need, value in zip(node.inputs, needs, gradients, strict=True):
         if need and value is not None:
             sums.add(entry, value)
+            entries.append(value.entry)
+        else:
+            entries.append(None)
+    return entries

@@ -77,18 +77,6 @@ class Graph:
         """The Spec of an entry."""
         return self.specs[entry[0]][entry[1]]
 
-    def users(self):
-        """For each node the list of (user's number, input position, output index); outputs of the
-        graph count as (-1, position, output index).
-        """
-        found = [[] for _ in self.nodes]
-        for number, node in enumerate(self.nodes):
-            for position, (source, index) in enumerate(node.inputs):
-                found[source].append((number, position, index))
-        for position, (source, index) in enumerate(self.outputs):
-            found[source].append((-1, position, index))
-        return found
-
     def count_ops(self):
         """{operator name: number of nodes}, for reports and tests."""
         found = {}

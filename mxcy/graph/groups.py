@@ -7,7 +7,7 @@ read written ones keep their order, as if each depended on the one before.
 """
 
 from mxcy.graph.passes.mirror import MIRROR
-from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS, MAX_STEPS, fusible
+from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, MAX_STEPS, fusible
 
 __all__ = ["find_groups", "used_outside"]
 

@@ -1,23 +1,21 @@
 """Shape and dtype inference over a graph, from what is known of its variables.
 
 Records infer forwards and fill in what they can tell about their inputs (a weight's shape from the
-data's). Entries share one Spec, so what one node learns all its neighbours see; rounds go forwards
-until nothing new is learnt. Where a record can tell inputs from outputs (`op.infer_back`), that
-runs as well.
+data's). Entries share one Spec, so what one node learns all its neighbours see; visits go forwards
+and backwards until nothing new is learnt. Where a record can tell inputs from outputs
+(`op.infer_back`), that runs as well.
 
 Operators that make arrays of nothing may have extents of 0 in their `shape`: MXNet's symbols mean
 "unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from their
 users; what nobody tells is 0 in the end.
 """
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.graph.graph import Graph, Node
 from mxcy.graph.node import attrs_of
-from mxcy.ops.infer import Spec
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["infer", "infer_partial"]
-
-_MAX_ROUNDS = 16
 
 
 def infer_partial(graph, known, settle=False):
@@ -65,13 +63,18 @@ def infer_partial(graph, known, settle=False):
 
 
 def _spread(graph, specs, pending, cache):
-    """Rounds over the pending nodes until nothing new is learnt; the nodes that stay pending."""
-    for _ in range(_MAX_ROUNDS):
+    """Visit the pending nodes until nothing new is learnt; the nodes that stay pending.
+
+    Visits go forwards and backwards in turn: what is known of an output alone reaches the first
+    variable of a deep network in one visit.
+    """
+    idle = 0
+    while pending and idle < 2:
         before = len(pending)
         pending, learnt = _round(graph, specs, pending, cache)
-        if not pending or (not learnt and len(pending) == before):
-            break
-    return pending
+        idle = 0 if learnt or len(pending) < before else idle + 1
+        pending.reverse()
+    return sorted(pending)
 
 
 def _is_open(node):
@@ -100,7 +103,7 @@ def _closed(node, shape):
 
 
 def _round(graph, specs, pending, cache):
-    """One visit of all pending nodes in order; the nodes that stay pending, whether one learnt."""
+    """Visit all pending nodes in order; the nodes that stay pending, whether one learnt."""
     left, learnt = [], False
     for number in pending:
         node = graph.nodes[number]
@@ -111,8 +114,7 @@ def _round(graph, specs, pending, cache):
             continue
         before = [(s.shape, s.dtype) for s in (*ins, *outs)]
         try:
-            found = node.op.infer(node.attrs, ins)
-            for i, spec in enumerate(found):
+            for i, spec in enumerate(_inferred(node, ins, outs)):
                 outs[i].fill(f"output {i}", spec.shape, spec.dtype)
             back = node.op.infer_back
             if back is not None and not all(s.known for s in ins):
@@ -124,6 +126,20 @@ def _round(graph, specs, pending, cache):
         if not all(s.known for s in (*ins, *outs)):
             left.append(number)
     return left, learnt
+
+
+def _inferred(node, ins, outs):
+    """What a record infers; of shapes nothing where none is known of any input or output.
+
+    A record may know the rank or an extent without that, but MXNet tells such shapes as unknown.
+    """
+    if not ins or any(spec.shape is not None for spec in (*ins, *outs)):
+        return node.op.infer(node.attrs, ins)
+    copies = [Spec(None, spec.dtype) for spec in ins]
+    results = [Spec(None, spec.dtype) for spec in node.op.infer(node.attrs, copies)]
+    for spec, copy in zip(ins, copies, strict=True):
+        spec.dtype = copy.dtype
+    return results
 
 
 def _finish(node, ins, outs, cache):
@@ -166,7 +182,7 @@ def infer(graph, known):
     Returns
     -------
     Graph
-        With complete `specs`: the same nodes, with control flow expanded.
+        With complete `specs`: the same nodes. `mxcy.graph.control.expand` comes next.
 
     Raises
     ------
@@ -188,6 +204,4 @@ def infer(graph, known):
         _closed(node, outs[0].shape) if _is_open(node) else node
         for node, outs in zip(graph.nodes, specs, strict=True)
     ]
-    from mxcy.graph.control import expand  # which infers the bodies of control flow
-
-    return expand(Graph(nodes, graph.outputs, specs, graph.forward))
+    return Graph(nodes, graph.outputs, specs, graph.forward)

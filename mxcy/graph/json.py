@@ -7,11 +7,11 @@ brings old ones up to date.
 import json
 import warnings
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
+from mxcy._base.suggestions import did_you_mean
 from mxcy.graph import legacy
-from mxcy.graph.control import OPERATORS
 from mxcy.graph.node import SymbolNode, topological
-from mxcy.ops.record import MAKERS, REGISTRY
+from mxcy.ops.core.record import MAKERS, ONLY_SYMBOLS, REGISTRY
 
 __all__ = ["VERSION", "dumps", "input_versions", "loads"]
 
@@ -220,14 +220,18 @@ def _node(number, description, nodes, version):
         raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
     kind, name = _field(description, "op", str), _field(description, "name", str)
     # The names of one thing in different versions; several of them stand in the same file.
-    attrs = {key: text for form in ("param", "attr", "attrs")
-             for key, text in _texts(description, form).items()}  # fmt: skip
+    attrs = {
+        key: text
+        for form in ("param", "attr", "attrs")
+        for key, text in _texts(description, form).items()
+    }
     op = None
     if kind != "null":
-        op = MAKERS[kind](attrs) if kind in MAKERS else REGISTRY.get(kind) or OPERATORS.get(kind)
+        op = MAKERS[kind](attrs) if kind in MAKERS else REGISTRY.get(kind) or ONLY_SYMBOLS.get(kind)
         if op is None:
             raise MXNetError(
                 f"Failed loading Op {name} of type {kind}: operator {kind} is not registered"
+                f"{did_you_mean(kind, REGISTRY)}"
             )
     inputs = _field(description, "inputs", list)
     if op is not None and op.in_symbols.subgraphs:

@@ -50,7 +50,7 @@ def plan_memory(graph, calls, external, settings):
     graph : Graph
         With specs.
     calls : sequence of Call
-        For each node its prepared call (see `mxcy.ops.prepare`); None for variables.
+        For each node its prepared call (see `mxcy.ops.core.prepare`); None for variables.
     external : container of (int, int)
         The entries that lie outside the arena. Variables always do; outputs given by the caller,
         and whatever has to survive from run to run, have to be named.

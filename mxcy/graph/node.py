@@ -3,7 +3,7 @@
 A symbol holds entries, pairs of (node, output index). `Graph` is the flat form that passes work on.
 """
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 __all__ = ["SymbolNode", "attrs_of", "topological"]
 

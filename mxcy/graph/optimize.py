@@ -24,7 +24,7 @@ __all__ = ["optimize"]
 INFERENCE = (simplify.run, fold.run, cse.run, recurrent.run)
 BACKEND = (casts.run, products.run, layers.run, layout.run)
 #: of graphs with a backward pass
-TRAINING = (dce.run, fold.run, cse.run, mirror.run)
+TRAINING = (dce.run, simplify.run, fold.run, cse.run, mirror.run)
 #: of all graphs, at the end
 LAST = (fuse.run,)
 

@@ -8,11 +8,11 @@ computed once from parameters: packed weights, for instance.
 
 import struct
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 from mxcy.graph.builder import Builder
 from mxcy.graph.memory import Memory, plan_memory
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import prepare
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import prepare
 
 __all__ = ["Plan", "Step", "make_plan", "prepare_all", "own_outputs"]
 __all__ += ["ARENA", "FIXED", "ONCE", "Once"]
@@ -31,7 +31,7 @@ class Step:
 
     Attributes
     ----------
-    call : mxcy.ops.prepare.Call
+    call : mxcy.ops.core.prepare.Call
     name : str
         The node's name, for messages.
     ins, outs : tuple of int

@@ -9,8 +9,8 @@ __all__ = ["Rewrite"]
 class Rewrite:
     """A new graph that grows along the nodes of an old one.
 
-    A pass visits the old nodes in order and either keeps a node, or tells which new entry takes the
-    place of an old one. Nodes that nothing refers to any more are left out by `finish`.
+    A pass goes through `visit` and either keeps a node, or tells which new entry takes the place of
+    an old one. Nodes that nothing refers to any more are left out by `finish`.
 
     Parameters
     ----------
@@ -22,6 +22,14 @@ class Rewrite:
         self.graph, self.builder = graph, Builder()
         self.changed = False
         self._moved = {}  # old entry -> new entry
+        self._forward = None  # new nodes of the forward pass, once all of them are there
+
+    def visit(self):
+        """The old nodes in order, as (number, node)."""
+        for number, node in enumerate(self.graph.nodes):
+            if number == self.graph.forward:
+                self._forward = len(self.builder.nodes)
+            yield number, node
 
     def entry(self, old):
         """The new entry of an old one."""
@@ -65,4 +73,5 @@ class Rewrite:
         """The new graph without dead nodes, or the old one when nothing was changed."""
         if not self.changed:
             return self.graph
-        return dce.run(self.builder.finish([self._moved[entry] for entry in self.graph.outputs]))
+        outputs = [self._moved[entry] for entry in self.graph.outputs]
+        return dce.run(self.builder.finish(outputs, self._forward))

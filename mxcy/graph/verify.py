@@ -1,7 +1,7 @@
 """Check that a graph is well formed; run between passes in tests and with MXCY_VERBOSE=passes."""
 
-from mxcy.base import MXNetError
-from mxcy.ops.infer import Spec
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["verify"]
 

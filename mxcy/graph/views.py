@@ -6,7 +6,7 @@ them out. The kernels to which operators are lowered tell which elements they mo
 
 import math
 
-from mxcy.ops.strided import NOTHING, strides_of
+from mxcy.ops.shape.strided import NOTHING, strides_of
 
 __all__ = ["View", "moved"]
 

@@ -13,9 +13,17 @@ from mxcy.image.crops import center_crop, interpolation, random_crop, random_siz
 from mxcy.image.reading import imresize
 
 __all__ = [
-    "Augmenter", "CastAug", "CenterCropAug", "ForceResizeAug", "HorizontalFlipAug", "RandomCropAug",
-    "RandomOrderAug", "RandomSizedCropAug", "ResizeAug", "SequentialAug",
-]  # fmt: skip
+    "Augmenter",
+    "CastAug",
+    "CenterCropAug",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "RandomCropAug",
+    "RandomOrderAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+    "SequentialAug",
+]
 
 
 def _plain(value):

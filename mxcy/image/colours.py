@@ -9,10 +9,19 @@ from mxcy import ndarray as nd
 from mxcy.image.augmenters import Augmenter, RandomOrderAug
 
 __all__ = [
-    "MEAN", "STD", "BrightnessJitterAug", "ColorJitterAug", "ColorNormalizeAug",
-    "ContrastJitterAug", "HueJitterAug", "LightingAug", "RandomGrayAug", "SaturationJitterAug",
-    "augmenters", "color_normalize",
-]  # fmt: skip
+    "MEAN",
+    "STD",
+    "BrightnessJitterAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "HueJitterAug",
+    "LightingAug",
+    "RandomGrayAug",
+    "SaturationJitterAug",
+    "augmenters",
+    "color_normalize",
+]
 
 _BRIGHTNESS = np.array([[[0.299, 0.587, 0.114]]])  # what red, green and blue contribute
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
@@ -145,9 +154,10 @@ class ColorJitterAug(RandomOrderAug):
 
     def __init__(self, brightness, contrast, saturation):
         given = (
-            (BrightnessJitterAug, brightness), (ContrastJitterAug, contrast),
+            (BrightnessJitterAug, brightness),
+            (ContrastJitterAug, contrast),
             (SaturationJitterAug, saturation),
-        )  # fmt: skip
+        )
         super().__init__([kind(amount) for kind, amount in given if amount > 0])
 
 

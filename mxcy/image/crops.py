@@ -8,9 +8,14 @@ from mxcy.base import numeric_types
 from mxcy.image.reading import imresize
 
 __all__ = [
-    "center_crop", "fixed_crop", "interpolation", "random_crop", "random_size_crop", "resize_short",
+    "center_crop",
+    "fixed_crop",
+    "interpolation",
+    "random_crop",
+    "random_size_crop",
+    "resize_short",
     "scale_down",
-]  # fmt: skip
+]
 
 _NEAREST, _BILINEAR, _BICUBIC, _AREA = range(4)
 _BY_SIZE, _AT_RANDOM = 9, 10

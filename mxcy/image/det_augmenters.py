@@ -9,9 +9,13 @@ from mxcy.image.det_augmenter import DetAugmenter
 from mxcy.image.det_boxes import DetRandomCropAug, DetRandomPadAug
 
 __all__ = [
-    "CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug",
-    "DetHorizontalFlipAug", "DetRandomSelectAug",
-]  # fmt: skip
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomSelectAug",
+]
 
 
 class DetBorrowAug(DetAugmenter):
@@ -180,9 +184,13 @@ def CreateDetAugmenter(
     steps = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
     if rand_crop > 0:
         crop = CreateMultiRandCropAugmenter(
-            min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts,
+            min_object_covered,
+            aspect_ratio_range,
+            area_range,
+            min_eject_coverage,
+            max_attempts,
             skip_prob=1 - rand_crop,
-        )  # fmt: skip
+        )
         steps.append(crop)
     if rand_mirror > 0:
         steps.append(DetHorizontalFlipAug(0.5))

@@ -91,10 +91,13 @@ class DetRandomCropAug(_Random):
         self.min_object_covered = min_object_covered
         self.min_eject_coverage = min_eject_coverage
         super().__init__(
-            0, min_object_covered=min_object_covered, aspect_ratio_range=aspect_ratio_range,
-            area_range=area_range, min_eject_coverage=min_eject_coverage,
+            0,
+            min_object_covered=min_object_covered,
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            min_eject_coverage=min_eject_coverage,
             max_attempts=max_attempts,
-        )  # fmt: skip
+        )
 
     def __call__(self, src, label):
         found = self._part(label, *src.shape[:2])
@@ -189,9 +192,12 @@ class DetRandomPadAug(_Random):
         pad_val=(128, 128, 128),
     ):
         super().__init__(
-            1, aspect_ratio_range=aspect_ratio_range, area_range=area_range,
-            max_attempts=max_attempts, pad_val=pad_val,
-        )  # fmt: skip
+            1,
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            max_attempts=max_attempts,
+            pad_val=pad_val,
+        )
         self.pad_val = (pad_val,) if isinstance(pad_val, numeric_types) else tuple(pad_val)
 
     def __call__(self, src, label):

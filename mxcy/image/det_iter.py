@@ -5,11 +5,11 @@ import logging
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._library.opencv import opencv
 from mxcy.base import MXNetError
 from mxcy.image.det_augmenters import CreateDetAugmenter
 from mxcy.image.image_iter import ImageIter
 from mxcy.io.batch import DataDesc
-from mxcy.opencv import opencv
 
 __all__ = ["ImageDetIter"]
 
@@ -59,11 +59,21 @@ class ImageDetIter(ImageIter):
         if aug_list is None:
             aug_list = CreateDetAugmenter(data_shape, **kwargs)
         super().__init__(
-            batch_size, data_shape, path_imgrec=path_imgrec, path_imglist=path_imglist,
-            path_root=path_root, path_imgidx=path_imgidx, shuffle=shuffle, part_index=part_index,
-            num_parts=num_parts, aug_list=aug_list, imglist=imglist, data_name=data_name,
-            label_name=label_name, last_batch_handle=last_batch_handle,
-        )  # fmt: skip
+            batch_size,
+            data_shape,
+            path_imgrec=path_imgrec,
+            path_imglist=path_imglist,
+            path_root=path_root,
+            path_imgidx=path_imgidx,
+            shuffle=shuffle,
+            part_index=part_index,
+            num_parts=num_parts,
+            aug_list=aug_list,
+            imglist=imglist,
+            data_name=data_name,
+            label_name=label_name,
+            last_batch_handle=last_batch_handle,
+        )
         self.label_shape = self._largest_label()
         self.provide_label = [DataDesc(label_name, (batch_size, *self.label_shape))]
 

@@ -12,7 +12,13 @@ from mxcy.image.det_boxes import DetRandomCropAug, DetRandomPadAug
 from mxcy.image.det_iter import ImageDetIter
 
 __all__ = [
-    "CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug",
-    "DetHorizontalFlipAug", "DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug",
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomPadAug",
+    "DetRandomSelectAug",
     "ImageDetIter",
-]  # fmt: skip
+]

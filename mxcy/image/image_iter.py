@@ -8,6 +8,7 @@ import numpy as np
 
 from mxcy import env, recordio
 from mxcy import ndarray as nd
+from mxcy._base.files import local_path, text_lines
 from mxcy.base import MXNetError, numeric_types
 from mxcy.image.create import CreateAugmenter
 from mxcy.image.reading import imdecode
@@ -307,7 +308,7 @@ class ImageIter(DataIter):
         -------
         bytes
         """
-        with open(os.path.join(self.path_root or "", fname), "rb") as file:
+        with open(local_path(os.path.join(self.path_root or "", fname)), "rb") as file:
             return file.read()
 
     def augmentation_transform(self, data):
@@ -334,17 +335,16 @@ def _open_records(path, path_idx):
 def _read_list(path, dtype):
     """The labels and paths of a list file by number."""
     images = {}
-    with open(path) as file:
-        for number, line in enumerate(file, 1):
-            fields = line.strip().split("\t")
-            try:
-                label = nd.array([float(text) for text in fields[1:-1]], dtype=dtype)
-                images[int(fields[0])] = label, fields[-1]
-            except (ValueError, IndexError):
-                raise MXNetError(
-                    f"ImageIter: line {number} of {path} is no number, labels and path with tabs "
-                    f"between them: {line!r}"
-                ) from None
+    for number, line in enumerate(text_lines(path), 1):
+        fields = line.strip().split("\t")
+        try:
+            label = nd.array([float(text) for text in fields[1:-1]], dtype=dtype)
+            images[int(fields[0])] = label, fields[-1]
+        except (ValueError, IndexError):
+            raise MXNetError(
+                f"ImageIter: line {number} of {path} is no number, labels and path with tabs "
+                f"between them: {line!r}"
+            ) from None
     return images
 
 

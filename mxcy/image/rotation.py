@@ -30,7 +30,7 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
     Raises
     ------
     TypeError
-        When the images are not float32.
+        When the images are not float32, or there are several angles for a single image.
     ValueError
         When `src` is no image, there are too few angles, or both zooms are asked for.
     """
@@ -40,6 +40,8 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
         raise TypeError("Only `float32` images are supported by this function")
     if src.ndim not in (3, 4):
         raise ValueError(f"Only 3D and 4D are supported by this function, got {src.shape}")
+    if src.ndim == 3 and not isinstance(rotation_degrees, Number):
+        raise TypeError("imrotate: a single image takes a number as its angle")
     batch = src.expand_dims(axis=0) if src.ndim == 3 else src
     if isinstance(rotation_degrees, Number):
         rotation_degrees = [rotation_degrees] * len(batch)

@@ -4,6 +4,7 @@ An initializer is called with a description of the parameter (`InitDesc`: its na
 and the array to fill. Random ones draw from `mxcy.random`, so a seed decides all weights.
 """
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.initializer.base import InitDesc, Initializer, alias, create, register
 from mxcy.initializer.choosing import Load, Mixed
 from mxcy.initializer.constant import Constant, One, Zero
@@ -11,7 +12,25 @@ from mxcy.initializer.random import MSRAPrelu, Normal, Orthogonal, Uniform, Xavi
 from mxcy.initializer.special import Bilinear, FusedRNN, LSTMBias, RNNFused
 
 __all__ = [
-    "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load",
-    "MSRAPrelu", "Mixed", "Normal", "One", "Orthogonal", "RNNFused", "Uniform", "Xavier", "Zero",
-    "alias", "create", "register",
-]  # fmt: skip
+    "Bilinear",
+    "Constant",
+    "FusedRNN",
+    "InitDesc",
+    "Initializer",
+    "LSTMBias",
+    "Load",
+    "MSRAPrelu",
+    "Mixed",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "RNNFused",
+    "Uniform",
+    "Xavier",
+    "Zero",
+    "alias",
+    "create",
+    "register",
+]
+
+__getattr__ = module_getattr(__name__)

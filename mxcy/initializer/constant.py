@@ -1,7 +1,5 @@
 """Initializers with one number."""
 
-import json
-
 import numpy as np
 
 from mxcy.initializer.base import Initializer, alias, register
@@ -44,14 +42,15 @@ class Constant(Initializer):
     """
 
     def __init__(self, value):
-        super().__init__(value=value)
+        super().__init__(value=_plain(value))  # which `dumps` writes
         self.value = value
 
     def _init_weight(self, _, arr):
         arr[:] = self.value
 
-    def dumps(self):
-        value = self.value
-        if not isinstance(value, (int, float, str)):
-            value = (value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)).tolist()
-        return json.dumps([type(self).__name__.lower(), {"value": value}])
+
+def _plain(value):
+    """A number, or nested lists of the numbers of an array."""
+    if isinstance(value, (int, float, str)):
+        return value
+    return (value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)).tolist()

@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 
 from mxcy.initializer.base import InitDesc, Initializer, create, register
+from mxcy.ops.recurrent.packed import Packed
 
 __all__ = ["Bilinear", "FusedRNN", "LSTMBias", "RNNFused"]
 
@@ -60,31 +61,29 @@ class FusedRNN(Initializer):
         What all biases of an LSTM's forget gates are filled with.
     """
 
-    def __init__(
-        self, init, num_hidden, num_layers, mode, bidirectional=False, forget_bias=1.0
-    ):  # fmt: skip
+    def __init__(self, init, num_hidden, num_layers, mode, bidirectional=False, forget_bias=1.0):
         if init is not None:
             init = create(init)
         super().__init__(
-            init=None if init is None else init.dumps(), num_hidden=num_hidden,
-            num_layers=num_layers, mode=mode, bidirectional=bidirectional, forget_bias=forget_bias,
-        )  # fmt: skip
+            init=None if init is None else init.dumps(),
+            num_hidden=num_hidden,
+            num_layers=num_layers,
+            mode=mode,
+            bidirectional=bidirectional,
+            forget_bias=forget_bias,
+        )
         self._init = init
         self._cell_settings = (num_hidden, num_layers, mode, bidirectional)
         self._forget_bias = forget_bias if mode == "lstm" else None
 
     def _init_weight(self, name, arr):
-        from mxcy.rnn import FusedRNNCell  # which needs initializers for its variables
-
-        cell = FusedRNNCell(*self._cell_settings, prefix="")
-        parts = cell.unpack_weights({"parameters": arr})
-        for part, values in parts.items():
+        packed = Packed(*self._cell_settings)
+        for part, values in packed.slices(arr, packed.width(arr.size)):
             if self._forget_bias is not None and part.endswith("_f_bias"):
                 values[:] = self._forget_bias
             else:
                 init = name.global_init if self._init is None else self._init
                 init(InitDesc(part, global_init=name.global_init), values)
-        arr[:] = cell.pack_weights(parts)["parameters"]
 
 
 @register
@@ -107,20 +106,33 @@ class RNNFused(Initializer):
     """
 
     def __init__(
-        self, mode, num_layers, state_size, bidirectional=False, projection_size=None,
-        i2h_weight_initializer=None, h2h_weight_initializer=None, i2h_bias_initializer=None,
-        h2h_bias_initializer=None, h2r_weight_initializer=None,
-    ):  # fmt: skip
+        self,
+        mode,
+        num_layers,
+        state_size,
+        bidirectional=False,
+        projection_size=None,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer=None,
+        h2h_bias_initializer=None,
+        h2r_weight_initializer=None,
+    ):
         given = {
-            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
             "h2r_weight": h2r_weight_initializer,
-        }  # fmt: skip
+        }
         super().__init__(
-            mode=mode, num_layers=num_layers, state_size=state_size, bidirectional=bidirectional,
+            mode=mode,
+            num_layers=num_layers,
+            state_size=state_size,
+            bidirectional=bidirectional,
             projection_size=projection_size,
             **{f"{part}_initializer": init for part, init in given.items()},
-        )  # fmt: skip
+        )
         self.gates = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}[mode]
         self.num_layers, self.num_hidden = num_layers, state_size
         self.dir, self.projection_size = 2 if bidirectional else 1, projection_size

@@ -1,5 +1,6 @@
 """`mx.io`: batches of data for modules, and the iterators that make them."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.io.array_iter import NDArrayIter
 from mxcy.io.batch import DataBatch, DataDesc
 from mxcy.io.csv_iter import CSVIter
@@ -35,3 +36,5 @@ __all__ = [
     "PrefetchingIter",
     "ResizeIter",
 ]
+
+__getattr__ = module_getattr(__name__)

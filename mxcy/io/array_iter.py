@@ -18,7 +18,8 @@ class NDArrayIter(DataIter):
     Parameters
     ----------
     data : array, list of arrays or dict of str to array
-        The inputs: NDArrays, NumPy arrays (which become float32), data sets of h5py.
+        The inputs: NDArrays, NumPy arrays (which become float32), data sets of h5py. Batches of
+        csr arrays are csr; they want 'discard' for `last_batch_handle`.
     label : array, list of arrays or dict of str to array, optional
         The labels.
     batch_size : int
@@ -69,6 +70,12 @@ class NDArrayIter(DataIter):
         self.data = named_arrays(data, allow_empty=False, default_name=data_name)
         self.label = named_arrays(label, allow_empty=True, default_name=label_name)
         self.num_data = self.data[0][1].shape[0]
+        sparse = any(getattr(array, "stype", "") == "csr" for _, array in self.data + self.label)
+        if sparse and last_batch_handle != "discard":
+            raise NotImplementedError(
+                "`NDArrayIter` only supports ``CSRNDArray`` with `last_batch_handle` set to "
+                "`discard`."
+            )
         for name, array in self.data + self.label:
             if array.shape[0] < self.num_data:
                 raise ValueError(

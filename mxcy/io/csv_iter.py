@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from mxcy import dtypes
+from mxcy._base import dtypes
+from mxcy._base.files import local_path
 from mxcy.base import MXNetError
-from mxcy.files import local_path
 from mxcy.io.lines import LinesLoader
 from mxcy.io.loader_iter import MXDataIter
-from mxcy.ops.attrs import Bool, Shape, UInt
+from mxcy.ops.core.attrs import Bool, Shape, UInt
 
 __all__ = ["CSVIter"]
 

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
+from mxcy._library.opencv import opencv
 from mxcy.base import MXNetError
 from mxcy.io.image_augmenter import chosen_interpolation
 from mxcy.io.image_colours import shifted_hls
 from mxcy.io.parameters import Parameter
-from mxcy.opencv import opencv
-from mxcy.ops.attrs import Enum, Float, FloatTuple, Int, Shape
+from mxcy.ops.core.attrs import Enum, Float, FloatTuple, Int, Shape
 
 __all__ = ["DET_AUGMENTATION", "DetImageAugmenter", "ObjectLabel"]
 
@@ -17,10 +17,14 @@ __all__ = ["DET_AUGMENTATION", "DetImageAugmenter", "ObjectLabel"]
 def _limits(what, text):
     """Two parameters, each with a number for each crop sampler."""
     return (
-        Parameter(f"min_crop_{what}", FloatTuple, (1.0,) if "ratios" in what else (0.0,),
-                  f"For each crop sampler: the least {text}."),
+        Parameter(
+            f"min_crop_{what}",
+            FloatTuple,
+            (1.0,) if "ratios" in what else (0.0,),
+            f"For each crop sampler: the least {text}.",
+        ),
         Parameter(f"max_crop_{what}", FloatTuple, (1.0,), f"The greatest {text}."),
-    )  # fmt: skip
+    )
 
 
 DET_AUGMENTATION = (
@@ -32,8 +36,12 @@ DET_AUGMENTATION = (
     *_limits("sample_coverages", "intersection with an object over the crop's area"),
     *_limits("object_coverages", "intersection with an object over its area"),
     Parameter("num_crop_sampler", Int, 1, "How many crop samplers there are."),
-    Parameter("crop_emit_mode", Enum("center", "overlap"), "center",
-              "Which objects stay: with the middle in the crop, or with enough of them."),
+    Parameter(
+        "crop_emit_mode",
+        Enum("center", "overlap"),
+        "center",
+        "Which objects stay: with the middle in the crop, or with enough of them.",
+    ),
     Parameter("emit_overlap_thresh", Float, 0.3, "How much of an object is enough."),
     Parameter("max_crop_trials", Shape, (25,), "For each crop sampler: how many crops it tries."),
     Parameter("rand_pad_prob", Float, 0.0, "Probability of a margin."),
@@ -49,9 +57,13 @@ DET_AUGMENTATION = (
     Parameter("rand_mirror_prob", Float, 0.0, "Probability to swap left and right."),
     Parameter("fill_value", Int, 127, "What margins hold."),
     Parameter("inter_method", Int, 1, "See `ImageRecordIter`."),
-    Parameter("resize_mode", Enum("fit", "force", "shrink"), "force",
-              "Resize to data_shape; or until an image fits; or only if it is too large."),
-)  # fmt: skip
+    Parameter(
+        "resize_mode",
+        Enum("fit", "force", "shrink"),
+        "force",
+        "Resize to data_shape; or until an image fits; or only if it is too large.",
+    ),
+)
 
 _SAMPLER = tuple(
     f"{end}_crop_{what}"
@@ -214,9 +226,14 @@ class DetImageAugmenter:
         top, left = draw.randint(0, down), draw.randint(0, right)
         label.move(-left / width, -top / height, 1 + right / width, 1 + down / height)
         return self._cv2.copyMakeBorder(
-            pixels, top, down - top, left, right - left, self._cv2.BORDER_CONSTANT,
+            pixels,
+            top,
+            down - top,
+            left,
+            right - left,
+            self._cv2.BORDER_CONSTANT,
             value=(self._o.fill_value,) * 3,
-        )  # fmt: skip
+        )
 
     def _cropped(self, pixels, label, draw):
         """A part that one of the samplers, taken in random order, finds good."""

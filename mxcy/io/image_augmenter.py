@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from mxcy._library.opencv import opencv
 from mxcy.base import MXNetError
 from mxcy.io.image_colours import changed_colours
 from mxcy.io.parameters import Parameter
-from mxcy.opencv import opencv
-from mxcy.ops.attrs import Bool, Float, FloatOrNone, Int
+from mxcy.ops.core.attrs import Bool, Float, FloatOrNone, Int
 
 __all__ = ["AUGMENTATION", "ImageAugmenter", "chosen_interpolation"]
 
@@ -37,10 +37,14 @@ AUGMENTATION = (
     Parameter("random_l", Int, 0, "Change the lightness of HLS by this at most, of 255."),
     Parameter("rotate", Int, -1, "Turn by so many degrees, unless it is -1."),
     Parameter("fill_value", Int, 255, "What margins hold."),
-    Parameter("inter_method", Int, 1, "0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, "
-              "9 what suits the sizes, 10 random."),
+    Parameter(
+        "inter_method",
+        Int,
+        1,
+        "0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 what suits the sizes, 10 random.",
+    ),
     Parameter("pad", Int, 0, "Margins to add on all sides."),
-)  # fmt: skip
+)
 
 _BY_SIZE, _AT_RANDOM = 9, 10
 _ATTEMPTS = 10
@@ -95,27 +99,39 @@ class ImageAugmenter:
         )
         for wrong, message in (
             (o.inter_method not in (0, 1, 2, 3, 4, 9, 10), "inter_method: expected 0 to 4, 9, 10"),
-            (squares and not 0 < o.min_crop_size <= o.max_crop_size,
-             "min_crop_size and max_crop_size: expected a range of positive sizes"),
-            (o.random_resized_crop and (squares or o.rand_crop),
-             "random_resized_crop goes with neither rand_crop nor crop sizes"),
-            (o.min_aspect_ratio is not None
-             and not 0 < o.min_aspect_ratio <= o.max_aspect_ratio,
-             "min_aspect_ratio and max_aspect_ratio: expected a range of positive ratios"),
+            (
+                squares and not 0 < o.min_crop_size <= o.max_crop_size,
+                "min_crop_size and max_crop_size: expected a range of positive sizes",
+            ),
+            (
+                o.random_resized_crop and (squares or o.rand_crop),
+                "random_resized_crop goes with neither rand_crop nor crop sizes",
+            ),
+            (
+                o.min_aspect_ratio is not None and not 0 < o.min_aspect_ratio <= o.max_aspect_ratio,
+                "min_aspect_ratio and max_aspect_ratio: expected a range of positive ratios",
+            ),
             (o.min_random_area > o.max_random_area, "min_random_area is above max_random_area"),
             (o.min_random_scale > o.max_random_scale, "min_random_scale is above max_random_scale"),
             (o.min_img_size > o.max_img_size, "min_img_size is above max_img_size"),
             (o.pad < 0, "pad: expected no negative number"),
-        ):  # fmt: skip
+        ):
             if wrong:
                 raise MXNetError(f"ImageRecordIter: {message}")
         self._crop = self._resized_crop if o.random_resized_crop else self._plain_crop
         if squares:
             self._crop = self._square_crop
         self._colours = any(
-            (o.brightness, o.contrast, o.saturation, o.pca_noise, o.random_h, o.random_s,
-             o.random_l)
-        )  # fmt: skip
+            (
+                o.brightness,
+                o.contrast,
+                o.saturation,
+                o.pca_noise,
+                o.random_h,
+                o.random_s,
+                o.random_l,
+            )
+        )
 
     def __call__(self, pixels, draw):
         """Change an image.
@@ -181,9 +197,13 @@ class ImageAugmenter:
         size = (int(new_height), int(new_width))
         method = chosen_interpolation(o.inter_method, (height, width), size, draw)
         return self._cv2.warpAffine(
-            pixels, matrix, size[::-1], flags=method,
-            borderMode=self._cv2.BORDER_CONSTANT, borderValue=self._fill,
-        )  # fmt: skip
+            pixels,
+            matrix,
+            size[::-1],
+            flags=method,
+            borderMode=self._cv2.BORDER_CONSTANT,
+            borderValue=self._fill,
+        )
 
     def _place(self, pixels, size, draw):
         """The part of an image of this (height, width), in the middle or at a random place."""

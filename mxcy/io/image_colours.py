@@ -30,10 +30,12 @@ def changed_colours(cv2, pixels, options, draw):
     steps = [
         (step, 1 + draw.uniform(-amount, amount))
         for step, amount in (
-            (_brighter, o.brightness), (_contrasted, o.contrast), (_saturated, o.saturation)
+            (_brighter, o.brightness),
+            (_contrasted, o.contrast),
+            (_saturated, o.saturation),
         )
         if amount > 0
-    ]  # fmt: skip
+    ]
     draw.shuffle(steps)
     for step, factor in steps:
         pixels = step(cv2, pixels, factor)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from mxcy._library.opencv import opencv
 from mxcy.base import MXNetError
 from mxcy.io.det_augmenter import DET_AUGMENTATION, DetImageAugmenter, ObjectLabel
 from mxcy.io.image_loader import ImageBatches, decoder
@@ -12,8 +13,7 @@ from mxcy.io.labels import Labels
 from mxcy.io.loader_iter import MXDataIter
 from mxcy.io.parameters import BATCHES, READING, Parameter, dtype_of, iterator, parsed
 from mxcy.io.record_source import RecordSource
-from mxcy.opencv import opencv
-from mxcy.ops.attrs import Float, Int, IntOrNone, Str
+from mxcy.ops.core.attrs import Float, Int, IntOrNone, Str
 
 __all__ = ["ImageDetRecordIter"]
 
@@ -29,11 +29,13 @@ _TABLE = (
     *DET_AUGMENTATION,
     Parameter("mean_img", Str, "", "A file with a mean image to subtract."),
     *(Parameter(f"mean_{c}", Float, 0.0, f"The mean of channel {c.upper()}.") for c in "rgba"),
-    *(Parameter(f"std_{c}", Float, 0.0, f"The deviation of channel {c.upper()}; 0 for 1.")
-      for c in "rgba"),
+    *(
+        Parameter(f"std_{c}", Float, 0.0, f"The deviation of channel {c.upper()}; 0 for 1.")
+        for c in "rgba"
+    ),
     Parameter("scale", Float, 1.0, "What values are multiplied by, after the rest."),
     *BATCHES,
-)  # fmt: skip
+)
 
 
 class _Work:
@@ -110,9 +112,14 @@ def _writer(o, dtype):
     values = {f"{kind}_{c}": getattr(o, f"{kind}_{c}") for kind in ("mean", "std") for c in "rgba"}
     values = {name: value or float(name.startswith("std")) for name, value in values.items()}
     plain = SimpleNamespace(
-        **values, data_shape=o.data_shape, scale=o.scale, mirror=False, rand_mirror=False,
-        max_random_contrast=0.0, max_random_illumination=0.0,
-    )  # fmt: skip
+        **values,
+        data_shape=o.data_shape,
+        scale=o.scale,
+        mirror=False,
+        rand_mirror=False,
+        max_random_contrast=0.0,
+        max_random_illumination=0.0,
+    )
     mean = mean_image(o.mean_img, o.data_shape, _plain_images(o)) if o.mean_img else None
     return PlaneWriter(opencv(_USER), plain, dtype, mean)
 
@@ -120,9 +127,13 @@ def _writer(o, dtype):
 def _plain_images(o):
     """The images as arrays, in order and without changes at random."""
     images = ImageDetRecordIter(
-        path_imgrec=o.path_imgrec, data_shape=o.data_shape, batch_size=1, verbose=False,
-        path_imglist=o.path_imglist, resize_mode=o.resize_mode,
-    )  # fmt: skip
+        path_imgrec=o.path_imgrec,
+        data_shape=o.data_shape,
+        batch_size=1,
+        verbose=False,
+        path_imglist=o.path_imglist,
+        resize_mode=o.resize_mode,
+    )
     for batch in images:
         yield batch.data[0].asnumpy()[0]
 

@@ -8,13 +8,13 @@ import weakref
 
 import numpy as np
 
-from mxcy import cpus
 from mxcy import ndarray as nd
+from mxcy._library.opencv import opencv
+from mxcy._machine import cpus
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.io.batch_threads import BatchThreads
 from mxcy.io.record_source import RecordSource
-from mxcy.opencv import opencv
 
 __all__ = ["ImageBatches", "decoder"]
 
@@ -56,9 +56,15 @@ class ImageBatches:
         if o.preprocess_threads < 1 or o.batch_size < 1:
             raise MXNetError(f"{user}: batch_size and preprocess_threads must be positive")
         self._source = RecordSource(
-            user, o.path_imgrec, o.path_imgidx, (o.part_index, o.num_parts), o.shuffle, o.seed,
-            o.shuffle_chunk_size, o.shuffle_chunk_seed,
-        )  # fmt: skip
+            user,
+            o.path_imgrec,
+            o.path_imgidx,
+            (o.part_index, o.num_parts),
+            o.shuffle,
+            o.seed,
+            o.shuffle_chunk_size,
+            o.shuffle_chunk_seed,
+        )
         self._user, self._options = user, o
         self._fill = _Filling(take_apart, work, o.seed if o.seed_aug is None else o.seed_aug)
         self.data_shape = (o.batch_size, *o.data_shape)

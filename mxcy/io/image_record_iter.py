@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mxcy._library.opencv import opencv
 from mxcy.base import MXNetError
 from mxcy.io.image_augmenter import AUGMENTATION, ImageAugmenter
 from mxcy.io.image_loader import ImageBatches, decoder
@@ -9,13 +10,15 @@ from mxcy.io.image_values import NORMALISATION, PlaneWriter, RawWriter, mean_ima
 from mxcy.io.labels import Labels
 from mxcy.io.loader_iter import MXDataIter
 from mxcy.io.parameters import BATCHES, READING, Parameter, dtype_of, iterator, parsed
-from mxcy.opencv import opencv
-from mxcy.ops.attrs import IntOrNone, Str
+from mxcy.ops.core.attrs import IntOrNone, Str
 
 __all__ = [
-    "ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter",
+    "ImageRecordInt8Iter",
+    "ImageRecordIter",
+    "ImageRecordIter_v1",
+    "ImageRecordUInt8Iter",
     "ImageRecordUInt8Iter_v1",
-]  # fmt: skip
+]
 
 _RAW = (
     *READING,
@@ -101,9 +104,14 @@ def _plain_images(options):
     """The images of an iterator as arrays, in order and without changes at random."""
     o = options
     images = ImageRecordIter(
-        path_imgrec=o.path_imgrec, data_shape=o.data_shape, resize=o.resize, batch_size=1,
-        label_width=o.label_width, path_imglist=o.path_imglist, verbose=False,
-    )  # fmt: skip
+        path_imgrec=o.path_imgrec,
+        data_shape=o.data_shape,
+        resize=o.resize,
+        batch_size=1,
+        label_width=o.label_width,
+        path_imglist=o.path_imglist,
+        verbose=False,
+    )
     for batch in images:
         yield batch.data[0].asnumpy()[0]
 

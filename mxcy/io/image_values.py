@@ -6,10 +6,10 @@ import threading
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.files import local_path
 from mxcy.base import MXNetError
-from mxcy.files import local_path
 from mxcy.io.parameters import Parameter
-from mxcy.ops.attrs import Bool, Float, Str
+from mxcy.ops.core.attrs import Bool, Float, Str
 
 __all__ = ["NORMALISATION", "PlaneWriter", "RawWriter", "mean_image"]
 
@@ -20,12 +20,14 @@ NORMALISATION = (
     Parameter("rand_mirror", Bool, False, "Swap left and right in half of the images."),
     Parameter("mean_img", Str, "", "A file with a mean image to subtract; made if it is missing."),
     *(Parameter(f"mean_{c}", Float, 0.0, f"The mean of channel {c.upper()}.") for c in _CHANNELS),
-    *(Parameter(f"std_{c}", Float, 1.0, f"The deviation of channel {c.upper()}.")
-      for c in _CHANNELS),
+    *(
+        Parameter(f"std_{c}", Float, 1.0, f"The deviation of channel {c.upper()}.")
+        for c in _CHANNELS
+    ),
     Parameter("scale", Float, 1.0, "What values are multiplied by, after the rest."),
     Parameter("max_random_contrast", Float, 0.0, "Multiply by 1 plus or minus this at most."),
     Parameter("max_random_illumination", Float, 0.0, "Add this at most, or subtract it."),
-)  # fmt: skip
+)
 
 _BYTES = np.arange(256, dtype=np.float32)
 

@@ -4,8 +4,8 @@ import struct
 
 import numpy as np
 
+from mxcy._base.files import text_lines
 from mxcy.base import MXNetError
-from mxcy.files import local_path
 
 __all__ = ["Labels", "read_labels"]
 
@@ -87,10 +87,9 @@ def read_labels(user, path):
     """
     labels = {}
     try:
-        with open(local_path(path)) as file:
-            for line in file:
-                number, *label = line.split("\t")[:-1] or line.split()[:-1]
-                labels[int(number)] = np.array(label, np.float32)
+        for line in text_lines(path):
+            number, *label = line.split("\t")[:-1] or line.split()[:-1]
+            labels[int(number)] = np.array(label, np.float32)
     except OSError as error:
         raise MXNetError(f"{user}: cannot read {path}: {error.strerror}") from None
     except ValueError:

@@ -27,12 +27,14 @@ class LinesLoader:
         self._rows = np.zeros(batch_size, np.int64)
 
     def restart(self):
+        """Begin an epoch."""
         # After a rounded last batch the first lines have been seen already.
         over = self._start - len(self._data)
         self._start = over % len(self._data) if self._round and over > 0 else 0
         self.batches = -((self._start - len(self._data)) // self._batch_size)
 
     def load(self):
+        """The next batch: data, labels, pad and the rows' numbers; None after the last."""
         if self._start >= len(self._data):
             return None
         rows = np.arange(self._start, self._start + self._batch_size)

@@ -7,10 +7,10 @@ import zlib
 
 import numpy as np
 
+from mxcy._base.files import local_path
 from mxcy.base import MXNetError
-from mxcy.files import local_path
 from mxcy.io.loader_iter import MXDataIter
-from mxcy.ops.attrs import Bool, Int, UInt
+from mxcy.ops.core.attrs import Bool, Int, UInt
 
 __all__ = ["MNISTIter", "read_idx"]
 
@@ -89,8 +89,10 @@ def MNISTIter(
     if not Bool.parse(silent):
         logging.info(
             "MNISTIter: load %d images, shuffle=%d, shape=%s",
-            len(rows), Bool.parse(shuffle), loader.data_shape,
-        )  # fmt: skip
+            len(rows),
+            Bool.parse(shuffle),
+            loader.data_shape,
+        )
     return MXDataIter(loader, data_name=data_name, label_name=label_name)
 
 

@@ -4,9 +4,10 @@ import inspect
 import warnings
 from types import SimpleNamespace
 
-from mxcy import dtypes
+from mxcy._base import dtypes
+from mxcy._base.docstrings import fill_docstring
 from mxcy.base import MXNetError
-from mxcy.ops.attrs import REQUIRED, AttrType, Bool, Enum, Int, Shape, Str, UInt, ULong
+from mxcy.ops.core.attrs import REQUIRED, AttrType, Bool, Enum, Int, Shape, Str, UInt, ULong
 
 __all__ = ["BATCHES", "READING", "Parameter", "dtype_of", "iterator", "parsed"]
 
@@ -30,7 +31,7 @@ class Parameter:
     def lines(self):
         """Its entry in a numpydoc section."""
         kind = self.type.kind if self.default is REQUIRED else f"{self.type.kind}, optional"
-        return f"    {self.name} : {kind}\n        {self.text}\n"
+        return f"{self.name} : {kind}\n    {self.text}"
 
 
 def parsed(user, table, given):
@@ -85,14 +86,12 @@ def iterator(table):
     """
 
     def decorate(function):
-        head, mark, tail = function.__doc__.partition("    **kwargs\n")
-        assert mark, f"{function.__name__}: the docstring must have a place for the parameters"
-        entries = "".join(parameter.lines() for parameter in table)
-        function.__doc__ = f"{head}{entries}{tail}"
+        fill_docstring(function, {"**kwargs": "\n".join(entry.lines() for entry in table)})
         function.__signature__ = inspect.Signature(
             [
                 inspect.Parameter(
-                    parameter.name, inspect.Parameter.KEYWORD_ONLY,
+                    parameter.name,
+                    inspect.Parameter.KEYWORD_ONLY,
                     default=inspect.Parameter.empty
                     if parameter.default is REQUIRED
                     else parameter.default,
@@ -100,7 +99,7 @@ def iterator(table):
                 for parameter in table
             ]
             + [inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)]
-        )  # fmt: skip
+        )
         return function
 
     return decorate

@@ -3,9 +3,9 @@
 import os
 import random
 
+from mxcy._base.files import local_path, text_lines
+from mxcy._files.record_stream import MappedFile, file_offset, read_record, records_between
 from mxcy.base import MXNetError
-from mxcy.files import local_path
-from mxcy.record_stream import MappedFile, read_record, records_between
 
 __all__ = ["RecordSource"]
 
@@ -104,12 +104,11 @@ class RecordSource:
 def _offsets(path):
     """The offsets of an index, in its order."""
     offsets = []
-    with open(local_path(path)) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                offsets.append(int(line.split("\t")[1]))
-            except (IndexError, ValueError):
-                raise MXNetError(
-                    f"line {number} of the index {path} is no key and offset: {line!r}"
-                ) from None
+    for number, line in enumerate(text_lines(path), 1):
+        try:
+            offsets.append(file_offset(line.split("\t")[1]))
+        except (IndexError, ValueError):
+            raise MXNetError(
+                f"line {number} of the index {path} is no key and offset: {line!r}"
+            ) from None
     return offsets

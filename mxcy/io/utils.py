@@ -58,6 +58,8 @@ def named_arrays(data, allow_empty, default_name):
 
 
 def _as_array(name, value):
+    if getattr(value, "format", None) == "csr":
+        return nd.array(value)  # scipy's
     if isinstance(value, NDArray) or (is_array(value) and not isinstance(value, np.ndarray)):
         return value
     try:
@@ -94,3 +96,6 @@ def rows_of(array, rows):
     # Data sets in files want increasing positions, each once.
     unique, back = np.unique(rows, return_inverse=True)
     return nd.array(np.asarray(array[unique])[back])
+
+
+_init_data = named_arrays  # what iterators of users' own import

@@ -1,9 +1,13 @@
 """`mx.kvstore`: stores that add up gradients of several devices and keep the weights."""
 
-from mxcy.kvstore.base import KVStoreBase, create
+from mxcy._base.suggestions import module_getattr
+from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.byteps import BytePS
+from mxcy.kvstore.choice import create
 from mxcy.kvstore.horovod import Horovod
 from mxcy.kvstore.kvstore import KVStore
 from mxcy.kvstore.kvstore_server import KVStoreServer
 
 __all__ = ["BytePS", "Horovod", "KVStore", "KVStoreBase", "KVStoreServer", "create"]
+
+__getattr__ = module_getattr(__name__)

@@ -2,9 +2,12 @@
 
 import warnings
 
+from mxcy._base import older_paths
 from mxcy.ndarray import NDArray
 
-__all__ = ["KVStoreBase", "TestStore", "create"]
+__all__ = ["KVStoreBase", "TestStore"]
+
+__getattr__ = older_paths.offer(__name__, "mxcy.kvstore.choice", ("create",))
 
 
 class KVStoreBase:
@@ -122,38 +125,6 @@ class KVStoreBase:
             )
         KVStoreBase.kv_registry[name] = klass
         return klass
-
-
-def create(name="local"):
-    """Make a store.
-
-    Parameters
-    ----------
-    name : str
-        ``'local'`` and ``'device'`` add up in this process, as do their longer names
-        ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
-        names are those of registered classes.
-
-    Returns
-    -------
-    KVStoreBase
-
-    Raises
-    ------
-    TypeError
-        When the name is no str.
-    MXNetError
-        When there is no such kind.
-    """
-    if not isinstance(name, str):
-        raise TypeError("name must be a string")
-    registered = KVStoreBase.kv_registry.get(name.lower())
-    if registered is not None:
-        return registered()
-    from mxcy.kvstore.kvstore import KVStore
-    from mxcy.kvstore.local import LocalStore
-
-    return KVStore(LocalStore(name.lower()))
 
 
 def as_list(value):

@@ -1,14 +1,45 @@
-"""Which store a training uses, and whether that runs the optimizer."""
+"""Making stores; which one a training uses, and whether that runs the optimizer."""
 
 import math
 
 from mxcy import env
-from mxcy.kvstore.base import KVStoreBase, create
+from mxcy.kvstore.base import KVStoreBase
+from mxcy.kvstore.kvstore import KVStore
+from mxcy.kvstore.local import LocalStore
 
-__all__ = ["LARGEST_UPDATE", "choose_store"]
+__all__ = ["LARGEST_UPDATE", "choose_store", "create"]
 
 #: A 'local' store does not update weights with more elements: they would travel twice per step.
 LARGEST_UPDATE = 16 * 1024 * 1024
+
+
+def create(name="local"):
+    """Make a store.
+
+    Parameters
+    ----------
+    name : str
+        ``'local'`` and ``'device'`` add up in this process, as do their longer names
+        ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
+        names are those of registered classes.
+
+    Returns
+    -------
+    KVStoreBase
+
+    Raises
+    ------
+    TypeError
+        When the name is no str.
+    MXNetError
+        When there is no such kind.
+    """
+    if not isinstance(name, str):
+        raise TypeError("name must be a string")
+    registered = KVStoreBase.kv_registry.get(name.lower())
+    if registered is not None:
+        return registered()
+    return KVStore(LocalStore(name.lower()))
 
 
 def choose_store(store, num_device, arg_params):

@@ -3,11 +3,12 @@
 import pickle
 
 from mxcy import optimizer as optimizers
-from mxcy.api_calls import api_call
-from mxcy.files import replacing
+from mxcy._execute.api_calls import api_call
+from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.compression import GradientCompression
 from mxcy.ndarray import NDArray
+from mxcy.optimizer import state_files
 
 __all__ = ["KVStore"]
 
@@ -71,6 +72,8 @@ class KVStore(KVStoreBase):
             pushed.setdefault(one, []).extend(arrays)  # a key that comes twice is added up
         for one, arrays in pushed.items():
             if self._compression is not None:
+                if any(array.stype != "default" for array in arrays):
+                    raise MXNetError(f"key {one}: gradient compression takes dense arrays only")
                 arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
             self.handle.push(one, arrays)
 
@@ -87,7 +90,8 @@ class KVStore(KVStoreBase):
         priority : int
             Higher ones may be done first.
         ignore_sparse : bool
-            Accepted; all values are dense.
+            Leave out row_sparse values and arrays, for which there is `row_sparse_pull`; otherwise
+            all rows are copied.
 
         Raises
         ------
@@ -96,13 +100,42 @@ class KVStore(KVStoreBase):
         """
         assert out is not None, "pull needs arrays to put the values into: out"
         for one, arrays in _pairs(key, out):
+            if ignore_sparse:
+                dense = not self.handle.is_sparse(one)
+                arrays = [array for array in arrays if dense and array.stype == "default"]
             self.handle.pull(one, arrays)
+
+    @api_call("MXKVStorePullRowSparseEx")
+    def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
+        """Copy rows of row_sparse values to row_sparse arrays.
+
+        Parameters
+        ----------
+        key : int, str or list
+            The key or keys.
+        out : RowSparseNDArray, list of them or list of list of them
+            For each key the array or arrays that take the rows; others of their rows go.
+        priority : int
+            Higher ones may be done first.
+        row_ids : NDArray, list of NDArray or list of list of NDArray
+            The rows, in any order and of any number type: for all arrays of a key, or for each.
+
+        Raises
+        ------
+        MXNetError
+            When a value or an array is not row_sparse, a key is unknown, or a row out of bounds.
+        """
+        assert out is not None, "row_sparse_pull needs arrays to put the rows into: out"
+        assert row_ids is not None, "row_sparse_pull needs the rows to get: row_ids"
+        for one, arrays, ids in _with_ids(key, out, row_ids):
+            for array, rows in zip(arrays, ids, strict=True):
+                self.handle.pull_rows(one, array, rows)
 
     @api_call("MXKVStorePushPullEx")
     def pushpull(self, key, value, out=None, priority=0):
         """`push`, then `pull` into `out`, by default into the arrays that were pushed."""
         self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
     def broadcast(self, key, value, out, priority=0):
         """`init`, then `pull` into `out`."""
@@ -155,14 +188,12 @@ class KVStore(KVStoreBase):
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write the states of the optimizer to a file, see `KVStoreBase`."""
         assert self._updater is not None, "Cannot save states: the store has no optimizer"
-        with replacing(fname) as file:
-            file.write(self._updater.get_states(dump_optimizer))
+        state_files.save(fname, self._updater.get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname):
         """Read the states of the optimizer from a file that `save_optimizer_states` wrote."""
         assert self._updater is not None, "Cannot load states: the store has no optimizer"
-        with open(fname, "rb") as file:
-            self._updater.set_states(file.read())
+        state_files.load(fname, self._updater)
 
     def stats(self):
         """How values of several devices are added up.
@@ -200,6 +231,19 @@ class KVStore(KVStoreBase):
 
     def __reduce__(self):
         raise pickle.PicklingError("a KVStore cannot be pickled: it belongs to its process")
+
+
+def _with_ids(keys, outs, row_ids):
+    """Each key with its arrays and as many lists of rows."""
+    for i, (key, arrays) in enumerate(_pairs(keys, outs)):
+        ids = row_ids[i] if isinstance(keys, list | tuple) and _several(row_ids) else row_ids
+        ids = list(ids) if _several(ids) else [ids] * len(arrays)
+        assert len(ids) in (1, len(arrays)), f"key {key}: {len(arrays)} arrays, {len(ids)} row_ids"
+        yield key, arrays, ids if len(ids) == len(arrays) else ids * len(arrays)
+
+
+def _several(value):
+    return isinstance(value, list | tuple)
 
 
 def _pairs(keys, values):

@@ -2,18 +2,13 @@
 
 from mxcy import env
 from mxcy import ndarray as nd
+from mxcy._base.suggestions import did_you_mean
 from mxcy.base import MXNetError
 from mxcy.kvstore.tree_sum import TreeSum
 
 __all__ = ["KINDS", "LocalStore", "why_not"]
 
-KINDS = (
-    "local",
-    "local_update_cpu",
-    "local_allreduce_cpu",
-    "device",
-    "local_allreduce_device",
-)
+KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
 #: what names of MXNet's other stores contain, and what those do
 _ELSEWHERE = {
     "dist": "add up over several machines",
@@ -51,6 +46,7 @@ class LocalStore:
         if kind not in KINDS:
             raise MXNetError(
                 f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {KINDS}"
+                f"{did_you_mean(kind, KINDS)}"
             )
         self.type = kind
         self.updater = None
@@ -88,13 +84,17 @@ class LocalStore:
                     f"key {key} has a value of shape {stored.shape}, got {array.shape}"
                 )
         total = self._sum(key, arrays, stored.context)
-        if self.updater is None:
+        if self.updater is None and total.stype != stored.stype:
+            self._values[key] = total.tostype(stored.stype)
+        elif self.updater is None:
             self._values[key] = total.copy() if total is arrays[0] else total
         else:
             self.updater(key, total, stored)
 
     def _sum(self, key, arrays, context):
         """The sum, in the order of the devices or of a tree; of big arrays by several threads."""
+        if any(array.stype != "default" for array in arrays):
+            return _sparse_sum([array.as_in_context(context) for array in arrays])
         trees = self._joining(arrays)
         if trees is not None:
             self._sums["tree"] += 1
@@ -109,6 +109,8 @@ class LocalStore:
     def _joining(self, arrays):
         """The trees that join the devices of arrays; None where these are not summed along any."""
         contexts = tuple(array.context for array in arrays)
+        if any(array.stype != "default" for array in arrays):
+            return None
         if not self._uses_trees or len(contexts) < 2 or len(set(contexts)) < len(contexts):
             return None
         if contexts not in self._trees:
@@ -144,6 +146,24 @@ class LocalStore:
         for array in arrays:
             value.copyto(array)
 
+    def is_sparse(self, key):
+        """Whether a value is row_sparse or csr."""
+        return self._value(key).stype != "default"
+
+    def pull_rows(self, key, array, ids):
+        """Copy the rows `ids` of a row_sparse value to a row_sparse array, sorted, each once."""
+        value = self._value(key)
+        for what, stype in (("the stored value", value.stype), ("out", array.stype)):
+            if stype != "row_sparse":
+                raise MXNetError(
+                    f"row_sparse_pull: key {key}: {what} must be row_sparse, it is {stype}"
+                )
+        ids = ids.as_in_context(value.context).reshape((-1,))
+        if array.context == value.context and array.dtype == value.dtype:
+            nd.sparse.retain(value, ids, out=array)  # which takes the rows without a copy
+        else:
+            nd.sparse.retain(value, ids).copyto(array)
+
     def barrier(self):
         """Wait for the other workers, of which there are none."""
 
@@ -152,3 +172,12 @@ class LocalStore:
             return self._values[key]
         except KeyError:
             raise MXNetError(f"key {key} has not been inited") from None
+
+
+def _sparse_sum(arrays):
+    """The sum of arrays of which some are sparse."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if {array.stype for array in arrays} == {"row_sparse"}:
+        return nd.add_n(*arrays)
+    return nd.add_n(*(array.tostype("default") for array in arrays))

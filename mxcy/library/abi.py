@@ -174,9 +174,14 @@ class Library:
         ]
         (ins, in_dims, _), (out, out_dims, _) = found
         status = self._library._opCallInferShape(
-            _pointer(entry.shapes), *_attributes(attrs), given, dims, len(rows),
-            *map(ctypes.byref, (ins, in_dims, out, out_dims)), outs,
-        )  # fmt: skip
+            _pointer(entry.shapes),
+            *_attributes(attrs),
+            given,
+            dims,
+            len(rows),
+            *map(ctypes.byref, (ins, in_dims, out, out_dims)),
+            outs,
+        )
         self._check(status, entry, "InferShape")
         return [self._taken(*part) for part in found]
 
@@ -231,10 +236,16 @@ class Library:
         given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
         made = _pointer()
         status = self._library._opCallCreateOpState(
-            _pointer(entry.create), *_attributes(attrs), b"cpu", 0, given,
-            (_int * len(rows))(*map(len, shapes)), len(rows), (_int * len(codes))(*codes),
+            _pointer(entry.create),
+            *_attributes(attrs),
+            b"cpu",
+            0,
+            given,
+            (_int * len(rows))(*map(len, shapes)),
+            len(rows),
+            (_int * len(codes))(*codes),
             ctypes.byref(made),
-        )  # fmt: skip
+        )
         self._check(status and made.value, entry, "CreateOpState")
         return made.value
 

@@ -3,12 +3,15 @@
 import functools
 from importlib import import_module
 
-from mxcy import _front, context, dtypes
+from mxcy import context
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.custom import described as users
 from mxcy.custom import records
-from mxcy.ops import homes
-from mxcy.ops.infer import Spec
-from mxcy.ops.record import MAKERS, REGISTRY
+from mxcy.ops.core import homes
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import MAKERS, REGISTRY
 
 __all__ = ["offer"]
 
@@ -25,7 +28,7 @@ class _Operator:
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
         """Compute the gradients of the inputs."""
-        scratch = [_front.empty(a.shape, a.dtype_code, context.cpu()) for a in aux]
+        scratch = [front.empty(a.shape, a.dtype_code, context.cpu()) for a in aux]
         self._compute(False, [*out_grad, *in_data, *aux, *out_data], [*in_grad, *scratch])
 
     def _compute(self, forward, ins, outs):
@@ -96,7 +99,7 @@ class _Property:
         return kind(self._library, self._entry, self._attrs)
 
 
-class _Described(records.Described):
+class _Described(users.Described):
     """A `_Property`, for the record of its operator."""
 
     def infer(self, a, *ins):
@@ -138,7 +141,7 @@ def offer(library):
     """
     entries = [entry for entry in library.entries() if not entry.in_subgraphs]
     for entry in entries:
-        if entry.name in REGISTRY or entry.name == records.NAME:
+        if entry.name in REGISTRY or entry.name == users.NAME:
             raise MXNetError(f"Library {library.path}: operator {entry.name} exists already")
         lacking = [what for what in ("parse", "types", "shapes") if not getattr(entry, what)]
         if lacking or not (entry.forward or entry.create):
@@ -177,7 +180,7 @@ def _offer_one(library, entry):
 
 def _eager(record_of):
     def call(*data, out=None, **kwargs):
-        named = {k: v for k, v in kwargs.items() if isinstance(v, _front.NDArrayBase)}
+        named = {k: v for k, v in kwargs.items() if isinstance(v, front.NDArrayBase)}
         given = {k: str(v) for k, v in kwargs.items() if k not in named and k != "name"}
         return record_of(given).foreign.function(*data, out=out, **named)
 

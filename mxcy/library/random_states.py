@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mxcy.ops.random import generator
+from mxcy.ops.random.distributions import generator
 
 __all__ = ["random_states"]
 

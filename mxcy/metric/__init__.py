@@ -1,6 +1,7 @@
 """Metrics: how good predictions are, summed over batches."""
 
 from mxcy import ndarray  # noqa: F401  GluonTS imports it from here
+from mxcy._base.suggestions import module_getattr
 from mxcy.metric.base import (
     Caffe,
     CompositeEvalMetric,
@@ -43,3 +44,5 @@ __all__ = [
     "np",
     "register",
 ]
+
+__getattr__ = module_getattr(__name__)

@@ -94,7 +94,8 @@ class Perplexity(EvalMetric):
             )
             pred = numpy.moveaxis(pred, self.axis, -1)
             label = label.astype("int64").ravel()
-            right = pred.reshape(-1, pred.shape[-1])[numpy.arange(label.size), label]
+            nearest = numpy.clip(label, 0, pred.shape[-1] - 1)  # labels of no class, as `pick` does
+            right = pred.reshape(-1, pred.shape[-1])[numpy.arange(label.size), nearest]
             if self.ignore_label is not None:
                 right = right[label != self.ignore_label]
             total -= float(numpy.log(numpy.maximum(1e-10, right)).sum())

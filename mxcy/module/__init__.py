@@ -1,5 +1,6 @@
 """`mx.module`: networks given as symbols, together with what trains them."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.module.base_module import BaseModule
 from mxcy.module.bucketing_module import BucketingModule
 from mxcy.module.module import Module
@@ -14,3 +15,5 @@ __all__ = [
     "PythonModule",
     "SequentialModule",
 ]
+
+__getattr__ = module_getattr(__name__)

@@ -6,11 +6,14 @@ import numpy as np
 
 from mxcy import metric as metrics
 from mxcy import ndarray as nd
+from mxcy._files.checkpoint import join_params, split_params
 from mxcy.callback import BatchEndParam
-from mxcy.checkpoint import join_params, split_params
 from mxcy.initializer import Uniform
 from mxcy.io import DataBatch, DataIter
 from mxcy.module.descriptions import as_list
+from mxcy.module.descriptions import as_list as _as_list  # noqa: F401  modules of users' own
+from mxcy.module.descriptions import check_names_in_symbol as _check_input_names  # noqa: F401
+from mxcy.module.descriptions import describe_batch as _parse_data_desc  # noqa: F401
 from mxcy.module.interface import ModuleInterface
 from mxcy.ndarray import NDArray
 

@@ -5,11 +5,12 @@ import logging
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.checkpoint import load_params
+from mxcy._files.checkpoint import load_params
 from mxcy.context import cpu
 from mxcy.initializer import Uniform
 from mxcy.module.base_module import BaseModule
 from mxcy.module.module import Module
+from mxcy.name import NameManager
 
 __all__ = ["BucketingModule"]
 
@@ -60,8 +61,13 @@ class BucketingModule(BaseModule):
         self._monitor = None
         self._grad_req = None
 
+    def _call_sym_gen(self, bucket_key):
+        """What `sym_gen` returns; names count from 0 in each bucket, so that parameters agree."""
+        with NameManager():
+            return self._sym_gen(bucket_key)
+
     def _make(self, bucket_key):
-        symbol, data_names, label_names = self._sym_gen(bucket_key)
+        symbol, data_names, label_names = self._call_sym_gen(bucket_key)
         return Module(symbol, data_names, label_names, **self._options)
 
     # -- files ------------------------------------------------------------------------------------
@@ -81,7 +87,7 @@ class BucketingModule(BaseModule):
         assert self._buckets, "Empty BucketingModule cannot be saved"
         self.save_params(f"{prefix}-{epoch:04d}.params")
         for bucket_key in self._buckets:
-            symbol, _, _ = self._sym_gen(bucket_key)
+            symbol, _, _ = self._call_sym_gen(bucket_key)
             symbol.save(f"{prefix}-{bucket_key}-symbol.json", remove_amp_cast=remove_amp_cast)
         nd.save(f"{prefix}.buckets", nd.array(list(self._buckets), dtype=np.int32))
 
@@ -166,13 +172,13 @@ class BucketingModule(BaseModule):
     def data_names(self):
         if self.binded:
             return self._curr_module.data_names
-        return self._sym_gen(self._default_bucket_key)[1]
+        return self._call_sym_gen(self._default_bucket_key)[1]
 
     @property
     def output_names(self):
         if self.binded:
             return self._curr_module.output_names
-        return self._sym_gen(self._default_bucket_key)[0].list_outputs()
+        return self._call_sym_gen(self._default_bucket_key)[0].list_outputs()
 
     @property
     def data_shapes(self):

@@ -9,6 +9,7 @@ __all__ = [
     "as_list",
     "check_names_in_symbol",
     "describe",
+    "describe_batch",
     "reshaped",
     "shapes_for_batch_size",
     "shapes_of_batch",
@@ -129,6 +130,12 @@ def shapes_for_batch_size(descriptions, others):
             shape[axis] = sizes[0]
         shapes.append(tuple(shape))
     return shapes
+
+
+def describe_batch(data_names, label_names, data_shapes, label_shapes):
+    """Descriptions of a batch's inputs, and of its labels or None; see `describe`."""
+    labels = describe(label_names, label_shapes or [], "label", False)
+    return describe(data_names, data_shapes, "data", True), labels or None
 
 
 def reshaped(descriptions, shapes):

@@ -6,8 +6,12 @@ from collections import OrderedDict
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base import dtypes
+from mxcy._execute.symbol_binding import storage_types, variable_contexts
+from mxcy.context import Context
 from mxcy.io import DataDesc
 from mxcy.module.slices import columns, copy_parts, joined, split_batch
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["DataParallelExecutorGroup"]
 
@@ -92,11 +96,23 @@ class DataParallelExecutorGroup:
         self.bind_exec(data_shapes, label_shapes, shared_group)
 
     def _each_device(self, group2ctxs):
-        if not isinstance(group2ctxs, list):
-            group2ctxs = [group2ctxs] * len(self.contexts)
-        assert len(group2ctxs) == len(self.contexts), (
-            "group2ctxs must have an item for each context"
-        )
+        """{group: context} for each device, from one for all or one with lists as well."""
+        count = len(self.contexts)
+        if isinstance(group2ctxs, dict):
+            lists = {
+                group: [ctxs] * count if isinstance(ctxs, Context) else list(ctxs)
+                for group, ctxs in group2ctxs.items()
+            }
+            for group, ctxs in lists.items():
+                assert len(ctxs) in (1, count), (
+                    f"group2ctxs: {group} has {len(ctxs)} contexts for {count} devices"
+                )
+            group2ctxs = [
+                {group: ctxs[i % len(ctxs)] for group, ctxs in lists.items()} for i in range(count)
+            ]
+        elif group2ctxs is None:
+            group2ctxs = [None] * count
+        assert len(group2ctxs) == count, "group2ctxs must have an item for each context"
         return group2ctxs
 
     def _requests(self, grad_req, data_names):
@@ -235,13 +251,25 @@ class DataParallelExecutorGroup:
             known_args = {n: array for n, array in shared.arg_dict.items() if n in own}
             known_grads = {n: array for n, array in shared.grad_dict.items() if n in own}
             known_states = shared.aux_dict
+        described = zip(
+            [*self.arg_names, *self.aux_names],
+            [*arg_shapes, *aux_shapes],
+            [*arg_types, *aux_types],
+            strict=True,
+        )
+        specs = {name: Spec(shape, dtypes.code_of(dtype)) for name, shape, dtype in described}
+        wanted = [name for name in self.arg_names if self.grad_req[name] != "null"]
+        stypes, grad_stypes = storage_types(self.symbol, specs, {}, wanted)
+        places = variable_contexts(self.symbol, group2ctx, ctx)
         args, grads = [], {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
-            args.append(self._array(name, shape, dtype, ctx, known_args.get(name)))
-            if self.grad_req[name] != "null":
-                grads[name] = self._array(name, shape, dtype, ctx, known_grads.get(name))
+            place, known = places[name], known_args.get(name)
+            args.append(self._array(name, shape, dtype, place, known, stypes[name]))
+            if name in grad_stypes:
+                known, stype = known_grads.get(name), grad_stypes[name]
+                grads[name] = self._array(name, shape, dtype, place, known, stype)
         states = [
-            self._array(name, shape, dtype, ctx, known_states.get(name))
+            self._array(name, shape, dtype, places[name], known_states.get(name), "default")
             for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True)
         ]
         options = {} if group2ctx is None else {"group2ctx": group2ctx}
@@ -250,9 +278,9 @@ class DataParallelExecutorGroup:
         )
 
     @staticmethod
-    def _array(name, shape, dtype, ctx, known):
+    def _array(name, shape, dtype, ctx, known, stype):
         if known is None:
-            return nd.zeros(shape, ctx=ctx, dtype=dtype)
+            return nd.zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
         assert known.shape == tuple(shape), (
             f"{name} has shape {tuple(shape)} here, but {known.shape} in the module that it is "
             "shared with"

@@ -5,13 +5,13 @@ import warnings
 
 from mxcy import ndarray as nd
 from mxcy import optimizer as optimizers
-from mxcy.checkpoint import load_checkpoint
+from mxcy._files.checkpoint import load_checkpoint
 from mxcy.context import Context, cpu
 from mxcy.initializer import InitDesc, Uniform
 from mxcy.module.base_module import BaseModule
 from mxcy.module.descriptions import (
     check_names_in_symbol,
-    describe,
+    describe_batch,
     reshaped,
     shapes_for_batch_size,
     shapes_of_batch,
@@ -95,7 +95,7 @@ class Module(BaseModule):
         self._updates = None
         self._states_to_load = None
         self._exec_group = None
-        self._data_shapes = self._label_shapes = None
+        self._data_shapes = self._label_shapes = self._grad_req = None
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -231,6 +231,7 @@ class Module(BaseModule):
             )
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
+        self._grad_req = grad_req
         self._data_shapes, self._label_shapes = self._described(data_shapes, label_shapes)
         self._exec_group = DataParallelExecutorGroup(
             self._symbol,
@@ -260,6 +261,11 @@ class Module(BaseModule):
         elif self.params_initialized:
             self._exec_group.set_params(self._arg_params, self._aux_params)
 
+    @property
+    def _total_exec_bytes(self):
+        """int: what the plans of all devices take for values between operators."""
+        return sum(executor.plan(self.for_training).arena for executor in self._exec_group.execs)
+
     def _unbind(self):
         if self.binded and self.params_initialized:
             self.get_params()  # what the devices have learned outlives them
@@ -268,8 +274,7 @@ class Module(BaseModule):
         self._data_shapes = self._label_shapes = None
 
     def _described(self, data_shapes, label_shapes):
-        label_shapes = describe(self._label_names, label_shapes or [], "label", False)
-        return describe(self._data_names, data_shapes, "data", True), label_shapes or None
+        return describe_batch(self._data_names, self._label_names, data_shapes, label_shapes)
 
     def reshape(self, data_shapes, label_shapes=None):
         """Bind to other shapes; parameters and optimizer stay.
@@ -290,6 +295,8 @@ class Module(BaseModule):
         self._assert_ready()
         if self._params_dirty:
             self._exec_group.get_params(self._arg_params, self._aux_params)
+            if self._updates is not None:
+                self._updates.pull_all_rows(self._arg_params)
             self._params_dirty = False
         return self._arg_params, self._aux_params
 
@@ -386,10 +393,8 @@ class Module(BaseModule):
     def _make_optimizer(self, optimizer, optimizer_params, rescale_grad, on_store):
         copies = 1 if on_store else len(self._context)
         names = {
-            i * copies + k: name
-            for i, name in enumerate(self._own_names())
-            for k in range(copies)
-        }  # fmt: skip
+            i * copies + k: name for i, name in enumerate(self._own_names()) for k in range(copies)
+        }
         if isinstance(optimizer, str):
             arguments = {"rescale_grad": rescale_grad, **dict(optimizer_params)}
             return optimizers.create(optimizer, sym=self.symbol, param_idx2name=names, **arguments)
@@ -433,6 +438,27 @@ class Module(BaseModule):
         self.optimizer_initialized = True
 
     # -- running ----------------------------------------------------------------------------------
+
+    def prepare(self, data_batch, sparse_row_id_fn=None):
+        """Make ready for a batch: get the rows of row_sparse parameters that it needs.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            The batch that comes next.
+        sparse_row_id_fn : callable, optional
+            ``sparse_row_id_fn(data_batch)`` returns a dict of parameters' names to their rows. The
+            rows come from the store, if that runs the optimizer; otherwise all are there anyway.
+        """
+        self._assert_ready()
+        if sparse_row_id_fn is None:
+            return
+        if self._updates is None or not self._updates.on_store:
+            warnings.warn("sparse_row_id_fn is not invoked.", UserWarning, stacklevel=2)
+            return
+        row_ids = sparse_row_id_fn(data_batch)
+        assert isinstance(row_ids, dict), f"sparse_row_id_fn: expected a dict, got {row_ids!r}"
+        self._updates.pull_rows(self._own_names(), self._exec_group.param_arrays, row_ids)
 
     def forward(self, data_batch, is_train=None):
         self._assert_ready()
@@ -488,6 +514,6 @@ class Module(BaseModule):
 def _on_cpu(names, arrays):
     """New arrays as the devices have them."""
     return {
-        name: nd.zeros(parts[0].shape, ctx=cpu(), dtype=parts[0].dtype)
+        name: nd.zeros(parts[0].shape, cpu(), parts[0].dtype, parts[0].stype)
         for name, parts in zip(names, arrays, strict=True)
     }

@@ -2,8 +2,9 @@
 
 from mxcy import optimizer as optimizers
 from mxcy.kvstore.choice import choose_store
+from mxcy.optimizer import state_files
 
-__all__ = ["Updates", "choose_store"]
+__all__ = ["Updates", "choose_store", "start_store", "update_on_store", "update_with"]
 
 
 class Updates:
@@ -23,6 +24,7 @@ class Updates:
 
     def __init__(self, optimizer, store, on_store, compression_params=None):
         self.optimizer, self.store, self.on_store = optimizer, store, on_store
+        self.pulls_rows = False  # whether `Module.prepare` gets the rows of row_sparse weights
         self.updater = None if on_store else optimizers.get_updater(optimizer)
         if store is not None and compression_params:
             store.set_gradient_compression(compression_params)
@@ -31,49 +33,113 @@ class Updates:
 
     def start(self, names, param_arrays, arg_params):
         """Put the parameters into the store, and with `on_store` from there to the devices."""
-        if self.store is None:
-            return
-        for name, arrays in zip(names, param_arrays, strict=True):
-            if self.on_store:
-                self.store.broadcast(name, arg_params[name], out=arrays)
-            else:
-                self.store.broadcast(name, arg_params[name], out=[arg_params[name]])
+        if self.store is not None:
+            start_store(self.store, param_arrays, arg_params, names, self.on_store)
 
     def step(self, names, param_arrays, grad_arrays):
         """Change parameters by their gradients; arrays are lists of one per device."""
-        updates = [([], [], []) for _ in param_arrays[0]] if param_arrays else []
-        for i, (name, weights, grads) in enumerate(
-            zip(names, param_arrays, grad_arrays, strict=True)
-        ):
-            if grads[0] is None:
-                continue
-            if self.on_store:
-                # The first layers are needed first in the next step.
-                self.store.pushpull(name, grads, out=weights, priority=-i)
-                continue
-            if self.store is not None:
-                self.store.pushpull(name, grads, priority=-i)
-            for k, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
-                for items, item in zip(
-                    updates[k], (i * len(weights) + k, grad, weight), strict=True
-                ):
-                    items.append(item)
-        for indices, grads, weights in updates:
-            if indices:
-                self.updater(indices, grads, weights)
+        if self.on_store:
+            update_on_store(param_arrays, grad_arrays, self.store, names, not self.pulls_rows)
+        elif param_arrays:
+            devices = len(param_arrays[0])
+            update_with(param_arrays, grad_arrays, self.updater, devices, self.store, names)
+
+    def pull_rows(self, names, param_arrays, row_ids):
+        """Get rows of row_sparse weights; ``{name: ids}`` tells which."""
+        self.pulls_rows = True
+        for name, ids in row_ids.items():
+            i = names.index(name)
+            self.store.row_sparse_pull(name, param_arrays[i], row_ids=ids, priority=-i)
+
+    def pull_all_rows(self, arg_params):
+        """Get all rows of row_sparse weights."""
+        if not self.on_store:
+            return
+        for name, array in arg_params.items():
+            if array.stype != "default":
+                self.store.pull(name, array, ignore_sparse=False)
 
     def save_states(self, fname):
         """Write the optimizer's states to a file."""
         if self.on_store:
             self.store.save_optimizer_states(fname)
             return
-        with open(fname, "wb") as file:
-            file.write(self.updater.get_states())
+        state_files.save(fname, self.updater.get_states())
 
     def load_states(self, fname):
         """Read the optimizer's states from a file that `save_states` wrote."""
         if self.on_store:
             self.store.load_optimizer_states(fname)
             return
-        with open(fname, "rb") as file:
-            self.updater.set_states(file.read())
+        state_files.load(fname, self.updater)
+
+
+def start_store(kvstore, param_arrays, arg_params, param_names, update_on_kvstore):
+    """Put parameters into a store, and from there to the devices if it will update them.
+
+    Parameters
+    ----------
+    kvstore : KVStoreBase
+    param_arrays : list of list of NDArray
+        For each parameter its array on each device.
+    arg_params : dict of str to NDArray
+        The values.
+    param_names : list of str
+    update_on_kvstore : bool
+    """
+    for name, arrays in zip(param_names, param_arrays, strict=True):
+        out = arrays if update_on_kvstore else [arg_params[name]]
+        kvstore.broadcast(name, arg_params[name], out=out)
+
+
+def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse=True):
+    """Hand gradients to a store that runs the optimizer, and take the parameters from it.
+
+    Parameters
+    ----------
+    param_arrays, grad_arrays : list of list of NDArray
+        For each parameter its array and its gradient, or None, on each device.
+    kvstore : KVStoreBase
+    param_names : list of str
+    pull_sparse : bool
+        Whether row_sparse parameters are taken as well, all their rows.
+    """
+    for i, (name, weights, grads) in enumerate(
+        zip(param_names, param_arrays, grad_arrays, strict=True)
+    ):
+        if grads[0] is None:
+            continue
+        if weights[0].stype == "default":  # the first layers are needed first in the next step
+            kvstore.pushpull(name, grads, out=weights, priority=-i)
+            continue
+        kvstore.push(name, grads, priority=-i)
+        if pull_sparse:
+            kvstore.pull(name, weights, priority=-i, ignore_sparse=False)
+
+
+def update_with(param_arrays, grad_arrays, updater, num_device, kvstore=None, param_names=None):
+    """Change the parameters of each device by an updater, after a store has added gradients up.
+
+    Parameters
+    ----------
+    param_arrays, grad_arrays : list of list of NDArray
+        For each parameter its array and its gradient, or None, on each device.
+    updater : callable
+        ``updater(indices, grads, weights)``.
+    num_device : int
+    kvstore : KVStoreBase, optional
+    param_names : list of str, optional
+        The keys in the store.
+    """
+    updates = [([], [], []) for _ in range(num_device)]
+    for i, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
+        if grads[0] is None:
+            continue
+        if kvstore is not None:
+            kvstore.pushpull(param_names[i], grads, priority=-i)
+        for k, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
+            for items, item in zip(updates[k], (i * num_device + k, grad, weight), strict=True):
+                items.append(item)
+    for indices, grads, weights in updates:
+        if indices:
+            updater(indices, grads, weights)

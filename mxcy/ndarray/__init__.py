@@ -1,23 +1,18 @@
 """`mx.nd`: the classic array interface.
 
-Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.homes`; they
-are made when first asked for.
+Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.core.homes`;
+they are made when first asked for.
 """
 
-from mxcy import _front, streams, virtual
-from mxcy.context import as_context, check_usable
-from mxcy.ndarray import (  # noqa: F401
-    _internal,
-    contrib,
-    image,
-    linalg,
-    namespaces,
-    op,
-    random,
-    sharing,
-)
+from mxcy import env, storage
+from mxcy._base import older_paths
+from mxcy._execute import streams, virtual
+from mxcy._library import front
+from mxcy._library.services import Services
+from mxcy.context import as_context, check_usable, current_context
+from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random, sharing, sparse  # noqa: F401
 from mxcy.ndarray.arithmetic import *  # noqa: F403
-from mxcy.ndarray.arithmetic import plug
+from mxcy.ndarray.arithmetic import unusual_operands
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.custom import Custom  # noqa: F401
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
@@ -30,8 +25,9 @@ from mxcy.ndarray.ndarray import (  # noqa: F401
     NDArray,
     _new_empty_handle,
 )
+from mxcy.ndarray.sparse import dispatch
 from mxcy.ndarray.utils import load, load_frombuffer, save  # noqa: F401
-from mxcy.ops import homes, infer, prepare, reference
+from mxcy.ops.core import homes, infer, operators, prepare, record, reference, stypes
 
 
 def _context_of(attrs):
@@ -41,17 +37,41 @@ def _context_of(attrs):
     return ctx
 
 
-_front.plug(prepare.prepare, infer.Spec, reference.run, streams.streams_of, _context_of)
-plug()
-virtual.offer()
+def _prepare(operator, attrs, ins, library, force=None):
+    """`mxcy.ops.core.prepare.prepare`; None where the call makes something sparse of dense arrays.
+
+    With ``''`` for `force` it is prepared as a dense call all the same.
+    """
+    if operator.stypes and force is None and stypes.makes_sparse(operator, attrs, ins):
+        return None
+    return prepare.prepare(operator, attrs, ins, library, force or None)
+
+
+front.start(
+    Services(
+        prepare=_prepare,
+        spec=infer.Spec,
+        run_reference=reference.run,
+        store_result=reference.store,
+        run_sparse=dispatch.run,
+        streams_of=streams.streams_of,
+        context_of=_context_of,
+        pool_of=storage.pool_of,
+        shared_array=sharing.shared_array,
+        array_class=NDArray,
+        default_context=current_context(),
+        serves_devices=virtual.offer(),
+        operators=[tuple(map(record.find, row)) for row in operators.TABLE],
+        unusual_operands=unusual_operands,
+        most_signatures=env.get("MXCY_CACHED_CALLS"),
+    )
+)
 
 _operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
 
 
-def __getattr__(name):
-    if name == "CachedOp":  # which needs this package
-        from mxcy.cached_op import CachedOp
+_above = older_paths.offer(__name__, "mxcy._execute.cached_op", ("CachedOp",))
 
-        globals()[name] = CachedOp
-        return CachedOp
-    return _operator(name)
+
+def __getattr__(name):
+    return _above(name) if name == "CachedOp" else _operator(name)

@@ -6,17 +6,31 @@ The in-place operators and the functions of `mx.nd` (`add`, `maximum`...) use th
 
 import operator
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.base import numeric_types
 from mxcy.ndarray.register import F
-from mxcy.ops import record
-from mxcy.ops.operators import TABLE
+from mxcy.ops.core.operators import TABLE
 
 __all__ = [
-    "add", "subtract", "multiply", "divide", "true_divide", "modulo", "power", "maximum", "minimum",
-    "equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and",
-    "logical_or", "logical_xor",
-]  # fmt: skip
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "true_divide",
+    "modulo",
+    "power",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "greater",
+    "greater_equal",
+    "lesser",
+    "lesser_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+]
 
 _MAXIMUM = ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar")
 _MINIMUM = ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar")
@@ -25,23 +39,36 @@ _LOGICAL_OR = ("broadcast_logical_or", "_logical_or_scalar", "_logical_or_scalar
 _LOGICAL_XOR = ("broadcast_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar")
 
 
+#: the operators of the first rows of `TABLE` for arrays of one shape
+_ELEMENTWISE = ("elemwise_add", "elemwise_sub", "elemwise_mul", "elemwise_div")
+
+
 def _combine(names, lhs, rhs, numbers=None, out=None):
     """Apply the operator of `names` that fits the operands; `numbers` combines two numbers."""
     if isinstance(lhs, numeric_types):
         if isinstance(rhs, numeric_types) and numbers is not None:
             return numbers(lhs, rhs)
-        if isinstance(rhs, _front.NDArrayBase):
+        if isinstance(rhs, front.NDArrayBase):
             return getattr(F, names[2])(rhs, scalar=float(lhs), out=out)
-    elif isinstance(lhs, _front.NDArrayBase):
-        if isinstance(rhs, _front.NDArrayBase):
+    elif isinstance(lhs, front.NDArrayBase):
+        if isinstance(rhs, front.NDArrayBase):
             return getattr(F, names[0])(lhs, rhs, out=out)
         if isinstance(rhs, numeric_types):
             return getattr(F, names[1])(lhs, scalar=float(rhs), out=out)
-    stranger = rhs if isinstance(lhs, (_front.NDArrayBase, *numeric_types)) else lhs
+    stranger = rhs if isinstance(lhs, (front.NDArrayBase, *numeric_types)) else lhs
     raise TypeError(f"type {type(stranger)} not supported")
 
 
-def fallback(operation, lhs, rhs):
+def combine(operation, lhs, rhs):
+    """What an operator gives when an operand is sparse: arrays of one shape are not broadcast."""
+    same = isinstance(lhs, front.NDArrayBase) and isinstance(rhs, front.NDArrayBase)
+    names = TABLE[operation]
+    if same and lhs.shape == rhs.shape:
+        names = (_ELEMENTWISE[operation], *names[1:])
+    return _combine(names, lhs, rhs)
+
+
+def unusual_operands(operation, lhs, rhs):
     """What the fronts call for operands that are neither arrays nor plain Python numbers."""
     return _combine(TABLE[operation], lhs, rhs)
 
@@ -59,11 +86,6 @@ def in_place(operation, array, other):
     if not array.writable:
         raise ValueError("trying to write to a readonly NDArray")
     return _combine(TABLE[operation], array, other, out=array)
-
-
-def plug():
-    """Give the front the operators of `TABLE`."""
-    _front.set_arithmetic([tuple(map(record.find, row)) for row in TABLE], fallback)
 
 
 # --- functions -----------------------------------------------------------------------------------

@@ -1,15 +1,12 @@
 """Arrays as files hold them, independent of the NDArray classes."""
 
 import dataclasses
-import math
-import os
 
 import numpy as np
 
-from mxcy.base import MXNetError
-from mxcy.dtypes import code_of
+from mxcy._base.dtypes import code_of
 
-__all__ = ["AUX_NAMES", "Block", "bytes_of", "check_sparse", "to_dense"]
+__all__ = ["AUX_NAMES", "Block", "bytes_of", "check_sparse"]
 
 #: storage type -> the names of the index arrays that go with its data, in the order of files
 AUX_NAMES = {"default": (), "row_sparse": ("indices",), "csr": ("indptr", "indices")}
@@ -83,38 +80,6 @@ def check_sparse(block, refuse):
 def _check_range(indices, end, what, refuse):
     if len(indices) and not (0 <= indices.min() and indices.max() < end):
         raise refuse(f"{what} outside of 0 to {end - 1}")
-
-
-def to_dense(block):
-    """All elements of a block, those that a sparse array does not store as zeros.
-
-    Returns
-    -------
-    numpy.ndarray
-        For a dense block its own data.
-
-    Raises
-    ------
-    MXNetError
-        When the machine has not so much memory.
-    """
-    if block.stype == "default":
-        return block.data
-    # A few bytes of a file can ask for any size, and np.zeros would promise it.
-    need = math.prod(block.shape) * block.data.dtype.itemsize
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > memory:
-        raise MXNetError(
-            f"a {block.stype} array of shape {block.shape} needs {need} bytes as a dense one, "
-            f"the machine has {memory}"
-        )
-    dense = np.zeros(block.shape, block.data.dtype)
-    if block.stype == "row_sparse":
-        dense[block.aux[0]] = block.data
-    elif len(block.data):
-        indptr, columns = block.aux
-        dense[np.repeat(np.arange(block.shape[0]), np.diff(indptr)), columns] = block.data
-    return dense
 
 
 def bytes_of(data):

@@ -5,12 +5,14 @@ import math
 from mxcy.context import current_context
 from mxcy.ndarray import namespaces
 from mxcy.ndarray.control import cond, foreach, while_loop
+from mxcy.ndarray.graphs import *  # noqa: F403
+from mxcy.ndarray.graphs import __all__ as _graphs
 from mxcy.ndarray.random import uniform
 from mxcy.ndarray.updates import *  # noqa: F403
 from mxcy.ndarray.updates import __all__ as _updates
 
 __all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
-__all__ += _updates
+__all__ += _updates + _graphs
 
 __getattr__, __dir__ = namespaces.offer(__name__, "contrib")
 

@@ -1,6 +1,6 @@
 """Control flow on arrays: plain Python loops, of which the tape records what they compute."""
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.ndarray import creation
 from mxcy.ndarray.register import F
 
@@ -9,7 +9,7 @@ __all__ = ["cond", "foreach", "while_loop"]
 
 def _flatten(nested, what):
     """The arrays of nested lists in order, and what `_regroup` needs to nest others alike."""
-    if isinstance(nested, _front.NDArrayBase):
+    if isinstance(nested, front.NDArrayBase):
         return [nested], None
     if not isinstance(nested, (list, tuple)):
         raise TypeError(
@@ -28,7 +28,7 @@ def _regroup(arrays, nesting):
 
 def _python(value, kind, what):
     try:
-        return kind(value.asscalar() if isinstance(value, _front.NDArrayBase) else value)
+        return kind(value.asscalar() if isinstance(value, front.NDArrayBase) else value)
     except (TypeError, ValueError):
         raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
 
@@ -53,7 +53,7 @@ def foreach(body, data, init_states):
     """
     _flatten(data, "data")
     _flatten(init_states, "init_states")
-    single = isinstance(data, _front.NDArrayBase)
+    single = isinstance(data, front.NDArrayBase)
     states, steps, nesting = init_states, [], []
     for i in range(len(data if single else data[0])):
         output, states = body(data[i] if single else [array[i] for array in data], states)
@@ -93,7 +93,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
     most = _python(max_iterations, int, "max_iterations")
-    single = isinstance(loop_vars, _front.NDArrayBase)
+    single = isinstance(loop_vars, front.NDArrayBase)
     variables = [loop_vars] if single else list(loop_vars)
     if not variables:
         raise ValueError("loop_vars should contain at least one element")
@@ -101,7 +101,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     while len(steps) < most and _python(cond(*variables), bool, "Return value of cond"):
         output, changed = func(*variables)
         changed = [] if changed is None else changed
-        changed = [changed] if isinstance(changed, _front.NDArrayBase) else list(changed)
+        changed = [changed] if isinstance(changed, front.NDArrayBase) else list(changed)
         if len(changed) != len(variables):
             raise ValueError("The length of loop_vars should be consistent during the loop")
         variables = changed

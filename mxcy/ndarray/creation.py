@@ -1,17 +1,19 @@
 """Functions of `mx.nd` that make arrays."""
 
+import sys
+
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import MXNetError, integer_types, numeric_types
 from mxcy.context import as_context, check_usable
+from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.register import F
-from mxcy.ops import reference
+from mxcy.ops.core import reference
 from mxcy.util import is_np_shape
 
-__all__ = [
-    "arange", "array", "empty", "eye", "from_numpy", "full", "linspace", "ones", "zeros",
-]  # fmt: skip
+__all__ = ["arange", "array", "empty", "eye", "from_numpy", "full", "linspace", "ones", "zeros"]
 
 
 def _code(dtype):
@@ -57,9 +59,10 @@ def _known_shape(shape, name):
     return shape
 
 
-def _dense(stype, name):
-    if stype not in (None, "default"):
-        raise MXNetError(f"{name}: expected the storage type 'default', got {stype!r}")
+def _is_scipy_csr(source):
+    """Whether a source is an array in scipy's csr format; scipy need not be installed."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and scipy_sparse.issparse(source) and source.format == "csr"
 
 
 def array(source_array, ctx=None, dtype=None):
@@ -68,7 +71,8 @@ def array(source_array, ctx=None, dtype=None):
     Parameters
     ----------
     source_array : array_like
-        An NDArray, a NumPy array, a number, or nested sequences.
+        An NDArray, a NumPy array, a number, or nested sequences. Of sparse arrays, scipy's csr ones
+        included, the result is sparse.
     ctx : Context, optional
         Where to put it; the current context by default.
     dtype : dtype, optional
@@ -84,8 +88,13 @@ def array(source_array, ctx=None, dtype=None):
         When the source is not array-like.
     """
     ctx = _place(ctx)
-    if isinstance(source_array, _front.NDArrayBase):
-        made = _front.empty(
+    if _is_scipy_csr(source_array):
+        return sparse_class("csr")._of_scipy(source_array, ctx, dtype)
+    if isinstance(source_array, front.NDArrayBase) and source_array.stype != "default":
+        found = source_array.copyto(ctx)
+        return found if dtype is None else found.astype(dtype, copy=False)
+    if isinstance(source_array, front.NDArrayBase):
+        made = front.empty(
             source_array.shape, source_array.dtype_code if dtype is None else _code(dtype), ctx
         )
         return source_array.copyto(made)
@@ -94,7 +103,7 @@ def array(source_array, ctx=None, dtype=None):
         values = np.asarray(source_array)
         if values.dtype == dtypes.bfloat16:
             values = reference.widen(values.view(np.uint16))
-        made = _front.empty(values.shape, code, ctx)
+        made = front.empty(values.shape, code, ctx)
         with np.errstate(all="ignore"):
             reference.store(made, values)
     except (TypeError, ValueError):
@@ -112,14 +121,16 @@ def empty(shape, ctx=None, dtype=None, stype=None):
         Where to put it; the current context by default.
     dtype : dtype, optional
         float32 by default.
-    stype : {None, 'default'}
+    stype : {None, 'default', 'row_sparse', 'csr'}
+        The storage type; dense by default.
 
     Returns
     -------
     NDArray
     """
-    _dense(stype, "empty")
-    return _front.empty(_shape(shape), _code(dtype), _place(ctx))
+    if stype not in (None, "default"):
+        return sparse_class(stype)._empty(_shape(shape), _code(dtype), _place(ctx))
+    return front.empty(_shape(shape), _code(dtype), _place(ctx))
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
@@ -132,7 +143,8 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
         Where to put it; the current context by default.
     dtype : dtype, optional
         float32 by default.
-    stype : {None, 'default'}
+    stype : {None, 'default', 'row_sparse', 'csr'}
+        The storage type; dense by default.
     out : NDArray, optional
         The array that takes the result.
 
@@ -145,13 +157,19 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     MXNetError
         When the shape has no or a zero extent outside of NumPy shape semantics.
     """
-    _dense(stype, "zeros")
+    if stype not in (None, "default"):
+        return sparse_class(stype)._empty(_shape(shape), _code(dtype), _place(ctx))
     shape = _known_shape(shape, "zeros")
     return F._zeros(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
 
 def ones(shape, ctx=None, dtype=None, **kwargs):
-    """An array of ones; the parameters are those of `zeros`."""
+    """An array of ones; the parameters are those of `zeros`.
+
+    Returns
+    -------
+    NDArray
+    """
     shape = _known_shape(shape, "ones")
     return F._ones(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
@@ -210,9 +228,14 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
         When the step is 0 or the interval is empty.
     """
     return F._arange(
-        start=start, stop=stop, step=step, repeat=repeat, infer_range=False, ctx=str(_place(ctx)),
+        start=start,
+        stop=stop,
+        step=step,
+        repeat=repeat,
+        infer_range=False,
+        ctx=str(_place(ctx)),
         dtype=_name(dtype),
-    )  # fmt: skip
+    )
 
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
@@ -233,9 +256,8 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
     NDArray
     """
     return F._linspace(
-        start=start, stop=stop, num=num, endpoint=endpoint, ctx=str(_place(ctx)),
-        dtype=_name(dtype),
-    )  # fmt: skip
+        start=start, stop=stop, num=num, endpoint=endpoint, ctx=str(_place(ctx)), dtype=_name(dtype)
+    )
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
@@ -288,6 +310,6 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
     code = dtypes.code_of(ndarray.dtype)
     copy = not ndarray.flags.writeable
-    made = _front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
+    made = front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
     ndarray.flags["WRITEABLE"] = False
     return made if array_cls in (None, type(made)) else array_cls(made)

@@ -1,6 +1,6 @@
 """`mx.nd.Custom`: operators that users have written in Python, on arrays."""
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.custom import records
 
 __all__ = ["Custom"]
@@ -33,7 +33,7 @@ def Custom(*data, op_type=None, out=None, name=None, **kwargs):
     MXNetError
         When there is no such operator, or arguments or inputs do not fit.
     """
-    named = {key: value for key, value in kwargs.items() if isinstance(value, _front.NDArrayBase)}
+    named = {key: value for key, value in kwargs.items() if isinstance(value, front.NDArrayBase)}
     given = {key: str(value) for key, value in kwargs.items() if key not in named}
     if op_type is not None:
         given["op_type"] = str(op_type)

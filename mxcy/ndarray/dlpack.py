@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 
@@ -109,4 +110,4 @@ def from_dlpack(dlpack):
         values = np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack))))
     shareable = values.flags.c_contiguous and values.flags.writeable
     values = np.ascontiguousarray(values).reshape(values.shape)
-    return _front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=not shareable)
+    return front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=not shareable)

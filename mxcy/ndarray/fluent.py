@@ -5,7 +5,7 @@ input. The function behind a method is made when it is first asked for.
 """
 
 from mxcy.ndarray import register
-from mxcy.ops import record
+from mxcy.ops.core import record
 
 __all__ = ["add_methods"]
 

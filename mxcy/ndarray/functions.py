@@ -2,20 +2,26 @@
 
 import numpy as np
 
-from mxcy import _front
-from mxcy.api_calls import api_call
+from mxcy._execute.api_calls import api_call
+from mxcy._library import front
+from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray import creation
 from mxcy.ndarray.register import F
-from mxcy.opencv import opencv
 
 __all__ = [
-    "concatenate", "histogram", "imdecode", "moveaxis", "onehot_encode", "split_v2", "waitall",
-]  # fmt: skip
+    "concatenate",
+    "histogram",
+    "imdecode",
+    "moveaxis",
+    "onehot_encode",
+    "split_v2",
+    "waitall",
+]
 
 
 @api_call("MXNDArrayWaitAll")
-def waitall():
+def waitall() -> None:
     """Wait until everything that was called is computed.
 
     Raises
@@ -25,7 +31,7 @@ def waitall():
         The others are forgotten, but arrays that were not computed raise their errors when they
         are read, until they are written again.
     """
-    _front.wait_all()
+    front.wait_all()
 
 
 def concatenate(arrays, axis=0, always_copy=True):
@@ -45,7 +51,7 @@ def concatenate(arrays, axis=0, always_copy=True):
         On the device of the first array.
     """
     assert isinstance(arrays, (list, tuple)) and arrays, "concatenate: expected a list of arrays"
-    assert all(isinstance(a, _front.NDArrayBase) for a in arrays), "concatenate: expected NDArrays"
+    assert all(isinstance(a, front.NDArrayBase) for a in arrays), "concatenate: expected NDArrays"
     first = arrays[0]
     if len(arrays) == 1 and not always_copy:
         return first
@@ -83,7 +89,7 @@ def moveaxis(tensor, source, destination):
     Raises
     ------
     ValueError
-        When an axis is out of range or the numbers of axes differ.
+        When an axis is out of range or repeated, or the numbers of axes differ.
     """
     source = _axes(source, tensor.ndim, "source")
     destination = _axes(destination, tensor.ndim, "destination")
@@ -91,6 +97,9 @@ def moveaxis(tensor, source, destination):
         raise ValueError(
             "`source` and `destination` arguments must have the same number of elements"
         )
+    for axes in (source, destination):
+        if len(set(axes)) != len(axes):
+            raise ValueError(f"moveaxis: repeated axis in {tuple(axes)}")
     order = [axis for axis in range(tensor.ndim) if axis not in source]
     for place, axis in sorted(zip(destination, source, strict=True)):
         order.insert(place, axis)
@@ -153,7 +162,7 @@ def histogram(a, bins=10, range=None):
     ValueError
         When `bins` is neither.
     """
-    if isinstance(bins, _front.NDArrayBase):
+    if isinstance(bins, front.NDArrayBase):
         return F._histogram(a, bins)
     if not isinstance(bins, integer_types):
         raise ValueError("bins argument should be either an integer or an NDArray")
@@ -208,7 +217,7 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
     """
     cv2 = opencv("imdecode")
     mode = cv2.IMREAD_COLOR if channels == 3 else cv2.IMREAD_GRAYSCALE
-    pixels = cv2.imdecode(np.frombuffer(str_img, np.uint8), mode)
+    pixels = decode("imdecode", str_img, mode)
     if pixels is None:
         raise MXNetError("imdecode: the bytes are no image that OpenCV can decode")
     pixels = np.atleast_3d(pixels)[..., ::-1].transpose(2, 0, 1)

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.base import integer_types
 from mxcy.ndarray import keys
 
 __all__ = [
-    "check_boolean_array_dimension", "get_indexing_dispatch_code", "get_oshape_of_gather_nd_op",
+    "check_boolean_array_dimension",
+    "get_indexing_dispatch_code",
+    "get_oshape_of_gather_nd_op",
     "indexing_key_expand_implicit_axes",
-]  # fmt: skip
+]
 
 _BASIC, _ADVANCED, _EMPTY_TUPLE = 0, 1, 2
 
@@ -75,7 +77,7 @@ def get_indexing_dispatch_code(key):
     for entry in key:
         if isinstance(entry, tuple) and not entry:
             return _EMPTY_TUPLE
-        if isinstance(entry, (_front.NDArrayBase, np.ndarray, list, tuple, range)):
+        if isinstance(entry, (front.NDArrayBase, np.ndarray, list, tuple, range)):
             return _ADVANCED
         if entry is not None and not isinstance(entry, (slice, *integer_types)):
             raise ValueError(

@@ -12,12 +12,13 @@ import math
 
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_reshape, record_view
-from mxcy.ops import reference
+from mxcy.ops.core import reference
 from mxcy.util import is_np_shape
 
 __all__ = ["read", "write"]
@@ -120,8 +121,8 @@ def _shared(array, view, picked, shape):
         if size:
             first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
         return array.view_as((array.size,)).view_rows(first, first + size).view_as(shape)
-    made = _front.empty(shape, array.dtype_code, array.context)
-    with _front.held((array,), (made,), whole=True):
+    made = front.empty(shape, array.dtype_code, array.context)
+    with front.held((array,), (made,), whole=True):
         made.held_view()[...] = picked
     return made
 
@@ -161,14 +162,14 @@ def _read_advanced(array, key):
         places, leading = positions(key, array.shape)
         extents = math.prod(array.shape[:leading]), *array.shape[leading:]
         rows = array if array.shape == extents else record_reshape(array, extents)
-        indices = _front.from_numpy(np.ascontiguousarray(places), _INT64, array.context)
+        indices = front.from_numpy(np.ascontiguousarray(places), _INT64, array.context)
         picked = F.take(rows, indices, axis=0, mode="clip")
         shape = picked.shape
     else:
-        with _front.held((array,)):
+        with front.held((array,)):
             values = array.held_view()[key]
         shape = values.shape
-        picked = _front.empty(shape, array.dtype_code, array.context)
+        picked = front.empty(shape, array.dtype_code, array.context)
         picked.numpy_view()[...] = values
     for axis in axes:
         shape = (*shape[:axis], 1, *shape[axis:])
@@ -209,12 +210,12 @@ def write(array, key, value):
         key = key if isinstance(key, tuple) else (key,)
     else:
         key, _ = numpy_key(expand_key(key, array.shape), array.shape)
-    if _front.is_recording() and _write_taped(array, key, value):
+    if front.is_recording() and _write_taped(array, key, value):
         return
-    reads = (value,) if isinstance(value, _front.NDArrayBase) else ()
+    reads = (value,) if isinstance(value, front.NDArrayBase) else ()
     if not reads:
         value = _values(array, value)
-    with _front.held(reads, (array,), whole=all(map(_is_whole, key))):
+    with front.held(reads, (array,), whole=all(map(_is_whole, key))):
         target = array.held_view()
         if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
             # An axis of extent 1 takes arrays of one element, which the element would not.
@@ -234,7 +235,7 @@ def _is_whole(entry):
 def _write_taped(array, key, value):
     """Handle a write while recording; whether it is done."""
     whole = all(map(_is_whole, key))
-    taped = isinstance(value, _front.NDArrayBase) and value.node is not None
+    taped = isinstance(value, front.NDArrayBase) and value.node is not None
     if array.node is not None:
         if whole and isinstance(value, np.ndarray):
             return False
@@ -250,6 +251,9 @@ def _write_taped(array, key, value):
             "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
             "autograd."
         )
+    extra = value.ndim - array.ndim
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as NumPy assigns such values
+        value = value.reshape(value.shape[extra:])
     if value.shape != array.shape:
         value = value.broadcast_to(array.shape)
     value.copyto(array)
@@ -258,7 +262,12 @@ def _write_taped(array, key, value):
 
 def _values(array, value):
     """A value to assign as a NumPy array of the type in which the array's elements are stored."""
-    if isinstance(value, _front.NDArrayBase):
+    if isinstance(value, front.NDArrayBase):
+        if value.stype != "default":
+            raise TypeError(
+                f"{type(array)} does not support assignment of a {value.stype} array: use "
+                "tostype('default') or copyto"
+            )
         found = value.held_view()
         if value.dtype_code == array.dtype_code:
             return found

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import integer_types
 from mxcy.util import is_np_array
 
@@ -37,7 +38,7 @@ def _entries(item, shape, axis):
     """The entries that one item of a key stands for: none for a 0-d boolean, several for a mask."""
     if isinstance(item, bool):
         return []
-    if not isinstance(item, _front.NDArrayBase):
+    if not isinstance(item, front.NDArrayBase):
         return [item]
     if item.dtype_code != _BOOL:
         return [item if item.ndim else int(item.asnumpy())]
@@ -92,12 +93,12 @@ def is_plain(key, ndim):
 
 def is_advanced(entry):
     """Whether an entry is an array or a sequence of indices."""
-    return isinstance(entry, (_front.NDArrayBase, *_SEQUENCES))
+    return isinstance(entry, (front.NDArrayBase, *_SEQUENCES))
 
 
 def _integers(entry):
     """An advanced index as a NumPy array of integers."""
-    values = entry.asnumpy() if isinstance(entry, _front.NDArrayBase) else np.asarray(entry)
+    values = entry.asnumpy() if isinstance(entry, front.NDArrayBase) else np.asarray(entry)
     if values.dtype.kind not in "iubf":
         raise ValueError(
             f"NDArray does not support slicing with key {entry} of type {type(entry)}."

@@ -2,8 +2,9 @@
 
 import sys
 
+from mxcy._base.suggestions import no_attribute
 from mxcy.ndarray import register
-from mxcy.ops import homes
+from mxcy.ops.core import homes
 
 __all__ = ["offer"]
 
@@ -16,13 +17,13 @@ def offer(module, namespace):
     module : str
         The module's name.
     namespace : str
-        As `mxcy.ops.homes` names it.
+        As `mxcy.ops.core.homes` names it.
     """
 
     def lookup(name):
         record = homes.registered(namespace, name)
         if record is None:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise no_attribute(module, name)
         made = register.function(record, name)
         setattr(sys.modules[module], name, made)
         return made

@@ -4,15 +4,19 @@ Memory, views and arithmetic come from the front's base class; this class adds w
 Every operator with a lower-case name is a method of its first input: `fluent` adds those.
 """
 
+import ctypes
 import operator
 import warnings
 
 import numpy as np
 
-from mxcy import _front, context, dtypes, older_paths
-from mxcy._front import recorder
+from mxcy import context
+from mxcy._base import dtypes, older_paths
+from mxcy._base.dtypes import STORAGE_TYPES
+from mxcy._library import front
+from mxcy._library.front import recorder
 from mxcy.base import MXNetError
-from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, state
+from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, pointers, state
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
@@ -21,11 +25,9 @@ from mxcy.ndarray.index_rules import *  # noqa: F403
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape
-from mxcy.ops import reference
+from mxcy.ops.core import reference
 
-__all__ = [
-    "NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle",
-]  # fmt: skip
+__all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
 
 _BFLOAT16 = 12
 
@@ -37,12 +39,18 @@ def _element_type(code):
 _DTYPE_MX_TO_NP = {-1: None, **{code: _element_type(code) for code in dtypes.DTYPES}}
 _DTYPE_NP_TO_MX = {kind: code for code, kind in _DTYPE_MX_TO_NP.items()}
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
+_STORAGE_TYPE_STR_TO_ID = STORAGE_TYPES
+_STORAGE_TYPE_ID_TO_STR = {code: name for name, code in STORAGE_TYPES.items()}
+_STORAGE_TYPE_UNDEFINED, _STORAGE_TYPE_DEFAULT, _STORAGE_TYPE_ROW_SPARSE, _STORAGE_TYPE_CSR = (
+    _STORAGE_TYPE_ID_TO_STR
+)
+py_slice = slice  # operators hide Python's own under `from mxcy.ndarray import *`
 _new_empty_handle = state.without_elements  # NDArray(_new_empty_handle()) has no elements yet
 
-__getattr__ = older_paths.offer(__name__, "mxcy.dlpack")
+__getattr__ = older_paths.offer(__name__, ("mxcy.dlpack", "mxcy._library.c_interface"))
 
 
-class NDArray(_front.NDArrayBase):
+class NDArray(front.NDArrayBase):
     """A multi-dimensional array of one element type on one device.
 
     Make arrays with `mx.nd.array`, `zeros`, `ones` and the like.
@@ -64,6 +72,8 @@ class NDArray(_front.NDArrayBase):
     def __init__(self, handle=(), writable=True):
         if handle is None:
             handle = state.without_elements()
+        elif isinstance(handle, ctypes.c_void_p):
+            handle = pointers.array_at(handle)
         if not isinstance(handle, NDArray):
             raise TypeError("make arrays with mx.nd.array, mx.nd.zeros and the like")
         self.become(handle)
@@ -74,6 +84,11 @@ class NDArray(_front.NDArrayBase):
     def handle(self):
         """NDArray: the same memory, not on the tape; what the constructor takes."""
         return self.detached()
+
+    @property
+    def _as_parameter_(self):
+        """The array as ctypes passes it: a pointer, which the constructor takes as well."""
+        return pointers.pointer_to(self)
 
     @property
     def dtype(self):
@@ -87,10 +102,12 @@ class NDArray(_front.NDArrayBase):
 
     device = ctx
 
+    _stype = "default"
+
     @property
     def stype(self):
-        """str: the storage type, ``'default'`` for dense arrays."""
-        return "default"
+        """str: the storage type: ``'default'`` for dense arrays, ``'row_sparse'`` or ``'csr'``."""
+        return self._stype
 
     @property
     def T(self):
@@ -164,11 +181,11 @@ class NDArray(_front.NDArrayBase):
     def _set_index(self, key, value):
         indexing.write(self, key, value)
 
-    def slice_assign(self, rhs, begin, end, step):
+    def slice_assign(self, rhs, begin, end, step) -> "NDArray":
         """Write `rhs` to the elements from `begin` to `end` by `step`; returns the array."""
         return F._slice_assign(self, rhs, begin=begin, end=end, step=step, out=self)
 
-    def slice_assign_scalar(self, value, begin, end, step):
+    def slice_assign_scalar(self, value, begin, end, step) -> "NDArray":
         """Write a number to the elements from `begin` to `end` by `step`; returns the array."""
         return F._slice_assign_scalar(self, scalar=value, begin=begin, end=end, step=step, out=self)
 
@@ -189,7 +206,7 @@ class NDArray(_front.NDArrayBase):
             recorder.api_end("MXNDArraySyncCopyToCPU", began)
         return values.view(dtypes.bfloat16) if self.dtype_code == _BFLOAT16 else values
 
-    def asscalar(self):
+    def asscalar(self) -> "np.generic":
         """The only element as a NumPy scalar.
 
         Raises
@@ -201,7 +218,7 @@ class NDArray(_front.NDArrayBase):
             raise ValueError("The current array is not a scalar")
         return self.asnumpy().reshape(-1)[0]
 
-    def wait_to_read(self):
+    def wait_to_read(self) -> None:
         """Wait until the elements are computed.
 
         Raises
@@ -238,7 +255,8 @@ class NDArray(_front.NDArrayBase):
         Parameters
         ----------
         other : NDArray or Context
-            An array of the same shape, whose dtype may differ, or where the new array shall be.
+            An array of the same shape, whose dtype and storage type may differ, or where the new
+            array shall be.
 
         Returns
         -------
@@ -254,20 +272,23 @@ class NDArray(_front.NDArrayBase):
         """
         if isinstance(other, context.Context):
             context.check_usable(other)
-            other = _front.empty(self.shape, self.dtype_code, other)
+            other = front.empty(self.shape, self.dtype_code, other)
         elif not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
         elif other is self:
             message = "You are attempting to copy an array to itself"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
             return False
+        if other.stype != "default":
+            F.cast_storage(self.as_in_context(other.context), stype=other.stype).copyto(other)
+            return other
         if other.shape != self.shape:
             raise MXNetError(
                 f"copyto: expected an array of shape {self.shape}, got one of shape {other.shape}"
             )
         if self.dtype_code == other.dtype_code:
             F._copy(self, out=other)
-        elif _front.is_recording():
+        elif front.is_recording():
             F.Cast(self, dtype=dtypes.name_of(other.dtype_code), out=other)
         else:
             _store(self, other)
@@ -297,27 +318,38 @@ class NDArray(_front.NDArrayBase):
         code = dtypes.code_of(dtype)
         if code == self.dtype_code and not copy:
             return self
-        return self.copyto(_front.empty(self.shape, code, self.context))
+        return self.copyto(front.empty(self.shape, code, self.context))
 
-    def as_in_context(self, context):
+    def as_in_context(self, context) -> "NDArray":
         """The array on a device: itself when it is there already, otherwise a copy."""
         return self if self.context == context else self.copyto(context)
 
-    def as_nd_ndarray(self):
+    def as_nd_ndarray(self) -> "NDArray":
         """The array itself."""
         return self
 
-    def tostype(self, stype):
+    def tostype(self, stype) -> "NDArray":
         """A copy with another storage type.
+
+        Parameters
+        ----------
+        stype : {'default', 'row_sparse', 'csr'}
+            Of a dense array, a csr one stores the elements that are not zero, a row_sparse one the
+            rows in which not all is zero.
 
         Raises
         ------
+        ValueError
+            When a csr array is wanted of an array that is no matrix.
         MXNetError
-            For other storage types than ``'default'``.
+            For an unknown storage type.
         """
-        if stype != "default":
-            raise MXNetError(f"tostype: expected the storage type 'default', got {stype!r}")
-        return self.copy()
+        if stype == "csr" and self.ndim != 2:
+            raise ValueError(
+                "To convert to a CSR, the NDArray should be 2 Dimensional. Current shape is "
+                f"{self.shape}"
+            )
+        return F.cast_storage(self, stype=stype)
 
     def to_dlpack_for_read(self):
         """A DLPack capsule of the array, for reading."""
@@ -362,23 +394,23 @@ class NDArray(_front.NDArrayBase):
         target = reshaped(self.shape, wanted, reverse)
         return record_reshape(self, target) if is_taped(self) else self.view_as(target)
 
-    def flatten(self, inplace=False):
+    def flatten(self, inplace=False) -> "NDArray":
         """The array as a matrix: the first axis and all others; a view with ``inplace=True``."""
         return self.reshape((0, -1)) if inplace else F.flatten(self)
 
-    def expand_dims(self, axis, inplace=False):
+    def expand_dims(self, axis, inplace=False) -> "NDArray":
         """The array with a new axis of extent 1; a view with ``inplace=True``."""
         if inplace:
             return self.reshape(expanded(self.shape, axis))
         return F.expand_dims(self, axis=axis)
 
-    def squeeze(self, axis=None, inplace=False):
+    def squeeze(self, axis=None, inplace=False) -> "NDArray":
         """The array without axes of extent 1, or the given ones; a view with ``inplace=True``."""
         if inplace:
             return self.reshape(squeezed(self.shape, axis))
         return F.squeeze(self, axis=axis)
 
-    def broadcast_to(self, shape):
+    def broadcast_to(self, shape) -> "NDArray":
         """The array repeated along axes of extent 1 and new leading axes to have `shape`.
 
         Raises
@@ -390,11 +422,11 @@ class NDArray(_front.NDArrayBase):
         source = self if padded == self.shape else self.reshape(padded)
         return F.broadcast_to(source, shape=tuple(shape))
 
-    def broadcast_like(self, other):
+    def broadcast_like(self, other) -> "NDArray":
         """The array broadcast to the shape of another."""
         return self.broadcast_to(other.shape)
 
-    def diag(self, k=0, **kwargs):
+    def diag(self, k=0, **kwargs) -> "NDArray":
         """The k-th diagonal, or a matrix with the array on its k-th diagonal."""
         return F.diag(self, k=k, **kwargs)
 
@@ -419,31 +451,28 @@ class NDArray(_front.NDArrayBase):
         if self.node is not None:
             self.node.fresh = fresh
 
-    def attach_grad(self, grad_req="write", stype=None):
+    def attach_grad(self, grad_req="write", stype=None) -> None:
         """Make the array a variable with a gradient; it leaves the graph it was part of.
 
         Parameters
         ----------
         grad_req : {'write', 'add', 'null'}
             Whether `backward` overwrites the gradient, adds to it, or leaves it alone.
-        stype : {None, 'default'}
-            The gradient's storage type.
+        stype : {None, 'default', 'row_sparse', 'csr'}
+            The gradient's storage type, the array's own by default.
         """
-        if stype not in (None, "default"):
-            raise MXNetError(f"attach_grad: expected the storage type 'default', got {stype!r}")
-        gradient = _front.empty(self.shape, self.dtype_code, self.context)
-        gradient.numpy_view()[...] = 0
+        gradient = zeros_for(self, stype or self.stype)
         _autograd().mark_variables([self], [gradient], grad_req)
 
     def drop_grad(self):
         """Make the array no variable any more."""
         self.node = None
 
-    def detach(self):
+    def detach(self) -> "NDArray":
         """The same memory as an array without gradient."""
         return self.detached()
 
-    def backward(self, out_grad=None, retain_graph=False, train_mode=True):
+    def backward(self, out_grad=None, retain_graph=False, train_mode=True) -> None:
         """Compute the gradients of the array with respect to the variables it depends on.
 
         Parameters
@@ -471,9 +500,18 @@ def _shown(array):
     return str(array.asnumpy())
 
 
+def zeros_for(array, stype):
+    """Zeros of the shape, dtype and place of an array."""
+    if stype == "default":
+        gradient = front.empty(array.shape, array.dtype_code, array.context)
+        gradient.numpy_view()[...] = 0
+        return gradient
+    return zeros(array.shape, array.context, array.dtype, stype)  # noqa: F405
+
+
 def _store(source, target):
     """Cast the elements to another array's type, without the tape."""
-    with _front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
+    with front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
         reference.store(target, source)
 
 
@@ -493,4 +531,3 @@ def _reshape_arguments(shape, kwargs):
 
 
 fluent.add_methods(NDArray)
-_front.set_array_class(NDArray, context.current_context())

@@ -12,20 +12,12 @@ import zlib
 
 import numpy as np
 
+from mxcy._base.dtypes import DTYPES, bfloat16
 from mxcy.base import MXNetError
-from mxcy.dtypes import DTYPES, bfloat16
 from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
 from mxcy.ndarray.source import Source
 
-__all__ = [
-    "EMPTY_MAGIC",
-    "MAGIC",
-    "NPY_MAGIC",
-    "read_npy",
-    "read_npz",
-    "write_npy",
-    "write_npz",
-]
+__all__ = ["EMPTY_MAGIC", "MAGIC", "NPY_MAGIC", "read_npy", "read_npz", "write_npy", "write_npz"]
 
 MAGIC = b"PK\x03\x04"
 EMPTY_MAGIC = b"PK\x05\x06"

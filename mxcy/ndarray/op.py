@@ -1,6 +1,6 @@
 """`mx.nd.op`: the operators with public names."""
 
 from mxcy.ndarray import namespaces
-from mxcy.ops import homes
+from mxcy.ops.core import homes
 
 __getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)

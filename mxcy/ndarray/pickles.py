@@ -1,20 +1,22 @@
 """Unpickling that makes nothing but arrays, plain data and objects of given classes.
 
 Reading a file from elsewhere must not run whatever the file asks for, so names are looked up in a
-short list; the names of real MXNet lead to the classes here.
+short list; the names of real MXNet lead to the classes here. `pickle_machine` sees to it that no
+class and nothing unfinished gets into a container, or to the caller.
 """
 
 import collections
-import io
-import pickle
+import math
 import re
 import sys
 
 import numpy as np
 
+from mxcy import context
 from mxcy.base import MXNetError
-from mxcy.context import Context
 from mxcy.ndarray.ndarray import NDArray
+from mxcy.ndarray.pickle_machine import Draft, Machine, Name, refuse
+from mxcy.ndarray.sparse.arrays import CSRNDArray, RowSparseNDArray
 from mxcy.ndarray.state import blank
 
 __all__ = ["loads"]
@@ -28,8 +30,8 @@ def loads(data, classes=(), name="<pickle>"):
     data : bytes
         A pickle, written here or by real MXNet.
     classes : tuple of type
-        Subclasses of these may be made too. Those of real MXNet are replaced by ours of the same
-        name; those of the user's programs must have been imported.
+        Objects of these and their subclasses may be made too. Those of real MXNet are replaced by
+        ours of the same name; those of the user's programs must have been imported.
     name : str
         What error messages call the pickle.
 
@@ -42,30 +44,99 @@ def loads(data, classes=(), name="<pickle>"):
     MXNetError
         When the pickle is damaged or asks for anything else.
     """
+    loader = _Loader(data, classes)
     try:
-        return _Unpickler(io.BytesIO(data), classes).load()
-    except MXNetError as error:
-        raise MXNetError(f"{name}: {error}") from error
+        return loader.run()
     except Exception as error:  # a damaged pickle can raise anything
-        raise MXNetError(f"{name}: not a valid pickle: {error!r}") from error
+        text = error if isinstance(error, MXNetError) else repr(error)
+        raise MXNetError(
+            f"{name}: not a valid pickle: at byte {loader.position}: {text}"
+        ) from error
 
 
-class _ArrayMaker:
-    """Stands for an array class; remembers the arrays it makes, so that none is left blank."""
-
-    def __init__(self, cls, made):
-        self._cls, self._made = cls, made
-
-    def __call__(self, handle=None):
-        self._made.append(blank(self._cls))
-        return self._made[-1]
+# --- names ----------------------------------------------------------------------------------------
 
 
-def _make_array(maker):
-    """What `mxcy.ndarray.state.blank` becomes."""
-    if not isinstance(maker, _ArrayMaker):
-        raise pickle.UnpicklingError(f"an array of type {maker!r}")
-    return maker()
+class _Function(Name):
+    """Makes values by a function."""
+
+    __slots__ = ("function", "takes_names")
+
+    def __init__(self, label, function, takes_names=False):
+        super().__init__(label)
+        self.function, self.takes_names = function, takes_names
+
+    def call(self, *arguments):
+        return self.function(*arguments)
+
+
+class _ArrayClass(Name):
+    """NDArray or a subclass; MXNet's pickles call it with None, ours give it to `blank`."""
+
+    __slots__ = ("cls", "spend")
+
+    def __init__(self, label, cls, spend):
+        super().__init__(label)
+        self.cls, self.spend = cls, spend
+
+    def call(self, handle=None):
+        if handle is not None:
+            raise refuse(f"{self.label} of {handle!r}")
+        return Draft(self._finish)
+
+    def _finish(self, state):
+        content = state["handle"] if isinstance(state, dict) else state
+        if isinstance(content, (str, bytes, bytearray)):
+            self.spend(len(content))
+        array = blank(self.cls)
+        array.__setstate__(state)
+        return array
+
+
+class _ContextClass(Name):
+    """`mx.Context`, whose state is checked as its constructor does."""
+
+    __slots__ = ()
+
+    def new(self):
+        return Draft(_context)
+
+
+class _ObjectClass(Name):
+    """A class of which the caller wants objects."""
+
+    __slots__ = ("cls", "loader")
+
+    def __init__(self, label, cls, loader):
+        super().__init__(label)
+        self.cls, self.loader = cls, loader
+
+    def call(self, *arguments):
+        return self.loader.made_by(self, self.cls(*arguments))
+
+    def new(self, *arguments):
+        return self.loader.made_by(self, self.cls.__new__(self.cls, *arguments))
+
+    def build(self, made, state):
+        if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
+            raise refuse(f"the attributes of {self.label} must be a dict with names")
+        for name in state:
+            if callable(getattr(self.cls, name, None)) and not callable(state[name]):
+                raise refuse(f"{self.label}.{name} is a method, the pickle has a value for it")
+        if hasattr(made, "__setstate__"):
+            made.__setstate__(state)
+        else:
+            vars(made).update(state)
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _context(state):
+    code, number = state["device_typeid"], state["device_id"]
+    if type(number) is not int:
+        raise refuse(f"a context with the state {state}")
+    return context.Context(context.Context.devtype2str[code], number)
 
 
 def _bytes(content=b"", encoding="latin1"):
@@ -75,127 +146,127 @@ def _bytes(content=b"", encoding="latin1"):
     return bytes(content)
 
 
-def _bytearray(content=b"", encoding="latin1"):
-    return bytearray(_bytes(content, encoding))
-
-
 def _encode(text, encoding="latin1"):
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8"):
-        raise pickle.UnpicklingError(f"text to encode as {encoding!r}")
+        raise refuse(f"text to encode as {encoding!r}")
     return text.encode(encoding)
 
 
-def _new_object(cls, base, state):
+def _dtype(text, align=False, copy=False):
+    """A number type; its state tells the byte order and may set nothing else."""
+    if not re.fullmatch("[<>=|]?(b1|[iu][1248]|f[248]|[?bBhHiIlLqQefd])", text):
+        raise refuse(f"elements of type {text!r}")
+    return Draft(lambda state: np.dtype(text).newbyteorder(state[1]))
+
+
+def _numbers(content, dtype, shape, order):
+    """A NumPy array; all that is allocated has its bytes in the pickle."""
+    if not isinstance(dtype, np.dtype) or not isinstance(content, (bytes, bytearray)):
+        raise refuse("a NumPy array that does not hold numbers")
+    if not all(type(dim) is int and dim >= 0 for dim in shape):
+        raise refuse(f"a NumPy array of shape {shape}")
+    if math.prod(shape) * dtype.itemsize != len(content):
+        raise refuse(f"{len(content)} bytes for an array of shape {shape} and type {dtype}")
+    return np.frombuffer(content, dtype).reshape(shape, order=order).copy(order)
+
+
+def _number(dtype, content):
+    if not isinstance(dtype, np.dtype):
+        raise refuse(f"a number of type {dtype!r}")
+    return np.frombuffer(_bytes(content), dtype, 1)[0]
+
+
+def _never_called(*arguments):
+    """What is only ever an argument of other names: object and ndarray."""
+    raise refuse("a call of a class that may only be named")
+
+
+def _complex(real, imag):
+    return complex(float(real), float(imag))
+
+
+def _array_of_class(cls):
+    """What `mxcy.ndarray.state.blank` becomes."""
+    if not isinstance(cls, _ArrayClass):
+        raise refuse(f"an array of {cls!r}")
+    return cls.call()
+
+
+def _object(cls, base, state):
     """What protocols 0 and 1 make objects with."""
-    if base is not object or state is not None:
-        raise pickle.UnpicklingError(f"an object made of {base!r} and {state!r}")
-    return cls.__new__(cls)
+    if not isinstance(cls, Name) or not isinstance(base, Name) or base.label != "object":
+        raise refuse(f"an object made of {base!r}")
+    if state is not None:
+        raise refuse(f"an object made of {state!r}")
+    return cls.new()
 
 
-class _NumberType:
-    """Stands for a NumPy dtype; NumPy's own would let the pickle set its innermost flags."""
-
-    def __init__(self, text, align=False, copy=False):
-        if not re.fullmatch("[<>=|]?(b1|[iu][1248]|f[248]|[?bBhHiIlLqQefd])", text):
-            raise pickle.UnpicklingError(f"elements of type {text!r}")
-        self.dtype = np.dtype(text)
-
-    def __setstate__(self, state):
-        self.dtype = self.dtype.newbyteorder(state[1])
+_NUMBER_TYPES = {t.__name__: t for t in {np.dtype(code).type for code in "?bBhHiIlLqQefd"}}
 
 
-class _NumberArray(np.ndarray):
-    """A NumPy array whose state can make it hold numbers only."""
+class _Loader(Machine):
+    """A machine that knows few names."""
 
-    def __setstate__(self, state):
-        version, shape, kind, fortran, content = state
-        if not isinstance(kind, _NumberType) or not isinstance(content, bytes):
-            raise pickle.UnpicklingError("a NumPy array that does not hold numbers")
-        super().__setstate__((version, shape, kind.dtype, fortran, content))
-
-    def __reduce_ex__(self, protocol):
-        return np.asarray(self).__reduce_ex__(protocol)
-
-
-def _number_array(cls, shape, kind):
-    return np.empty(0).view(_NumberArray)  # its state, which has the shape, follows
-
-
-def _number_array_over(content, kind, shape, order):
-    if not isinstance(kind, _NumberType):
-        raise pickle.UnpicklingError("a NumPy array that does not hold numbers")
-    return np.frombuffer(content, kind.dtype).reshape(shape, order=order).copy()
-
-
-def _number(kind, content):
-    if not isinstance(kind, _NumberType):
-        raise pickle.UnpicklingError(f"a number of type {kind!r}")
-    return np.frombuffer(content, kind.dtype, 1)[0]
-
-
-_BUILTINS = {
-    "bytearray": _bytearray,
-    "bytes": _bytes,
-    "complex": complex,
-    "frozenset": frozenset,
-    "object": object,
-    "set": set,
-    "slice": slice,
-}
-_PYTHON = {
-    "builtins": _BUILTINS,
-    "__builtin__": _BUILTINS,
-    "collections": {"OrderedDict": collections.OrderedDict},
-    "copyreg": {"_reconstructor": _new_object},
-    "copy_reg": {"_reconstructor": _new_object},
-    "_codecs": {"encode": _encode},
-}
-_NUMPY = {
-    "_frombuffer": _number_array_over,
-    "_reconstruct": _number_array,
-    "dtype": _NumberType,
-    "ndarray": object,  # only ever an argument of _reconstruct
-    "scalar": _number,
-}
-_NUMPY |= {t.__name__: t for t in {np.dtype(code).type for code in "?bBhHiIlLqQefd"}}
-_MXNET = {
-    "CSRNDArray": NDArray,
-    "Context": Context,
-    "Device": Context,
-    "NDArray": NDArray,
-    "RowSparseNDArray": NDArray,
-    "ndarray": NDArray,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """An unpickler that knows few names."""
-
-    def __init__(self, file, classes):
-        super().__init__(file, encoding="latin1")
+    def __init__(self, data, classes):
+        super().__init__(data)
         self._classes = classes
-        self._arrays = []
+        builtins = {
+            "bytearray": lambda *of: bytearray(self._copied(_bytes(*of))),
+            "bytes": lambda *of: self._copied(_bytes(*of)),
+            "complex": _complex,
+            "frozenset": lambda items=(): frozenset(map(self.key, items)),
+            "object": _never_called,
+            "set": lambda items=(): set(map(self.key, items)),
+            "slice": slice,
+        }
+        copyreg = {"_reconstructor": _object}
+        self._python = {
+            "builtins": builtins,
+            "__builtin__": builtins,
+            "collections": {"OrderedDict": self._ordered_dict},
+            "copyreg": copyreg,
+            "copy_reg": copyreg,
+            "_codecs": {"encode": lambda *of: self._copied(_encode(*of))},
+        }
+        self._numpy = {
+            "_frombuffer": lambda *of: self._copied(_numbers(*of)),
+            "_reconstruct": self._empty_array,
+            "dtype": _dtype,
+            "ndarray": _never_called,
+            "scalar": _number,
+        }
 
-    def load(self):
-        content = super().load()
-        if any(array.blank for array in self._arrays):
-            raise pickle.UnpicklingError("an array without elements")
-        return content
+    def is_key(self, value):
+        return isinstance(value, (np.generic, context.Context))
 
-    def find_class(self, module, name):
+    def find(self, module, name):
+        label = f"{module}.{name}"
         package = module.partition(".")[0]
-        found = _PYTHON.get(module, {}).get(name)
-        if found is None and package == "numpy":
-            found = _NUMPY.get(name)
-        if found is None and package == "mxnet":
-            found = _MXNET.get(name) or self._namesake(name)
-        if found is None:
-            found = self._own_class(module, name)
-        if found is None:
-            raise pickle.UnpicklingError(f"{module}.{name} is not allowed here")
-        if isinstance(found, type) and issubclass(found, NDArray):
-            return _ArrayMaker(found, self._arrays)
-        return found
+        if package == "numpy" and name in _NUMBER_TYPES:
+            return _NUMBER_TYPES[name]
+        function = self._python.get(module, {}).get(name)
+        if function is None and package == "numpy":
+            function = self._numpy.get(name)
+        if function is not None:
+            plain = name if name == "object" else label
+            return _Function(plain, function, name in ("_reconstruct", "_reconstructor"))
+        if (module, name) == (blank.__module__, blank.__name__):
+            return _Function(label, _array_of_class, takes_names=True)
+        return self._class(label, module, name) or super().find(module, name)
+
+    def _class(self, label, module, name):
+        """The class of a label: real MXNet's by name, others if their module is imported."""
+        if module.partition(".")[0] == "mxnet":
+            cls = _MXNET.get(name) or self._namesake(name)
+        else:
+            cls = vars(sys.modules.get(module, object)).get(name)
+        if not isinstance(cls, type):
+            return None
+        if issubclass(cls, NDArray):
+            return _ArrayClass(label, cls, self.spend)
+        if cls is context.Context:
+            return _ContextClass(label)
+        return _ObjectClass(label, cls, self) if issubclass(cls, tuple(self._classes)) else None
 
     def _namesake(self, name):
         """The class of mxcy, among those allowed, that is called like one of real MXNet."""
@@ -207,10 +278,29 @@ class _Unpickler(pickle.Unpickler):
             waiting += cls.__subclasses__()
         return None
 
-    def _own_class(self, module, name):
-        """An allowed class, or the maker of arrays, of a module that is imported already."""
-        if (module, name) == (blank.__module__, blank.__name__):
-            return _make_array
-        found = vars(sys.modules.get(module, object)).get(name)
-        allowed = (NDArray, Context, *self._classes)
-        return found if isinstance(found, type) and issubclass(found, allowed) else None
+    def _ordered_dict(self, pairs=()):
+        return collections.OrderedDict((self.key(key), value) for key, value in pairs)
+
+    def _empty_array(self, cls, shape, kind):
+        """An array to which a state is going to give everything."""
+
+        def finish(state):
+            _, shape, dtype, fortran, content = state
+            made = self._copied(_numbers(content, dtype, shape, "F" if fortran else "C"))
+            return made.astype(made.dtype.newbyteorder("="), copy=False)  # as NumPy does
+
+        return Draft(finish)
+
+    def _copied(self, content):
+        self.spend(getattr(content, "nbytes", None) or len(content))
+        return content
+
+
+_MXNET = {
+    "CSRNDArray": CSRNDArray,
+    "Context": context.Context,
+    "Device": context.Context,
+    "NDArray": NDArray,
+    "RowSparseNDArray": RowSparseNDArray,
+    "ndarray": NDArray,
+}

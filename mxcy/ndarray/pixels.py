@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from mxcy._base.files import local_path
+from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError
-from mxcy.files import local_path
 from mxcy.ndarray import creation
-from mxcy.opencv import opencv
 
 __all__ = ["_cvcopyMakeBorder", "_cvimdecode", "_cvimread", "_cvimresize", "decoded", "resized"]
 
@@ -39,7 +39,7 @@ def decoded(user, content, flag=1, to_rgb=True):
     cv2 = opencv(user)
     if flag not in (0, 1):
         raise MXNetError(f"{user}: flag: expected 0 (gray) or 1 (three channels), got {flag}")
-    pixels = cv2.imdecode(content, int(flag)) if content.size else None
+    pixels = decode(user, content, int(flag))
     if pixels is None:
         raise MXNetError(f"{user}: Decoding failed. Invalid image file.")
     if pixels.ndim == 2:

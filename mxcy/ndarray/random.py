@@ -4,16 +4,27 @@ Parameters are numbers (one array of samples is drawn) or NDArrays of one shape 
 for each element, and their shape is appended to that of the parameters).
 """
 
+from mxcy._base.docstrings import fill_docstring
 from mxcy.base import MXNetError, _Null, numeric_types
 from mxcy.ndarray import namespaces, register
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.util import is_np_shape
 
 __all__ = [
-    "binomial", "categorical", "exponential", "gamma", "generalized_negative_binomial",
-    "multinomial", "negative_binomial",
-    "normal", "poisson", "randint", "randn", "shuffle", "uniform",
-]  # fmt: skip
+    "binomial",
+    "categorical",
+    "exponential",
+    "gamma",
+    "generalized_negative_binomial",
+    "multinomial",
+    "negative_binomial",
+    "normal",
+    "poisson",
+    "randint",
+    "randn",
+    "shuffle",
+    "uniform",
+]
 
 _PARAMETERS = """
     shape : int or tuple of ints, optional
@@ -42,8 +53,7 @@ _PARAMETERS = """
 
 def _documented(function):
     """Complete a docstring with what all distributions share."""
-    if function.__doc__:
-        function.__doc__ = function.__doc__.replace("\n    {shared}", _PARAMETERS)
+    fill_docstring(function, {"{shared}": _PARAMETERS})
     return function
 
 
@@ -110,8 +120,7 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwarg
     return _draw("normal", [loc, scale], shape, dtype, ctx, out, kwargs)
 
 
-@_documented
-def randn(*shape, **kwargs):
+def randn(*shape, **kwargs) -> NDArray:
     """Draw samples from a normal distribution; the arguments by position are the shape.
 
     Parameters

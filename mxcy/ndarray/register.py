@@ -4,9 +4,10 @@
 gradient rules use: it offers every operator under its registered name.
 """
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import _Null
-from mxcy.ops import record as records
+from mxcy.ops.core import record as records
 
 __all__ = ["Namespace", "F", "function"]
 
@@ -62,8 +63,8 @@ def function(record, name=None):
     if made is None:
         made = _compile(record, name)
         if record.eager is None and record.variadic is None and not record.like_out:
-            handle, fields = _front.bind(record), record.schema.names
-            made = _front.function(made, handle, record.inputs, fields)
+            handle, fields = front.bind(record), record.schema.names
+            made = front.function(made, handle, record.inputs, fields)
         _made[record.name, name] = made
     return made
 
@@ -73,11 +74,13 @@ def _eager(record, inputs, raw, out, extra):
     given = dict(zip(record.schema.names, raw, strict=True), **extra)
     attrs = record.schema.intern(record.name, given)
     for array, name in zip(inputs, record.inputs, strict=True):
-        if not isinstance(array, _front.NDArrayBase):
+        if not isinstance(array, front.NDArrayBase):
             raise TypeError(f"operator {record.name}: argument {name} must have NDArray type")
 
+    inputs = tuple(x if x.stype == "default" else x.tostype("default") for x in inputs)
+
     def beside(values):
-        return _front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)
+        return front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)
 
     found = record.eager(attrs, F, beside, *inputs)
     return found if out is None else F._copy(found, out=out)
@@ -90,7 +93,7 @@ def _compile(record, name):
         f"def {name}({signature(record)}):\n{adopted}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
     )
-    call, handle = (_front.call, _front.bind(record)) if record.eager is None else (_eager, record)
+    call, handle = (front.call, front.bind(record)) if record.eager is None else (_eager, record)
     scope = {"_Null": _Null, "_call": call, "_handle": handle}
     exec(compile(source, f"<operator {record.name}>", "exec"), scope)
     made = scope[name]

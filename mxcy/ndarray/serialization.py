@@ -18,9 +18,9 @@ import io
 import os
 import struct
 
-from mxcy import files
+from mxcy._base import files
+from mxcy._base.dtypes import DTYPES
 from mxcy.base import MXNetError
-from mxcy.dtypes import DTYPES
 from mxcy.ndarray import npz
 from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
 from mxcy.ndarray.source import MAX_NDIM, Source

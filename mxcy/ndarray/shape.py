@@ -4,7 +4,7 @@ import functools
 import math
 
 from mxcy.base import MXNetError
-from mxcy.ops import shape as ops_shape
+from mxcy.ops.shape import reshape as ops_shape
 
 __all__ = ["broadcastable", "expanded", "reshaped", "squeezed"]
 
@@ -39,9 +39,9 @@ def expanded(shape, axis):
 
 
 def squeezed(shape, axis=None):
-    """The shape without axes of extent 1: all of them, or the given ones."""
+    """The shape without axes of extent 1, all of them or some; at least one axis is kept."""
     if axis is None:
-        return tuple(extent for extent in shape if extent != 1)
+        return tuple(extent for extent in shape if extent != 1) or (1,)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     gone = set()
     for given in axes:
@@ -50,7 +50,7 @@ def squeezed(shape, axis=None):
         assert shape[place] == 1, f"Squeeze target axis {given} must be size 1, got {shape[place]}."
         assert place not in gone, f"axis {given} is given twice"
         gone.add(place)
-    return tuple(extent for i, extent in enumerate(shape) if i not in gone)
+    return tuple(extent for i, extent in enumerate(shape) if i not in gone) or (1,)
 
 
 def broadcastable(shape, target):

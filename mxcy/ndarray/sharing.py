@@ -12,26 +12,24 @@ import math
 
 import numpy as np
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy._library.shared_memory import Segment
 from mxcy.base import MXNetError
 from mxcy.context import cpu_shared
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.segments import Segment
 
-__all__ = ["over", "rebuild", "reduce_array", "register", "segment_of"]
+__all__ = ["over", "rebuild", "reduce_array", "register", "segment_of", "shared_array"]
 
 
-def _make(shape, dtype, context):
-    """A new array for a front."""
+def shared_array(shape, dtype, context):
+    """A new array of a shared context, for a front; see `mxcy._library.services.Services`."""
     register()
     try:
         segment = Segment(math.prod(shape) * dtypes.dtype_of(dtype).itemsize)
     except MXNetError as error:
         raise MXNetError(f"{context}: {error}") from None
-    return _front.from_memory(segment.address, segment, shape, dtype, context)
-
-
-_front.set_shared_array(_make)
+    return front.from_memory(segment.address, segment, shape, dtype, context)
 
 
 def segment_of(array):
@@ -43,9 +41,9 @@ def segment_of(array):
 def over(cls, memory, shape, dtype):
     """An array of a class over a writable buffer, which it keeps alive; on ``cpu_shared(0)``."""
     if not math.prod(shape):
-        return _as(cls, _front.empty(shape, dtype, cpu_shared()))
+        return _as(cls, front.empty(shape, dtype, cpu_shared()))
     address = np.frombuffer(memory, np.uint8).ctypes.data
-    array = _front.from_memory(address, memory, shape, dtype, cpu_shared())
+    array = front.from_memory(address, memory, shape, dtype, cpu_shared())
     array.export()
     return _as(cls, array)
 
@@ -74,7 +72,7 @@ def reduce_array(array):
         return array.__reduce__()
     shared, segment = array, segment_of(array)
     if segment is None:
-        shared = _front.empty(array.shape, array.dtype_code, cpu_shared())
+        shared = front.empty(array.shape, array.dtype_code, cpu_shared())
         shared.numpy_view()[...] = array.numpy_view()
         segment = segment_of(shared)
     starting = get_spawning_popen()
@@ -102,7 +100,7 @@ def rebuild(cls, handle, size, place, shape, dtype):
         The element type's code.
     """
     segment = Segment.attached(handle.detach(), size)
-    array = _front.from_memory(segment.address + place, segment, shape, dtype, cpu_shared())
+    array = front.from_memory(segment.address + place, segment, shape, dtype, cpu_shared())
     array.export()
     return _as(cls, array)
 

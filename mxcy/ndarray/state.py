@@ -3,21 +3,19 @@
 An array is pickled as MXNet pickles it, with the state ``{'handle': bytes of one array}``.
 """
 
-import logging
-
 import numpy as np
 
-from mxcy import _front, dtypes, env
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.ndarray import serialization
-from mxcy.ndarray.blocks import Block, to_dense
+from mxcy.ndarray.blocks import Block
+from mxcy.ndarray.classes import sparse_class
+from mxcy.ops.core.stypes import Csr, RowSparse
 
-__all__ = [
-    "array_of", "blank", "block_of", "reduce_array", "restore_array", "without_elements"
-]  # fmt: skip
-
-_told: set = set()  # the storage types whose arrays were read
+__all__ = ["array_of", "blank", "block_of", "reduce_array", "restore_array", "without_elements"]
 
 
 def block_of(array):
@@ -31,6 +29,11 @@ def block_of(array):
     -------
     Block
     """
+    if array.stype != "default":
+        parts = array._parts
+        stored = block_of(parts.data)
+        aux = tuple(block_of(part).data for part in parts.aux)
+        return Block(stored.data, parts.shape, parts.stype, aux, stored.device)
     data = np.asarray(array.read_view())
     if data.dtype != dtypes.dtype_of(array.dtype_code):
         data = data.view(dtypes.dtype_of(array.dtype_code))  # the bits of bfloat16
@@ -39,7 +42,7 @@ def block_of(array):
 
 
 def array_of(block):
-    """A dense NDArray on ``cpu(0)`` with the data of a `Block`.
+    """The NDArray on ``cpu(0)`` with the data of a `Block`, of its storage type.
 
     They are copied to memory of the pool: what lies in NumPy's may change without notice, so calls
     on it wait, and plans would pack such weights anew for each run.
@@ -52,14 +55,28 @@ def array_of(block):
     -------
     NDArray
     """
-    if block.stype != "default" and block.stype not in _told:
-        _told.add(block.stype)
-        if env.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE"):
-            logging.getLogger("mxcy").warning(
-                "a %s array that was read becomes a dense one on cpu(0), which takes more memory; "
-                "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 silences this", block.stype,
-            )  # fmt: skip
-    return _front.from_numpy(to_dense(block), block.dtype_code, cpu())
+    if block.stype != "default":
+        return _sparse_array_of(block)
+    return front.from_numpy(block.data, block.dtype_code, cpu())
+
+
+def _sparse_array_of(block):
+    """The same for a sparse block."""
+    data, *aux = (array_of(Block(part)) for part in (block.data, *block.aux))
+    if block.stype == "csr" and not aux[0].shape[0]:
+        # The array never had memory: not even its rows are counted in the file.
+        need, most = 8 * (block.shape[0] + 1), env.get("MXCY_MAX_ANNOUNCED_BYTES")
+        if need > most:
+            raise MXNetError(
+                f"an empty csr array of shape {block.shape} needs {need} bytes for its rows; "
+                f"MXCY_MAX_ANNOUNCED_BYTES={most}"
+            )
+        aux[0] = array_of(Block(np.zeros(block.shape[0] + 1, np.int64)))
+    if block.stype == "csr":
+        parts = Csr(data, aux[1], aux[0], tuple(block.shape))
+    else:
+        parts = RowSparse(data, aux[0], tuple(block.shape))
+    return sparse_class(block.stype)._of_parts(parts)
 
 
 def reduce_array(array):
@@ -93,7 +110,7 @@ def restore_array(array, state):
 
 def without_elements():
     """An array of shape (0,); `restore_array` may give it elements, as to a blank one."""
-    return _front.from_numpy(np.zeros(0, np.float32), dtypes.code_of("float32"), cpu())
+    return front.from_numpy(np.zeros(0, np.float32), dtypes.code_of("float32"), cpu())
 
 
 def blank(cls):

@@ -1,14 +1,14 @@
 """Views on the tape: arrays that share memory and still pass gradients on."""
 
-from mxcy import _front
-from mxcy.ops import record
+from mxcy._library import front
+from mxcy.ops.core import record
 
 __all__ = ["is_taped", "record_reshape", "record_view"]
 
 
 def is_taped(array):
     """Whether operations on `array` are recorded now."""
-    return array.node is not None and _front.is_recording()
+    return array.node is not None and front.is_recording()
 
 
 def record_view(name, source, view, **attrs):
@@ -16,7 +16,7 @@ def record_view(name, source, view, **attrs):
 
     Nothing is computed: `view` already shares the memory of `source`.
     """
-    _front.record_view(_front.bind(record.find(name)), source, attrs, view)
+    front.record_view(front.bind(record.find(name)), source, attrs, view)
     return view
 
 

@@ -1,15 +1,23 @@
 """Optimizer steps of `mx.nd.contrib`: the update operators, with arguments in lists."""
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.ndarray.creation import full
 from mxcy.ndarray.register import F
 
 __all__ = [
-    "adabelief_update", "adamw_update", "mp_adabelief_update", "mp_adamw_update",
-    "multi_adabelief_update", "multi_adamw_update", "multi_lamb_update", "multi_lans_update",
-    "multi_mp_adabelief_update", "multi_mp_adamw_update", "multi_mp_lamb_update",
+    "adabelief_update",
+    "adamw_update",
+    "mp_adabelief_update",
+    "mp_adamw_update",
+    "multi_adabelief_update",
+    "multi_adamw_update",
+    "multi_lamb_update",
+    "multi_lans_update",
+    "multi_mp_adabelief_update",
+    "multi_mp_adamw_update",
+    "multi_mp_lamb_update",
     "multi_mp_lans_update",
-]  # fmt: skip
+]
 
 _SINGLE = """
     Parameters
@@ -77,6 +85,8 @@ _SIZE = """
 
 def _documented(function):
     """Complete a docstring with what all steps share."""
+    if function.__doc__ is None:  # python -OO
+        return function
     mixed = "_mp_" in function.__name__ or function.__name__.startswith("mp_")
     layers = "lamb" in function.__name__ or "lans" in function.__name__
     several = function.__name__.startswith("multi")
@@ -95,7 +105,7 @@ def _documented(function):
 
 def _factor(rescale_grad, weight):
     """The factor on gradients as an array beside a weight."""
-    if isinstance(rescale_grad, _front.NDArrayBase):
+    if isinstance(rescale_grad, front.NDArrayBase):
         return rescale_grad.as_in_context(weight.context)
     return full((1,), rescale_grad, weight.context)
 
@@ -107,52 +117,154 @@ def _in_turn(*lists):
 
 @_documented
 def adamw_update(
-    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
-    clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """One step of Adam with the weight decay apart from the gradient."""
     return F._adamw_update(
-        weight, grad, mean, var, _factor(rescale_grad, weight), lr=lr, eta=eta, beta1=beta1,
-        beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, **kwargs,
-    )  # fmt: skip
+        weight,
+        grad,
+        mean,
+        var,
+        _factor(rescale_grad, weight),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        out=out,
+        **kwargs,
+    )
 
 
 @_documented
 def mp_adamw_update(
-    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8,
-    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    weight32,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """One step of `adamw_update` for a weight in half precision."""
     return F._mp_adamw_update(
-        weight, grad, mean, var, weight32, _factor(rescale_grad, weight), lr=lr, eta=eta,
-        beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out,
+        weight,
+        grad,
+        mean,
+        var,
+        weight32,
+        _factor(rescale_grad, weight),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        out=out,
         **kwargs,
-    )  # fmt: skip
+    )
 
 
 @_documented
 def adabelief_update(
-    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
-    clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """One step of AdaBelief: Adam with the variance around the mean gradient."""
     return F._adabelief_update(
-        weight, grad, mean, var, _factor(rescale_grad, weight), lr=lr, eta=eta, beta1=beta1,
-        beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, **kwargs,
-    )  # fmt: skip
+        weight,
+        grad,
+        mean,
+        var,
+        _factor(rescale_grad, weight),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        out=out,
+        **kwargs,
+    )
 
 
 @_documented
 def mp_adabelief_update(
-    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8,
-    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    weight32,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """One step of `adabelief_update` for a weight in half precision."""
     return F._mp_adabelief_update(
-        weight, grad, mean, var, weight32, _factor(rescale_grad, weight), lr=lr, eta=eta,
-        beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out,
+        weight,
+        grad,
+        mean,
+        var,
+        weight32,
+        _factor(rescale_grad, weight),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        out=out,
         **kwargs,
-    )  # fmt: skip
+    )
 
 
 def _scaled(name, lists, rescale_grad, size, rates):
@@ -173,9 +285,20 @@ def multi_adamw_update(
 
 @_documented
 def multi_mp_adamw_update(
-    weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0,
+    weights,
+    grads,
+    mean,
+    var,
+    weights32,
+    rescale_grad,
+    lrs,
+    wds,
+    etas,
+    out=None,
+    name=None,
+    size=0,
     **kwargs,
-):  # fmt: skip
+):
     """One step of `adamw_update` for several weights in half precision."""
     rates = {"lrs": lrs, "wds": wds, "etas": etas, "out": out, **kwargs}
     lists = (weights, grads, mean, var, weights32)
@@ -194,9 +317,20 @@ def multi_adabelief_update(
 
 @_documented
 def multi_mp_adabelief_update(
-    weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0,
+    weights,
+    grads,
+    mean,
+    var,
+    weights32,
+    rescale_grad,
+    lrs,
+    wds,
+    etas,
+    out=None,
+    name=None,
+    size=0,
     **kwargs,
-):  # fmt: skip
+):
     """One step of `adabelief_update` for several weights in half precision."""
     rates = {"lrs": lrs, "wds": wds, "etas": etas, "out": out, **kwargs}
     lists = (weights, grads, mean, var, weights32)
@@ -206,9 +340,14 @@ def multi_mp_adabelief_update(
 def _layered(name, lists, step_count, lrs, wds, out, count, kwargs):
     """Call an operator that scales the step of each of several weights."""
     return getattr(F, name)(
-        *_in_turn(*lists), num_tensors=count or len(lists[0]), step_count=step_count,
-        learning_rates=lrs, wds=wds, out=out, **kwargs,
-    )  # fmt: skip
+        *_in_turn(*lists),
+        num_tensors=count or len(lists[0]),
+        step_count=step_count,
+        learning_rates=lrs,
+        wds=wds,
+        out=out,
+        **kwargs,
+    )
 
 
 @_documented

@@ -2,7 +2,7 @@
 
 import os
 
-from mxcy import older_paths
+from mxcy._base import older_paths
 from mxcy.ndarray import serialization
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.state import array_of, block_of
@@ -12,7 +12,7 @@ __all__ = ["load", "load_frombuffer", "save"]
 __getattr__ = older_paths.offer(__name__, "mxcy.ndarray", ("array", "empty", "zeros"))
 
 
-def save(fname, data, format=None):
+def save(fname, data, format=None) -> None:
     """Save arrays to a file.
 
     A file that exists is replaced only when the new one is complete, so that a crash leaves one or
@@ -77,8 +77,8 @@ def load(fname):
     Returns
     -------
     list of NDArray or dict of str to NDArray
-        A dict when the file gives names. The arrays are on ``cpu(0)`` wherever they were saved;
-        sparse arrays become dense. None stands where a file says "no array".
+        A dict when the file gives names. The arrays are on ``cpu(0)`` wherever they were saved,
+        with their storage types. None stands where a file says "no array".
 
     Raises
     ------

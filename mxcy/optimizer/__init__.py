@@ -1,5 +1,6 @@
 """Optimizers: rules that change weights by their gradients."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.optimizer import contrib, utils
 from mxcy.optimizer.adabelief import AdaBelief
 from mxcy.optimizer.adadelta import AdaDelta
@@ -53,3 +54,5 @@ __all__ = [
     "register",
     "utils",
 ]
+
+__getattr__ = module_getattr(__name__)

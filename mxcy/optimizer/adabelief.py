@@ -27,13 +27,7 @@ class AdaBelief(Optimizer):
     _most_together = 60
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-6,
-        correct_bias=True,
-        **kwargs,
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, correct_bias=True, **kwargs
     ):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1

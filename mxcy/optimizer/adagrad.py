@@ -28,9 +28,20 @@ class AdaGrad(Optimizer):
         super().__init__(**kwargs)
 
     def create_state(self, index, weight):
-        return zeros_like(weight)
+        return zeros_like(weight, stype=weight.stype)
 
     def _apply(self, weight, grad, state, lr, wd, count):
+        if grad.stype == "row_sparse" and wd == 0:
+            nd.sparse.adagrad_update(
+                weight,
+                grad,
+                state,
+                out=weight,
+                lr=lr,
+                epsilon=self.float_stable_eps,
+                **self._operator_arguments(),
+            )
+            return
         grad = self._rescaled(grad)
         state += nd.square(grad)
         weight -= (grad / nd.sqrt(state + self.float_stable_eps) + weight * wd) * lr

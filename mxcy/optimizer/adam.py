@@ -3,7 +3,13 @@
 from math import sqrt
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import (
+    Optimizer,
+    lazy_stype,
+    register,
+    tell_of_lazy_updates,
+    zeros_like,
+)
 
 __all__ = ["Adam"]
 
@@ -27,13 +33,7 @@ class Adam(Optimizer):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        lazy_update=True,
-        **kwargs,
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, lazy_update=True, **kwargs
     ):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1
@@ -42,10 +42,13 @@ class Adam(Optimizer):
         self.lazy_update = lazy_update
 
     def create_state(self, index, weight):
-        return (zeros_like(weight), zeros_like(weight))
+        stype = lazy_stype(weight, self.lazy_update)
+        return (zeros_like(weight, stype=stype), zeros_like(weight, stype=stype))
 
     def _apply(self, weight, grad, state, lr, wd, count):
         mean, var = state
+        if self.lazy_update and grad.stype != "default":
+            tell_of_lazy_updates(self)
         nd.adam_update(
             weight,
             grad,

@@ -33,6 +33,17 @@ class GroupAdaGrad(Optimizer):
 
     def _apply(self, weight, grad, state, lr, wd, count):
         assert wd == 0, "Weight decay is not supported for GroupAdaGrad"
+        if grad.stype == "row_sparse":
+            nd.contrib.group_adagrad_update(
+                weight,
+                grad,
+                state,
+                out=weight,
+                lr=lr,
+                epsilon=self.float_stable_eps,
+                **self._operator_arguments(),
+            )
+            return
         grad = self._rescaled(grad)
         state += nd.mean(nd.square(grad), axis=1, keepdims=True)
         weight -= lr * grad / nd.sqrt(state + self.float_stable_eps)

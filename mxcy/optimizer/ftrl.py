@@ -28,11 +28,25 @@ class Ftrl(Optimizer):
         self.beta = beta
 
     def create_state(self, index, weight):
-        return (zeros_like(weight), zeros_like(weight))
+        return tuple(zeros_like(weight, stype=weight.stype) for _ in range(2))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._rescaled(grad)
         z, n = state
+        if grad.stype != "default" or weight.stype != "default":
+            nd.ftrl_update(
+                weight,
+                grad,
+                z,
+                n,
+                out=weight,
+                lr=lr,
+                lamda1=self.lamda1,
+                beta=self.beta,
+                wd=wd,
+                **self._operator_arguments(),
+            )
+            return
+        grad = self._rescaled(grad)
         root_before = nd.sqrt(n)
         n += nd.square(grad)
         root = nd.sqrt(n)

@@ -51,7 +51,7 @@ class LAMB(Optimizer):
         self.bias_correction = bias_correction
 
     def create_state(self, index, weight):
-        return (zeros_like(weight, "float32"), zeros_like(weight, "float32"))
+        return tuple(zeros_like(weight, stype=weight.stype) for _ in range(2))
 
     def _apply_many(self, weights, grads, states, lrs, wds, counts):
         if any(array.dtype != np.float32 for array in (*weights, *grads)):
@@ -62,18 +62,34 @@ class LAMB(Optimizer):
         arguments = {name: value for name, value in bounds.items() if value is not None}
         arguments.update(self._operator_arguments(), **self._own_arguments())
         getattr(nd._internal, f"_multi_{self._operator}_update")(
-            *in_turns(weights, grads, means, variances), out=weights, num_tensors=len(weights),
-            learning_rates=lrs, wds=wds, step_count=counts, beta1=self.beta1, beta2=self.beta2,
-            epsilon=self.epsilon, **arguments,
-        )  # fmt: skip
+            *in_turns(weights, grads, means, variances),
+            out=weights,
+            num_tensors=len(weights),
+            learning_rates=lrs,
+            wds=wds,
+            step_count=counts,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            **arguments,
+        )
 
     def _own_arguments(self):
         """The arguments of the operator that others of the family have not."""
         return {"bias_correction": self.bias_correction}
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._rescaled(grad).astype("float32")
-        mean, var = state
+        kind = "float64" if weight.dtype == np.float64 else "float32"  # halves lack the precision
+        stored = (weight, *state)
+        wide = [array.astype(kind, copy=False) for array in stored]
+        self._change(*wide, grad.astype(kind, copy=False), lr, wd, count)
+        for array, changed in zip(stored, wide, strict=True):
+            if changed is not array:
+                array[:] = changed
+
+    def _change(self, weight, mean, var, grad, lr, wd, count):
+        """Change a weight and its moments in place; all are of one dtype."""
+        grad = self._rescaled(grad)
         mean *= self.beta1
         mean += (1.0 - self.beta1) * grad
         var *= self.beta2

@@ -42,10 +42,9 @@ class LANS(LAMB):
     def _own_arguments(self):
         return {}
 
-    def _apply(self, weight, grad, state, lr, wd, count):
-        grad = grad.astype("float32") * self.rescale_grad
+    def _change(self, weight, mean, var, grad, lr, wd, count):
+        grad = grad * self.rescale_grad
         grad = self._clipped(grad / grad.norm().asscalar())
-        mean, var = state
         mean *= self.beta1
         mean += (1.0 - self.beta1) * grad
         var *= self.beta2

@@ -31,16 +31,11 @@ class LARS(Optimizer):
     """
 
     _most_together = 60
+    _master_first = False
     _names_of_mxnet_2 = {"epsilon": "eps"}
 
     def __init__(
-        self,
-        momentum=0.0,
-        lazy_update=True,
-        eta=0.001,
-        eps=0,
-        momentum_correction=True,
-        **kwargs,
+        self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs
     ):
         self.eps = kwargs.pop("epsilon", eps)
         super().__init__(**kwargs)
@@ -75,9 +70,14 @@ class LARS(Optimizer):
                 momentum["momentum"] *= self.cur_lr / self.last_lr
         update = nd.preloaded_multi_sgd_mom_update if momentum else nd.preloaded_multi_sgd_update
         update(
-            *in_turns(*lists), rates, decays, out=weight, num_weights=len(weight), **momentum,
+            *in_turns(*lists),
+            rates,
+            decays,
+            out=weight,
+            num_weights=len(weight),
+            **momentum,
             **self._operator_arguments(),
-        )  # fmt: skip
+        )
 
     def _rates(self, index, weights, grads):
         """The rates and decays of weights, as arrays."""
@@ -85,9 +85,14 @@ class LARS(Optimizer):
         rates = nd.array(self._get_lrs(index), ctx=ctx, dtype="float32")
         decays = nd.array(self._get_wds(index), ctx=ctx, dtype="float32")
         scaled = nd.multi_lars(
-            rates, nd.multi_sum_sq(*weights, num_arrays=n), nd.multi_sum_sq(*grads, num_arrays=n),
-            decays, eta=self.eta, eps=self.eps, rescale_grad=self.rescale_grad,
-        )  # fmt: skip
+            rates,
+            nd.multi_sum_sq(*weights, num_arrays=n),
+            nd.multi_sum_sq(*grads, num_arrays=n),
+            decays,
+            eta=self.eta,
+            eps=self.eps,
+            rescale_grad=self.rescale_grad,
+        )
         plain = [self.idx2name.get(i, "").endswith(("gamma", "beta", "bias")) for i in index]
         return nd.where(nd.array(plain, ctx=ctx, dtype="float32"), rates, scaled), decays
 

@@ -1,5 +1,6 @@
 """Nesterov's accelerated gradient."""
 
+from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
 
 __all__ = ["NAG"]
@@ -20,6 +21,8 @@ class NAG(Optimizer):
         See `Optimizer`.
     """
 
+    _master_first = False
+
     def __init__(self, momentum=0.0, **kwargs):
         super().__init__(**kwargs)
         self.momentum = momentum
@@ -28,6 +31,10 @@ class NAG(Optimizer):
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     def _apply(self, weight, grad, state, lr, wd, count):
+        if state is None and grad.stype != "default":
+            arguments = self._operator_arguments()
+            nd.sgd_update(weight, grad, out=weight, lr=lr, wd=wd, **arguments)
+            return
         grad = self._rescaled(grad)
         if state is None:
             weight -= lr * (grad + wd * weight)

@@ -5,8 +5,10 @@ import warnings
 
 import numpy as np
 
-from mxcy import env, older_paths
+from mxcy import env
 from mxcy import ndarray as nd
+from mxcy._base import older_paths
+from mxcy._base.suggestions import did_you_mean
 
 __all__ = ["Optimizer", "Test", "create", "register"]
 
@@ -56,6 +58,8 @@ class Optimizer:
     opt_registry = {}
     #: the most weights that one call of its operator can change; 0: there is none for several
     _most_together = 0
+    #: whether states under `multi_precision` are (float32 weight, state), not the other way round
+    _master_first = True
     #: attributes that are called otherwise in MXNet 2.x: name there -> name here
     _names_of_mxnet_2 = {}
 
@@ -171,7 +175,8 @@ class Optimizer:
             When no optimizer has that name.
         """
         if name.lower() not in Optimizer.opt_registry:
-            raise ValueError(f"Cannot find optimizer {name}")
+            hint = did_you_mean(name, Optimizer.opt_registry)
+            raise ValueError(f"Cannot find optimizer {name}{hint}")
         return Optimizer.opt_registry[name.lower()](**kwargs)
 
     # -- rates and decays -------------------------------------------------------------------------
@@ -301,13 +306,14 @@ class Optimizer:
         Returns
         -------
         None, NDArray or tuple
-            ``(float32 weight, state)`` for a float16 weight under `multi_precision`, else what
-            `create_state` returns.
+            ``(float32 weight, state)`` for a float16 weight under `multi_precision`, the other way
+            round for SGD, NAG and LARS; else what `create_state` returns.
         """
         if weight.dtype == np.float16:
             if self.multi_precision:
                 master = weight.astype(np.float32)
-                return (master, self.create_state(index, master))
+                pair = (master, self.create_state(index, master))
+                return pair if self._master_first else pair[::-1]
             self._warn_about_float16()
         return self.create_state(index, weight)
 
@@ -393,16 +399,19 @@ class Optimizer:
             See `update`; the state comes from `create_state_multi_precision`.
         """
         if isinstance(index, (list, tuple)) and self._has_master(weight[0]):
-            masters, inner = map(list, zip(*state, strict=True))
+            masters, inner = map(list, zip(*map(self._master_and_state, state), strict=True))
             self.update(index, masters, [g.astype(np.float32) for g in grad], inner)
             for array, master in zip(weight, masters, strict=True):
                 array[:] = master.astype(array.dtype)
         elif not isinstance(index, (list, tuple)) and self._has_master(weight):
-            master, inner = state
+            master, inner = self._master_and_state(state)
             self.update(index, master, grad.astype(np.float32), inner)
             weight[:] = master.astype(weight.dtype)
         else:
             self.update(index, weight, grad, state)
+
+    def _master_and_state(self, state):
+        return state if self._master_first else state[::-1]
 
     def _has_master(self, weight):
         return self.multi_precision and weight.dtype == np.float16
@@ -449,9 +458,29 @@ def in_turns(*lists):
     return [array for turn in zip(*lists, strict=True) for array in turn]
 
 
-def zeros_like(weight, dtype=None):
+def zeros_like(weight, dtype=None, stype="default"):
     """Zeros with a weight's shape and context (and dtype), for an optimizer's state."""
-    return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype)
+    return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
+
+
+def lazy_stype(weight, lazy):
+    """The storage type of a state that lazy updates leave alone where the gradient has no rows."""
+    return weight.stype if lazy else "default"
+
+
+_told: set = set()
+
+
+def tell_of_lazy_updates(optimizer):
+    """Log once that rows without gradient keep weight and states: training takes another course."""
+    name = type(optimizer).__name__
+    if name not in _told:
+        _told.add(name)
+        logging.getLogger("mxcy").info(
+            "%s updates only the rows that row_sparse gradients have: momentum and weight decay of "
+            "others wait. lazy_update=False updates all rows.",
+            name,
+        )
 
 
 register = Optimizer.register

@@ -52,7 +52,9 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights
 
     def create_state(self, index, weight):
-        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+        return tuple(
+            zeros_like(weight, stype=weight.stype) for _ in range(3 if self.centered else 1)
+        )
 
     def _apply(self, weight, grad, state, lr, wd, count):
         grad = self._clipped(grad * self.rescale_grad + wd * weight)

@@ -27,7 +27,15 @@ def update_scaled(kind, optimizer, weights, grads, states, lrs, wds, counts):
     scale = nd.full((1,), optimizer.rescale_grad, ctx=weights[0].context)
     clip = {"clip_gradient": optimizer.clip_gradient} if optimizer.clip_gradient else {}
     getattr(nd._internal, f"_multi_{kind}_update")(
-        *in_turns(weights, grads, means, moments), scale, out=weights, num_weights=len(weights),
-        lrs=[1.0] * len(weights), wds=wds, etas=lrs, beta1=beta1, beta2=beta2,
-        epsilon=optimizer.epsilon, **clip,
-    )  # fmt: skip
+        *in_turns(weights, grads, means, moments),
+        scale,
+        out=weights,
+        num_weights=len(weights),
+        lrs=[1.0] * len(weights),
+        wds=wds,
+        etas=lrs,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=optimizer.epsilon,
+        **clip,
+    )

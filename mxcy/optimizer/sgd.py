@@ -1,9 +1,14 @@
 """Stochastic gradient descent with momentum."""
 
-import numpy as np
-
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
+from mxcy.optimizer.optimizer import (
+    Optimizer,
+    in_turns,
+    lazy_stype,
+    register,
+    tell_of_lazy_updates,
+    zeros_like,
+)
 
 __all__ = ["SGD", "ccSGD"]
 
@@ -28,6 +33,7 @@ class SGD(Optimizer):
     """
 
     _most_together = 60
+    _master_first = False
 
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
         super().__init__(**kwargs)
@@ -35,20 +41,9 @@ class SGD(Optimizer):
         self.lazy_update = lazy_update
 
     def create_state(self, index, weight):
-        return zeros_like(weight) if self.momentum != 0.0 else None
-
-    def create_state_multi_precision(self, index, weight):
-        """Make the state of one weight, see `Optimizer.create_state_multi_precision`.
-
-        Returns
-        -------
-        None, NDArray or tuple
-            ``(momentum, float32 weight)`` for a float16 weight under `multi_precision`.
-        """
-        if self._has_master(weight):
-            master = weight.astype(np.float32)
-            return (self.create_state(index, master), master)
-        return super().create_state_multi_precision(index, weight)
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, stype=lazy_stype(weight, self.lazy_update))
 
     def update(self, index, weight, grad, state):
         self._update(index, weight, grad, state, multi_precision=False)
@@ -70,6 +65,8 @@ class SGD(Optimizer):
             arguments.update(lr=lr, wd=wd, out=w)
             if w.stype != "default" or g.stype != "default":
                 arguments["lazy_update"] = self.lazy_update
+                if self.lazy_update:
+                    tell_of_lazy_updates(self)
             momentum, master = s if multi_precision else (s, None)
             inputs = [w, g] if master is None else [w, g, master]
             if momentum is None:
@@ -95,9 +92,13 @@ class SGD(Optimizer):
         if multi_precision:
             lists.append(masters)
         getattr(nd, f"{name}_update")(
-            *in_turns(*lists), out=weights, lrs=rates, wds=decays, num_weights=len(weights),
+            *in_turns(*lists),
+            out=weights,
+            lrs=rates,
+            wds=decays,
+            num_weights=len(weights),
             **arguments,
-        )  # fmt: skip
+        )
 
 
 @register

@@ -28,7 +28,7 @@ class Signum(Optimizer):
         self.wd_lh = wd_lh
 
     def create_state(self, index, weight):
-        return zeros_like(weight) if self.momentum != 0.0 else None
+        return zeros_like(weight, stype=weight.stype) if self.momentum != 0.0 else None
 
     def _apply(self, weight, grad, state, lr, wd, count):
         grad = self._rescaled(grad)

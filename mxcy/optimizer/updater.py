@@ -4,9 +4,8 @@ import pickle
 
 import numpy as np
 
-from mxcy.lr_scheduler import LRScheduler
-from mxcy.ndarray import NDArray, pickles
-from mxcy.optimizer.optimizer import Optimizer
+from mxcy.ndarray import NDArray
+from mxcy.optimizer import state_files
 
 __all__ = ["Updater", "get_updater"]
 
@@ -114,14 +113,13 @@ class Updater:
         Raises
         ------
         MXNetError
-            When the bytes are damaged, or name classes that states do not consist of.
+            When the bytes are damaged, or are something else than states; then this updater keeps
+            those it has.
         """
-        loaded = pickles.loads(states, (Optimizer, LRScheduler), "optimizer states")
-        if isinstance(loaded, tuple) and len(loaded) == 2:
-            self.states, self.optimizer = loaded
-        else:
-            self.states = loaded
+        self.states, optimizer = state_files.loads(states)
         self.states_synced = dict.fromkeys(self.states, False)
+        if optimizer is not None:
+            self.optimizer = optimizer
 
     def get_states(self, dump_optimizer=False):
         """Return all states as bytes.

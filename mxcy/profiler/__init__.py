@@ -9,10 +9,10 @@
 
 `session` keeps configuration and state, `trace` writes the file, `tables` the statistics, `memory`
 the list of allocations, and `objects` are what programs mark their own work with. The native
-library records the events (``kernels/core/profiler.cc``).
+library records the events (``kernels/core/profile/profiler.cc``).
 """
 
-from mxcy import older_paths
+from mxcy._base import older_paths
 from mxcy.profiler.control import (
     dump,
     dump_profile,
@@ -31,10 +31,26 @@ from mxcy.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
 from mxcy.profiler.scopes import scope
 
 __all__ = [
-    "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps",
-    "pause", "profiler_set_config", "profiler_set_state", "resume", "scope", "set_config",
-    "set_kvstore_handle", "set_state", "start", "stop",
-]  # fmt: skip
+    "Counter",
+    "Domain",
+    "Event",
+    "Frame",
+    "Marker",
+    "Task",
+    "dump",
+    "dump_profile",
+    "dumps",
+    "pause",
+    "profiler_set_config",
+    "profiler_set_state",
+    "resume",
+    "scope",
+    "set_config",
+    "set_kvstore_handle",
+    "set_state",
+    "start",
+    "stop",
+]
 
 # the store that was set last
 __getattr__ = older_paths.offer(__name__, "mxcy.profiler.control", ("profiler_kvstore_handle",))

@@ -7,9 +7,19 @@ from mxcy.profiler import tables
 from mxcy.profiler.session import BITS, session
 
 __all__ = [
-    "dump", "dump_profile", "dumps", "pause", "profiler_set_config", "profiler_set_state", "resume",
-    "set_config", "set_kvstore_handle", "set_state", "start", "stop",
-]  # fmt: skip
+    "dump",
+    "dump_profile",
+    "dumps",
+    "pause",
+    "profiler_set_config",
+    "profiler_set_state",
+    "resume",
+    "set_config",
+    "set_kvstore_handle",
+    "set_state",
+    "start",
+    "stop",
+]
 
 _FORMATS = {"table": tables.as_table, "json": tables.as_json}
 _STATES = {"run": True, "stop": False}

@@ -1,9 +1,11 @@
 """The list of allocations that live, as a table that spreadsheets read."""
 
 import csv
+import io
 import os
 
-from mxcy import _front
+from mxcy._base.files import replacing
+from mxcy._library import front
 from mxcy.context import Context
 
 __all__ = ["write_allocations"]
@@ -25,15 +27,17 @@ def write_allocations(prefix):
     """
     path = f"{prefix}-pid_{os.getpid()}.csv"
     totals = {}
-    with open(path, "w", newline="") as file:
-        table = csv.writer(file, quoting=csv.QUOTE_ALL)
-        table.writerow(_COLUMNS)
-        for name, asked, device_type, device_id, taken, reused in _front.recorder.allocations():
-            device = str(Context(Context.devtype2str[device_type], device_id))
-            table.writerow((name, asked, device, taken, reused))
-            total = totals.setdefault(device, [0, 0])
-            total[0] += asked
-            total[1] += taken
-        for device, (asked, taken) in totals.items():
-            table.writerow((f"Total on {device}", asked, device, taken, ""))
+    text = io.StringIO(newline="")
+    table = csv.writer(text, quoting=csv.QUOTE_ALL)
+    table.writerow(_COLUMNS)
+    for name, asked, device_type, device_id, taken, reused in front.recorder.allocations():
+        device = str(Context(Context.devtype2str[device_type], device_id))
+        table.writerow((name, asked, device, taken, reused))
+        total = totals.setdefault(device, [0, 0])
+        total[0] += asked
+        total[1] += taken
+    for device, (asked, taken) in totals.items():
+        table.writerow((f"Total on {device}", asked, device, taken, ""))
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
     return path

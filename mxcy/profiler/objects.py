@@ -2,7 +2,7 @@
 
 import threading
 
-from mxcy import _front
+from mxcy._library import front
 from mxcy.base import MXNetError
 
 __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
@@ -47,17 +47,17 @@ class _Duration:
 
     def __init__(self, kind, category, name):
         self.name = name
-        self._source = _front.recorder.source(kind, category, name)
+        self._source = front.recorder.source(kind, category, name)
         self._began = None
 
     def start(self):
         """The work begins."""
-        self._began = _front.recorder.now()
+        self._began = front.recorder.now()
 
     def stop(self):
         """The work ends; without `start` nothing happens."""
         if self._began is not None:
-            _front.recorder.add(self._source, self._began, _front.recorder.now())
+            front.recorder.add(self._source, self._began, front.recorder.now())
             self._began = None
 
     def __str__(self):
@@ -126,8 +126,8 @@ class Event(_Duration):
         self._stack.remove(self)
         if not nests:
             if self._crossing is None:
-                self._crossing = _front.recorder.source(_ASYNC, "event", self.name)
-            _front.recorder.add(self._crossing, self._began, _front.recorder.now())
+                self._crossing = front.recorder.source(_ASYNC, "event", self.name)
+            front.recorder.add(self._crossing, self._began, front.recorder.now())
             self._began = None
         super().stop()
 
@@ -145,7 +145,7 @@ class Counter:
 
     def __init__(self, domain, name, value=None):
         self.name = name
-        self._source = _front.recorder.source(_COUNTER, domain.name, name)
+        self._source = front.recorder.source(_COUNTER, domain.name, name)
         self._lock, self._value = threading.Lock(), 0
         if value is not None:
             self.set_value(value)
@@ -166,7 +166,7 @@ class Counter:
 
     def _store(self, value):
         self._value = value
-        _front.recorder.add(self._source, _front.recorder.now(), value)
+        front.recorder.add(self._source, front.recorder.now(), value)
 
     def __iadd__(self, delta):
         self.increment(delta)
@@ -212,9 +212,9 @@ class Marker:
                 f"Marker.mark: scope must be one of {', '.join(self._LETTERS)}, got {scope!r}"
             )
         category = f"{self.domain.name},instant_marker"
-        source = _front.recorder.source(_MARKER, category, self.name, self._LETTERS[scope])
-        now = _front.recorder.now()
-        _front.recorder.add(source, now, now)
+        source = front.recorder.source(_MARKER, category, self.name, self._LETTERS[scope])
+        now = front.recorder.now()
+        front.recorder.add(source, now, now)
 
     def __str__(self):
         return self.name

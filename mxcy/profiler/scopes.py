@@ -3,7 +3,7 @@
 import contextlib
 import contextvars
 
-from mxcy import _front
+from mxcy._library import front
 
 __all__ = ["IMPERATIVE", "MEMORY", "scope"]
 
@@ -33,9 +33,9 @@ def scope(name="<unk>:", append_mode=True):
     if append_mode and outside != "<unk>:":
         name = outside + name
     token = _current.set(name)
-    _front.recorder.set_scope(name)
+    front.recorder.set_scope(name)
     try:
         yield name
     finally:
         _current.reset(token)
-        _front.recorder.set_scope(outside)
+        front.recorder.set_scope(outside)

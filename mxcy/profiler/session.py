@@ -6,7 +6,8 @@ import threading
 import time
 import warnings
 
-from mxcy import _front, env
+from mxcy import env
+from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.profiler import tables
 from mxcy.profiler.memory import write_allocations
@@ -16,9 +17,7 @@ from mxcy.profiler.trace import TraceFile
 __all__ = ["Session", "session"]
 
 # Bits of mxcy_profiler.h, by the option that asks for them.
-BITS = {
-    "profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": MEMORY,
-}  # fmt: skip
+BITS = {"profile_symbolic": 1, "profile_imperative": 2, "profile_api": 4, "profile_memory": MEMORY}
 _RUNNING = 16
 _PUBLISHING = 0.1  # the most of the time that may go into files while the program runs
 
@@ -79,14 +78,14 @@ class Session:
         bits = sum(bit for name, bit in BITS.items() if everything or options[name])
         with self._lock:
             if options["aggregate_stats"] and not self._options["aggregate_stats"]:
-                _front.recorder.count(False)  # what was not asked for before stays out
+                front.recorder.count(False)  # what was not asked for before stays out
             self._drop_trace()
-            _front.recorder.write(-1, True)
+            front.recorder.write(-1, True)
             if os.path.isfile(options["filename"]):
                 os.unlink(options["filename"])
             self._options, self._bits = options, bits
             self._wake.set()
-            _front.recorder.set_limit(options["max_events"])
+            front.recorder.set_limit(options["max_events"])
             self._apply()
 
     def record_everything(self):
@@ -100,7 +99,7 @@ class Session:
             self._apply()
             if running:
                 if not self._unsaved:
-                    self._dropped = _front.recorder.dropped()
+                    self._dropped = front.recorder.dropped()
                 self._unsaved = True
                 if self._options["continuous_dump"]:
                     self._start_thread()
@@ -116,9 +115,9 @@ class Session:
         if self._running:
             # Memory is followed in pauses too, so that what lives is known afterwards.
             bits = self._bits & MEMORY if self._paused else self._bits | _RUNNING
-        _front.recorder.set_bits(bits)
+        front.recorder.set_bits(bits)
         # Statistics tell of single operations.
-        _front.allow_bulk(not (self._running and self._options["aggregate_stats"]))
+        front.allow_bulk(not (self._running and self._options["aggregate_stats"]))
 
     # --- files ---
     def dump(self, finished=True):
@@ -140,7 +139,7 @@ class Session:
                 self._apply()
             self._append()
             trace = self._trace
-            dropped = _front.recorder.dropped() - self._dropped
+            dropped = front.recorder.dropped() - self._dropped
             if finished:
                 self._trace = None
                 trace.finish(dropped)
@@ -164,15 +163,17 @@ class Session:
     def finish_all(self):
         """`finish`, after everything that was called has run."""
         if self._running:
-            _front.settle_all()
+            front.settle_all()
         self.finish()
 
     def _append(self):
         """Take what was recorded into the statistics and the trace."""
-        _front.recorder.count(self._options["aggregate_stats"])
-        if self._trace is None:
-            self._trace = TraceFile(self._options["filename"])
-        self._trace.append()
+        front.recorder.count(self._options["aggregate_stats"])
+        trace, self._trace = self._trace, None
+        if trace is None:
+            trace = TraceFile(self._options["filename"])
+        trace.append()
+        self._trace = trace  # one that cannot be written is given up
 
     def _drop_trace(self):
         trace, self._trace = self._trace, None
@@ -198,7 +199,7 @@ class Session:
                 if not changed:
                     try:
                         self._append()
-                        self._trace.publish(_front.recorder.dropped() - self._dropped)
+                        self._trace.publish(front.recorder.dropped() - self._dropped)
                     except (MXNetError, OSError) as error:
                         self._thread = None
                         warnings.warn(f"the profiler stops writing: {error}", stacklevel=1)
@@ -212,12 +213,12 @@ class Session:
         with self._lock:
             if not self._options["aggregate_stats"]:
                 return ""
-            _front.recorder.count(True)
-            found = text(tables.grouped(_front.recorder.stats(), sort_by, ascending))
+            front.recorder.count(True)
+            found = text(tables.grouped(front.recorder.stats(), sort_by, ascending))
             if reset:
-                _front.recorder.reset()
+                front.recorder.reset()
             # Events that nobody writes would be dropped some day.
-            if self._unsaved and _front.recorder.waiting() > self._options["max_events"] // 2:
+            if self._unsaved and front.recorder.waiting() > self._options["max_events"] // 2:
                 self._append()
             return found
 

@@ -1,10 +1,12 @@
 """The trace file: Chrome's trace format, which Perfetto opens as well."""
 
+import contextlib
 import json
 import os
 import shutil
 
-from mxcy import _front
+from mxcy._base.files import replacing
+from mxcy._library import front
 from mxcy.base import MXNetError
 
 __all__ = ["TraceFile"]
@@ -38,36 +40,54 @@ class TraceFile:
             raise MXNetError(f"profiler: filename={path!r}: {error.strerror}") from None
         self._fresh = True
         self._published = 0  # bytes of events in the visible file
-        os.write(self._fd, b'{"displayTimeUnit":"ms","traceEvents":[\n' + _text(_CPU))
+        with self._writing():
+            self._write(b'{"displayTimeUnit":"ms","traceEvents":[\n' + _text(_CPU))
+
+    @contextlib.contextmanager
+    def _writing(self):
+        """Give the growing file up when it cannot be written; the visible one stays as it was."""
+        try:
+            yield
+        except (OSError, MXNetError) as error:
+            self.abandon()
+            raise MXNetError(f"profiler: filename={self._path!r}: {error}") from error
+
+    def _write(self, content):
+        while content:
+            content = content[os.write(self._fd, content) :]
 
     def append(self):
         """Take in what was recorded since the last time."""
         fresh, self._fresh = self._fresh, False
-        _front.recorder.write(self._fd, fresh)
+        with self._writing():
+            front.recorder.write(self._fd, fresh)
 
     def publish(self, dropped):
         """Bring the visible file up to date, which tells how many events were dropped."""
         size = os.fstat(self._fd).st_size
         if size == self._published:
             return
-        whole = f"{self._growing}.whole"
-        shutil.copyfile(self._growing, whole)
-        with open(whole, "ab") as file:
-            file.write(_end(dropped))
-        os.replace(whole, self._path)
+        try:
+            with open(self._growing, "rb") as events, replacing(self._path) as file:
+                shutil.copyfileobj(events, file)
+                file.write(_end(dropped))
+        except OSError as error:
+            raise MXNetError(f"profiler: filename={self._path!r}: {error}") from error
         self._published = size
 
     def finish(self, dropped):
         """Make it the visible file, as `publish` does, and close it."""
-        os.write(self._fd, _end(dropped))
+        with self._writing():
+            self._write(_end(dropped))
+            os.replace(self._growing, self._path)
         os.close(self._fd)
-        os.replace(self._growing, self._path)
 
     def abandon(self):
         """Close it and leave no trace of it, if this process made it."""
         os.close(self._fd)
         if self._growing.endswith(f".{os.getpid()}.part"):
-            os.unlink(self._growing)
+            with contextlib.suppress(FileNotFoundError):  # perhaps with its folder
+                os.unlink(self._growing)
 
 
 def _text(event):
@@ -77,7 +97,7 @@ def _text(event):
 def _end(dropped):
     about = {
         "ts is": "microseconds since the time below, which is in nanoseconds since 1970",
-        "epoch": _front.recorder.epoch(),
+        "epoch": front.recorder.epoch(),
         "dropped events": dropped,
     }
     return b'\n],"otherData":' + _text(about) + b"}\n"

@@ -47,10 +47,24 @@ class BaseConvRNNCell(BaseRNNCell):
     _states = 2
 
     def __init__(
-        self, input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad,
-        i2h_dilate, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-        h2h_bias_initializer, activation, prefix="", params=None, conv_layout="NCHW",
-    ):  # fmt: skip
+        self,
+        input_shape,
+        num_hidden,
+        h2h_kernel,
+        h2h_dilate,
+        i2h_kernel,
+        i2h_stride,
+        i2h_pad,
+        i2h_dilate,
+        i2h_weight_initializer,
+        h2h_weight_initializer,
+        i2h_bias_initializer,
+        h2h_bias_initializer,
+        activation,
+        prefix="",
+        params=None,
+        conv_layout="NCHW",
+    ):
         super().__init__(prefix=prefix, params=params)
         if not all(extent % 2 for extent in h2h_kernel):
             raise MXNetError(f"Only support odd number, get h2h_kernel= {h2h_kernel}")
@@ -58,8 +72,11 @@ class BaseConvRNNCell(BaseRNNCell):
         self._activation = activation
         self._conv_layout = conv_layout
         self._i2h = {
-            "kernel": i2h_kernel, "stride": i2h_stride, "pad": i2h_pad, "dilate": i2h_dilate
-        }  # fmt: skip
+            "kernel": i2h_kernel,
+            "stride": i2h_stride,
+            "pad": i2h_pad,
+            "dilate": i2h_dilate,
+        }
         pad = tuple(d * (k - 1) // 2 for d, k in zip(h2h_dilate, h2h_kernel, strict=True))
         self._h2h = {"kernel": h2h_kernel, "dilate": h2h_dilate, "pad": pad, "stride": (1, 1)}
         state = symbol.Convolution(
@@ -99,16 +116,42 @@ class ConvRNNCell(BaseConvRNNCell):
     _gate_names = ("",)
 
     def __init__(
-        self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3),
-        i2h_stride=(1, 1), i2h_pad=(1, 1), i2h_dilate=(1, 1), i2h_weight_initializer=None,
-        h2h_weight_initializer=None, i2h_bias_initializer="zeros", h2h_bias_initializer="zeros",
-        activation=_LEAKY, prefix="ConvRNN_", params=None, conv_layout="NCHW",
-    ):  # fmt: skip
+        self,
+        input_shape,
+        num_hidden,
+        h2h_kernel=(3, 3),
+        h2h_dilate=(1, 1),
+        i2h_kernel=(3, 3),
+        i2h_stride=(1, 1),
+        i2h_pad=(1, 1),
+        i2h_dilate=(1, 1),
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        activation=_LEAKY,
+        prefix="ConvRNN_",
+        params=None,
+        conv_layout="NCHW",
+    ):
         super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad,
-            i2h_dilate, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer, activation, prefix, params, conv_layout,
-        )  # fmt: skip
+            input_shape,
+            num_hidden,
+            h2h_kernel,
+            h2h_dilate,
+            i2h_kernel,
+            i2h_stride,
+            i2h_pad,
+            i2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            activation,
+            prefix,
+            params,
+            conv_layout,
+        )
 
     def __call__(self, inputs, states):
         name = self._next_step()
@@ -123,16 +166,42 @@ class ConvLSTMCell(BaseConvRNNCell):
     _gate_names = ("_i", "_f", "_c", "_o")
 
     def __init__(
-        self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3),
-        i2h_stride=(1, 1), i2h_pad=(1, 1), i2h_dilate=(1, 1), i2h_weight_initializer=None,
-        h2h_weight_initializer=None, i2h_bias_initializer="zeros", h2h_bias_initializer="zeros",
-        activation=_LEAKY, prefix="ConvLSTM_", params=None, conv_layout="NCHW",
-    ):  # fmt: skip
+        self,
+        input_shape,
+        num_hidden,
+        h2h_kernel=(3, 3),
+        h2h_dilate=(1, 1),
+        i2h_kernel=(3, 3),
+        i2h_stride=(1, 1),
+        i2h_pad=(1, 1),
+        i2h_dilate=(1, 1),
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        activation=_LEAKY,
+        prefix="ConvLSTM_",
+        params=None,
+        conv_layout="NCHW",
+    ):
         super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad,
-            i2h_dilate, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer, activation, prefix, params, conv_layout,
-        )  # fmt: skip
+            input_shape,
+            num_hidden,
+            h2h_kernel,
+            h2h_dilate,
+            i2h_kernel,
+            i2h_stride,
+            i2h_pad,
+            i2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            activation,
+            prefix,
+            params,
+            conv_layout,
+        )
 
     def __call__(self, inputs, states):
         name = self._next_step()
@@ -149,16 +218,42 @@ class ConvGRUCell(BaseConvRNNCell):
     _gate_names = ("_r", "_z", "_o")
 
     def __init__(
-        self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3),
-        i2h_stride=(1, 1), i2h_pad=(1, 1), i2h_dilate=(1, 1), i2h_weight_initializer=None,
-        h2h_weight_initializer=None, i2h_bias_initializer="zeros", h2h_bias_initializer="zeros",
-        activation=_LEAKY, prefix="ConvGRU_", params=None, conv_layout="NCHW",
-    ):  # fmt: skip
+        self,
+        input_shape,
+        num_hidden,
+        h2h_kernel=(3, 3),
+        h2h_dilate=(1, 1),
+        i2h_kernel=(3, 3),
+        i2h_stride=(1, 1),
+        i2h_pad=(1, 1),
+        i2h_dilate=(1, 1),
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        activation=_LEAKY,
+        prefix="ConvGRU_",
+        params=None,
+        conv_layout="NCHW",
+    ):
         super().__init__(
-            input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad,
-            i2h_dilate, i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer, activation, prefix, params, conv_layout,
-        )  # fmt: skip
+            input_shape,
+            num_hidden,
+            h2h_kernel,
+            h2h_dilate,
+            i2h_kernel,
+            i2h_stride,
+            i2h_pad,
+            i2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            activation,
+            prefix,
+            params,
+            conv_layout,
+        )
 
     def __call__(self, inputs, states):
         name = self._next_step()

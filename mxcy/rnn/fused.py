@@ -4,6 +4,7 @@ import warnings
 
 from mxcy import initializer, ndarray, symbol
 from mxcy.base import MXNetError
+from mxcy.ops.recurrent.packed import GATES, Packed
 from mxcy.rnn.cell import BaseRNNCell
 from mxcy.rnn.cells import GRUCell, LSTMCell, RNNCell
 from mxcy.rnn.containers import BidirectionalCell, SequentialRNNCell
@@ -11,13 +12,6 @@ from mxcy.rnn.modifiers import DropoutCell
 from mxcy.rnn.sequences import as_steps, merged, time_axis
 
 __all__ = ["FusedRNNCell"]
-
-_GATES = {
-    "rnn_relu": ("",),
-    "rnn_tanh": ("",),
-    "lstm": ("_i", "_f", "_c", "_o"),
-    "gru": ("_r", "_z", "_o"),
-}
 
 
 class FusedRNNCell(BaseRNNCell):
@@ -46,12 +40,20 @@ class FusedRNNCell(BaseRNNCell):
     _has_steps = False
 
     def __init__(
-        self, num_hidden, num_layers=1, mode="lstm", bidirectional=False, dropout=0.0,
-        get_next_state=False, forget_bias=1.0, prefix=None, params=None,
-    ):  # fmt: skip
+        self,
+        num_hidden,
+        num_layers=1,
+        mode="lstm",
+        bidirectional=False,
+        dropout=0.0,
+        get_next_state=False,
+        forget_bias=1.0,
+        prefix=None,
+        params=None,
+    ):
         super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
-        if mode not in _GATES:
-            raise MXNetError(f"FusedRNNCell: mode must be one of {[*_GATES]}, got {mode!r}")
+        if mode not in GATES:
+            raise MXNetError(f"FusedRNNCell: mode must be one of {[*GATES]}, got {mode!r}")
         self._num_hidden = num_hidden
         self._num_layers = num_layers
         self._mode = mode
@@ -59,7 +61,7 @@ class FusedRNNCell(BaseRNNCell):
         self._dropout = dropout
         self._get_next_state = get_next_state
         self._directions = ["l", "r"] if bidirectional else ["l"]
-        self._gate_names = _GATES[mode]
+        self._gate_names = GATES[mode]
         filling = initializer.FusedRNN(
             None, num_hidden, num_layers, mode, bidirectional, forget_bias
         )
@@ -71,52 +73,25 @@ class FusedRNNCell(BaseRNNCell):
         states = 2 if self._mode == "lstm" else 1
         return [{"shape": shape, "__layout__": "LNC"} for _ in range(states)]
 
-    def _parts(self, width):
-        """Name and shape of every gate's weights and biases, in their order in the vector."""
-        units, directions = self._num_hidden, len(self._directions)
-        for kind in ("weight", "bias"):
-            for layer in range(self._num_layers):
-                source = directions * units if layer else width
-                for direction in self._directions:
-                    for group, columns in (("i2h", source), ("h2h", units)):
-                        shape = (units, columns) if kind == "weight" else (units,)
-                        for gate in self._gate_names:
-                            name = f"{self._prefix}{direction}{layer}_{group}{gate}_{kind}"
-                            yield name, shape
-
-    def _size(self, width):
-        """How many numbers the vector holds for inputs of some width."""
-        rows = self._num_hidden * len(self._gate_names) * len(self._directions)
-        upper = (len(self._directions) + 1) * self._num_hidden + 2
-        return rows * (width + self._num_hidden + 2 + (self._num_layers - 1) * upper)
-
-    def _slices(self, vector, width):
-        """Name and view of every part of the vector."""
-        begin = 0
-        for name, shape in self._parts(width):
-            size = shape[0] * (shape[1] if len(shape) == 2 else 1)
-            yield name, vector[begin : begin + size].reshape(shape)
-            begin += size
+    def _packed(self):
+        return Packed(
+            self._num_hidden, self._num_layers, self._mode, self._bidirectional, self._prefix
+        )
 
     def unpack_weights(self, args):
         args = dict(args)
         vector = args.pop(self._parameter.name)
-        rows = self._num_hidden * len(self._gate_names) * len(self._directions)
-        width = (vector.size - self._size(0)) // rows
-        if width <= 0 or self._size(width) != vector.size:
-            raise MXNetError(
-                f"FusedRNNCell: {self._parameter.name} of size {vector.size} does not fit "
-                f"{self._num_layers} layers of {self._num_hidden} units"
-            )
-        args.update((name, part.copy()) for name, part in self._slices(vector, width))
+        packed = self._packed()
+        width = packed.width(vector.size, self._parameter.name)
+        args.update((name, part.copy()) for name, part in packed.slices(vector, width))
         return args
 
     def pack_weights(self, args):
         args = dict(args)
         first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
-        width = first.shape[1]
-        vector = ndarray.zeros((self._size(width),), ctx=first.context, dtype=first.dtype)
-        for name, part in self._slices(vector, width):
+        packed, width = self._packed(), first.shape[1]
+        vector = ndarray.zeros((packed.size(width),), ctx=first.context, dtype=first.dtype)
+        for name, part in packed.slices(vector, width):
             part[:] = args.pop(name)
         args[self._parameter.name] = vector
         return args

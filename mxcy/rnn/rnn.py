@@ -2,7 +2,7 @@
 
 import warnings
 
-from mxcy.checkpoint import load_checkpoint, save_checkpoint
+from mxcy._files.checkpoint import load_checkpoint, save_checkpoint
 from mxcy.rnn.cell import BaseRNNCell
 
 __all__ = ["do_rnn_checkpoint", "load_rnn_checkpoint", "rnn_unroll", "save_rnn_checkpoint"]

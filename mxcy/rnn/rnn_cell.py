@@ -8,7 +8,20 @@ from mxcy.rnn.fused import FusedRNNCell
 from mxcy.rnn.modifiers import DropoutCell, ModifierCell, ResidualCell, ZoneoutCell
 
 __all__ = [
-    "BaseConvRNNCell", "BaseRNNCell", "BidirectionalCell", "ConvGRUCell", "ConvLSTMCell",
-    "ConvRNNCell", "DropoutCell", "FusedRNNCell", "GRUCell", "LSTMCell", "ModifierCell", "RNNCell",
-    "RNNParams", "ResidualCell", "SequentialRNNCell", "ZoneoutCell",
-]  # fmt: skip
+    "BaseConvRNNCell",
+    "BaseRNNCell",
+    "BidirectionalCell",
+    "ConvGRUCell",
+    "ConvLSTMCell",
+    "ConvRNNCell",
+    "DropoutCell",
+    "FusedRNNCell",
+    "GRUCell",
+    "LSTMCell",
+    "ModifierCell",
+    "RNNCell",
+    "RNNParams",
+    "ResidualCell",
+    "SequentialRNNCell",
+    "ZoneoutCell",
+]

@@ -1,10 +1,10 @@
 """`mx.sym`: the classic symbolic interface.
 
-Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.homes`; they
-are made when first asked for.
+Operators are functions of this module and of its namespaces, by the rule of `mxcy.ops.core.homes`;
+they are made when first asked for.
 """
 
-from mxcy.ops import homes
+from mxcy.ops.core import homes
 from mxcy.symbol import (  # noqa: F401
     _internal,
     arithmetic,

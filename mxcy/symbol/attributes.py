@@ -6,10 +6,10 @@ Some of the user's keys steer training and execution (`lr_mult`, `ctx_group`). S
 
 import numpy as np
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.graph.legacy import HIDDEN
-from mxcy.ops.attrs import DType
+from mxcy.ops.core.attrs import DType
 
 __all__ = ["shown", "stored_key", "text_of"]
 

@@ -21,9 +21,22 @@ def _as_symbol(rescale_grad):
 
 
 def adamw_update(
-    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
-    clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """One step of Adam with the weight decay apart from the gradient.
 
     Parameters
@@ -49,15 +62,41 @@ def adamw_update(
     Symbol
     """
     return F._adamw_update(
-        weight, grad, mean, var, _as_symbol(rescale_grad), lr=lr, eta=eta, beta1=beta1, beta2=beta2,
-        epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, name=name, **kwargs,
-    )  # fmt: skip
+        weight,
+        grad,
+        mean,
+        var,
+        _as_symbol(rescale_grad),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        name=name,
+        **kwargs,
+    )
 
 
 def mp_adamw_update(
-    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8,
-    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
-):  # fmt: skip
+    weight,
+    grad,
+    mean,
+    var,
+    weight32,
+    rescale_grad,
+    lr,
+    eta,
+    beta1=0.9,
+    beta2=0.999,
+    epsilon=1e-8,
+    wd=0,
+    clip_gradient=-1,
+    out=None,
+    name=None,
+    **kwargs,
+):
     """`adamw_update` of a half-precision weight with a float32 copy.
 
     Parameters
@@ -74,9 +113,22 @@ def mp_adamw_update(
     Symbol
     """
     return F._mp_adamw_update(
-        weight, grad, mean, var, weight32, _as_symbol(rescale_grad), lr=lr, eta=eta, beta1=beta1,
-        beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, name=name, **kwargs,
-    )  # fmt: skip
+        weight,
+        grad,
+        mean,
+        var,
+        weight32,
+        _as_symbol(rescale_grad),
+        lr=lr,
+        eta=eta,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        wd=wd,
+        clip_gradient=clip_gradient,
+        name=name,
+        **kwargs,
+    )
 
 
 def rand_zipfian(true_classes, num_sampled, range_max):

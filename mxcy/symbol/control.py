@@ -10,7 +10,7 @@ from mxcy import name as names
 from mxcy.graph.control import COND, FOREACH, WHILE_LOOP
 from mxcy.graph.json import dumps
 from mxcy.graph.node import SymbolNode, topological
-from mxcy.ops.record import find
+from mxcy.ops.core.record import find
 from mxcy.symbol import register, text
 from mxcy.symbol.symbol import Symbol
 

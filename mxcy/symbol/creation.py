@@ -1,7 +1,8 @@
 """Symbols made of nothing: variables, constants, ranges, and files."""
 
-from mxcy import attribute, dtypes
-from mxcy.base import integer_types
+from mxcy import attribute
+from mxcy._base import dtypes
+from mxcy.base import MXNetError, integer_types
 from mxcy.graph.json import loads
 from mxcy.graph.node import SymbolNode
 from mxcy.symbol import attributes, text
@@ -9,17 +10,34 @@ from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
 
 __all__ = [
-    "Variable", "arange", "eye", "fromjson", "full", "histogram", "linspace", "load", "load_json",
-    "ones", "split_v2", "var", "zeros",
-]  # fmt: skip
-
-_STORAGE = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
+    "Variable",
+    "arange",
+    "eye",
+    "fromjson",
+    "full",
+    "histogram",
+    "linspace",
+    "load",
+    "load_json",
+    "ones",
+    "split_v2",
+    "var",
+    "zeros",
+]
 
 
 def var(
-    name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None,
-    profiler_scope=None, **kwargs,
-):  # fmt: skip
+    name,
+    attr=None,
+    shape=None,
+    lr_mult=None,
+    wd_mult=None,
+    dtype=None,
+    init=None,
+    stype=None,
+    profiler_scope=None,
+    **kwargs,
+):
     """Make a variable, to which an array is bound later.
 
     Parameters
@@ -68,7 +86,7 @@ def var(
     if init is not None:
         given["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        given["__storage_type__"] = str(_STORAGE[stype])
+        given["__storage_type__"] = str(dtypes.STORAGE_TYPES[stype])
     if profiler_scope is not None:
         given["__profiler_scope__"] = profiler_scope
     for key, value in kwargs.items():
@@ -110,7 +128,11 @@ def load(fname):
     """
     if not isinstance(fname, str):
         raise TypeError("fname need to be string")
-    return Symbol(loads(text.read(fname)))
+    content = text.read(fname)
+    try:
+        return Symbol(loads(content))
+    except MXNetError as error:
+        raise MXNetError(f"{fname}: {error}") from error
 
 
 def load_json(json_str):
@@ -230,9 +252,14 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, d
     Symbol
     """
     return F._arange(
-        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name,
+        start=start,
+        stop=stop,
+        step=step,
+        repeat=repeat,
+        infer_range=infer_range,
+        name=name,
         dtype=_named(dtype),
-    )  # fmt: skip
+    )
 
 
 def linspace(start, stop, num, endpoint=True, name=None, dtype=None):

@@ -2,6 +2,7 @@
 
 from mxcy.base import MXNetError
 from mxcy.custom import records
+from mxcy.custom.described import NAME
 from mxcy.symbol import register
 from mxcy.symbol.symbol import Symbol
 
@@ -42,7 +43,7 @@ def Custom(*data, op_type=None, name=None, attr=None, **kwargs):
     record = records.record_of(given)
     if len(data) > len(record.inputs):
         raise MXNetError(
-            f"operator {records.NAME} ({op_type}): expected at most {len(record.inputs)} inputs "
+            f"operator {NAME} ({op_type}): expected at most {len(record.inputs)} inputs "
             f"({', '.join(record.inputs)}), got {len(data)}"
         )
     inputs = [*data, *[None] * (len(record.inputs) - len(data))]

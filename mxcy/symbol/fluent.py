@@ -1,6 +1,6 @@
 """Operators as methods: `a.exp()` is `mx.sym.exp(a)`."""
 
-from mxcy.ops import record
+from mxcy.ops.core import record
 from mxcy.symbol import register
 from mxcy.symbol.creation import split_v2
 

@@ -6,17 +6,21 @@ Unknown extents are 0 and unknown shapes ``()``; with NumPy's shape semantics th
 import ast
 import warnings
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
-from mxcy.ops.infer import Spec
+from mxcy.ops.core.infer import Spec
 from mxcy.util import is_np_shape
 
 __all__ = [
-    "infer_shape", "infer_shape_partial", "infer_type", "infer_type_partial", "known_specs",
+    "infer_shape",
+    "infer_shape_partial",
+    "infer_type",
+    "infer_type_partial",
+    "known_specs",
     "partial_specs",
-]  # fmt: skip
+]
 
 _ONE_WAY = "Can only specify known argument {} either by positional or kwargs way."
 

@@ -1,6 +1,6 @@
 """`mx.sym.op`: the operators with public names."""
 
-from mxcy.ops import homes
+from mxcy.ops.core import homes
 from mxcy.symbol import namespaces
 
 __getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)

@@ -4,16 +4,27 @@ Parameters are numbers (one array of samples is drawn) or symbols of one shape (
 for each element, and their shape is appended to that of the parameters).
 """
 
+from mxcy._base.docstrings import fill_docstring
 from mxcy.base import _Null, numeric_types
 from mxcy.symbol import namespaces
 from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
 
 __all__ = [
-    "binomial", "categorical", "exponential", "gamma", "generalized_negative_binomial",
-    "multinomial", "negative_binomial",
-    "normal", "poisson", "randint", "randn", "shuffle", "uniform",
-]  # fmt: skip
+    "binomial",
+    "categorical",
+    "exponential",
+    "gamma",
+    "generalized_negative_binomial",
+    "multinomial",
+    "negative_binomial",
+    "normal",
+    "poisson",
+    "randint",
+    "randn",
+    "shuffle",
+    "uniform",
+]
 
 _PARAMETERS = """
     shape : int or tuple of ints, optional
@@ -37,8 +48,7 @@ _PARAMETERS = """
 
 def _documented(function):
     """Complete a docstring with what all distributions share."""
-    if function.__doc__:
-        function.__doc__ = function.__doc__.replace("\n    {shared}", _PARAMETERS)
+    fill_docstring(function, {"{shared}": _PARAMETERS})
     return function
 
 
@@ -87,7 +97,6 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, **kwargs):
     return _draw("normal", shape, dtype, kwargs, loc=loc, scale=scale)
 
 
-@_documented
 def randn(*shape, **kwargs):
     """Draw samples from a normal distribution; the arguments by position are the shape.
 

@@ -1,14 +1,37 @@
-"""The recorded history of an array as a symbol: what `mxcy.autograd.get_symbol` returns."""
+"""The recorded history of an array as a symbol."""
 
+from mxcy.autograd import tape_order
 from mxcy.base import MXNetError
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.symbol import attributes
 from mxcy.symbol.symbol import Symbol
 
-__all__ = ["symbol_of"]
+__all__ = ["get_symbol"]
 
 
-def symbol_of(order, head):
+def get_symbol(x):
+    """What has been recorded of an array as a symbol.
+
+    Parameters
+    ----------
+    x : NDArray
+
+    Returns
+    -------
+    Symbol
+        Its arguments are ``var<number>`` for variables with a gradient and ``null<number>`` for
+        other arrays, in the order in which the operations took them. Layers of hybridized blocks
+        keep their names.
+
+    Raises
+    ------
+    MXNetError
+        When a backward pass has freed what was recorded, or a `Function` is part of it.
+    """
+    return _symbol_of(tape_order([x]) if x.node is not None else [], x)
+
+
+def _symbol_of(order, head):
     """The symbol of an array.
 
     Parameters

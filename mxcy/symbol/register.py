@@ -3,7 +3,7 @@
 from mxcy import attribute
 from mxcy import name as names
 from mxcy.base import MXNetError, _Null
-from mxcy.ops import record as records
+from mxcy.ops.core import record as records
 from mxcy.symbol import attributes, compose
 from mxcy.symbol.symbol import Symbol
 

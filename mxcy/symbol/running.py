@@ -1,20 +1,31 @@
 """Symbols put to work: executors, evaluation and optimisation for a backend (methods of Symbol)."""
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.context import current_context
 from mxcy.graph.node import topological
-from mxcy.ops.infer import Spec
+from mxcy.ops.core.infer import Spec
 from mxcy.symbol.inference import known_specs
 
 __all__ = [
-    "bind", "eval", "get_backend_symbol", "has_dynamic_shape_op", "optimize_for", "simple_bind",
-]  # fmt: skip
+    "bind",
+    "eval",
+    "get_backend_symbol",
+    "has_dynamic_shape_op",
+    "optimize_for",
+    "simple_bind",
+]
 
 
 def bind(
-    self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None,
+    self,
+    ctx,
+    args,
+    args_grad=None,
+    grad_req="write",
+    aux_states=None,
+    group2ctx=None,
     shared_exec=None,
-):  # fmt: skip
+):
     """Make an executor over given arrays.
 
     Parameters
@@ -38,15 +49,23 @@ def bind(
     -------
     Executor
     """
-    from mxcy.binding import bind as make
+    from mxcy._execute.symbol_binding import bind as make
 
     return make(self, ctx, args, args_grad, grad_req, aux_states)
 
 
 def simple_bind(
-    self, ctx, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None,
-    shared_arg_names=None, shared_exec=None, shared_buffer=None, **kwargs,
-):  # fmt: skip
+    self,
+    ctx,
+    grad_req="write",
+    type_dict=None,
+    stype_dict=None,
+    group2ctx=None,
+    shared_arg_names=None,
+    shared_exec=None,
+    shared_buffer=None,
+    **kwargs,
+):
     """Make an executor and the arrays that it needs, zeros at first.
 
     Parameters
@@ -74,12 +93,20 @@ def simple_bind(
     -------
     Executor
     """
-    from mxcy.binding import simple_bind as make
+    from mxcy._execute.symbol_binding import simple_bind as make
 
     return make(
-        self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
-        shared_buffer, kwargs,
-    )  # fmt: skip
+        self,
+        ctx,
+        grad_req,
+        type_dict,
+        stype_dict,
+        group2ctx,
+        shared_arg_names,
+        shared_exec,
+        shared_buffer,
+        kwargs,
+    )
 
 
 def eval(self, ctx=None, **kwargs):
@@ -100,9 +127,17 @@ def eval(self, ctx=None, **kwargs):
 
 
 def optimize_for(
-    self, backend, args=None, aux=None, ctx=None, shape_dict=None, type_dict=None, stype_dict=None,
-    skip_infer=False, **kwargs,
-):  # fmt: skip
+    self,
+    backend,
+    args=None,
+    aux=None,
+    ctx=None,
+    shape_dict=None,
+    type_dict=None,
+    stype_dict=None,
+    skip_infer=False,
+    **kwargs,
+):
     """Let a backend put its fused operators in the place of what it recognises.
 
     Parameters
@@ -124,8 +159,8 @@ def optimize_for(
     Symbol
         Itself, with a warning, when there is no such backend.
     """
+    from mxcy._execute.planned import target
     from mxcy.graph.backend import partition
-    from mxcy.planned import target
 
     known = {} if skip_infer else _known(self, args, aux, shape_dict, type_dict)
     return type(self)(partition(self._entries, backend, target(), known, strict=False))
@@ -134,10 +169,7 @@ def optimize_for(
 def _known(symbol, args, aux, shape_dict, type_dict):
     """{variable: Spec} of what `optimize_for` was told."""
     given = {}
-    for names, arrays in (
-        (symbol.list_arguments(), args),
-        (symbol.list_auxiliary_states(), aux),
-    ):
+    for names, arrays in ((symbol.list_arguments(), args), (symbol.list_auxiliary_states(), aux)):
         pairs = (
             arrays.items() if isinstance(arrays, dict) else zip(names, arrays or (), strict=False)
         )
@@ -166,8 +198,8 @@ def get_backend_symbol(self, backend):
     MXNetError
         When there is no such backend.
     """
+    from mxcy._execute.planned import target
     from mxcy.graph.backend import partition
-    from mxcy.planned import target
 
     return type(self)(partition(self._entries, backend, target()))
 

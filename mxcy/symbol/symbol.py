@@ -1,6 +1,6 @@
 """The class Symbol: outputs of operations that are described, not computed."""
 
-from mxcy import older_paths
+from mxcy._base import older_paths
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
 from mxcy.graph.node import topological
@@ -10,9 +10,24 @@ from mxcy.util import is_np_shape
 __all__ = ["Symbol", "Group"]
 
 _MADE_BESIDE = (
-    "Variable", "arange", "eye", "full", "histogram", "hypot", "linspace", "load", "load_json",
-    "maximum", "minimum", "ones", "pow", "power", "split_v2", "var", "zeros",
-)  # fmt: skip
+    "Variable",
+    "arange",
+    "eye",
+    "full",
+    "histogram",
+    "hypot",
+    "linspace",
+    "load",
+    "load_json",
+    "maximum",
+    "minimum",
+    "ones",
+    "pow",
+    "power",
+    "split_v2",
+    "var",
+    "zeros",
+)
 __getattr__ = older_paths.offer(__name__, "mxcy.symbol", _MADE_BESIDE)
 
 
@@ -315,7 +330,7 @@ class Symbol:
         """
         return dumps(self._entries, remove_amp_cast, is_np_shape())
 
-    def save(self, fname, remove_amp_cast=True):
+    def save(self, fname, remove_amp_cast=True) -> None:
         """Write the graph to a JSON file.
 
         Parameters
@@ -366,7 +381,7 @@ class Symbol:
         raise MXNetError("Symbol.gradient: bind the symbol and call backward of the executor")
 
     def as_nd_ndarray(self):
-        """This symbol itself.
+        """The symbol itself.
 
         Returns
         -------
@@ -391,7 +406,7 @@ class Symbol:
         """Not for symbols, which have no values."""
         raise NotImplementedForSymbol(self.wait_to_read)
 
-    def copy(self):
+    def copy(self) -> "Symbol":
         """Not for symbols; `copy.copy` copies one."""
         raise NotImplementedForSymbol(self.copy)
 

@@ -1,6 +1,6 @@
 """Symbols as text: names of outputs, files, and a description for debugging."""
 
-from mxcy import files
+from mxcy._base import files
 from mxcy.base import MXNetError
 from mxcy.graph.json import input_versions
 from mxcy.graph.node import topological

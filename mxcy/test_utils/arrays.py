@@ -3,7 +3,6 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.base import MXNetError
 from mxcy.test_utils.tolerances import default_dtype
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "new_sym_matrix_with_real_eigvals_nd",
     "np_reduce",
     "rand_coord_2d",
-    "rand_ndarray",
     "rand_shape_2d",
     "rand_shape_3d",
     "rand_shape_nd",
@@ -78,41 +76,6 @@ def rand_coord_2d(x_low, x_high, y_low, y_high):
         int(np.random.randint(x_low, x_high, dtype=np.int64)),
         int(np.random.randint(y_low, y_high, dtype=np.int64)),
     )
-
-
-def rand_ndarray(
-    shape,
-    stype="default",
-    density=None,
-    dtype=None,
-    modifier_func=None,
-    shuffle_csr_indices=False,
-    distribution=None,
-    ctx=None,
-):
-    """A normally distributed NDArray.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Its shape.
-    stype : {'default'}
-        Its storage.
-    dtype : str or type, optional
-        Its element type, float32 by default.
-    ctx : Context, optional
-        Where it is.
-    density, modifier_func, shuffle_csr_indices, distribution
-        Only of use for sparse arrays.
-
-    Raises
-    ------
-    MXNetError
-        When `stype` is a sparse one: there are no sparse arrays.
-    """
-    if stype != "default":
-        raise MXNetError(f"rand_ndarray: stype must be 'default', got {stype!r}")
-    return nd.array(random_arrays(shape), dtype=dtype, ctx=ctx)
 
 
 # -- regular ----------------------------------------------------------------------------------

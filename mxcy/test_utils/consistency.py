@@ -5,6 +5,7 @@ import numpy as np
 from mxcy import autograd, random
 from mxcy import ndarray as nd
 from mxcy.test_utils.comparing import assert_almost_equal, compare_ndarray_tuple
+from mxcy.test_utils.sparse_arrays import rand_ndarray
 from mxcy.test_utils.tolerances import default_atols, default_rtols
 
 __all__ = [
@@ -70,9 +71,11 @@ def check_consistency(
     values = dict(arg_params or {})
     for name, array in executors[0].arg_dict.items():
         if name not in values:
-            draw = np.random.uniform(-scale, scale, array.shape) if use_uniform else (
-                np.random.normal(size=array.shape, scale=scale)
-            )  # fmt: skip
+            draw = (
+                np.random.uniform(-scale, scale, array.shape)
+                if use_uniform
+                else (np.random.normal(size=array.shape, scale=scale))
+            )
             values[name] = draw.astype(rand_type)
     for executor in executors:
         for name, array in executor.arg_dict.items():
@@ -146,8 +149,8 @@ def compare_optimizer(
         Shape of the weight, or shapes of `ntensors` weights.
     dtype : str or type
         Element type of the weights.
-    w_stype, g_stype : {'default'}
-        Storage of weights and gradients.
+    w_stype, g_stype : {'default', 'row_sparse', 'csr'}
+        Storage types of weights, all of whose elements are stored, and of gradients.
     rtol, atol : float
         The tolerances.
     compare_states : bool
@@ -185,26 +188,29 @@ def compare_optimizer_noise_seeded(
 def _compare_updates(
     opt1, opt2, shapes, dtype, storage, rtol, atol, compare_states, noise_seed=None
 ):
-    assert storage == ("default", "default"), "weights and gradients must be of 'default' storage"
-    weights, grads = (
-        [np.random.uniform(-1, 1, one).astype(dtype) for one in shapes] for _ in range(2)
-    )
-    indices = list(range(len(shapes)))
+    of_weights, of_gradients = storage
+    weights = [_random(one, of_weights, dtype, density=1) for one in shapes]
+    grads = [_random(one, of_gradients, dtype) for one in shapes]
     results = []
     for optimizer in (opt1, opt2):
-        own = [nd.array(weight, dtype=dtype) for weight in weights]
+        own = [weight.copy() for weight in weights]
         states = [optimizer.create_state_multi_precision(i, weight) for i, weight in enumerate(own)]
         if noise_seed is not None:
             random.seed(noise_seed)
-        for i in indices:
-            gradient = nd.array(grads[i], dtype=dtype)
-            optimizer.update_multi_precision(i, own[i], gradient, states[i])
+        for i, (weight, grad) in enumerate(zip(own, grads, strict=True)):
+            optimizer.update_multi_precision(i, weight, grad.copy(), states[i])
         results.append((own, states))
     (own1, states1), (own2, states2) = results
     for one, other in zip(own1, own2, strict=True):
         assert_almost_equal(one, other, rtol=rtol, atol=atol)
     if compare_states:
         compare_ndarray_tuple(_nested(states1), _nested(states2), rtol, atol)
+
+
+def _random(shape, stype, dtype, density=None):
+    if stype != "default":
+        return rand_ndarray(shape, stype, density=density, dtype=dtype)
+    return nd.array(np.random.uniform(-1, 1, shape), dtype=dtype)
 
 
 def _nested(states):

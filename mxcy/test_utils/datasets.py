@@ -5,11 +5,11 @@ import logging
 import os
 import shutil
 import struct
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from mxcy._base.files import replacing, unpack_zip
 from mxcy.gluon import utils
 from mxcy.io import DataIter, MNISTIter
 from mxcy.io.mnist_iter import read_idx
@@ -78,8 +78,7 @@ def get_zip_data(data_dir, url, data_origin_name):
     path = os.path.join(data_dir, data_origin_name)
     if not os.path.exists(path):
         download(url, data_origin_name, data_dir)
-        with zipfile.ZipFile(path) as archive:
-            archive.extractall(data_dir)
+        unpack_zip(path, data_dir)
 
 
 def get_bz2_data(data_dir, data_name, url, data_origin_name):
@@ -100,7 +99,7 @@ def get_bz2_data(data_dir, data_name, url, data_origin_name):
     if os.path.exists(target):
         return
     packed = download(url, data_origin_name, data_dir)
-    with bz2.open(packed) as source, open(target, "wb") as file:
+    with bz2.open(packed) as source, replacing(target) as file:
         shutil.copyfileobj(source, file)
     os.remove(packed)
 
@@ -171,7 +170,8 @@ def get_mnist_ubyte(path="data"):
     for part, arrays in _shipped_digits().items():
         for name, array in zip(_MNIST[part], arrays, strict=True):
             header = struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
-            Path(path, name).write_bytes(header + array.tobytes())
+            with replacing(Path(path, name)) as file:
+                file.write(header + array.tobytes())
 
 
 def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0, path="data"):

@@ -62,9 +62,10 @@ def _arrays(values, names, what, ctx, dtype):
     for name, value in values.items():
         own = value.dtype if dtype == "asnumpy" else dtype
         found[name] = (
-            value.as_in_context(ctx) if isinstance(value, NDArray)
+            value.as_in_context(ctx)
+            if isinstance(value, NDArray)
             else nd.array(value, ctx=ctx, dtype=own)
-        )  # fmt: skip
+        )
     return found
 
 
@@ -189,9 +190,16 @@ def check_symbolic_backward(
     executor.backward(out_grads)
     for name, want in expected.items():
         _compare_gradient(
-            grad_req[name], _as_numpy(want), before[name], grads[name], name, "EXPECTED",
-            rtol, atol, equal_nan,
-        )  # fmt: skip
+            grad_req[name],
+            _as_numpy(want),
+            before[name],
+            grads[name],
+            name,
+            "EXPECTED",
+            rtol,
+            atol,
+            equal_nan,
+        )
     return {name: array for name, array in grads.items() if grad_req[name] != "null"}
 
 
@@ -342,9 +350,8 @@ def check_numeric_gradient(
     )
     for name in looked_at:
         _compare_gradient(
-            requests[name], numeric[name], before[name], grads[name], name, "NUMERICAL",
-            rtol, atol,
-        )  # fmt: skip
+            requests[name], numeric[name], before[name], grads[name], name, "NUMERICAL", rtol, atol
+        )
 
 
 def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):

@@ -318,3 +318,21 @@ def test_views_of_gradients_follow_them():
             np.testing.assert_array_equal(row.asnumpy(), want[1])
             np.testing.assert_array_equal(flat.asnumpy(), want.reshape(-1))
             np.testing.assert_array_equal(shared.asnumpy(), want)
+
+
+@pytest.mark.parametrize("linear", [mx.nd.radians, mx.nd.identity, lambda x: 3 * x - 1])
+@pytest.mark.parametrize("known_head", [False, True])
+def test_gradients_of_linear_functions_can_be_differentiated_again(linear, known_head):
+    x = mx.nd.array([1, 2, 3])
+    x.attach_grad()
+    head = mx.nd.array([2, 3, 4]) if known_head else None
+    with autograd.record():
+        y = linear(x)
+        slope = autograd.grad(y, x, head, create_graph=True)[0]
+        total = (slope * x).sum()
+    total.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), slope.asnumpy())
+    with autograd.record():
+        slope = autograd.grad(linear(x), x, head, create_graph=True)[0]
+    slope.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), 0)

@@ -54,9 +54,10 @@ def test_gradients_of_the_symbol(arrays):
         y = mx.nd.exp(a) * b / 3
     symbol = mx.autograd.get_symbol(y)
     executor = symbol.bind(
-        mx.cpu(), dict(zip(symbol.list_arguments(), arrays, strict=True)),
+        mx.cpu(),
+        dict(zip(symbol.list_arguments(), arrays, strict=True)),
         args_grad={"var0": mx.nd.zeros(a.shape)},
-    )  # fmt: skip
+    )
     executor.forward(is_train=True)
     executor.backward(mx.nd.ones(a.shape))
     y.backward()

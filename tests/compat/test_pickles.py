@@ -32,7 +32,9 @@ RIGHT = {
     "context": lambda x: x == mx.cpu(2),
     "schedule": lambda x: type(x) is mx.lr_scheduler.FactorScheduler and x(11) == 0.15,
     "optimizer": lambda x: (
-        type(x) is mx.optimizer.Adam and x.learning_rate == 0.3 and x.num_update == 1
+        type(x) is mx.optimizer.Adam
+        and x.learning_rate == 0.3
+        and x.num_update == 1
         and np.allclose(weights_after_a_step(x), 1 - 0.3, atol=0.1)
     ),
     "sgd": lambda x: x.momentum == 0.9 and np.allclose(weights_after_a_step(x), [0.99, 0.98]),
@@ -44,7 +46,7 @@ RIGHT = {
     "vocabulary": lambda x: x.to_indices(["<p>", "?"]) == [1, 0] and len(x) == 2,
     "stepwise": lambda x: x.step == [3, 5] and [x(1), x(6)] == [0.01, 0.01],
     "plain": lambda x: x.tolist() == [0, 1, 2],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", KEPT)

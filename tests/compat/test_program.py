@@ -38,11 +38,18 @@ def compat(*arguments, **settings):
 def test_script(folder):
     seen = compat("job/script.py", "--lr", "0.1", "-m", "--replace", cwd=folder).value
     assert seen == {
-        "package": "mxcy", "version": "1.9.1", "path": str(folder / "job"), "main": True,
-        "argv": ["job/script.py", "--lr", "0.1", "-m", "--replace"], "name": "__main__",
-        "file": str(folder / "job" / "script.py"), "package_name": None, "spec": None,
-        "same": True, "sum": 6.0,
-    }  # fmt: skip
+        "package": "mxcy",
+        "version": "1.9.1",
+        "path": str(folder / "job"),
+        "main": True,
+        "argv": ["job/script.py", "--lr", "0.1", "-m", "--replace"],
+        "name": "__main__",
+        "file": str(folder / "job" / "script.py"),
+        "package_name": None,
+        "spec": None,
+        "same": True,
+        "sum": 6.0,
+    }
 
 
 def test_script_sees_what_python_shows_it(folder):

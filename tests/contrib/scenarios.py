@@ -28,16 +28,21 @@ def reduced_variance(mx, devices, kvstore, update_freq, batch_size):
     output = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1, name="fc")
     output = mx.sym.LinearRegressionOutput(output, mx.sym.var("lin_label"), name="lin")
     mod = svrg.SVRGModule(
-        output, label_names=["lin_label"], update_freq=update_freq,
+        output,
+        label_names=["lin_label"],
+        update_freq=update_freq,
         context=[mx.cpu(i) for i in range(devices)],
-    )  # fmt: skip
+    )
     losses = []
     mod.fit(
-        batches, eval_metric="mse", kvstore=kvstore, num_epoch=5,
+        batches,
+        eval_metric="mse",
+        kvstore=kvstore,
+        num_epoch=5,
         optimizer_params={"learning_rate": 0.05},
         initializer=mx.init.Uniform(0.1) if devices == 1 else mx.init.Zero(),
         batch_end_callback=lambda param: losses.append(float(param.eval_metric.get()[1])),
-    )  # fmt: skip
+    )
     weights, _ = mod.get_params()
     return [losses, weights["fc_weight"].asnumpy().ravel().tolist()]
 

@@ -92,8 +92,11 @@ def test_embedding_of_a_vocabulary(vectors, tmp_path):
     )
     assert both.vec_len == 5
     assert both.idx_to_vec.asnumpy().tolist() == [
-        [0, 0, 0, 9, 9], [0, 0, 0, 9, 9], [1, 2, 3, 9, 9], [0, 0, 0, 5, 6],
-    ]  # fmt: skip
+        [0, 0, 0, 9, 9],
+        [0, 0, 0, 9, 9],
+        [1, 2, 3, 9, 9],
+        [0, 0, 0, 5, 6],
+    ]
     lone = embeddings.CompositeEmbedding(Vocabulary(), made)
     assert lone.idx_to_vec.shape == (1, 3)
 
@@ -191,3 +194,10 @@ def test_own_kinds():
 
     assert embeddings.create("colours", number=3).number == 3
     assert embeddings.get_pretrained_file_names("colours") == ["colours.txt"]
+
+
+def test_refusals_are_assertions_as_well():
+    """Programs for MXNet, which asserts, catch AssertionError."""
+    for kwargs in ({"min_freq": 0}, {"reserved_tokens": ["b", "b"]}):
+        with pytest.raises(AssertionError):
+            Vocabulary(COUNTER, **kwargs)

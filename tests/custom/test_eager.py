@@ -1,7 +1,5 @@
 """Operators in Python, called with arrays."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -139,9 +137,7 @@ def test_operators_inside_operators():
         def create_operator(self, ctx, in_shapes, in_dtypes):
             return Outer()
 
-    begun = time.perf_counter()
-    found = mx.nd.Custom(mx.nd.array([3.0]), op_type="test_outer").asscalar()
-    assert found == 10 and time.perf_counter() - begun < 5
+    assert mx.nd.Custom(mx.nd.array([3.0]), op_type="test_outer").asscalar() == 10
 
 
 def test_gradients_inside_operators():

@@ -8,46 +8,51 @@ import pytest
 import mxcy as mx
 from tests.custom import operators  # noqa: F401  it registers them
 
-PROGRAM = """
-import os, sys, time
+#: an operator that waits for another one and for the program to meet it, PATIENCE seconds at most
+MEET = """
+import os, threading
 import mxcy as mx
 
-spans = []
+meeting, ended = threading.Barrier(3), []  # both operators, and the program
 
-class Sleep(mx.operator.CustomOp):
+def meet():
+    try:
+        meeting.wait(PATIENCE)
+        return True
+    except threading.BrokenBarrierError:
+        return False
+
+class Meet(mx.operator.CustomOp):
     def forward(self, is_train, req, in_data, out_data, aux):
-        begun = time.perf_counter()
-        time.sleep(0.3)
-        spans.append((begun, time.perf_counter()))
+        meet()
+        ended.append(1)
         self.assign(out_data[0], req[0], in_data[0] + 1)
 
-@mx.operator.register("sleep")
-class SleepProp(mx.operator.CustomOpProp):
+@mx.operator.register("meet")
+class MeetProp(mx.operator.CustomOpProp):
     def create_operator(self, ctx, in_shapes, in_dtypes):
-        return Sleep()
-
+        return Meet()
+"""
+TWO = """
 x = mx.nd.array([1.0])
-mx.nd.Custom(x, op_type="sleep").wait_to_read()
-spans.clear()
-found = [mx.nd.Custom(x, op_type="sleep") for _ in range(2)]
-pending = len(spans) < 2
-assert sum(y.asscalar() for y in found) == 4
-first, second = sorted(spans)
-print(pending, first[1] > second[0])
+outputs = [mx.nd.Custom(x, op_type="meet") for _ in range(2)]
+print(len(ended) < 2, meet())
+assert sum(y.asscalar() for y in outputs) == 4
 """
 
 
 @pytest.mark.parametrize("workers, at_once", [(1, "False"), (2, "True")])
 def test_as_many_at_once_as_there_are_workers(run_python, workers, at_once):
+    code = (MEET + TWO).replace("PATIENCE", "0.5" if workers == 1 else "60")
     text = run_python(
-        PROGRAM, MXNET_CPU_WORKER_NTHREADS=str(workers),
-        MXNET_ENGINE_TYPE="ThreadedEnginePerDevice",
-    )  # fmt: skip
+        code, MXNET_CPU_WORKER_NTHREADS=str(workers), MXNET_ENGINE_TYPE="ThreadedEnginePerDevice"
+    )
     assert text.split() == ["True", at_once]
 
 
 def test_naive_engine_computes_at_the_call(run_python):
-    assert run_python(PROGRAM, MXNET_ENGINE_TYPE="NaiveEngine").split() == ["False", "False"]
+    code = (MEET + TWO).replace("PATIENCE", "0.1")
+    assert run_python(code, MXNET_ENGINE_TYPE="NaiveEngine").split() == ["False", "False"]
 
 
 def test_errors_of_the_naive_engine_come_at_the_call(run_python):
@@ -82,9 +87,9 @@ print(mx.nd.Custom(x + 2, op_type="test_square").asscalar())
 
 def test_a_fork_waits_for_operators(run_python):
     code = (
-        PROGRAM.partition("x = mx")[0]
+        MEET.replace("PATIENCE", "0.3")
         + """
-y = mx.nd.Custom(mx.nd.array([1.0]), op_type="sleep")
+y = mx.nd.Custom(mx.nd.array([1.0]), op_type="meet")
 child = os.fork()
 if child == 0:
     print(y.asscalar(), flush=True)
@@ -98,15 +103,15 @@ print(y.asscalar())
 
 def test_what_nobody_waited_for_is_done_at_exit(run_python):
     code = (
-        PROGRAM.partition("x = mx")[0]
+        MEET.replace("PATIENCE", "0.3")
         + """
-class Told(Sleep):
+class Told(Meet):
     def forward(self, *args, **kwargs):
         super().forward(*args, **kwargs)
         print("done", flush=True)
 
-SleepProp.create_operator = lambda *args: Told()
-y = mx.nd.Custom(mx.nd.array([1.0]), op_type="sleep")
+MeetProp.create_operator = lambda *args: Told()
+y = mx.nd.Custom(mx.nd.array([1.0]), op_type="meet")
 """
     )
     assert run_python(code).split() == ["done"]

@@ -159,3 +159,31 @@ def test_retained_graph_of_a_plan():
     first = x.grad.asnumpy()
     y.backward()
     np.testing.assert_array_equal(x.grad.asnumpy(), first)
+
+
+def test_an_attribute_named_like_that_of_activations_means_nothing():
+    """Passes ask records what an operator is; an argument `act_type` does not make it a ReLU."""
+
+    class Doubled(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            self.assign(out_data[0], req[0], in_data[0] * 2)
+
+    @mx.operator.register("test_doubled")
+    class DoubledProp(mx.operator.CustomOpProp):
+        def __init__(self, act_type):
+            super().__init__(need_top_grad=True)
+
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            return Doubled()
+
+    x = mx.sym.Convolution(mx.sym.var("x"), kernel=(3, 3), num_filter=32, name="conv")
+    x = mx.sym.Pooling(x, kernel=(2, 2), name="pool")  # so that the normalisation is not folded
+    x = mx.sym.BatchNorm(x, name="norm")
+    executor = mx.sym.Custom(x, op_type="test_doubled", act_type="relu").simple_bind(
+        mx.cpu(), grad_req="null", x=(1, 32, 8, 8)
+    )
+    rng = np.random.default_rng(3)
+    for name, array in {**executor.arg_dict, **executor.aux_dict}.items():
+        array[:] = rng.uniform(0.5, 1.5, array.shape) * (1 if "var" in name else -1)
+    plain = x.bind(mx.cpu(), executor.arg_dict, aux_states=executor.aux_dict).forward()[0]
+    np.testing.assert_allclose(executor.forward()[0].asnumpy(), 2 * plain.asnumpy(), rtol=1e-5)

@@ -17,9 +17,14 @@ FOLDER = pathlib.Path(__file__).parent / "checkpoints"
 def conv(data, name, filters, kernel=3, stride=1, **attrs):
     pad = attrs.pop("pad", (kernel // 2, kernel // 2))
     return mx.sym.Convolution(
-        data, num_filter=filters, kernel=(kernel, kernel), stride=(stride, stride), pad=pad,
-        name=name, **attrs,
-    )  # fmt: skip
+        data,
+        num_filter=filters,
+        kernel=(kernel, kernel),
+        stride=(stride, stride),
+        pad=pad,
+        name=name,
+        **attrs,
+    )
 
 
 def unit(data, name, filters, kernel=3, stride=1, act="relu"):
@@ -88,10 +93,14 @@ def inception():
         unit(unit(data, "two_a", 16, 1), "two_b", 32),
         unit(pooled, "three", 16, 1, act="sigmoid"),
         mx.sym.Pooling(
-            data, kernel=(3, 3), stride=(1, 1), pad=(1, 1), pool_type="max",
+            data,
+            kernel=(3, 3),
+            stride=(1, 1),
+            pad=(1, 1),
+            pool_type="max",
             pooling_convention="full",
         ),
-    ]  # fmt: skip
+    ]
     data = mx.sym.Concat(*branches, name="joined")
     data = mx.sym.Deconvolution(
         data, num_filter=8, kernel=(2, 2), stride=(2, 2), no_bias=True, name="up"

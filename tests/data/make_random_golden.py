@@ -1,6 +1,6 @@
 """Write random_golden.json with real MXNet: what its random operators draw on a CPU.
 
-Run it with a Python that has mxnet 1.9.1; the cases are in tests/ops/random_cases.py.
+Run it with a Python that has mxnet 1.9.1; the cases are in tests/ops/random/random_cases.py.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import mxnet
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "ops"))
+sys.path.insert(0, str(HERE.parent / "ops" / "random"))
 from random_cases import cases  # noqa: E402
 
 

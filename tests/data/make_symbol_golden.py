@@ -37,9 +37,11 @@ def answers(case):
         return None
     text = symbol.tojson()
     found = {
-        "args": symbol.list_arguments(), "aux": symbol.list_auxiliary_states(),
-        "outs": symbol.list_outputs(), "json": zlib.crc32(text.encode()),
-    }  # fmt: skip
+        "args": symbol.list_arguments(),
+        "aux": symbol.list_auxiliary_states(),
+        "outs": symbol.list_outputs(),
+        "json": zlib.crc32(text.encode()),
+    }
     inputs = symbol.list_inputs()
     shapes = {name: tuple(shape) for name, shape in zip(inputs, case["shapes"], strict=False)}
     types = {n: t for n, t in zip(inputs, case["dtypes"], strict=False) if t != "bfloat16"}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import mxcy as mx
-from mxcy import _front, libinfo
+from mxcy import libinfo
+from mxcy._library import front
 
 HERE = Path(__file__).parent
 KERNELS = HERE.parents[1] / "kernels"
@@ -16,7 +17,7 @@ TYPES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 
 def configure(kind, workers=1, priority_workers=4, gpu_workers=2, gpu_copy_workers=2):
     """Switch to an engine."""
-    _front.configure_engine(kind, workers, priority_workers, gpu_workers, gpu_copy_workers, False)
+    front.configure_engine(kind, workers, priority_workers, gpu_workers, gpu_copy_workers, False)
 
 
 @pytest.fixture(autouse=True)
@@ -61,9 +62,18 @@ def run_native(tmp_path_factory):
         program = folder / name
         if not program.exists():
             command = [
-                compiler, "-std=c++17", "-O2", "-pthread", f"-I{KERNELS}", f"-I{KERNELS}/include",
-                HERE / f"{name}.cc", library, f"-Wl,-rpath,{Path(library).parent}", "-o", program,
-            ]  # fmt: skip
+                compiler,
+                "-std=c++17",
+                "-O2",
+                "-pthread",
+                f"-I{KERNELS}",
+                f"-I{KERNELS}/include",
+                HERE / f"{name}.cc",
+                library,
+                f"-Wl,-rpath,{Path(library).parent}",
+                "-o",
+                program,
+            ]
             subprocess.run(command, check=True)
         done = subprocess.run(
             [program, *map(str, arguments)], text=True, capture_output=True, timeout=100

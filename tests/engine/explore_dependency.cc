@@ -1,4 +1,4 @@
-// Tries every order of events for small sets of operations on kernels/core/dependency.h.
+// Tries every order of events for small sets of operations on kernels/core/engine/dependency.h.
 //
 // Operations belong to two threads, each of which submits its own in order; an operation whose turn
 // has come may finish at any time, and one that waits may be taken back. After each event, exactly
@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/dependency.h"
+#include "core/engine/dependency.h"
 
 using mx::Queue;
 using mx::Request;

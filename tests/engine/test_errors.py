@@ -1,12 +1,12 @@
 """What becomes of operations that fail."""
 
 import gc
-import time
 
 import pytest
 
 import mxcy as mx
 from mxcy.base import MXNetError
+from tests.conditions import await_that
 
 
 def fail(text="planned"):
@@ -89,8 +89,8 @@ def test_a_thousand_failures_all_surface_and_none_twice(threaded):
     for number in range(0, 1000, 2):
         with pytest.raises(MXNetError, match=f"number {number}[.]"):
             variables[number].wait_to_read()
-    while mx.engine.stats()["pending"]:  # a wait for everything would tell of the others
-        time.sleep(0.001)
+    # A wait for everything would tell of the others.
+    await_that(lambda: not mx.engine.stats()["pending"])
     assert mx.engine.stats()["errors"] == 500
     first = mx.engine.stats()
     with pytest.raises(MXNetError, match="number [0-9]*[13579][.]"):  # none that was raised above

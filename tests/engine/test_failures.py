@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front, autograd, gluon
+from mxcy import autograd, gluon
+from mxcy._library import front
 from tests.env.run import python
 
 pytestmark = pytest.mark.skipif(
@@ -40,17 +41,27 @@ def busy():
 def waits():
     """The ways to wait for an array."""
     return [
-        lambda a: a.wait_to_read(), lambda a: a.wait_to_write(), lambda a: a.asnumpy(),
-        lambda a: repr(a), lambda a: a.copy().asnumpy(), lambda a: a[0, 0].asscalar(),
-        lambda a: list(a[0])[0].asscalar(), lambda a: float(a.sum()), lambda a: bool(a.sum() > 0),
-        lambda a: np.asarray(a), lambda a: mx.nd.to_dlpack_for_read(a),
-        lambda a: a.__reduce__(), lambda a: a.astype("float64").asnumpy(),
-        lambda a: a.reshape((-1,)).asnumpy(), lambda a: a[[0, 0]].asnumpy(),
-        lambda a: a[:, 1].asnumpy(), lambda a: mx.nd.zeros((2, 2))[:].__setitem__(0, a[0]),
+        lambda a: a.wait_to_read(),
+        lambda a: a.wait_to_write(),
+        lambda a: a.asnumpy(),
+        lambda a: repr(a),
+        lambda a: a.copy().asnumpy(),
+        lambda a: a[0, 0].asscalar(),
+        lambda a: list(a[0])[0].asscalar(),
+        lambda a: float(a.sum()),
+        lambda a: bool(a.sum() > 0),
+        lambda a: np.asarray(a),
+        lambda a: mx.nd.to_dlpack_for_read(a),
+        lambda a: a.__reduce__(),
+        lambda a: a.astype("float64").asnumpy(),
+        lambda a: a.reshape((-1,)).asnumpy(),
+        lambda a: a[[0, 0]].asnumpy(),
+        lambda a: a[:, 1].asnumpy(),
+        lambda a: mx.nd.zeros((2, 2))[:].__setitem__(0, a[0]),
         lambda a: mx.metric.Loss().update(None, [a]),
         lambda a: gluon.data.batchify.Stack()([a, a]).asnumpy(),
         lambda a: a[0].__setitem__(slice(None), 1),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("number", range(len(waits())))
@@ -139,11 +150,15 @@ def test_waitall_raises_the_first():
         mx.nd.waitall()
 
 
-@pytest.mark.parametrize("heal", [
-    lambda a: a.__setitem__(slice(None), 3), lambda a: mx.nd.full((2, 2), 3).copyto(a),
-    lambda a: mx.nd.elemwise_add(mx.nd.ones((2, 2)), mx.nd.full((2, 2), 2), out=a),
-    lambda a: a.__setitem__(slice(None), mx.nd.full((2, 2), 3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "heal",
+    [
+        lambda a: a.__setitem__(slice(None), 3),
+        lambda a: mx.nd.full((2, 2), 3).copyto(a),
+        lambda a: mx.nd.elemwise_add(mx.nd.ones((2, 2)), mx.nd.full((2, 2), 2), out=a),
+        lambda a: a.__setitem__(slice(None), mx.nd.full((2, 2), 3)),
+    ],
+)
 def test_an_array_that_is_written_again_is_sound(heal):
     array = bad()
     heal(array)
@@ -240,4 +255,4 @@ def test_failed_operations_let_go_of_their_arrays():
     mx.nd.take(busy()[0], mx.nd.array([5000]), mode="raise")
     with pytest.raises((mx.MXNetError, IndexError)):
         mx.nd.waitall()
-    assert _front.unfinished() == 0
+    assert front.unfinished() == 0

@@ -100,11 +100,21 @@ def test_every_device_has_its_queues(use_engine):
             mx.engine.waitall()
     queues = mx.engine.stats()["queues"]
     assert {name: queue["threads"] for name, queue in queues.items()} == {
-        "cpu0": 2, "cpu1": 2, "cpu_priority": 4, "gpu0": 2, "gpu0_priority": 2, "gpu0_copy": 2,
-    }  # fmt: skip
+        "cpu0": 2,
+        "cpu1": 2,
+        "cpu_priority": 4,
+        "gpu0": 2,
+        "gpu0_priority": 2,
+        "gpu0_copy": 2,
+    }
     assert {name: queue["run"] for name, queue in queues.items()} == {
-        "cpu0": 2, "cpu1": 2, "cpu_priority": 2, "gpu0": 1, "gpu0_priority": 1, "gpu0_copy": 1,
-    }  # fmt: skip
+        "cpu0": 2,
+        "cpu1": 2,
+        "cpu_priority": 2,
+        "gpu0": 1,
+        "gpu0_priority": 1,
+        "gpu0_copy": 1,
+    }
     assert len(seen) >= 6 and threading.get_native_id() not in seen
 
 

@@ -32,7 +32,7 @@ class Done:
         return json.loads(self.out.splitlines()[-1])
 
 
-def python(code, *arguments, fails=False, cwd=None, timeout=60, **variables):
+def python(code, *arguments, options=(), fails=False, cwd=None, timeout=60, **variables):
     """Run a program, with mxcy on its path and none of its variables set but those given.
 
     Parameters
@@ -41,6 +41,8 @@ def python(code, *arguments, fails=False, cwd=None, timeout=60, **variables):
         The program; or ``"-m"``, with the module's name as the first argument.
     *arguments : str
         What follows on the command line.
+    options : sequence of str
+        Options of the interpreter.
     fails : bool
         Whether the program is expected to fail.
     cwd : path, optional
@@ -56,10 +58,15 @@ def python(code, *arguments, fails=False, cwd=None, timeout=60, **variables):
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_OURS) or k in _KEPT}
     environment = {**kept, "PYTHONPATH": str(ROOT), **variables}
-    command = [sys.executable, *([] if code == "-m" else ["-c"]), code, *arguments]
+    start = [sys.executable, *options, *([] if code == "-m" else ["-c"])]
+    command = [*start, code, *arguments]
     done = subprocess.run(
-        command, env={k: v for k, v in environment.items() if v is not None}, cwd=cwd, text=True,
-        capture_output=True, timeout=timeout,
-    )  # fmt: skip
+        command,
+        env={k: v for k, v in environment.items() if v is not None},
+        cwd=cwd,
+        text=True,
+        capture_output=True,
+        timeout=timeout,
+    )
     assert (done.returncode != 0) == fails, f"status {done.returncode}\n{done.stdout}{done.stderr}"
     return Done(done.stdout, done.stderr)

@@ -52,7 +52,7 @@ def test_one_queue_has_a_thread_for_each_core():
     program = (
         STATS
         + """
-from mxcy import cpus
+from mxcy._machine import cpus
 mx.engine.push(bool)
 stats = mx.engine.stats()
 print(json.dumps([stats["queues"]["all"]["threads"], min(16, cpus.usable_cores())]))
@@ -154,7 +154,7 @@ def test_info():
         + """
 import time
 variable = mx.engine.Var()
-mx.engine.push(lambda: time.sleep(0.1), writes=[variable], name="sleep")
+mx.engine.push(lambda: time.sleep(1), writes=[variable], name="sleep")
 variable.wait_to_read()
 """
     )

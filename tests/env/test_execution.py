@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import onednn
+from mxcy._library import onednn
 from tests.env.run import python
 
 
@@ -238,16 +238,23 @@ def test_gradient_sums():
     )
     wide = python(code, MXNET_USE_FUSION="0", MXNET_ELIMINATE_COMMON_EXPR="0").value
     narrow = python(
-        code, MXNET_USE_FUSION="0", MXNET_ELIMINATE_COMMON_EXPR="0",
+        code,
+        MXNET_USE_FUSION="0",
+        MXNET_ELIMINATE_COMMON_EXPR="0",
         MXNET_EXEC_INPLACE_GRAD_SUM_CAP="2",
-    ).value  # fmt: skip
+    ).value
     assert wide[0] == 1 and narrow[0] == 0 and narrow[1] == wide[1] + 5
 
 
 _SWITCHES = (
-    "CONV_OPT", "FUSE_CONV_BN", "FUSE_CONV_RELU", "FUSE_CONV_SUM", "FC_OPT", "FC_SUM",
+    "CONV_OPT",
+    "FUSE_CONV_BN",
+    "FUSE_CONV_RELU",
+    "FUSE_CONV_SUM",
+    "FC_OPT",
+    "FC_SUM",
     "FUSE_FC_ELTWISE",
-)  # fmt: skip
+)
 
 
 def _layers():
@@ -412,3 +419,78 @@ def test_rnn_use_weight_cache():
         assert np.abs(np.subtract(before, eager)).max() > 0.01
         np.testing.assert_allclose(after, before if value == "1" else eager, atol=1e-6)
         assert ("no effect" in done.err) == (value == "1")
+
+
+# --- what is kept by signature ------------------------------------------------------------------
+
+_PLANS = """
+import json, mxcy as mx
+net = mx.gluon.nn.HybridSequential()
+net.add(*(mx.gluon.nn.Dense(2, in_units=2, activation="tanh") for _ in range(3)))
+net.initialize()
+net.hybridize()
+rows = [int(n) for n in {rows!r}.split()]
+for n in rows:
+    net(mx.nd.ones((n, 2))).wait_to_read()
+(_, traced), = net._calls.traced()
+plans = traced._cached._plans.values()
+print(json.dumps([plan.planned.new_outputs(1)[0].shape[0] for plan in plans]))
+"""
+
+
+def test_cached_plans():
+    """The plan that was used longest ago goes."""
+    assert len(python(_PLANS.format(rows="1 2 3 4 5 6")).value) == 6
+    code = _PLANS.format(rows="1 2 3 4 2 5 6")
+    assert sorted(python(code, MXCY_CACHED_PLANS="3").value) == [2, 5, 6]
+    assert python(code, MXCY_CACHED_PLANS="1").value == [6]
+
+
+_CALLS = """
+import json, mxcy as mx
+from mxcy.ops.core.record import find
+record, prepared = find("exp"), []
+infer = record._infer
+record._infer = lambda *given: prepared.append(given) or infer(*given)
+data = mx.nd.ones(200)
+def new(sizes):
+    before = len(prepared)
+    for n in sizes:
+        mx.nd.exp(data[:n])
+    return len(prepared) - before
+print(json.dumps([new(range(1, 201)), new(range(150, 201)), new(range(1, 201))]))
+"""
+
+
+def test_cached_calls():
+    """What was used lately needs no preparation; with a low limit what is older does again."""
+    assert python(_CALLS).value == [200, 0, 0]
+    first, lately, again = python(_CALLS, MXCY_CACHED_CALLS="120").value
+    assert (first, lately) == (200, 0) and 100 <= again <= 200
+
+
+_MANY = """
+import gc, json, resource, mxcy as mx
+net = mx.gluon.nn.HybridSequential()
+net.add(*(mx.gluon.nn.Dense(4, flatten=False, in_units=4, activation="tanh") for _ in range(3)))
+net.initialize()
+if {hybrid}:
+    net.hybridize()
+data = mx.nd.ones(40000)
+def objects(first, last):
+    for i in range(first, last):
+        a, b = 1 + i % 60, 1 + i // 60
+        net(data[: a * b * 4].reshape((a, b, 4)))
+    mx.nd.waitall()
+    gc.collect()
+    return len(gc.get_objects())
+print(json.dumps([objects(0, 400), objects(400, 800)]))
+"""
+
+
+@pytest.mark.parametrize("hybrid", [True, False])
+def test_many_shapes(hybrid):
+    """Programs with ever new shapes do not grow."""
+    settings = {"MXCY_CACHED_PLANS": "32", "MXCY_CACHED_CALLS": "64"}
+    limited, free = [python(_MANY.format(hybrid=hybrid), **more).value for more in (settings, {})]
+    assert limited[1] < 1.1 * limited[0] and limited[1] < 0.9 * free[1]

@@ -22,7 +22,7 @@ extensions = [name for name in sys.modules if name.startswith("mxcy._cy.")]
 maps = {part for part in open("/proc/self/maps").read().split() if part.endswith("libmxcy.so")}
 home, found = mx.nd._internal.NDArrayBase.__module__, mx.nd.dot(mx.nd.ones((2, 2)), mx.nd.ones(2))
 print(json.dumps([home, len(extensions), sorted(maps), mx.libinfo.find_lib_path(),
-                  found.asnumpy().tolist(), mx.libinfo.open_library().mx_isa()]))
+                  found.asnumpy().tolist(), mx._library.open.open_library().mx_isa()]))
 """
 
 
@@ -103,16 +103,21 @@ def test_env_strict():
 def test_the_command_prints_the_table():
     done = python("-m", "mxcy.env", MXNET_ENABLE_CYTHON="0", MXCY_ISA="v9")
     assert "MXNET_ENABLE_CYTHON = 0  (active)" in done.out
-    assert "Read at import by mxcy._front. Proven by tests/env/test_loading.py" in done.out
+    assert "Read at import by mxcy._library.front. Proven by tests/env/test_loading.py" in done.out
     assert "MXCY_ISA='v9': expected" in done.out  # bad values do not keep it from starting
 
 
 def test_the_command_checks_the_environment():
     assert python("-m", "mxcy.env", "--check").out == "the environment is fine\n"
     done = python(
-        "-m", "mxcy.env", "--check", fails=True, MXNET_ENABLE_CYTHON="yes", MXNET_HOM="/x",
+        "-m",
+        "mxcy.env",
+        "--check",
+        fails=True,
+        MXNET_ENABLE_CYTHON="yes",
+        MXNET_HOM="/x",
         MXNET_CPU_PARALLEL_SIZE="many",
-    )  # fmt: skip
+    )
     first, *others = done.out.splitlines()
     assert first == "mxcy knows no environment variable MXNET_HOM; did you mean MXNET_HOME?"
     assert len(others) == 2 and all("expected" in line for line in others)

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from mxcy import onednn
+from mxcy._library import onednn
 from tests.env.run import python
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
@@ -17,7 +17,7 @@ data = mx.nd.random.uniform(shape=(8, 16, 30, 30))
 weight = mx.nd.random.uniform(shape=(16, 16, 5, 5))
 out = mx.nd.Convolution(data, weight, kernel=(5, 5), num_filter=16, no_bias=True)
 print(json.dumps([float(out.sum().asscalar()), mx.runtime.Features().is_enabled("ONEDNN"),
-                  mx.onednn.cache_stats()]))
+                  mx._library.onednn.cache_stats()]))
 """
 
 
@@ -41,7 +41,7 @@ def test_onednn_library(tmp_path):
     found = onednn.find_libraries()[0]
     code = (
         "import mxcy as mx\n"
-        "assert mx.onednn.version()\n"
+        "assert mx._library.onednn.version()\n"
         "maps = open('/proc/self/maps').read().split()\n"
         "print(*{part for part in maps if 'dnnl' in part})\n"
     )
@@ -60,7 +60,7 @@ def run(width):
 for width in range(20, 60):
     run(width).wait_to_read()
 mx.nd.waitall()
-print(json.dumps(mx.onednn.cache_stats()))
+print(json.dumps(mx._library.onednn.cache_stats()))
 """
 
 
@@ -100,7 +100,8 @@ def test_without_onednn_its_variables_warn():
 
 _MANY = """
 import json, mxcy as mx
-from mxcy import autograd, gluon, onednn
+from mxcy import autograd, gluon
+from mxcy._library import onednn
 mx.random.seed(2)
 net = gluon.nn.HybridSequential()
 net.add(gluon.nn.Conv2D(16, 5, activation="relu"), gluon.nn.BatchNorm(), gluon.nn.MaxPool2D(2),

@@ -108,24 +108,29 @@ print(json.dumps([mx.storage.stats(mx.cpu(n))["strategy"] for n in (1, 2)]))
 def test_page_size():
     code = "rounded(1, 4097)"
     assert run(code, FAMILY_MEM_POOL_PAGE_SIZE=("5000", "64", "8192")).value == [
-        [5000, 5000], [64, 4160], [8192, 8192],
-    ]  # fmt: skip
+        [5000, 5000],
+        [64, 4160],
+        [8192, 8192],
+    ]
     with_old_names = run(code, FAMILY_POOL_PAGE_SIZE="8192")
     assert with_old_names.value == [[8192, 8192]] * 3
     (text,) = refusals(("MEM_POOL_PAGE_SIZE", "7"))
     assert "'7': expected an integer, 32 or more" in text
     text, _ = refusals(
-        ("MEM_POOL_PAGE_SIZE", "5000"), ("MEM_POOL_PAGE_SIZE", str(1 << 25)),
+        ("MEM_POOL_PAGE_SIZE", "5000"),
+        ("MEM_POOL_PAGE_SIZE", str(1 << 25)),
         FAMILY_MEM_POOL_TYPE="Round",
-    )  # fmt: skip
+    )
     assert "5000: expected a power of two, at most 2^24" in text
 
 
 def test_large_alloc_round_size():
     code = f"rounded({MIB}, {MIB} + 1, 3 * {MIB} + 1)"
     assert run(code, FAMILY_MEM_LARGE_ALLOC_ROUND_SIZE=(None, str(MIB), "1")).value == [
-        [MIB, MIB + 4096, 4 * MIB], [MIB, 2 * MIB, 4 * MIB], [MIB, MIB + 4096, 3 * MIB + 4096],
-    ]  # fmt: skip
+        [MIB, MIB + 4096, 4 * MIB],
+        [MIB, 2 * MIB, 4 * MIB],
+        [MIB, MIB + 4096, 3 * MIB + 4096],
+    ]
     (text,) = refusals(("MEM_LARGE_ALLOC_ROUND_SIZE", "0"))
     assert "'0': expected an integer, 1 or more" in text
 
@@ -135,8 +140,10 @@ def test_round_linear_cutoff():
     cutoffs = (None, "20", "22")
     done = run(code, FAMILY_MEM_POOL_TYPE="Round", FAMILY_MEM_POOL_ROUND_LINEAR_CUTOFF=cutoffs)
     assert done.value == [
-        [MIB, 8 * MIB, 48 * MIB], [MIB, 5 * MIB, 40 * MIB], [MIB, 8 * MIB, 40 * MIB],
-    ]  # fmt: skip
+        [MIB, 8 * MIB, 48 * MIB],
+        [MIB, 5 * MIB, 40 * MIB],
+        [MIB, 8 * MIB, 40 * MIB],
+    ]
     name = "MEM_POOL_ROUND_LINEAR_CUTOFF"
     for text in refusals((name, "10"), (name, "40")):
         assert "expected 20 to 34" in text

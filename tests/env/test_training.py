@@ -28,9 +28,13 @@ _RULES = {
 def _weights_after(rule, dtype="float32", multi_precision=False, steps=3, **arguments):
     random = np.random.default_rng(5)
     optimizer = mx.optimizer.create(
-        rule, learning_rate=0.1, wd=0.01, multi_precision=multi_precision, **_RULES[rule],
+        rule,
+        learning_rate=0.1,
+        wd=0.01,
+        multi_precision=multi_precision,
+        **_RULES[rule],
         **arguments,
-    )  # fmt: skip
+    )
     updater = mx.optimizer.get_updater(optimizer)
     shapes = [(3 + i, 7) for i in range(10)]
     weights = [mx.nd.array(random.normal(size=shape), dtype=dtype) for shape in shapes]
@@ -45,8 +49,9 @@ def _calls(rule):
     optimizer, together = mx.optimizer.create(rule, **_RULES[rule]), []
     many = optimizer.update_multi_precision
     optimizer.update_multi_precision = lambda index, *rest: (
-        together.append(len(index) if isinstance(index, list) else 1), many(index, *rest)
-    )  # fmt: skip
+        together.append(len(index) if isinstance(index, list) else 1),
+        many(index, *rest),
+    )
     updater = mx.optimizer.get_updater(optimizer)
     weights = [mx.nd.ones(3) for _ in range(10)]
     updater(list(range(10)), [mx.nd.ones(3)] * 10, weights)
@@ -84,9 +89,10 @@ def test_one_operator_takes_many_weights(monkeypatch):
     calls = []
     real = mx.nd.multi_sgd_mom_update
     monkeypatch.setattr(
-        mx.nd, "multi_sgd_mom_update",
+        mx.nd,
+        "multi_sgd_mom_update",
         lambda *arrays, **rest: (calls.append(len(arrays) // 3), real(*arrays, **rest)),
-    )  # fmt: skip
+    )
     monkeypatch.setenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4")
     _weights_after("sgd", steps=1)
     assert calls == [4, 4, 2]
@@ -212,15 +218,18 @@ def _trained(store, asked, contexts, shape=(2,)):
     weight = gluon.Parameter("w", shape=shape)
     weight.initialize(mx.init.One(), ctx=contexts)
     trainer = gluon.Trainer(
-        [weight], "sgd", {"momentum": 0.9, "learning_rate": 0.1}, kvstore=store,
+        [weight],
+        "sgd",
+        {"momentum": 0.9, "learning_rate": 0.1},
+        kvstore=store,
         update_on_kvstore=asked,
-    )  # fmt: skip
+    )
     for step in range(3):
         with mx.autograd.record():
             losses = [(array * (step + i + 1)).sum() for i, array in enumerate(weight.list_data())]
         mx.autograd.backward(losses)
         trainer.step(1)
-    return trainer._update_on_kvstore, weight.list_data()[-1].asnumpy()
+    return bool(trainer._update_on_kvstore), weight.list_data()[-1].asnumpy()
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,9 @@ def test_parallel_team():
     # The library refuses to make a team in the child of a fork, whose threads would be missing.
     code = """
 def team():
-    from mxcy import _front
-    _front.set_threads(2)
-    return _front.set_threads(2)
+    from mxcy._library import front
+    front.set_threads(2)
+    return front.set_threads(2)
 
 print(json.dumps([in_child(team), team()]))
 """

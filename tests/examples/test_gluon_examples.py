@@ -22,8 +22,10 @@ def test_estimator_trains_lenet(tmp_path, capsys):
     found = module.main(f"--epochs 2 --images 1500 --folder {tmp_path}".split())
     assert found > 0.8
     assert {path.name for path in tmp_path.iterdir()} >= {
-        "lenet-best.params", "lenet-best.states", "lenet-symbol.json",
-    }  # fmt: skip
+        "lenet-best.params",
+        "lenet-best.states",
+        "lenet-symbol.json",
+    }
     printed = capsys.readouterr().out
     assert "[Epoch 1] Finished in" in printed and "validation accuracy" in printed
 

@@ -15,13 +15,7 @@ from benchmarks.score.contenders import OURS, Cell, Result
 from benchmarks.score.graph import read_graph
 from benchmarks.score.material import Material
 from benchmarks.score.report import lines, ratios
-from examples.image_classification.symbols import (
-    NETWORKS,
-    get_network,
-    image_shape,
-    resnet,
-    vgg,
-)
+from examples.image_classification.symbols import NETWORKS, get_network, image_shape, resnet, vgg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "image_classification" / "benchmark_score.py"
 

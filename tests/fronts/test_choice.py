@@ -22,9 +22,13 @@ def run(code, path=None, **variables):
     env = {k: v for k, v in os.environ.items() if not k.endswith("_CYTHON")}
     env["PYTHONPATH"] = place = str(path or PACKAGE.parent)
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**env, **variables}, cwd=place,
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        env={**env, **variables},
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     return done.returncode, done.stdout.strip(), done.stderr
 
 
@@ -103,7 +107,10 @@ def test_how_the_team_waits_is_asked_for_only_while_loading(variable):
     extra = {variable: given[variable]} if variable else {}
     environment = {k: v for k, v in os.environ.items() if k not in given}
     found = subprocess.run(
-        [sys.executable, "-c", code], env={**environment, **extra}, capture_output=True, text=True,
+        [sys.executable, "-c", code],
+        env={**environment, **extra},
+        capture_output=True,
+        text=True,
         check=True,
-    ).stdout  # fmt: skip
+    ).stdout
     assert found == f"{variable is None} {extra.get('GOMP_SPINCOUNT')}\n"

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front, dtypes
-from mxcy.ops import infer, prepare, reference
-from mxcy.ops.record import REGISTRY
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy._library.services import Services
+from mxcy.ops.core import infer, prepare, reference
+from mxcy.ops.core.operators import TABLE
+from mxcy.ops.core.record import REGISTRY, find
 
 # Operators whose output's shape depends on values are composed of others, above the fronts.
 RECORDS = sorted(
@@ -15,17 +18,32 @@ RECORDS = sorted(
 
 
 def other_front():
-    """The names of the front that is not in use, with a class of its own and plugged in."""
-    package = "_ctypes" if _front.package == "_cy" else "_cy"
-    names = _front.load(package)
-    _front.prepare_library(names)
+    """The names of the front that is not in use, with a class of its own and started."""
+    package = "_ctypes" if front.package == "_cy" else "_cy"
+    names = front.load(package)
+    front.prepare_library(names)
     cls = type("OtherArray", (names["NDArrayBase"],), {"__slots__": ()})
-    names["set_array_class"](cls, mx.cpu())
     pool = names["Pool"]("Naive", 4096, 2 << 20, 24, 5, 4, mx.cpu())
-    names["set_finder"](lambda context: pool)
     streams = names["streams"] = names["Streams"](1)
-    names["plug"](
-        prepare.prepare, infer.Spec, reference.run, lambda context: streams, lambda attrs: mx.cpu()
+    front.start(
+        Services(
+            prepare=prepare.prepare,
+            spec=infer.Spec,
+            run_reference=reference.run,
+            store_result=reference.store,
+            streams_of=lambda context: streams,
+            context_of=lambda attrs: mx.cpu(),
+            pool_of=lambda context: pool,
+            shared_array=None,
+            array_class=cls,
+            default_context=mx.cpu(),
+            serves_devices=False,
+            operators=[tuple(map(find, row)) for row in TABLE],
+            unusual_operands=None,
+            run_sparse=None,
+            most_signatures=1024,
+        ),
+        names,
     )
     return names
 
@@ -57,7 +75,7 @@ def outcome(names, record, sample, attrs, kernel):
 
 @pytest.mark.parametrize("name, record", RECORDS)
 def test_same_bits(name, record, other):
-    mine = {n: getattr(_front, n) for n in ("from_numpy", "execute")}
+    mine = {n: getattr(front, n) for n in ("from_numpy", "execute")}
     for sample in record.samples() if callable(record.samples) else record.samples:
         if "float32" not in (sample.dtypes or record.dtypes):
             continue

@@ -86,17 +86,32 @@ def folder(tmp_path):
 def test_images_are_loaded(folder):
     files = [[float(number), f"{number}.png"] for number in range(4)]
     loader = vision.ImageDataLoader(
-        3, (3, 16, 12), imglist=files, path_root=str(folder), resize=18, rand_crop=True,
-        rand_mirror=True, mean=True, std=True, brightness=0.1, pca_noise=0.1, rand_gray=0.5,
-    )  # fmt: skip
+        3,
+        (3, 16, 12),
+        imglist=files,
+        path_root=str(folder),
+        resize=18,
+        rand_crop=True,
+        rand_mirror=True,
+        mean=True,
+        std=True,
+        brightness=0.1,
+        pca_noise=0.1,
+        rand_gray=0.5,
+    )
     assert len(loader) == 2
     images, labels = next(iter(loader))
     assert images.shape == (3, 3, 16, 12) and images.dtype == np.float32
     assert labels.asnumpy().ravel().tolist() == [0, 1, 2]
     part = vision.ImageDataLoader(
-        4, (3, 8, 8), imglist=files, path_root=str(folder), num_parts=2, part_index=1,
+        4,
+        (3, 8, 8),
+        imglist=files,
+        path_root=str(folder),
+        num_parts=2,
+        part_index=1,
         aug_list=[mx.gluon.data.vision.transforms.Resize(8)],
-    )  # fmt: skip
+    )
     ((images, labels),) = part
     assert images.shape == (2, 8, 8, 3)
     assert labels.asnumpy().ravel().tolist() == [2, 3]
@@ -111,9 +126,16 @@ def test_boxes_are_loaded(folder):
     expected = [[6, 8, 30, 24, 1], [-1] * 5], [[6, 8, 30, 24, 1], [0, 0, 60, 40, 2]]
     np.testing.assert_allclose(boxes.asnumpy(), expected, rtol=1e-5)
     loader = vision.ImageBboxDataLoader(
-        2, (3, 40, 60), imglist=files, path_root=str(folder), rand_crop=0.5, rand_pad=0.5,
-        rand_mirror=True, hue=0.1, mean=True,
-    )  # fmt: skip
+        2,
+        (3, 40, 60),
+        imglist=files,
+        path_root=str(folder),
+        rand_crop=0.5,
+        rand_pad=0.5,
+        rand_mirror=True,
+        hue=0.1,
+        mean=True,
+    )
     for images, boxes in loader:
         assert images.shape == (2, 3, 40, 60)
         assert boxes.shape[0] == 2 and boxes.shape[2] == 5

@@ -8,6 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.gluon import data as gdata
+from tests.conditions import await_that
 
 NUMBERS = gdata.SimpleDataset(list(range(10)))
 
@@ -214,10 +215,8 @@ def test_workers_load_ahead_but_not_too_far():
     many = gdata.SimpleDataset(list(range(100))).transform(lambda x: read.append(x) or x)
     loader = gdata.DataLoader(many, 1, num_workers=1, thread_pool=True, prefetch=3)
     loader.refresh()
-    deadline = time.monotonic() + 5
-    while len(read) < 3 and time.monotonic() < deadline:
-        time.sleep(0.001)
-    time.sleep(0.02)
+    await_that(lambda: len(read) == 3)
+    time.sleep(0.02)  # in which it would read more
     assert len(read) == 3
     assert next(iter(loader)).asscalar() == 0
 
@@ -235,10 +234,7 @@ def test_threads_end_with_the_loader(leave_early):
             if leave_early:
                 break
         del loader
-    deadline = time.monotonic() + 5
-    while workers() - others and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert not workers() - others
+    await_that(lambda: not workers() - others)
 
 
 def test_auto_reload_loads_the_next_epoch():

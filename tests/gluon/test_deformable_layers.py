@@ -16,8 +16,7 @@ def parameters(layer):
 
 
 @pytest.mark.parametrize(
-    ("layer", "moves"),
-    [(nn.DeformableConvolution, 18), (nn.ModulatedDeformableConvolution, 27)],
+    ("layer", "moves"), [(nn.DeformableConvolution, 18), (nn.ModulatedDeformableConvolution, 27)]
 )
 def test_starts_as_a_convolution(layer, moves):
     net = layer(4, kernel_size=(3, 3), padding=(1, 1), strides=(2, 2), activation="relu")
@@ -31,9 +30,14 @@ def test_starts_as_a_convolution(layer, moves):
         "deformable_conv_bias": (4,),
     }
     plain = mx.nd.Convolution(
-        x, net.deformable_conv_weight.data(), net.deformable_conv_bias.data(), kernel=(3, 3),
-        pad=(1, 1), stride=(2, 2), num_filter=4,
-    )  # fmt: skip
+        x,
+        net.deformable_conv_weight.data(),
+        net.deformable_conv_bias.data(),
+        kernel=(3, 3),
+        pad=(1, 1),
+        stride=(2, 2),
+        num_filter=4,
+    )
     # With zeros for offsets the mask is 2 * sigmoid(0) = 1.
     np.testing.assert_allclose(out.asnumpy(), plain.relu().asnumpy(), rtol=1e-5, atol=1e-6)
 
@@ -41,9 +45,16 @@ def test_starts_as_a_convolution(layer, moves):
 @pytest.mark.parametrize("layer", [nn.DeformableConvolution, nn.ModulatedDeformableConvolution])
 def test_learns_where_to_read(layer, tmp_path):
     net = layer(
-        4, kernel_size=3, padding=1, groups=2, num_deformable_group=2, in_channels=4,
-        use_bias=False, offset_use_bias=False, offset_weight_initializer="normal",
-    )  # fmt: skip
+        4,
+        kernel_size=3,
+        padding=1,
+        groups=2,
+        num_deformable_group=2,
+        in_channels=4,
+        use_bias=False,
+        offset_use_bias=False,
+        offset_weight_initializer="normal",
+    )
     net.initialize(mx.init.Normal(0.5))
     x = image(2, 4, 5, 6)
     x.attach_grad()

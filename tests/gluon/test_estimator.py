@@ -28,9 +28,13 @@ def make(trainer=True, **kwargs):
 
 
 class Counter(
-    estimators.TrainBegin, estimators.TrainEnd, estimators.EpochBegin, estimators.EpochEnd,
-    estimators.BatchBegin, estimators.BatchEnd,
-):  # fmt: skip
+    estimators.TrainBegin,
+    estimators.TrainEnd,
+    estimators.EpochBegin,
+    estimators.EpochEnd,
+    estimators.BatchBegin,
+    estimators.BatchEnd,
+):
     """Notes what it is called for."""
 
     def __init__(self, stop_after=None, priority=0):
@@ -69,9 +73,10 @@ def test_it_learns_and_initializes():
         Estimator(made.net, LOSS, initializer=mx.init.One(), trainer=made.trainer)
 
 
-@pytest.mark.parametrize(("options", "epochs", "batches"), [
-    ({"epochs": 2}, 2, 6), ({"batches": 4}, 2, 4), ({"batches": 3}, 1, 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "epochs", "batches"),
+    [({"epochs": 2}, 2, 6), ({"batches": 4}, 2, 4), ({"batches": 3}, 1, 3)],
+)
 def test_for_how_long(options, epochs, batches):
     counter = Counter()
     make().fit(loader(), event_handlers=counter, **options)
@@ -102,6 +107,42 @@ def test_handlers_end_epochs_and_have_priorities():
     assert counter.events.count("batch_end") == 1
 
 
+def test_handlers_can_be_prepared_and_sorted_by_subclasses():
+    class Silent(Estimator):
+        def _prepare_default_handlers(self, val_data, event_handlers):
+            handlers = super()._prepare_default_handlers(val_data, event_handlers)
+            return [h for h in handlers if not isinstance(h, estimators.LoggingHandler)]
+
+    counter = Counter(priority=-1500)
+    plain = make()
+    handlers = plain._prepare_default_handlers(None, counter)
+    kinds = [type(handler) for handler in handlers]
+    assert kinds == [
+        estimators.GradientUpdateHandler,
+        Counter,
+        estimators.MetricHandler,
+        estimators.StoppingHandler,
+        estimators.LoggingHandler,
+    ]
+    lists = plain._categorize_handlers(handlers)
+    assert [counter in handlers for handlers in lists] == [True] * 6
+    begin, _, _, batch_end, _, end = lists
+    assert estimators.StoppingHandler in map(type, begin)
+    assert estimators.GradientUpdateHandler in map(type, batch_end)
+    assert estimators.MetricHandler not in map(type, end)
+    evaluation = plain._prepare_default_validation_handlers(None)
+    assert [type(h) for h in evaluation] == [estimators.MetricHandler, estimators.LoggingHandler]
+
+    lines = []
+    net = mx.gluon.nn.Dense(1)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd")
+    silent = Silent(net, LOSS, trainer=trainer)
+    silent.logger.info = lambda text, *args: lines.append(text)
+    silent.fit(loader(), epochs=1)
+    assert lines == []
+
+
 def test_batches_are_divided_among_contexts():
     one, two = make(), make(context=[mx.cpu(0), mx.cpu(1)])
     for made in (one, two):
@@ -119,9 +160,14 @@ def test_other_network_loss_and_metrics_for_validation():
     made = make()
     shifted = mx.gluon.nn.HybridLambda(lambda F, x: made.net(x) * 0)
     other = Estimator(
-        made.net, LOSS, train_metrics=mx.metric.MAE(), val_metrics=[mx.metric.MSE()],
-        trainer=made.trainer, val_net=shifted, val_loss=mx.gluon.loss.L1Loss(),
-    )  # fmt: skip
+        made.net,
+        LOSS,
+        train_metrics=mx.metric.MAE(),
+        val_metrics=[mx.metric.MSE()],
+        trainer=made.trainer,
+        val_net=shifted,
+        val_loss=mx.gluon.loss.L1Loss(),
+    )
     data = loader()
     other.evaluate(data)
     expected = np.mean([(label.asnumpy() ** 2).mean() for _, label in data])

@@ -27,9 +27,9 @@ def golden():
 
 def tolerances(values):
     """How far from the original a value may be: float16 weights have three digits."""
-    return {"rtol": 2e-3, "atol": 2e-3} if values.dtype == np.float16 else {
-        "rtol": 3e-5, "atol": 3e-6
-    }  # fmt: skip
+    return (
+        {"rtol": 2e-3, "atol": 2e-3} if values.dtype == np.float16 else {"rtol": 3e-5, "atol": 3e-6}
+    )
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,12 @@ def test_training_equals_eager_with_statistics_and_gradients():
             eager.collect_params().values(), graph.collect_params().values(), strict=True
         ):
             np.testing.assert_allclose(
-                target.data().asnumpy(), source.data().asnumpy(), rtol=1e-4, atol=1e-5,
+                target.data().asnumpy(),
+                source.data().asnumpy(),
+                rtol=1e-4,
+                atol=1e-5,
                 err_msg=source.name,
-            )  # fmt: skip
+            )
 
 
 def test_nested_inputs_and_outputs():
@@ -247,11 +250,11 @@ def test_threads_may_share_a_block():
 
 
 class Shifted(gluon.HybridBlock):
-    def hybrid_forward(self, F, x, by):
-        return F.relu(x * 2) + by
+    def forward(self, x, by):
+        return mx.nd.relu(x * 2) + by
 
 
-def test_numbers_among_the_inputs_make_no_graphs():
+def test_numbers_among_the_inputs_of_an_own_forward_make_no_graphs():
     net = Shifted()
     net.hybridize(inline_limit=0)
     for by in (1, True, 1.5, 2):

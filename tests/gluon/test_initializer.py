@@ -1,5 +1,6 @@
 """Initializers: roles by name, descriptions, files, registration."""
 
+import json
 import logging
 
 import numpy as np
@@ -30,8 +31,8 @@ def test_unknown_roles():
 
 
 def test_own_initializer_of_a_parameter():
-    json = mx.init.Constant(5).dumps()
-    assert (filled(mx.init.Zero(), "thing", attrs={"__init__": json}) == 5).all()
+    text = mx.init.Constant(5).dumps()
+    assert (filled(mx.init.Zero(), "thing", attrs={"__init__": text}) == 5).all()
     assert (filled(mx.init.Zero(), "a_bias", attrs={"__init__": "ones"}) == 1).all()
 
 
@@ -142,9 +143,12 @@ def test_fused_layers_part_by_part(mode, projection):
         **settings,
     ).infer_shape(data=(5, 1, 4))[0][1]
     init = mx.init.RNNFused(
-        **settings, i2h_weight_initializer=mx.init.Constant(1), h2h_weight_initializer="xavier",
-        h2h_bias_initializer=mx.init.Constant(4), h2r_weight_initializer=mx.init.Constant(2),
-    )  # fmt: skip
+        **settings,
+        i2h_weight_initializer=mx.init.Constant(1),
+        h2h_weight_initializer="xavier",
+        h2h_bias_initializer=mx.init.Constant(4),
+        h2r_weight_initializer=mx.init.Constant(2),
+    )
     values = filled(init, "parameters_weight", parameters)
     gates = {"rnn_tanh": 1, "lstm": 4, "gru": 3}[mode]
     rows, recurrent = gates * 3, projection or 3
@@ -162,3 +166,11 @@ def test_fused_layers_get_a_default():
     init.set_initializer(mx.init.Constant(6))
     values = filled(init, "w_weight", (2 * 3 + 2 * 2 + 4,))
     assert values.tolist() == [1] * 6 + [6] * 4 + [0] * 4
+
+
+@pytest.mark.parametrize("value", [3, np.arange(4.0).reshape(2, 2), mx.nd.ones((2,))])
+def test_constants_are_written_as_plain_numbers(value):
+    constant = mx.init.Constant(value)
+    text = constant.dumps()
+    assert json.loads(text) == ["constant", constant._kwargs]
+    assert mx.init.create(text).dumps() == text

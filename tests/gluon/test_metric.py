@@ -133,3 +133,12 @@ def test_refused_input():
         metric.TopKAccuracy(2).update([LABEL], [PRED.reshape((3, 2, 1))])
     with pytest.raises(AssertionError, match="2 labels"):
         metric.CrossEntropy().update([mx.nd.array([0, 1])], [PRED])
+
+
+def test_perplexity_takes_the_nearest_class_for_labels_of_none():
+    """As `pick` does, by which MXNet computes it."""
+    pred = mx.nd.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
+    for label, right in ([0, 2, 1], [0.2, 0.4, 0.5]), ([5, -3, 0], [0.8, 0.6, 0.5]):
+        metric = mx.metric.Perplexity(ignore_label=None)
+        metric.update([mx.nd.array(label)], [pred])
+        assert metric.get()[1] == pytest.approx(np.exp(-np.log(right).mean()))

@@ -1,6 +1,7 @@
 """Optimizers beyond golden values: rates, counts, both styles of subclasses, updaters."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -131,6 +132,71 @@ def test_states_with_foreign_classes_are_refused():
 
     with pytest.raises(mx.MXNetError):
         opt.get_updater(opt.SGD()).set_states(pickle.dumps({0: Trap()}))
+
+
+def pickled_optimizer(**attributes):
+    """States with an optimizer whose attributes were replaced; None takes one away."""
+    rule = opt.SGD()
+    vars(rule).update(attributes)
+    for name in [name for name, value in attributes.items() if value is ...]:
+        delattr(rule, name)
+    return pickle.dumps(({}, rule))
+
+
+def deep_state():
+    state = ()
+    for _ in range(17):
+        state = (state, 1)
+    return state
+
+
+def endless_state():
+    state = [1]
+    state.append(state)
+    return state
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (b"", "not a valid pickle"),
+        (b"K\x05.", "a dict was expected, not int"),
+        (b"N.", "a dict was expected, not NoneType"),
+        (pickle.dumps([1, 2]), "a dict was expected, not list"),
+        (pickle.dumps((1, 2)), "an optimizer was expected, not int"),
+        (pickle.dumps((opt.SGD(), {})), "an optimizer was expected, not dict"),
+        (pickle.dumps((1, opt.SGD())), "a dict was expected, not int"),
+        (pickle.dumps({None: 1}), "an index must be an int or a str, not None"),
+        (pickle.dumps({0: deep_state()}), "too many levels"),
+        (pickle.dumps({0: endless_state()}), "too many levels"),
+        (pickle.dumps({0: [(1, 2)] * 40_000}), "too many levels or parts"),
+        (pickled_optimizer(lr="0.1"), "SGD.lr is str, expected Real or NoneType"),
+        (pickled_optimizer(wd=...), "SGD without wd"),
+        (pickled_optimizer(lr_scheduler=3), "SGD.lr_scheduler is int, expected LRScheduler"),
+        (pickled_optimizer(_index_update_count=[]), "SGD._index_update_count is list"),
+        (pickled_optimizer(update=1), "SGD.update is a method"),
+    ],
+)
+def test_other_content_leaves_the_states(content, expected):
+    updater = opt.get_updater(opt.SGD(momentum=0.9))
+    updater(0, mx.nd.ones(2), mx.nd.ones(2))
+    states, synced, rule = updater.states, updater.states_synced, updater.optimizer
+    with pytest.raises(mx.MXNetError, match=re.escape(expected)):
+        updater.set_states(content)
+    assert updater.states is states and updater.states_synced is synced
+    assert updater.optimizer is rule
+
+
+def test_the_file_of_bad_states_is_named(tmp_path):
+    path = tmp_path / "bad.states"
+    path.write_bytes(b"K\x05.")
+    net = mx.gluon.nn.Dense(1, in_units=1)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd")
+    with pytest.raises(mx.MXNetError, match="bad.states: optimizer states: a dict was expected"):
+        trainer.load_states(str(path))
+    with pytest.raises(FileNotFoundError):
+        trainer.load_states(str(tmp_path / "none"))
 
 
 def test_pickled_optimizers_forget_parameters():

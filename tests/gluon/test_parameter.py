@@ -184,9 +184,11 @@ class _Dropped(gluon.Parameter):
 
     def __init__(self, parameter):
         super().__init__(
-            name=parameter.name, shape=parameter.shape, init=parameter.init,
+            name=parameter.name,
+            shape=parameter.shape,
+            init=parameter.init,
             allow_deferred_init=parameter._allow_deferred_init,
-        )  # fmt: skip
+        )
         self._deferred_init = parameter._deferred_init
         self._data, self._grad = parameter._data, parameter._grad
         self._ctx_list, self._ctx_map = parameter._ctx_list, parameter._ctx_map

@@ -202,3 +202,61 @@ def test_what_cells_are_called():
     assert repr(cell) == "RNNCell(2 -> 3, tanh)"
     residual = mx.gluon.rnn.ResidualCell(cell)
     assert residual.name == residual.prefix == "r_residualcell"
+
+
+# -- names and stacks of cells ---------------------------------------------------------------------
+
+
+def bidirectional():
+    cells = [rnn.LSTMCell(4, prefix=f"{way}0_") for way in "lr"]
+    return rnn.BidirectionalCell(*cells, output_prefix="both_")
+
+
+def test_names_of_joined_outputs():
+    steps = [mx.sym.var(f"x{number}") for number in range(3)]
+    outputs = mx.sym.Group(bidirectional().unroll(3, steps)[0])
+    assert outputs.list_outputs() == [f"both_t{number}_output" for number in range(3)]
+    for options in ({"merge_outputs": True}, {"valid_length": mx.sym.var("valid")}):
+        outputs, _ = bidirectional().unroll(3, mx.sym.var("x"), layout="TNC", **options)
+        assert "both_out_output" in outputs.get_internals().list_outputs()
+
+
+def test_names_of_first_states():
+    states = rnn.LSTM(4, prefix="layer_").begin_state(func=mx.sym.var)
+    assert [state.name for state in states] == ["layer_h0_0", "layer_h0_1"]
+    states = rnn.LSTMCell(4, prefix="cell_").begin_state(func=mx.sym.var)
+    assert [state.name for state in states] == ["cell_begin_state_0", "cell_begin_state_1"]
+
+
+@pytest.mark.parametrize("width", [0, 3])
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("kind", [rnn.RNN, rnn.LSTM, rnn.GRU])
+def test_layers_unfuse_into_cells_with_the_same_parameters(kind, both_ways, width):
+    layer = kind(4, num_layers=2, bidirectional=both_ways, input_size=width, dropout=0.5)
+    stack = layer._unfuse()
+    assert len(stack) == 3
+    layer.initialize(mx.init.Xavier())
+    x = mx.nd.random.uniform(shape=(5, 2, 3))
+    expected = layer(x)
+    outputs, _ = stack.unroll(5, x, layout="TNC", merge_outputs=True)
+    np.testing.assert_allclose(outputs.asnumpy(), expected.asnumpy(), rtol=1e-4, atol=1e-6)
+    assert set(stack.collect_params().keys()) == set(layer.collect_params().keys())
+
+
+def test_what_cells_cannot_do_is_not_unfused():
+    with pytest.raises(AssertionError, match="projection"):
+        rnn.LSTM(4, projection_size=2)._unfuse()
+    with pytest.raises(AssertionError, match="bounds"):
+        rnn.LSTM(4, state_clip_min=-1, state_clip_max=1)._unfuse()
+
+
+@pytest.mark.parametrize("options", [{}, {"num_layers": 3}, {"layout": "NTC"}])
+@pytest.mark.parametrize("kind", [rnn.RNN, rnn.LSTM, rnn.GRU])
+def test_graphs_tell_both_directions_the_width_of_their_inputs(kind, options):
+    """A network that has never run eagerly, so that its symbol alone tells shapes."""
+    net = mx.gluon.nn.HybridSequential()
+    net.add(kind(4, bidirectional=True, **options), mx.gluon.nn.Dense(3))
+    net.initialize()
+    net.hybridize()
+    assert net(mx.nd.ones((2, 3, 7))).shape == (2, 3)
+    assert net[0].l0_i2h_weight.shape[1] == net[0].r0_i2h_weight.shape[1] == 7

@@ -114,9 +114,9 @@ def test_own_forward_must_define_infer_shape():
 
 def test_rows_are_not_picked_from_dense_parameters():
     weight = nn.Dense(2, in_units=2).weight
-    with pytest.raises(RuntimeError, match="storage is default"):
+    with pytest.raises(RuntimeError, match="storage type is default"):
         weight.row_sparse_data(mx.nd.array([0]))
-    with pytest.raises(RuntimeError, match="storage is default"):
+    with pytest.raises(RuntimeError, match="storage type is default"):
         weight.list_row_sparse_data(mx.nd.array([0]))
 
 

@@ -176,9 +176,10 @@ def test_refused_arguments():
     with pytest.raises(ValueError, match="Cannot find optimizer"):
         gluon.Trainer([x], "no_such_optimizer")
     elsewhere = parameter("y", contexts=[mx.cpu(1)])
-    trainer = gluon.Trainer([x, elsewhere], "sgd")
     with pytest.raises(AssertionError, match="same set of contexts"):
-        trainer.step(1)
+        gluon.Trainer([x, elsewhere], "sgd")
+    with pytest.raises(RuntimeError, match="has not been initialized"):
+        gluon.Trainer([gluon.Parameter("empty", shape=(2,))], "sgd")
 
 
 @pytest.mark.parametrize("contexts", [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
@@ -220,9 +221,12 @@ def test_compressed_gradients(update_on_kvstore):
     x = gluon.Parameter("x", shape=(2,))
     x.initialize(init="ones", ctx=contexts)
     trainer = gluon.Trainer(
-        [x], "sgd", {"learning_rate": 1}, update_on_kvstore=update_on_kvstore,
+        [x],
+        "sgd",
+        {"learning_rate": 1},
+        update_on_kvstore=update_on_kvstore,
         compression_params={"type": "2bit", "threshold": 0.5},
-    )  # fmt: skip
+    )
     for expected in (0.5, -0.5, -1.0):
         with mx.autograd.record():
             losses = [x.data(ctx) * 0.3 * (i + 1) for i, ctx in enumerate(contexts)]
@@ -323,6 +327,50 @@ def test_programs_that_start_the_store_themselves(contexts):
     late._finish_deferred_init()
     trainer._init_params()
     assert trainer._params_to_init == []
+
+
+def test_a_single_context_needs_no_store():
+    x = parameter()
+    trainer = gluon.Trainer([x], "sgd")
+    assert trainer._contexts == [mx.cpu()] and len(trainer._updaters) == 1
+    trainer._init_kvstore()
+    assert trainer._kvstore is None and trainer._update_on_kvstore is None
+    assert trainer._distributed is False
+
+
+@pytest.mark.parametrize("store", ["local", "device"])
+@pytest.mark.parametrize("how", ["set_data", "load"])
+def test_new_values_reach_the_store_that_updates_weights(store, how, tmp_path):
+    """A store with the optimizer has a copy of the weights, which would win at the next step."""
+    x = parameter(contexts=[mx.cpu(0), mx.cpu(1)])
+    trainer = gluon.Trainer([x], "sgd", {"learning_rate": 1, "momentum": 0.5}, kvstore=store)
+    backward(x)
+    trainer.step(1)
+    assert trainer._update_on_kvstore and trainer._kvstore.type == store
+    if how == "set_data":
+        x.set_data(mx.nd.array([5, 5]))
+    else:
+        mx.nd.save(str(tmp_path / "x"), {"x": mx.nd.array([5, 5])})
+        parameters = gluon.ParameterDict()
+        parameters.update({"x": x})
+        parameters.load(str(tmp_path / "x"))
+    assert trainer._kvstore is None and not trainer._kv_initialized
+    backward(x)
+    trainer.step(1)
+    assert [a.asnumpy().tolist() for a in x.list_data()] == [[3, 3]] * 2
+
+
+def test_sparse_parameters_have_one_trainer():
+    dense, sparse = parameter(), gluon.Parameter("s", shape=(2,), stype="row_sparse")
+    for trainer in ("first", "second", None):
+        dense._set_trainer(trainer)
+        assert dense._trainer == trainer
+    sparse._set_trainer("first")
+    sparse._set_trainer("first")
+    with pytest.raises(RuntimeError, match="only one"):
+        sparse._set_trainer("second")
+    sparse._set_trainer(None)
+    sparse._set_trainer("second")
 
 
 def test_own_sharing_of_weights():

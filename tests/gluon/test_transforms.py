@@ -80,8 +80,7 @@ def test_margins():
 
 
 @pytest.mark.parametrize(
-    ("kind", "axis"),
-    [(transforms.RandomFlipLeftRight, 1), (transforms.RandomFlipTopBottom, 0)],
+    ("kind", "axis"), [(transforms.RandomFlipLeftRight, 1), (transforms.RandomFlipTopBottom, 0)]
 )
 def test_flips(kind, axis):
     x = image(3, 5)

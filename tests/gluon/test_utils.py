@@ -1,8 +1,11 @@
 """Helpers: splitting, clipping, downloads, hooks."""
 
+import contextlib
 import hashlib
 import math
 import pickle
+import sys
+import types
 from collections import OrderedDict
 
 import numpy as np
@@ -106,3 +109,53 @@ def test_hook_handles():
     assert not hooks
     handle.detach()
     assert isinstance(pickle.loads(pickle.dumps(handle)), utils.HookHandle)
+
+
+def serve(monkeypatch, answer):
+    """Have ``requests.get`` call a function, whether that package is installed or not."""
+    module = types.ModuleType("requests")
+    module.get = answer
+    monkeypatch.setitem(sys.modules, "requests", module)
+
+
+class Response:
+    """What ``requests.get`` returns."""
+
+    content = b"three parts"
+
+    def __init__(self, status_code=200):
+        self.status_code = status_code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def iter_content(self, size):
+        return iter([self.content[:5], self.content[5:6], self.content[6:]])
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_requests_fetches_from_the_net(monkeypatch, tmp_path, verify):
+    calls = []
+
+    def get(url, **options):
+        calls.append((url, options))
+        return Response()
+
+    serve(monkeypatch, get)
+    url, target = "https://example.org/file.bin", tmp_path / "file.bin"
+    told = contextlib.nullcontext() if verify else pytest.warns(UserWarning, match="Unverified")
+    with told:
+        assert utils.download(url, path=str(tmp_path), verify_ssl=verify) == str(target)
+    assert calls == [(url, {"stream": True, "verify": verify})]
+    assert target.read_bytes() == Response.content
+
+
+def test_other_answers_than_success_are_failures(monkeypatch, tmp_path):
+    serve(monkeypatch, lambda url, **options: Response(404))
+    target = tmp_path / "file.bin"
+    with pytest.raises(OSError, match="status 404"):
+        utils.download("http://example.org/file.bin", path=str(target), retries=0)
+    assert list(tmp_path.iterdir()) == []

@@ -3,11 +3,11 @@
 import numpy as np
 
 import mxcy  # noqa: F401  (registers the operators)
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.graph.builder import Builder
 from mxcy.graph.target import Target
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import prepare
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import prepare
 
 FLOAT = dtypes.CODES["float32"]
 
@@ -173,7 +173,8 @@ def resnet50(batch, train):
                 x = net.conv(x, 4 * filters, 1, stride)
             x = net.relu(net.add("elemwise_add", {}, [y, x]))
     x = net.add("Pooling", {"global_pool": True, "pool_type": "avg"}, [x])
-    x = net.add("FullyConnected", {"num_hidden": 1000}, [x], (1000, 2048), (1000,),
-                names=("weight", "bias"))  # fmt: skip
+    x = net.add(
+        "FullyConnected", {"num_hidden": 1000}, [x], (1000, 2048), (1000,), names=("weight", "bias")
+    )
     x = net.add("SoftmaxOutput", {}, [x], (batch,), names=("label",))
     return net.builder.finish([x])

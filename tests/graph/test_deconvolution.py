@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import onednn
+from mxcy._library import onednn
 from tests.graph.test_layers import Net
 from tests.ops.kernel_call import library
 
@@ -146,9 +146,12 @@ def test_other_layouts_and_types_stay_alone():
     F = net.builder.values
     weight = net.variable("w", (16, 16, 2, 2))
     half = F.Deconvolution(
-        F.Cast(net.data, dtype="float64"), F.Cast(weight, dtype="float64"), kernel=(2, 2),
-        num_filter=16, stride=(2, 2),
-    )  # fmt: skip
+        F.Cast(net.data, dtype="float64"),
+        F.Cast(weight, dtype="float64"),
+        kernel=(2, 2),
+        num_filter=16,
+        stride=(2, 2),
+    )
     assert "_sg_onednn_deconv" not in net.check(F.relu(half))
 
 

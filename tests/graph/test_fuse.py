@@ -8,7 +8,7 @@ from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
 from mxcy.graph.passes import fuse
 from mxcy.graph.verify import verify
-from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS
+from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS
 from tests.graph.graphs import spec, target, values_for
 
 

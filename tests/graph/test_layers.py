@@ -5,11 +5,11 @@ import pytest
 
 import mxcy as mx
 from mxcy import gluon
+from mxcy._execute.planned import Planned
+from mxcy._machine.tuning import ALL
 from mxcy.graph.builder import Builder
 from mxcy.graph.verify import verify
-from mxcy.ops.infer import Spec
-from mxcy.planned import Planned
-from mxcy.tuning import ALL
+from mxcy.ops.core.infer import Spec
 
 FLOAT = 0
 
@@ -36,9 +36,14 @@ class Net:
             inputs.append(self.variable(f"{name}_bias", (filters,)))
         pad = attrs.pop("pad", (kernel // 2,) * 2)
         return self.builder.values.Convolution(
-            *inputs, kernel=(kernel, kernel), num_filter=filters, num_group=group, pad=pad,
-            no_bias=not bias, **attrs,
-        )  # fmt: skip
+            *inputs,
+            kernel=(kernel, kernel),
+            num_filter=filters,
+            num_group=group,
+            pad=pad,
+            no_bias=not bias,
+            **attrs,
+        )
 
     def norm(self, x, fix_gamma=False):
         name = f"n{len(self.arrays)}"
@@ -57,8 +62,9 @@ class Net:
 
     def run(self, planned):
         outputs = planned.new_outputs()
-        planned.forward([*(self.arrays[n] for n in planned.variables), *outputs],
-                        planned.new_arena())  # fmt: skip
+        planned.forward(
+            [*(self.arrays[n] for n in planned.variables), *outputs], planned.new_arena()
+        )
         return [output.asnumpy() for output in outputs]
 
     def check(self, *outputs):
@@ -220,9 +226,10 @@ def test_backend_none_leaves_the_graph_alone(monkeypatch):
 
 def algorithms(planned):
     return [
-        node.attrs.algo for node in planned.graph.nodes if node.op and hasattr(node.attrs, "algo")
-        and node.op.name == "_sg_onednn_conv"
-    ]  # fmt: skip
+        node.attrs.algo
+        for node in planned.graph.nodes
+        if node.op and hasattr(node.attrs, "algo") and node.op.name == "_sg_onednn_conv"
+    ]
 
 
 def test_verbose_trials_mark_one_winner(monkeypatch, capsys, tmp_path):

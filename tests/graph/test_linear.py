@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from mxcy.graph.control import expand
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
@@ -14,7 +15,7 @@ from mxcy.graph.node import SymbolNode
 from mxcy.graph.passes import cse, dce, fold, fuse, mirror, simplify
 from mxcy.graph.plan import make_plan
 from mxcy.graph.verify import verify
-from mxcy.ops.record import find
+from mxcy.ops.core.record import find
 from tests.graph.graphs import spec, target
 
 SHORT, TIMES = 300, 8
@@ -62,7 +63,7 @@ def chain(count, operators):
 
 
 def training_graph(entry):
-    graph = infer(from_entries([entry], train=True), {"x": spec(4, 4)})
+    graph = expand(infer(from_entries([entry], train=True), {"x": spec(4, 4)}))
     return gradient(graph, [0], given=[False])
 
 
@@ -81,7 +82,7 @@ def test_planning(operators, training):
         if training:
             graph, passes = training_graph(entry), (dce, fold, cse, mirror, fuse)
         else:
-            graph = infer(from_entries([entry]), {"x": spec(4, 4)})
+            graph = expand(infer(from_entries([entry]), {"x": spec(4, 4)}))
             passes = (simplify, fold, cse, dce, fuse)
         for each in passes:
             graph = each.run(graph, machine)

@@ -250,8 +250,10 @@ def test_what_is_still_read_is_never_overwritten(seed):
     rng = random.Random(seed)
     graph = random_graph(rng, 40)
     external = set(graph.outputs) if seed % 2 else ()
-    settings = {"NNVM_EXEC_MATCH_RANGE": rng.choice([0, 1, 16]),
-                "MXNET_EXEC_NUM_TEMP": rng.choice([1, 1, 3])}  # fmt: skip
+    settings = {
+        "NNVM_EXEC_MATCH_RANGE": rng.choice([0, 1, 16]),
+        "MXNET_EXEC_NUM_TEMP": rng.choice([1, 1, 3]),
+    }
     memory = plan(graph, external, **settings)
     same = {}  # entry -> the entry whose elements it holds
 

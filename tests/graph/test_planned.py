@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front
+from mxcy._execute.planned import Planned
+from mxcy._library import front
 from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
-from mxcy.planned import Planned
 from tests.graph.graphs import FLOAT, random_graph, spec, values_for
 from tests.graph.test_mirror import conv_net
 
@@ -28,7 +28,7 @@ def run(graph, optimized=True, states=None):
     """The outputs of a graph by its plan; `states` takes the variables' values afterwards."""
     planned = Planned(graph, mx.cpu(), optimized)
     values = values_for(graph)
-    arrays = [_front.from_numpy(values[n].copy(), FLOAT, mx.cpu()) for n in planned.variables]
+    arrays = [front.from_numpy(values[n].copy(), FLOAT, mx.cpu()) for n in planned.variables]
     arrays += planned.new_outputs()
     arena = planned.new_arena()
     planned.forward(arrays, arena)

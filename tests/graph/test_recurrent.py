@@ -55,9 +55,11 @@ def test_parameters_that_are_computed_are_computed_in_each_run():
     joined = mx.sym.broadcast_mul(weights, mx.sym.mean(half) * 0 + scale)
     out = mx.sym.RNN(data, joined, state, state_size=2, num_layers=1, mode="rnn_tanh")
     arrays = {
-        "data": mx.nd.ones((2, 1, 3)), "scale": mx.nd.ones((1,)), "weights": mx.nd.ones((14,)),
+        "data": mx.nd.ones((2, 1, 3)),
+        "scale": mx.nd.ones((1,)),
+        "weights": mx.nd.ones((14,)),
         "state": mx.nd.zeros((1, 1, 2)),
-    }  # fmt: skip
+    }
     bound = out.bind(mx.cpu(), arrays)
     before = bound.forward()[0].asnumpy()
     arrays["scale"][:] = 0

@@ -93,19 +93,24 @@ def augmenters(mx, folder):
     image = mx.image
     spread, directions = np.array([55.46, 4.794, 1.148]), np.arange(9).reshape(3, 3) / 10
     made = {
-        "resize": image.ResizeAug(7), "force": image.ForceResizeAug((5, 8), 9),
-        "crop": image.RandomCropAug((5, 8)), "center": image.CenterCropAug((5, 8), 1),
+        "resize": image.ResizeAug(7),
+        "force": image.ForceResizeAug((5, 8), 9),
+        "crop": image.RandomCropAug((5, 8)),
+        "center": image.CenterCropAug((5, 8), 1),
         "sized": image.RandomSizedCropAug((5, 8), (0.1, 1), (0.5, 2)),
-        "brightness": image.BrightnessJitterAug(0.4), "contrast": image.ContrastJitterAug(0.4),
-        "saturation": image.SaturationJitterAug(0.4), "hue": image.HueJitterAug(0.4),
+        "brightness": image.BrightnessJitterAug(0.4),
+        "contrast": image.ContrastJitterAug(0.4),
+        "saturation": image.SaturationJitterAug(0.4),
+        "hue": image.HueJitterAug(0.4),
         "jitter": image.ColorJitterAug(0.3, 0.2, 0.1),
         "lighting": image.LightingAug(0.5, spread, directions),
         "normalize": image.ColorNormalizeAug(np.array([1.0, 2, 3]), np.array([4.0, 5, 6])),
-        "gray": image.RandomGrayAug(0.7), "flip": image.HorizontalFlipAug(0.5),
+        "gray": image.RandomGrayAug(0.7),
+        "flip": image.HorizontalFlipAug(0.5),
         "cast": image.CastAug("float64"),
         "sequence": image.SequentialAug([image.CastAug(), image.HorizontalFlipAug(1)]),
         "order": image.RandomOrderAug([image.CastAug(), image.HorizontalFlipAug(1)]),
-    }  # fmt: skip
+    }
     for name, augmenter in made.items():
         yield f"{name} dumps", text(augmenter.dumps())
         for seed in range(3):
@@ -117,9 +122,18 @@ def augmenters(mx, folder):
 CREATED = (
     {},
     {"resize": 10, "rand_crop": True, "rand_mirror": True, "mean": True, "std": True},
-    {"rand_crop": True, "rand_resize": True, "brightness": 0.1, "contrast": 0.2,
-     "saturation": 0.3, "hue": 0.1, "pca_noise": 0.1, "rand_gray": 0.2, "inter_method": 1},
-)  # fmt: skip
+    {
+        "rand_crop": True,
+        "rand_resize": True,
+        "brightness": 0.1,
+        "contrast": 0.2,
+        "saturation": 0.3,
+        "hue": 0.1,
+        "pca_noise": 0.1,
+        "rand_gray": 0.2,
+        "inter_method": 1,
+    },
+)
 
 
 def created(mx, folder):
@@ -137,21 +151,29 @@ def created(mx, folder):
 DET_CREATED = (
     {},
     {"resize": 10, "rand_crop": 0.8, "rand_pad": 0.8, "rand_mirror": True, "mean": True},
-    {"rand_crop": 1, "min_object_covered": [0.2, 0.5], "rand_gray": 0.5, "brightness": 0.1,
-     "pca_noise": 0.1, "hue": 0.1, "std": True},
-)  # fmt: skip
+    {
+        "rand_crop": 1,
+        "min_object_covered": [0.2, 0.5],
+        "rand_gray": 0.5,
+        "brightness": 0.1,
+        "pca_noise": 0.1,
+        "hue": 0.1,
+        "std": True,
+    },
+)
 
 
 def detection(mx, folder):
     image = mx.image
     made = {
-        "flip": image.DetHorizontalFlipAug(0.5), "crop": image.DetRandomCropAug(),
+        "flip": image.DetHorizontalFlipAug(0.5),
+        "crop": image.DetRandomCropAug(),
         "strict crop": image.DetRandomCropAug(0.6, (0.5, 2), (0.3, 0.9), 0.5, 20),
         "pad": image.DetRandomPadAug(),
         "wide pad": image.DetRandomPadAug((0.5, 2), (1, 5), 20, (7, 8, 9)),
         "borrow": image.DetBorrowAug(image.CastAug()),
         "select": image.DetRandomSelectAug([image.DetHorizontalFlipAug(1)], 0.4),
-    }  # fmt: skip
+    }
     for name, augmenter in made.items():
         yield f"{name} dumps", text(augmenter.dumps())
         for seed in range(4):
@@ -213,11 +235,15 @@ def image_iter(mx, folder):
     made = {
         "records": {"path_imgrec": paths["rec"]},
         "shuffled": {"path_imgrec": paths["rec"], "path_imgidx": paths["idx"], "shuffle": True},
-        "part": {"path_imgrec": paths["rec"], "path_imgidx": paths["idx"], "num_parts": 2,
-                 "part_index": 1},
+        "part": {
+            "path_imgrec": paths["rec"],
+            "path_imgidx": paths["idx"],
+            "num_parts": 2,
+            "part_index": 1,
+        },
         "list": {"path_imglist": paths["lst"], "path_root": folder},
         "given": {"imglist": [[1.0, "0.png"], [2.0, "1.png"], [3.0, "2.png"]], "path_root": folder},
-    }  # fmt: skip
+    }
     for handle in ("pad", "discard", "roll_over"):
         for name, options in made.items():
             seeded()
@@ -249,8 +275,15 @@ RECORD_OPTIONS = {
     "plain": {},
     "resize": {"resize": 7},
     "enlarged": {"data_shape": (3, 18, 17)},
-    "normalised": {"mean_r": 10, "mean_g": 20, "mean_b": 30, "std_r": 2, "std_g": 3, "std_b": 4,
-                   "scale": 0.5},
+    "normalised": {
+        "mean_r": 10,
+        "mean_g": 20,
+        "mean_b": 30,
+        "std_r": 2,
+        "std_g": 3,
+        "std_b": 4,
+        "scale": 0.5,
+    },
     "mean image": {"mean_img": True, "scale": 0.5, "std_g": 4},
     "mirror": {"mirror": True},
     "gray": {"data_shape": (1, 6, 8)},
@@ -264,7 +297,7 @@ RECORD_OPTIONS = {
     "by size": {"resize": 7, "inter_method": 9},
     "part": {"num_parts": 3, "part_index": 1, "batch_size": 1},
     "indexed part": {"num_parts": 3, "part_index": 2, "batch_size": 1, "idx": True},
-}  # fmt: skip
+}
 
 
 def record_iter(mx, folder, maker="ImageRecordIter", chosen=tuple(RECORD_OPTIONS), **more):
@@ -317,9 +350,17 @@ def det_record_iter(mx, folder):
 
 
 GROUPS = (
-    functions, rotations, augmenters, created, detection, image_iter, image_det_iter, record_iter,
-    det_record_iter, raw_record_iters,
-)  # fmt: skip
+    functions,
+    rotations,
+    augmenters,
+    created,
+    detection,
+    image_iter,
+    image_det_iter,
+    record_iter,
+    det_record_iter,
+    raw_record_iters,
+)
 
 
 def answers(mx, group):

@@ -54,9 +54,12 @@ def test_several_labels_and_lists(paths, tmp_path):
         mx.image.ImageIter(3, (3, 6, 8), path_imglist=str(tmp_path / "bad.lst"))
     (tmp_path / "other.lst").write_text("0\t9\t0.png\n")
     replaced = mx.image.ImageIter(
-        1, (3, 6, 8), path_imgrec=paths["rec"], path_imgidx=paths["idx"],
+        1,
+        (3, 6, 8),
+        path_imgrec=paths["rec"],
+        path_imgidx=paths["idx"],
         path_imglist=str(tmp_path / "other.lst"),
-    )  # fmt: skip
+    )
     assert next(replaced).label[0].asnumpy().tolist() == [9]
 
 
@@ -155,6 +158,7 @@ def test_augmenters_describe_themselves():
         (lambda x: mx.image.imresize(x[0], 3, 3), mx.MXNetError, "height, width, channel"),
         (lambda x: mx.image.resize_short(x, 3, 11), ValueError, "Unknown interp method 11"),
         (lambda x: mx.image.imrotate(x, 3), TypeError, "Only `float32`"),
+        (lambda x: mx.image.imrotate(x.astype("float32"), mx.nd.ones(1)), TypeError, "a number"),
         (lambda x: mx.image.imrotate(x.astype("float32"), 3, True, True), ValueError, "both True"),
         (lambda x: mx.image.imrotate(x[0].astype("float32"), 3), ValueError, "3D and 4D"),
     ],

@@ -45,9 +45,15 @@ def test_without_rounding_every_epoch_begins_at_the_first_line(lines):
 
 def test_shapes_names_and_types(lines):
     iterator = mx.io.CSVIter(
-        data_csv=lines[0], data_shape=(1, 2), label_csv=lines[1], label_shape=(1,), batch_size=3,
-        dtype="int32", data_name="x", label_name="y",
-    )  # fmt: skip
+        data_csv=lines[0],
+        data_shape=(1, 2),
+        label_csv=lines[1],
+        label_shape=(1,),
+        batch_size=3,
+        dtype="int32",
+        data_name="x",
+        label_name="y",
+    )
     assert iterator.provide_data == [("x", (3, 1, 2))]
     assert iterator.provide_label == [("y", (3,))]
     assert isinstance(iterator, mx.io.MXDataIter)
@@ -142,9 +148,11 @@ def test_compressed_files(digits, tmp_path):
         with open(path, "rb") as file, gzip.open(tmp_path / f"{name}.gz", "wb") as target:
             target.write(file.read())
     iterator = mx.io.MNISTIter(
-        image=str(tmp_path / "image.gz"), label=str(tmp_path / "label.gz"), batch_size=5,
+        image=str(tmp_path / "image.gz"),
+        label=str(tmp_path / "label.gz"),
+        batch_size=5,
         shuffle=False,
-    )  # fmt: skip
+    )
     assert labels(iterator) == list(range(10))
 
 

@@ -37,9 +37,13 @@ def drawn_box(image):
     rows, columns = np.nonzero(image.max(axis=0) > 127)
     height, width = image.shape[1:]
     return np.array(
-        [columns.min() / width, rows.min() / height, (columns.max() + 1) / width,
-         (rows.max() + 1) / height]
-    )  # fmt: skip
+        [
+            columns.min() / width,
+            rows.min() / height,
+            (columns.max() + 1) / width,
+            (rows.max() + 1) / height,
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,14 +52,27 @@ def drawn_box(image):
         {},
         {"rand_mirror_prob": 0.5},
         {"rand_pad_prob": 0.9, "max_pad_scale": 2.5},
-        {"rand_crop_prob": 0.9, "min_crop_scales": 0.4, "max_crop_scales": 0.9,
-         "min_crop_aspect_ratios": 0.7, "max_crop_aspect_ratios": 1.6},
-        {"rand_crop_prob": 1, "min_crop_scales": (0.3, 0.5), "min_crop_object_coverages": (0.8, 0),
-         "min_crop_overlaps": (0, 0.3), "num_crop_sampler": 2, "max_crop_trials": (50, 5),
-         "crop_emit_mode": "overlap", "rand_mirror_prob": 0.5, "rand_pad_prob": 0.5,
-         "max_pad_scale": 1.5},
+        {
+            "rand_crop_prob": 0.9,
+            "min_crop_scales": 0.4,
+            "max_crop_scales": 0.9,
+            "min_crop_aspect_ratios": 0.7,
+            "max_crop_aspect_ratios": 1.6,
+        },
+        {
+            "rand_crop_prob": 1,
+            "min_crop_scales": (0.3, 0.5),
+            "min_crop_object_coverages": (0.8, 0),
+            "min_crop_overlaps": (0, 0.3),
+            "num_crop_sampler": 2,
+            "max_crop_trials": (50, 5),
+            "crop_emit_mode": "overlap",
+            "rand_mirror_prob": 0.5,
+            "rand_pad_prob": 0.5,
+            "max_pad_scale": 1.5,
+        },
     ],
-)  # fmt: skip
+)
 def test_boxes_follow_what_is_drawn(make, options):
     changed = 0
     for seed in range(3):
@@ -78,11 +95,21 @@ def test_crops_meet_their_limits(make):
 
 
 def test_colours_change_boxes_do_not(make):
-    plain, other = next(make()), next(
-        make(max_random_illumination=60, random_illumination_prob=1, max_random_contrast=0.5,
-             random_contrast_prob=1, max_random_hue=20, random_hue_prob=1,
-             max_random_saturation=20, random_saturation_prob=1)
-    )  # fmt: skip
+    plain, other = (
+        next(make()),
+        next(
+            make(
+                max_random_illumination=60,
+                random_illumination_prob=1,
+                max_random_contrast=0.5,
+                random_contrast_prob=1,
+                max_random_hue=20,
+                random_hue_prob=1,
+                max_random_saturation=20,
+                random_saturation_prob=1,
+            )
+        ),
+    )
     assert (plain.label[0].asnumpy() == other.label[0].asnumpy()).all()
     assert (plain.data[0].asnumpy() != other.data[0].asnumpy()).any()
 

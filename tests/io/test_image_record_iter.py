@@ -105,9 +105,16 @@ def test_chunks_are_shuffled(make, large):
 def test_seeds_decide_on_the_order_and_the_images_not_threads(make, paths):
     def epochs(threads, **seeds):
         iterator = make(
-            path_imgidx=paths["idx"], shuffle=True, rand_crop=True, rand_mirror=True, batch_size=7,
-            brightness=0.3, preprocess_threads=threads, max_rotate_angle=20, **seeds,
-        )  # fmt: skip
+            path_imgidx=paths["idx"],
+            shuffle=True,
+            rand_crop=True,
+            rand_mirror=True,
+            batch_size=7,
+            brightness=0.3,
+            preprocess_threads=threads,
+            max_rotate_angle=20,
+            **seeds,
+        )
         found = []
         for _ in range(3):
             batch = next(iterator)
@@ -193,16 +200,27 @@ def test_random_crops_are_parts_of_the_images(make):
 @pytest.mark.parametrize(
     "options",
     [
-        {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 1.5,
-         "min_aspect_ratio": 0.7},
+        {
+            "random_resized_crop": True,
+            "min_random_area": 0.2,
+            "max_aspect_ratio": 1.5,
+            "min_aspect_ratio": 0.7,
+        },
         {"random_resized_crop": True, "max_aspect_ratio": 0.3},
         {"max_crop_size": 11, "min_crop_size": 5, "rand_crop": True},
-        {"max_rotate_angle": 40, "max_shear_ratio": 0.2, "min_random_scale": 0.8,
-         "max_random_scale": 1.3, "max_aspect_ratio": 0.2, "inter_method": 10, "pad": 2},
+        {
+            "max_rotate_angle": 40,
+            "max_shear_ratio": 0.2,
+            "min_random_scale": 0.8,
+            "max_random_scale": 1.3,
+            "max_aspect_ratio": 0.2,
+            "inter_method": 10,
+            "pad": 2,
+        },
         {"brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "pca_noise": 0.1},
         {"random_h": 30, "random_s": 30, "random_l": 30},
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("channels", [1, 3])
 def test_random_changes(make, options, channels):
     shape = (channels, 6, 8)

@@ -11,7 +11,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import recordio
-from mxcy.record_stream import LIMIT, framed, next_record
+from mxcy._files.record_stream import LIMIT, framed, next_record
 
 MAGIC = bytes.fromhex("0a23d7ce")
 

@@ -105,9 +105,12 @@ def trained(mx, kvstore, on_store, optimizer="sgd"):
     devices = [mx.cpu(0), mx.cpu(1)]
     net.initialize(mx.init.Xavier(), ctx=devices)
     trainer = mx.gluon.Trainer(
-        net.collect_params(), optimizer, {"learning_rate": 0.1}, kvstore=kvstore,
+        net.collect_params(),
+        optimizer,
+        {"learning_rate": 0.1},
+        kvstore=kvstore,
         update_on_kvstore=on_store,
-    )  # fmt: skip
+    )
     losses = []
     for _ in range(5):
         parts = [mx.nd.array(draw.uniform(-1, 1, (3, 4)), ctx=device) for device in devices]

@@ -103,9 +103,13 @@ def test_optimizers_and_their_states(tmp_path):
 # What devices 0 and 1 send for the gradient [.6, -.7, .2, .3] with the threshold 0.5, added up;
 # then what device 0 sends alone. From real MXNet 1.9.1.
 TWO_BITS = [
-    [1, -1, 0, 0], [0.5, -0.5, 0, 0.5], [1, -1, 0.5, 0.5], [0.5, -0.5, 0, 0.5],
-    [1, -1, 1, 0.5], [0.5, -0.5, 0, 0],
-]  # fmt: skip
+    [1, -1, 0, 0],
+    [0.5, -0.5, 0, 0.5],
+    [1, -1, 0.5, 0.5],
+    [0.5, -0.5, 0, 0.5],
+    [1, -1, 1, 0.5],
+    [0.5, -0.5, 0, 0],
+]
 
 
 def test_two_bits():
@@ -174,10 +178,12 @@ def test_kinds():
 @pytest.mark.parametrize(
     ("name", "purpose"),
     [
-        ("dist_sync", "several machines"), ("dist_device_async", "several machines"),
-        ("p3", "several machines"), ("NCCL", "GPUs"),
+        ("dist_sync", "several machines"),
+        ("dist_device_async", "several machines"),
+        ("p3", "several machines"),
+        ("NCCL", "GPUs"),
     ],
-)  # fmt: skip
+)
 def test_kinds_for_several_processes_are_refused(name, purpose):
     with pytest.raises(mx.MXNetError, match=f"cannot add up .*{purpose}.*choose one of"):
         mx.kv.create(name)

@@ -5,13 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mxcy as mx
+from tests.conditions import await_that
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 SOURCE = Path(__file__).with_name("external.cc")
@@ -40,10 +40,8 @@ def arrays(path):
 
 def assert_live_objects(path, expected):
     """The threads on which operators ran let go of objects soon after the results are there."""
-    library, limit = ctypes.CDLL(path), time.monotonic() + 30
-    while library.live_objects() != expected and time.monotonic() < limit:
-        time.sleep(0.005)
-    assert library.live_objects() == expected
+    library = ctypes.CDLL(path)
+    await_that(lambda: library.live_objects() == expected)
 
 
 def test_outputs(arrays):

@@ -35,9 +35,11 @@ def fit(mx, devices, kvstore, optimizer, settings, work_load_list=None, fixed=No
     data, label = points()
     losses = []
     mod = mx.mod.Module(
-        classifier(mx), context=[mx.cpu(i) for i in range(devices)],
-        work_load_list=work_load_list, fixed_param_names=fixed,
-    )  # fmt: skip
+        classifier(mx),
+        context=[mx.cpu(i) for i in range(devices)],
+        work_load_list=work_load_list,
+        fixed_param_names=fixed,
+    )
     mod.fit(
         mx.io.NDArrayIter(data, label, 10, shuffle=True),
         eval_metric="ce",

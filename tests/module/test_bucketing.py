@@ -126,9 +126,12 @@ def test_checkpoints(tmp_path, monkeypatch):
     mod = trained(epochs=3)
     mod.save_checkpoint("letters", 3)
     assert sorted(os.listdir()) == [
-        "letters-0003.params", "letters-3-symbol.json", "letters-5-symbol.json",
-        "letters-6-symbol.json", "letters.buckets",
-    ]  # fmt: skip
+        "letters-0003.params",
+        "letters-3-symbol.json",
+        "letters-5-symbol.json",
+        "letters-6-symbol.json",
+        "letters.buckets",
+    ]
     loaded = mx.mod.BucketingModule.load("letters", 3, sym_gen, 6)
     given = mx.mod.BucketingModule.load_dict(
         {key: sym_gen(key)[0] for key in (6, 3)}, sym_gen, 6, *mod.get_params()
@@ -153,3 +156,41 @@ def test_predictions_of_several_lengths_are_not_merged():
     mod = trained()
     shapes = [outputs[0].shape for outputs in mod.predict(Letters(), merge_batches=False)]
     assert shapes == [(24, 7), (12, 7), (20, 7), (12, 7)]
+
+
+def test_buckets_count_names_from_zero_each():
+    """Layers without names have the same parameters in all buckets, as MXNet names them."""
+
+    def unnamed(length):
+        x = mx.sym.Embedding(mx.sym.var("data"), input_dim=7, output_dim=4)
+        x = mx.sym.FullyConnected(mx.sym.reshape(x, shape=(-1, 4)), num_hidden=7)
+        label = mx.sym.reshape(mx.sym.var("softmax_label"), shape=(-1,))
+        return mx.sym.SoftmaxOutput(x, label, name="softmax"), ("data",), ("softmax_label",)
+
+    module = mx.mod.BucketingModule(unnamed, default_bucket_key=6)
+    module.bind([("data", (4, 6))], [("softmax_label", (4, 6))])
+    module.init_params()
+    names = {"embedding0_weight", "fullyconnected0_weight", "fullyconnected0_bias"}
+    assert set(module.get_params()[0]) == names
+    memory = module._curr_module._total_exec_bytes
+    module.switch_bucket(3, [("data", (4, 3))], [("softmax_label", (4, 3))])
+    assert set(module.get_params()[0]) == names
+    assert 0 < module._curr_module._total_exec_bytes <= memory
+
+
+def test_buckets_add_gradients_up_when_asked():
+    def network(_):
+        weight = mx.sym.var("weight", shape=(1,), init=mx.init.One())
+        loss = mx.sym.make_loss(mx.sym.broadcast_mul(mx.sym.var("data"), weight))
+        return loss, ("data",), None
+
+    module = mx.mod.BucketingModule(network, default_bucket_key=10)
+    module.bind([("data", (2,))], grad_req="add")
+    module.init_params()
+    for passes, key in enumerate((10, 5), 1):
+        shape = [mx.io.DataDesc("data", (2,), layout="N")]
+        batch = mx.io.DataBatch([mx.nd.ones((2,))], None, provide_data=shape, bucket_key=key)
+        module.forward_backward(batch)
+        assert module._curr_module._grad_req == "add"
+        gradient = module._curr_module._exec_group.execs[0].grad_dict["weight"]
+        assert gradient.asscalar() == 2 * passes

@@ -44,9 +44,14 @@ def test_training_on_two_devices():
     symbol = classifier()
     names = trained_names(symbol)
     manager = DataParallelExecutorManager(
-        symbol, [mx.cpu(0), mx.cpu(1)], batches, symbol.list_arguments(), names,
-        symbol.list_auxiliary_states(), work_load_list=[3, 2],
-    )  # fmt: skip
+        symbol,
+        [mx.cpu(0), mx.cpu(1)],
+        batches,
+        symbol.list_arguments(),
+        names,
+        symbol.list_auxiliary_states(),
+        work_load_list=[3, 2],
+    )
     shapes, _, aux_shapes = symbol.infer_shape(data=(10, 4))
     arguments = dict(zip(symbol.list_arguments(), shapes, strict=True))
     arguments = {

@@ -23,9 +23,14 @@ def trained(**kwargs):
     mx.random.seed(2)
     np.random.seed(2)
     model = mx.model.FeedForward(
-        network(), num_epoch=6, initializer=mx.init.Xavier(), numpy_batch_size=16,
-        learning_rate=0.5, momentum=0.9, **kwargs,
-    )  # fmt: skip
+        network(),
+        num_epoch=6,
+        initializer=mx.init.Xavier(),
+        numpy_batch_size=16,
+        learning_rate=0.5,
+        momentum=0.9,
+        **kwargs,
+    )
     model.fit(DATA, LABEL, eval_data=(DATA, LABEL))
     return model
 
@@ -70,9 +75,12 @@ def test_files_and_pickles(tmp_path):
 def test_create_with_epochs_of_some_batches():
     seen = []
     model = mx.model.FeedForward.create(
-        network(), batches(10), num_epoch=2, epoch_size=3,
+        network(),
+        batches(10),
+        num_epoch=2,
+        epoch_size=3,
         batch_end_callback=lambda param: seen.append(param.nbatch),
-    )  # fmt: skip
+    )
     assert seen == [0, 1, 2] * 2 and model.arg_params["fc_weight"].shape == (3, 5)
 
 

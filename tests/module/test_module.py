@@ -319,10 +319,7 @@ def test_sharing_parameters_and_optimizer():
 def test_checkpoints_with_the_states_of_the_optimizer(tmp_path, monkeypatch, devices):
     """A loaded module goes on as the saved one does."""
     monkeypatch.chdir(tmp_path)
-    settings = {
-        "optimizer": "sgd",
-        "optimizer_params": {"learning_rate": 0.1, "momentum": 0.9},
-    }
+    settings = {"optimizer": "sgd", "optimizer_params": {"learning_rate": 0.1, "momentum": 0.9}}
     mod = ready(devices)
     mod.init_optimizer(**settings)
     mod.forward_backward(batch(10))
@@ -345,8 +342,11 @@ def test_files_of_parameters(tmp_path):
     file, mod = str(tmp_path / "net.params"), ready()
     mod.save_params(file)
     assert sorted(mx.nd.load(file)) == [
-        "arg:fc1_bias", "arg:fc1_weight", "arg:fc2_bias", "arg:fc2_weight",
-    ]  # fmt: skip
+        "arg:fc1_bias",
+        "arg:fc1_weight",
+        "arg:fc2_bias",
+        "arg:fc2_weight",
+    ]
     other = ready(initializer=mx.init.One())
     other.load_params(file)
     np.testing.assert_array_equal(
@@ -376,9 +376,12 @@ def test_model_functions(tmp_path, caplog):
 def test_stores():
     mod = ready(devices=2)
     for store, kind, on_store in (
-        ("local", "local", True), ("device", "device", True), (None, None, False),
-        (mx.kv.create("device"), "device", True), ("teststore", "teststore", False),
-    ):  # fmt: skip
+        ("local", "local", True),
+        ("device", "device", True),
+        (None, None, False),
+        (mx.kv.create("device"), "device", True),
+        ("teststore", "teststore", False),
+    ):
         mod.init_optimizer(kvstore=store, force_init=True)
         assert (mod._kvstore.type if mod._kvstore else None) == kind
         assert (mod._updater is None) == on_store
@@ -439,9 +442,8 @@ def test_initializers_of_single_weights():
 def test_states_stay_between_batches():
     hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc") + mx.sym.var("h")
     mod = mx.mod.Module(
-        mx.sym.MakeLoss(hidden), label_names=None, state_names=["h"],
-        context=[mx.cpu(0), mx.cpu(1)],
-    )  # fmt: skip
+        mx.sym.MakeLoss(hidden), label_names=None, state_names=["h"], context=[mx.cpu(0), mx.cpu(1)]
+    )
     mod.bind([("data", (4, 5))])
     mod.init_params(mx.init.One())
     assert "h" not in mod.get_params()[0]

@@ -128,3 +128,40 @@ def test_batch_normalization_differs_between_training_and_prediction():
     mod.update()
     _, states = mod.get_params()
     assert (states["bn_moving_mean"].asnumpy() != 0).all()
+
+
+def test_loops_of_users_own():
+    """Programs take training apart by what mx.model and mx.module.base_module import."""
+    from mxcy.io.io import _init_data
+    from mxcy.model import (
+        _create_kvstore,
+        _initialize_kvstore,
+        _update_params,
+        _update_params_on_kvstore,
+    )
+    from mxcy.module.base_module import _as_list, _check_input_names, _parse_data_desc
+
+    network = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, no_bias=True, name="fc")
+    _check_input_names(network, ["data"], "data", True)
+    with pytest.raises(ValueError, match="input with name 'zz'"):
+        _check_input_names(network, ["zz"], "data", True)
+    data, label = _parse_data_desc(["data"], [], [("data", (2, 3))], None)
+    assert data == [("data", (2, 3))] and label is None and _as_list(3) == [3]
+    assert [name for name, _ in _init_data(np.ones((2, 3)), False, "data")] == ["data"]
+
+    def one_step(on_store):
+        weights = [[mx.nd.ones((2,), ctx=mx.cpu(i)) for i in range(2)]]
+        grads = [[mx.nd.ones((2,), ctx=mx.cpu(i)) for i in range(2)]]
+        values = {"w": mx.nd.ones((2,))}
+        store, _ = _create_kvstore("local", 2, values)
+        sgd = mx.optimizer.SGD(learning_rate=0.25)
+        if on_store:
+            store.set_optimizer(sgd)
+        _initialize_kvstore(store, weights, values, ["w"], on_store)
+        if on_store:
+            _update_params_on_kvstore(weights, grads, store, ["w"])
+        else:
+            _update_params(weights, grads, mx.optimizer.get_updater(sgd), 2, store, ["w"])
+        return [weight.asnumpy().tolist() for weight in weights[0]]
+
+    assert one_step(True) == one_step(False) == [[0.5, 0.5]] * 2

@@ -74,8 +74,11 @@ def test_progress_bar(caplog):
         for nbatch in (0, 1, 4, 7):
             bar(param(nbatch))
     assert caplog.messages == [
-        "[----------] 0%\r", "[=---------] 15%\r", "[======----] 58%\r", "[==========] 100%\r",
-    ]  # fmt: skip
+        "[----------] 0%\r",
+        "[=---------] 15%\r",
+        "[======----] 58%\r",
+        "[==========] 100%\r",
+    ]
 
 
 def network():
@@ -103,9 +106,11 @@ def test_checkpoints_at_the_end_of_epochs(tmp_path, monkeypatch):
             callback(epoch, mod.symbol, *mod.get_params())
     found = sorted(path.name for path in tmp_path.iterdir())
     assert found == [
-        "a-0002.params", "a-symbol.json",
-        *(f"b-000{n}.{kind}" for n in (1, 2, 3) for kind in ("params", "states")), "b-symbol.json",
-    ]  # fmt: skip
+        "a-0002.params",
+        "a-symbol.json",
+        *(f"b-000{n}.{kind}" for n in (1, 2, 3) for kind in ("params", "states")),
+        "b-symbol.json",
+    ]
 
 
 BATCH = mx.io.DataBatch([mx.nd.arange(12).reshape((4, 3))], [mx.nd.zeros(4)])
@@ -123,10 +128,18 @@ def watched(monitor):
 def test_monitor_has_the_statistics_of_real_mxnet():
     found = {name: float(text) for _, name, text in watched(mx.mon.Monitor(1))}
     expected = {
-        "fc_output": 19.326149, "bn_output": 0.99999505, "softmax_output": 0.5,
-        "data": 6.493586, "fc_weight": 1, "fc_bias": 0, "bn_gamma": 1, "bn_beta": 0,
-        "softmax_label": 0, "bn_moving_mean": 1.65, "bn_moving_var": 11.0250025,
-    }  # fmt: skip
+        "fc_output": 19.326149,
+        "bn_output": 0.99999505,
+        "softmax_output": 0.5,
+        "data": 6.493586,
+        "fc_weight": 1,
+        "fc_bias": 0,
+        "bn_gamma": 1,
+        "bn_beta": 0,
+        "softmax_label": 0,
+        "bn_moving_mean": 1.65,
+        "bn_moving_var": 11.0250025,
+    }
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-5)
 
 

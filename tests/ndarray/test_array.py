@@ -154,19 +154,6 @@ def test_bfloat16_rounds_to_nearest_even():
     assert y.copy().astype("float32").asnumpy().tolist() == [1.0, -2.5]
 
 
-def test_other_storage_types_are_refused():
-    x = grid(2, 2)
-    assert x.stype == "default"
-    for call in (
-        lambda: x.tostype("csr"),
-        lambda: x.attach_grad(stype="row_sparse"),
-        lambda: nd.zeros((2,), stype="csr"),
-        lambda: nd.empty((2,), stype="csr"),
-    ):
-        with pytest.raises(MXNetError, match="storage type"):
-            call()
-
-
 # --- shapes --------------------------------------------------------------------------------------
 
 
@@ -278,3 +265,33 @@ def test_operators_without_arguments_ignore_unknown_ones():
         mx.sym.exp(mx.sym.var("x"), foo=1)
     with pytest.raises(MXNetError, match="'foo' in operator dot, possible arguments: transpose_a"):
         mx.nd.dot(found, found, foo=1)
+
+
+@pytest.mark.parametrize("axis", [None, (0, 1, 2)])
+def test_squeezing_keeps_an_axis(axis):
+    x = mx.nd.array([[[3]]])
+    assert x.squeeze(axis=axis).shape == mx.nd.squeeze(x, axis=axis).shape == (1,)
+    view = x.squeeze(axis=axis, inplace=True)
+    assert view.shape == (1,)
+    x[:] = 4
+    assert view.asnumpy().tolist() == [4]
+
+
+@pytest.mark.parametrize("places", [((0, 0), (1, 0)), ((0, 1), (2, 2)), ((0, -3), (0, 1))])
+def test_an_axis_moves_once(places):
+    with pytest.raises(ValueError, match="repeated axis"):
+        mx.nd.moveaxis(mx.nd.ones((2, 3, 4)), *places)
+
+
+def test_recorded_values_with_leading_axes_can_be_assigned():
+    for shape in ((1, 1, 2, 3), (1, 3), (1, 1, 1, 1)):
+        x, y = mx.nd.zeros((2, 3)), mx.nd.array(np.arange(np.prod(shape)).reshape(shape))
+        y.attach_grad()
+        with mx.autograd.record():
+            x[:] = 2 * y
+        x.backward()
+        expected = np.broadcast_to(2 * y.asnumpy(), (1, 1, 2, 3))[0, 0]
+        np.testing.assert_array_equal(x.asnumpy(), expected)
+        np.testing.assert_array_equal(y.grad.asnumpy(), np.full(shape, 2 * 6 / y.size))
+    with pytest.raises(ValueError, match="broadcast"), mx.autograd.record():
+        mx.nd.zeros((2, 3))[:] = 2 * y.reshape((1,)).broadcast_to((4,))

@@ -5,14 +5,18 @@ import inspect
 import pytest
 
 import mxcy as mx
-from mxcy.ops import homes
-from mxcy.ops.record import REGISTRY
+from mxcy.ops.core import homes
+from mxcy.ops.core.record import REGISTRY
 
 nd = mx.nd
 PLACES = {
-    homes.MAIN: nd, homes.INTERNAL: nd._internal, "contrib": nd.contrib, "linalg": nd.linalg,
-    "image": nd.image, "random": nd.random,
-}  # fmt: skip
+    homes.MAIN: nd,
+    homes.INTERNAL: nd._internal,
+    "contrib": nd.contrib,
+    "linalg": nd.linalg,
+    "image": nd.image,
+    "random": nd.random,
+}
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front
+from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.lr_scheduler import FactorScheduler, LRScheduler
 from mxcy.ndarray import pickles
 from mxcy.optimizer import Adam, Optimizer
+from tests.limits import allocating_at_most
 
 DATA = Path(__file__).parent.parent / "data" / "params"
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
@@ -45,7 +46,7 @@ def pickled(text, *arguments):
 @pytest.mark.parametrize("shape", [(), (0, 2), (2, 3)])
 def test_round_trip(protocol, load, shape):
     data = np.arange(np.prod(shape, dtype=int), dtype=np.int64).reshape(shape)
-    saved = _front.from_numpy(data, 6, mx.cpu())
+    saved = front.from_numpy(data, 6, mx.cpu())
     loaded = load(pickle.dumps(saved, protocol))
     assert type(loaded) is mx.nd.NDArray
     assert loaded.dtype_code == 6
@@ -197,7 +198,7 @@ def test_objects_of_given_classes(protocol):
         "numpy load",
         "numpy frombuffer",
         "numpy.testing run_module_suite",
-        "mxcy.files replacing",
+        "mxcy._base.files replacing",
         "mxcy.ndarray.utils load",
         "mxnet.ndarray.utils load",
         "mxnet.optimizer.optimizer Nothing",
@@ -248,3 +249,96 @@ def test_truncation_at_every_byte():
     for length in range(len(content)):
         with pytest.raises(MXNetError, match="^<pickle>: "):
             pickles.loads(content[:length], (Optimizer,))
+
+
+# --- nothing unfinished ---------------------------------------------------------------------------
+
+BLANK = b"cmxcy.ndarray.ndarray\nNDArray\n(NtR"
+ADAM = b"cmxnet.optimizer\nAdam\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"cmxnet.ndarray.ndarray\nNDArray\n)RK\x00K\x01s.",  # an item of a blank array
+        BLANK + b"K\x00K\x01s.",
+        b"cbuiltins\nset\n(](" + BLANK + b"etR.",  # a blank array is hashed
+        b"\x8f(" + BLANK + b"\x90.",
+        b"}" + BLANK + b"K\x01s.",
+        b"](" + BLANK + b"e.",  # a list of a blank array, which gets no state
+        BLANK + b"\x85.",
+        BLANK + b"N\x86.",
+        b"cmxcy.context\nContext\nN}S'__str__'\ncbuiltins\nslice\ns\x86b.",  # a class is changed
+        b"cmxcy.context\nContext\nN}S'__str__'\nS'x'\ns\x86b.",
+        b"cmxcy.context\nContext\n}S'devtype2str'\n}sb.",
+        b"cmxcy.context\nContext\n)\x81.",
+        b"cmxcy.context\nContext\n)\x81}(S'device_typeid'\nK\x63S'device_id'\nK\x00ub.",
+        b"cmxcy.context\nContext\n)\x81}(S'device_typeid'\nK\x01S'device_id'\nS'0'\nub.",
+        ADAM + b".",
+        ADAM + b"}S'update'\nK\x01sb.",
+        b"](" + ADAM + b"e.",
+        ADAM + b")\x81}S'update'\nK\x01sb.",  # a method becomes a number
+        ADAM + b")\x81}K\x01K\x01sb.",
+        ADAM + b")\x81N}S'lr'\nK\x01s\x86b.",
+        b"cnumpy\ndtype\n.",
+        b"cnumpy\nfloat64\n}S'x'\nK\x01sb.",
+        b"cbuiltins\nslice\n(" + ADAM + b"tR.",
+        b"cbuiltins\nobject\n)R.",
+        b"cbuiltins\nobject\n)\x81.",
+        b"]}b.",
+        b"K\x01K\x02K\x03s.",
+        b"K\x01K\x02a.",
+    ],
+)
+def test_no_class_and_nothing_unfinished_is_handed_out(content):
+    before = vars(mx.Context).copy(), str(mx.cpu(1))
+    with pytest.raises(MXNetError, match="^<pickle>: not a valid pickle: at byte "):
+        pickles.loads(content, (Optimizer,))
+    assert (vars(mx.Context), str(mx.cpu(1))) == before
+
+
+def nested(levels, wrap):
+    """A pickle of 2 ** levels nests that are only `levels` objects, and what is done with it."""
+    return (
+        b"\x80\x04)"
+        + b"".join(b"\x94h" + bytes([level]) + b"\x86" for level in range(levels))
+        + wrap
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Nr\xff\xff\xff\x03.",
+        b"Nr\xff\xff\xff\xff0j\xff\xff\xff\xff.",
+        b"cnumpy._core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
+        b"(I1\n(I1000000\nI1000000\ntcnumpy\ndtype\n(S'f8'\ntR(I3\nS'<'\ntbI00\nC\x01atb.",
+        b"cnumpy._core.numeric\n_frombuffer\n(C\x00cnumpy\ndtype\n(S'f8'\ntR(I3\nS'<'\ntb"
+        b"(I1000000\nI0\ntS'C'\ntR.",
+    ],
+)
+def test_memory_is_bounded_by_the_content(content):
+    with allocating_at_most(2**20):
+        try:
+            assert pickles.loads(content) is None or content.startswith(b"cnumpy")
+        except MXNetError:
+            pass
+
+
+def test_copies_are_bounded_by_the_content():
+    body = pickle.dumps(b"x" * 100_000, 4)[:-1]
+    start = b"\x80\x04](" + body[body.index(b"B") :] + b"\x94"
+    copies = b"cbuiltins\nbytearray\nh\x00\x85R" * 50_000
+    with allocating_at_most(20 * 2**20), pytest.raises(MXNetError, match="times as much content"):
+        pickles.loads(start + copies + b"e.")
+
+
+@pytest.mark.parametrize("wrap", [b"K\x01s.", b"\x91.", b"\x90."])
+def test_keys_are_hashed_in_time(wrap):
+    content = nested(200, wrap)
+    if wrap == b"K\x01s.":
+        content = b"\x80\x04}" + content[2:]
+    else:
+        content = b"\x80\x04" + (b"(" if wrap == b"\x91." else b"\x8f(") + content[2:]
+    with pytest.raises(MXNetError, match="times as much content"):
+        pickles.loads(content)

@@ -10,15 +10,28 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.dtypes import CODES, DTYPES, name_of
+from mxcy._base.dtypes import CODES, DTYPES, name_of
 from mxcy.ndarray import pickles, serialization
-from mxcy.ndarray.blocks import Block, to_dense
+from mxcy.ndarray.blocks import Block
 from tests import originals
 
 originals.skip_without_any()
 pytestmark = pytest.mark.needs_real_mxnet
 SCRIPT = Path(__file__).parent / "real_mxnet.py"
 real = originals.fixture_for(SCRIPT)
+
+
+def to_dense(block):
+    """All elements, those that are not stored as zeros."""
+    if block.stype == "default":
+        return block.data
+    dense = np.zeros(block.shape, block.data.dtype)
+    if block.stype == "row_sparse":
+        dense[block.aux[0]] = block.data
+    elif len(block.data):
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.aux[0]))
+        dense[rows, block.aux[1]] = block.data
+    return dense
 
 
 def describe(name, block):
@@ -38,10 +51,13 @@ def describe_all(blocks, names):
 def samples(dtypes):
     bits = np.array([[0, 1, 1], [1, 0, 1]], np.uint8)
     return {
-        name: Block((bits * np.uint16(257)).view(DTYPES[12]) if name == "bfloat16" else
-                    bits.astype(DTYPES[CODES[name]]))
+        name: Block(
+            (bits * np.uint16(257)).view(DTYPES[12])
+            if name == "bfloat16"
+            else bits.astype(DTYPES[CODES[name]])
+        )
         for name in dtypes
-    }  # fmt: skip
+    }
 
 
 OLD = "float32 float64 float16 uint8 int32 int8 int64 bool bfloat16".split()

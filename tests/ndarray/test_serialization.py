@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy._base.dtypes import DTYPES, bfloat16, name_of
 from mxcy.base import MXNetError
-from mxcy.dtypes import DTYPES, bfloat16, name_of
 from mxcy.ndarray import serialization
 from mxcy.ndarray.blocks import Block
 
@@ -18,17 +18,9 @@ DATA = Path(__file__).parent.parent / "data" / "params"
 V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
 
 CSR = Block(
-    np.array([1, 2, 3], np.float32),
-    (2, 3),
-    "csr",
-    (np.array([0, 2, 3]), np.array([0, 2, 1])),
+    np.array([1, 2, 3], np.float32), (2, 3), "csr", (np.array([0, 2, 3]), np.array([0, 2, 1]))
 )
-ROWS = Block(
-    np.array([[1, 2], [3, 4]], np.float32),
-    (5, 2),
-    "row_sparse",
-    (np.array([0, 3]),),
-)
+ROWS = Block(np.array([[1, 2], [3, 4]], np.float32), (5, 2), "row_sparse", (np.array([0, 3]),))
 
 
 def pack(form, *values):
@@ -396,16 +388,7 @@ def test_sparse_formats_that_mxcy_has_not(stype):
 
 # --- damaged files --------------------------------------------------------------------------------
 
-SMALL = [
-    "csr_19",
-    "rsp_19",
-    "dense_dict_19",
-    "dtypes_20",
-    "leg",
-    "np0",
-    "g_20",
-    "sparse_20",
-]
+SMALL = ["csr_19", "rsp_19", "dense_dict_19", "dtypes_20", "leg", "np0", "g_20", "sparse_20"]
 
 
 @pytest.mark.parametrize("file", SMALL)

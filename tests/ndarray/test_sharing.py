@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy._library.shared_memory import Segment
 from mxcy.context import cpu_shared
 from mxcy.ndarray import sharing
-from mxcy.segments import Segment
+from tests.shared_memory import named_segments
 
 sharing.register()
 
@@ -121,18 +122,19 @@ def test_ordinary_pickles_hold_the_elements():
 
 
 def test_nothing_stays_behind():
-    before = os.listdir("/dev/shm"), len(os.listdir("/proc/self/fd"))
+    before = len(os.listdir("/proc/self/fd"))
     arrays = [shared((100, 100)) for _ in range(20)]
-    assert os.listdir("/dev/shm") == before[0]
+    assert named_segments() == []
 
     def be_killed():
         more = [shared((100, 100)) for _ in range(20)]
+        assert named_segments() == []
         os.kill(os.getpid(), signal.SIGKILL)
         del more
 
     in_child(be_killed)
     del arrays
-    assert (os.listdir("/dev/shm"), len(os.listdir("/proc/self/fd"))) == before
+    assert len(os.listdir("/proc/self/fd")) == before and named_segments() == []
 
 
 def test_too_much():
@@ -207,7 +209,7 @@ def test_segments():
 def test_recycling(run_python):
     code = """
 import os
-from mxcy.segments import Segment, recycle
+from mxcy._library.shared_memory import Segment, recycle
 
 recycle(2)
 first = Segment(1000)

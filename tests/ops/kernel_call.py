@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from mxcy import dtypes, libinfo
+from mxcy._base import dtypes
+from mxcy._library.open import open_library
 
 __all__ = ["library", "has_kernel", "query_kernel", "run_kernel"]
 
@@ -41,7 +42,7 @@ class _Call(ctypes.Structure):
 @cache
 def library():
     """libmxcy.so, initialised with a team of two."""
-    lib = libinfo.open_library()
+    lib = open_library()
     lib.mx_last_error.restype = ctypes.c_char_p
     lib.mx_blas_name.restype = ctypes.c_char_p
     lib.mx_blas_open.argtypes = [ctypes.c_char_p]
@@ -108,9 +109,17 @@ def run_kernel(name, ins, outs, params=None, req=None, threads=1, workspace=0, h
     requests = req or [0 if x is None else 1 for x in outs]
     scratch = np.empty(workspace + 64, np.uint8)
     call = _Call(
-        len(ins), len(outs), in_tensors, out_tensors, (ctypes.c_int32 * len(outs))(*requests),
-        params, scratch.ctypes.data + -scratch.ctypes.data % 64, workspace, None, threads,
-    )  # fmt: skip
+        len(ins),
+        len(outs),
+        in_tensors,
+        out_tensors,
+        (ctypes.c_int32 * len(outs))(*requests),
+        params,
+        scratch.ctypes.data + -scratch.ctypes.data % 64,
+        workspace,
+        None,
+        threads,
+    )
     kernel = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))(address)
     if kernel(ctypes.byref(call)) != 0:
         raise RuntimeError(lib.mx_last_error().decode())

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front, onednn
+from mxcy._library import front, onednn
 from mxcy.base import MXNetError
-from mxcy.ops.record import find
+from mxcy.ops.core.record import find
 
 if onednn.version() is None:
     pytest.skip("oneDNN is not installed", allow_module_level=True)
@@ -16,35 +16,45 @@ CONV = {"kernel": (3, 3), "num_filter": 16, "pad": (1, 1)}
 CALLS = {
     "dot": ("dot", [(40, 33), (33, 48)], {}, "gemm_onednn"),
     "dot transposed": (
-        "dot", [(33, 40), (48, 33)], {"transpose_a": True, "transpose_b": True}, "gemm_onednn",
+        "dot",
+        [(33, 40), (48, 33)],
+        {"transpose_a": True, "transpose_b": True},
+        "gemm_onednn",
     ),
     "batch_dot": ("batch_dot", [(3, 20, 32), (3, 32, 24)], {}, "gemm_onednn"),
-    "dense": (
-        "FullyConnected", [(32, 48), (20, 48), (20,)], {"num_hidden": 20}, "fc_onednn_plain",
-    ),
+    "dense": ("FullyConnected", [(32, 48), (20, 48), (20,)], {"num_hidden": 20}, "fc_onednn_plain"),
     "convolution": (
-        "Convolution", [(2, 16, 9, 8), (16, 16, 3, 3), (16,)], CONV, "conv_onednn_plain",
+        "Convolution",
+        [(2, 16, 9, 8), (16, 16, 3, 3), (16,)],
+        CONV,
+        "conv_onednn_plain",
     ),
     "pixels": (
-        "Convolution", [(2, 16, 9, 8), (16, 16, 1, 1)],
-        {"kernel": (1, 1), "num_filter": 16, "no_bias": True}, "conv_onednn_plain",
+        "Convolution",
+        [(2, 16, 9, 8), (16, 16, 1, 1)],
+        {"kernel": (1, 1), "num_filter": 16, "no_bias": True},
+        "conv_onednn_plain",
     ),
     "groups": (
-        "Convolution", [(2, 32, 9, 8), (16, 16, 3, 3)],
-        {**CONV, "num_group": 2, "no_bias": True}, "conv_onednn_plain",
+        "Convolution",
+        [(2, 32, 9, 8), (16, 16, 3, 3)],
+        {**CONV, "num_group": 2, "no_bias": True},
+        "conv_onednn_plain",
     ),
     "deconvolution": (
-        "Deconvolution", [(2, 16, 5, 6), (16, 16, 4, 4)],
-        {"kernel": (4, 4), "num_filter": 16, "stride": (2, 2)}, "conv_onednn_data",
-    ),
-    "by data": (
-        "_conv_data", [(2, 16, 9, 8), (16, 16, 3, 3)], {**CONV, "spatial": (9, 8)},
+        "Deconvolution",
+        [(2, 16, 5, 6), (16, 16, 4, 4)],
+        {"kernel": (4, 4), "num_filter": 16, "stride": (2, 2)},
         "conv_onednn_data",
     ),
-    "by weight": (
-        "_conv_weight", [(2, 16, 9, 8), (2, 16, 9, 8)], CONV, "conv_onednn_weight",
+    "by data": (
+        "_conv_data",
+        [(2, 16, 9, 8), (16, 16, 3, 3)],
+        {**CONV, "spatial": (9, 8)},
+        "conv_onednn_data",
     ),
-}  # fmt: skip
+    "by weight": ("_conv_weight", [(2, 16, 9, 8), (2, 16, 9, 8)], CONV, "conv_onednn_weight"),
+}
 UNITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
@@ -70,7 +80,7 @@ def test_sums_are_exact_but_for_one_rounding(call, dtype):
     record = find(name)
     ins, wide = arrays(shapes, dtype)
     try:
-        outs, ran = _front.execute(record, tuple(ins), dict(attrs), kernel=kernel)
+        outs, ran = front.execute(record, tuple(ins), dict(attrs), kernel=kernel)
     except MXNetError as refused:
         assert f"no products of {dtype}" in str(refused) or "refused: oneDNN" in str(refused)
         assert not in_hardware(dtype)

@@ -5,15 +5,18 @@ differences, attributes as text, and the other front. An operator without sample
 """
 
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mxcy as mx
 import mxcy.ndarray.register
-from mxcy import _front, autograd, dtypes
-from mxcy.ops import infer, prepare, reference
-from mxcy.ops.record import REGISTRY, Op
+from mxcy import autograd
+from mxcy._base import dtypes
+from mxcy._library import front, onednn
+from mxcy.ops.core import infer, prepare, reference
+from mxcy.ops.core.record import REGISTRY, Op
 
 RECORDS = sorted({record.name: record for record in REGISTRY.values()}.items())
 NULL, WRITE, ADD = 0, 1, 3
@@ -82,7 +85,7 @@ def fill(rng, shape, domain, dtype):
 
 def to_array(values):
     values = np.ascontiguousarray(values) if values.ndim else values
-    return _front.from_numpy(values, dtypes.code_of(values.dtype), mx.cpu())
+    return front.from_numpy(values, dtypes.code_of(values.dtype), mx.cpu())
 
 
 def to_float(array):
@@ -131,30 +134,69 @@ def assert_close(got, want, dtype, factor, what):
         scale = max(1.0, float(finite.max())) if finite.size else 1.0
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(
-            got.astype(np.float64), want.astype(np.float64), rtol=rtol * factor,
-            atol=atol * factor * scale, err_msg=what,
-        )  # fmt: skip
+            got.astype(np.float64),
+            want.astype(np.float64),
+            rtol=rtol * factor,
+            atol=atol * factor * scale,
+            err_msg=what,
+        )
 
 
-def kernels_of(record, sample, inputs):
-    """Names of the native kernels that accept the sample."""
+def choices(record, sample, inputs):
+    """(kernel's name, kernel, why it refuses the sample or None) of each kernel of a record."""
     attrs = record.schema.intern(record.name, attrs_of(record, sample))
     if record.uses_mode:
         attrs = attrs.with_values(("train",), (sample.train,))
     ins = [infer.Spec(v.shape, dtypes.code_of(v.dtype)) for v in inputs]
     outs = record.infer(attrs, ins)
-    names = []
     for kernel in record.kernels:
         name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
         dtype = kernel.select(ins, outs) if kernel.select else (ins or outs)[0].dtype
-        refuses = kernel.when(attrs, ins, outs) if kernel.when else None
-        if refuses is None and _front.has_kernel(name, dtype) and kernel.asks:
+        reason = kernel.when(attrs, ins, outs) if kernel.when else None
+        if reason is None and not front.has_kernel(name, dtype):
+            reason = f"there is no {name} of {dtypes.name_of(dtype)}"
+        elif reason is None and kernel.asks:
             params = kernel.params(attrs, ins, outs) if kernel.params else {}
             packed = kernel.struct.pack(**params) if kernel.struct else None
-            refuses = _front.query(name, packed, ins, outs, "accepts")
-        if refuses is None and _front.has_kernel(name, dtype):
-            names.append((name, kernel.inplace))
-    return names
+            reason = front.query(name, packed, ins, outs, "accepts")
+        yield name, kernel, reason
+
+
+def kernels_of(record, sample, inputs):
+    """(name, inplace) of the native kernels that accept the sample."""
+    return [
+        (name, kernel.inplace)
+        for name, kernel, reason in choices(record, sample, inputs)
+        if reason is None
+    ]
+
+
+#: a refusal that no sample can avoid -> the test that reaches such kernels
+REACHED_ELSEWHERE = {
+    "sums are made in a wider type": "env/test_numerics.py::test_safe_accumulation",
+    "the weights are plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
+    "the weights stay plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
+}
+
+
+@pytest.mark.parametrize("name, record", RECORDS)
+def test_every_kernel_accepts_a_sample(name, record):
+    """A kernel that no sample reaches is compared with nothing."""
+    refusals = {kernel: set() for kernel in record.kernels}
+    for sample in samples_of(record):
+        for dtype in sample.dtypes or record.dtypes:
+            for _, kernel, reason in choices(record, sample, draw(record, sample, dtype)):
+                refusals[kernel].add(reason)
+    for position, reasons in enumerate(refusals.values()):
+        reached = None in reasons or reasons & REACHED_ELSEWHERE.keys()
+        missing = onednn.version() is None and any("_onednn" in str(reason) for reason in reasons)
+        assert reached or missing, f"kernel {position} of {name} accepts no sample: {reasons}"
+
+
+def test_what_reaches_the_other_kernels_is_there():
+    for test in REACHED_ELSEWHERE.values():
+        path, _, function = test.partition("::")
+        assert f"def {function}(" in (Path(__file__).parents[1] / path).read_text()
 
 
 @pytest.mark.parametrize("name, record", RECORDS)
@@ -171,7 +213,7 @@ def test_kernels_against_reference(record: Op, sample, dtype):
     attrs = attrs_of(record, sample)
     for kernel, inplace in [*kernels_of(record, sample, inputs), ("ref", False)]:
         arrays = tuple(to_array(v) for v in inputs)
-        outs, ran = _front.execute(record, arrays, attrs, kernel=kernel, train=sample.train)
+        outs, ran = front.execute(record, arrays, attrs, kernel=kernel, train=sample.train)
         assert ran == kernel
         got = [*outs, *(arrays[i] for i in record.mutated(len(arrays)))]
         assert len(got) == len(want)
@@ -186,21 +228,21 @@ def test_kernels_against_reference(record: Op, sample, dtype):
         # Accumulate on the first output, skip it, and write over the first input.
         base = [to_array(np.array(o.numpy_view())) if dtype != "bfloat16" else o for o in outs]
         if dtype in ("float32", "float64") and len(outs) == 1 and base[0].dtype_code in (0, 1):
-            twice, _ = _front.execute(
+            twice, _ = front.execute(
                 record, arrays, attrs, outputs=base, reqs=[ADD], kernel=kernel, train=sample.train
             )
             assert_close(
                 to_float(twice[0]), 2 * to_float(outs[0]), dtype, sample.tol, f"{kernel} add"
             )
             kept = np.array(base[0].numpy_view())
-            _front.execute(
+            front.execute(
                 record, arrays, attrs, outputs=base, reqs=[NULL], kernel=kernel, train=sample.train
             )
             np.testing.assert_array_equal(base[0].numpy_view(), kept)
         if inplace and len(outs) == 1 and arrays[0].shape == outs[0].shape:
             if arrays[0].dtype_code == outs[0].dtype_code:
                 before = to_float(outs[0])
-                _front.execute(
+                front.execute(
                     record, arrays, attrs, outputs=[arrays[0]], kernel=kernel, train=sample.train
                 )
                 np.testing.assert_array_equal(to_float(arrays[0]), before)

@@ -55,10 +55,7 @@ LINEAR = {
     "index_copy": ((3, 4), lambda x: nd.contrib.index_copy(x, nd.array([2]), nd.zeros((1, 4)))),
     "SequenceMask": ((3, 4), lambda x: nd.SequenceMask(x, LENGTHS, use_sequence_length=True)),
     "SequenceLast": ((3, 4), lambda x: nd.SequenceLast(x, LENGTHS, use_sequence_length=True)),
-    "SequenceReverse": (
-        (3, 4),
-        lambda x: nd.SequenceReverse(x, LENGTHS, use_sequence_length=True),
-    ),
+    "SequenceReverse": ((3, 4), lambda x: nd.SequenceReverse(x, LENGTHS, use_sequence_length=True)),
     "cumsum": ((3, 4), lambda x: nd.cumsum(x, axis=1)),
     "im2col": ((1, 2, 4, 5), lambda x: nd.im2col(x, kernel=(2, 3), stride=(2, 1), pad=(1, 0))),
     "col2im": ((1, 8, 6), lambda x: nd.col2im(x, kernel=(2, 2), output_size=(3, 4))),

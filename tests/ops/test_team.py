@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import _front
-from mxcy.ops import prepare
-from mxcy.tuning import ALL
+from mxcy._library import front
+from mxcy._machine.tuning import ALL
+from mxcy.ops.core import prepare
 from tests.ops.test_records import RECORDS, attrs_of, draw, kernels_of, samples_of, to_array
 
 
@@ -21,8 +21,8 @@ def team(monkeypatch):
     """Every call is parallel, in a team whose size a function sets."""
     monkeypatch.setattr(prepare.tuning, "threads_for", lambda *given: ALL)
     before = mx.util.get_num_threads()
-    yield _front.set_threads
-    _front.set_threads(before)
+    yield front.set_threads
+    front.set_threads(before)
 
 
 @pytest.mark.parametrize("record", list(cases()))
@@ -37,7 +37,7 @@ def test_results_do_not_depend_on_the_team(record, team):
             for threads in (1, 2, 5):
                 team(threads)
                 arrays = tuple(to_array(values) for values in inputs)
-                outs, _ = _front.execute(
+                outs, _ = front.execute(
                     record, arrays, attrs_of(record, sample), kernel=kernel, train=sample.train
                 )
                 found = [np.array(array.numpy_view()) for array in (*outs, *arrays)]

@@ -78,10 +78,7 @@ def test_accuracy(kernel, dtype, low, high, limit):
             usual = np.abs(np.log2(truth)) < 125  # rounding into denormals has its own distances
             x, got, truth = x[usual], got[usual], truth[usual]
         else:
-            got, truth = (
-                run(kernel, x),
-                TRUTH.get(kernel, getattr(np, kernel, None))(wider(x)),
-            )
+            got, truth = (run(kernel, x), TRUTH.get(kernel, getattr(np, kernel, None))(wider(x)))
         off = distance(got, truth)
     worst = np.argmax(off)
     assert off[worst] <= float(limit), (
@@ -157,8 +154,14 @@ def test_digamma():
     # Euler's constant, and values that the recurrence and the reflection give from it.
     gamma = 0.57721566490153286
     x = np.array([1.0, 0.5, 2.0, 10.0, -0.5, 100.0])
-    want = [-gamma, -gamma - 2 * math.log(2), 1 - gamma, sum(1 / k for k in range(1, 10)) - gamma,
-            2 - gamma - 2 * math.log(2), sum(1 / k for k in range(1, 100)) - gamma]  # fmt: skip
+    want = [
+        -gamma,
+        -gamma - 2 * math.log(2),
+        1 - gamma,
+        sum(1 / k for k in range(1, 10)) - gamma,
+        2 - gamma - 2 * math.log(2),
+        sum(1 / k for k in range(1, 100)) - gamma,
+    ]
     np.testing.assert_allclose(run("digamma", x), want, rtol=1e-13)
 
 

@@ -134,9 +134,11 @@ def sequences(mx):
     for make in (dense, fused, composed):
         for name in make(mx):
             for layout, merge, listed in (
-                ("NTC", None, False), ("TNC", True, False), ("NTC", False, True),
+                ("NTC", None, False),
+                ("TNC", True, False),
+                ("NTC", False, True),
                 ("NTC", True, True),
-            ):  # fmt: skip
+            ):
                 case = f"{name} {layout} {merge} {listed}"
                 result[case] = unrolled(mx, make(mx)[name], layout, merge, listed)
     for name, (cell, shape) in convolving(mx).items():

@@ -147,3 +147,19 @@ def test_lua_torch_is_not_there():
 def test_the_type_of_arrays_for_which_none_was_asked():
     assert mx.base.mx_real_t is np.float32
     assert mx.nd.zeros(1).dtype is mx.base.mx_real_t
+
+
+def test_the_c_library_is_refused_by_name():
+    with pytest.raises(mx.MXNetError, match="_LIB.MXNDArrayCreate: mxcy has no C interface"):
+        mx.base._LIB.MXNDArrayCreate(0)
+    assert not hasattr(mx.base._LIB, "MXSymbolFree")
+
+
+def test_types_and_tools_that_programs_import():
+    from mxcy.base import NDArrayHandle, SymbolHandle, _as_list, basestring, long, mx_int64
+    from mxcy.ndarray.ndarray import _STORAGE_TYPE_CSR, _STORAGE_TYPE_ID_TO_STR, py_slice
+
+    assert NDArrayHandle is SymbolHandle is ctypes.c_void_p and mx_int64 is ctypes.c_int64
+    assert (basestring, long, py_slice) == (str, int, slice)
+    assert _as_list(3) == [3] and _as_list((1, 2)) == (1, 2)
+    assert _STORAGE_TYPE_ID_TO_STR[_STORAGE_TYPE_CSR] == "csr"

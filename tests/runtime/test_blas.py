@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from mxcy import blas
-from mxcy.ops import params
+from mxcy._library import blas
+from mxcy.ops.core import params
 from tests.ops.kernel_call import library, run_kernel
 
 LARGE = 700  # its cube is beyond what the own kernels keep to themselves

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mxcy import cpus
+from mxcy._machine import cpus
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ import os
 import stat
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
-from mxcy import files
+from mxcy._base import files
 from mxcy.base import MXNetError
 
 
@@ -63,7 +64,7 @@ def test_a_killed_process_leaves_the_old_file(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"old")
     code = (
-        "import os, sys; from mxcy import files\n"
+        "import os, sys; from mxcy._base import files\n"
         "with files.replacing(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); os._exit(3)\n"
     )
@@ -102,7 +103,7 @@ def test_what_is_no_regular_file_is_written_directly():
 
 
 def test_a_long_name(tmp_path):
-    path = tmp_path / ("é" * 127)
+    path = tmp_path / os.fsdecode("é".encode() * 127)
     with files.replacing(str(path)) as file:
         file.write(b"x")
     assert path.read_bytes() == b"x"
@@ -117,3 +118,50 @@ def test_local_path(tmp_path):
     for bad in (b"x", 3):
         with pytest.raises(TypeError):
             files.local_path(bad)
+
+
+# --- archives -------------------------------------------------------------------------------------
+
+
+def zipped(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_unpacking_an_archive(tmp_path):
+    path = zipped(tmp_path / "a.zip", **{"x": b"1", "in/side/y": b"2", "empty/": b""})
+    files.unpack_zip(path, tmp_path / "all")
+    assert (tmp_path / "all/x").read_bytes() == b"1"
+    assert (tmp_path / "all/in/side/y").read_bytes() == b"2"
+    files.unpack_zip(path, tmp_path / "one", ["x"])
+    assert [p.name for p in (tmp_path / "one").iterdir()] == ["x"]
+    with pytest.raises(MXNetError, match=r"a\.zip .*no item named 'z'"):
+        files.unpack_zip(path, tmp_path / "one", ["z"])
+
+
+@pytest.mark.parametrize("name", ["../out", "in/../../out", "{}/out", "link/out"])
+def test_members_outside_of_the_folder(tmp_path, name):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    path = zipped(tmp_path / "a.zip", **{"good": b"1", name.format(tmp_path): b"2"})
+    with pytest.raises(MXNetError, match=r"a\.zip: .*out' would lie outside of"):
+        files.unpack_zip(path, folder)
+    assert not (tmp_path / "out").exists() and not (folder / "good").exists()
+
+
+def test_damaged_archives(tmp_path):
+    content = zipped(tmp_path / "a.zip", x=bytes(range(256)) * 8).read_bytes()
+    path = tmp_path / "b.zip"
+    for place in range(0, len(content), 3):
+        path.write_bytes(content[:place] + b"\xff\x80" + content[place + 2 :])
+        try:
+            files.unpack_zip(path, tmp_path / "out")
+        except MXNetError as error:
+            assert "b.zip" in str(error)
+    path.write_bytes(content[:40])
+    with pytest.raises(MXNetError, match=r"b\.zip is not a zip archive"):
+        files.unpack_zip(path, tmp_path / "out")
+    assert not [p for p in (tmp_path / "out").iterdir() if p.name.endswith(".new")]

@@ -7,6 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import libinfo
+from mxcy._library.open import open_library
 
 FRONTS = {"_cy": "1", "_ctypes": "0"}
 
@@ -14,7 +15,7 @@ FRONTS = {"_cy": "1", "_ctypes": "0"}
 def test_the_package_holds_the_library():
     (path,) = libinfo.find_lib_path()
     assert Path(path) == Path(mx.__file__).parent / "libmxcy.so"
-    assert libinfo.open_library().mx_abi_version() == 1
+    assert open_library().mx_abi_version() == 1
 
 
 @pytest.mark.parametrize("front", FRONTS)
@@ -24,7 +25,7 @@ def test_library_path_is_obeyed(run_python, tmp_path, front, given):
     wanted = copy if given == "file" else tmp_path
     printed = run_python(
         "import mxcy as mx\n"
-        f"assert mx._front.package == '{front}'\n"
+        f"assert mx._library.front.package == '{front}'\n"
         "maps = open('/proc/self/maps').read().split()\n"
         "print(mx.libinfo.find_lib_path()[0], *{m for m in maps if m.endswith('libmxcy.so')})",
         MXNET_LIBRARY_PATH=str(wanted),

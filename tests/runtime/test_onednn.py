@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from mxcy import env, libinfo, onednn
+from mxcy import env, libinfo
+from mxcy._library import onednn
 
 needs_onednn = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
 
@@ -68,10 +69,10 @@ def test_opened_by_the_first_look(run_python):
     code = """
 from pathlib import Path
 import mxcy as mx
-from mxcy import _front
+from mxcy._library import front
 mapped = lambda: "libdnnl" in Path("/proc/self/maps").read_text()
 mx.nd.ones((3, 4)) + 1
-print(mapped(), _front.has_kernel("conv_onednn", 0), mapped())
+print(mapped(), front.has_kernel("conv_onednn", 0), mapped())
 """
     assert run_python(code, MXCY_ONEDNN_LIBRARY=None).split() == ["False", "True", "True"]
 
@@ -80,8 +81,8 @@ print(mapped(), _front.has_kernel("conv_onednn", 0), mapped())
 def test_switched_off(run_python):
     code = """
 import mxcy as mx
-from mxcy import _front, onednn
-print(_front.has_kernel("conv_onednn", 0), onednn.version())
+from mxcy._library import front, onednn
+print(front.has_kernel("conv_onednn", 0), onednn.version())
 """
     assert run_python(code, MXNET_ONEDNN_ENABLED="0").split() == ["False", "None"]
 
@@ -96,8 +97,8 @@ def test_version():
 @pytest.mark.parametrize("most", (0, 4, -1))
 def test_cache_limit(run_python, most):
     code = f"""
-from mxcy import onednn
-from tests.ops.test_onednn_conv import PROBLEMS, Problem
+from mxcy._library import onednn
+from tests.ops.convolution.test_onednn_conv import PROBLEMS, Problem
 for height in range(8, 20):
     PROBLEMS["grown"] = ((1, 16, height, 8), 16, (3, 3), {{}})
     case = Problem("grown")
@@ -153,8 +154,8 @@ for rows in (1, 3, 9):
 def test_threads_share_a_small_cache(run_python):
     code = """
 from concurrent.futures import ThreadPoolExecutor
-from mxcy import onednn
-from tests.ops.test_onednn_conv import Problem
+from mxcy._library import onednn
+from tests.ops.convolution.test_onednn_conv import Problem
 names = ("square", "plain", "depthwise", "groups", "pointwise", "dilated") * 4
 def work(name):
     case = Problem(name, act=1)

@@ -7,7 +7,8 @@ import threading
 import pytest
 
 import mxcy as mx
-from mxcy import _front, libinfo
+from mxcy._library import front
+from mxcy._library.open import open_library
 from mxcy.base import MXNetError
 
 MIB = 1 << 20
@@ -15,7 +16,7 @@ LOTS = 1 << 40
 
 
 def make(strategy="Naive", page=4096, large=2 * MIB, cutoff=24, reserve=0, temp=1):
-    return _front.Pool(strategy, page, large, cutoff, reserve, temp)
+    return front.Pool(strategy, page, large, cutoff, reserve, temp)
 
 
 def counted(pool, *names):
@@ -29,10 +30,14 @@ def counted(pool, *names):
 @pytest.mark.parametrize(
     ("size", "rounded"),
     [
-        (1, 4096), (4096, 4096), (4097, 8192), (2097152, 2097152), (2097153, 4194304),
+        (1, 4096),
+        (4096, 4096),
+        (4097, 8192),
+        (2097152, 2097152),
+        (2097153, 4194304),
         (3 * MIB, 4 * MIB),
     ],
-)  # fmt: skip
+)
 def test_naive_rounds_to_pages_and_large_steps(size, rounded):
     pool = make()
     assert pool.round_size(size) == pool.bucket(size) == rounded
@@ -41,10 +46,15 @@ def test_naive_rounds_to_pages_and_large_steps(size, rounded):
 @pytest.mark.parametrize(
     ("size", "rounded", "bucket"),
     [
-        (1, 4096, 12), (5000, 8192, 13), (1 << 24, 1 << 24, 24), ((1 << 24) + 1, 1 << 25, 25),
-        (17_000_000, 32 * MIB, 25), (40 * MIB, 48 * MIB, 26), (1 << 34, 1 << 34, 24 + 1023),
+        (1, 4096, 12),
+        (5000, 8192, 13),
+        (1 << 24, 1 << 24, 24),
+        ((1 << 24) + 1, 1 << 25, 25),
+        (17_000_000, 32 * MIB, 25),
+        (40 * MIB, 48 * MIB, 26),
+        (1 << 34, 1 << 34, 24 + 1023),
     ],
-)  # fmt: skip
+)
 def test_round_takes_powers_of_two_up_to_the_cutoff(size, rounded, bucket):
     pool = make("Round")
     assert (pool.round_size(size), pool.bucket(size)) == (rounded, bucket)
@@ -70,10 +80,15 @@ def test_every_size_is_held_by_its_bucket():
 @pytest.mark.parametrize(
     ("reserve", "free", "drops"),
     [
-        (0, 8193, False), (0, 8192, True), (0, 8191, True), (5, 8192 + 5000, False),
-        (5, 8192 + 4999, True), (100, 108192, False), (100, 108191, True),
+        (0, 8193, False),
+        (0, 8192, True),
+        (0, 8191, True),
+        (5, 8192 + 5000, False),
+        (5, 8192 + 4999, True),
+        (100, 108192, False),
+        (100, 108191, True),
     ],
-)  # fmt: skip
+)
 def test_what_has_to_stay_free(reserve, free, drops):
     assert make(reserve=reserve).must_drop(5000, free, 100_000) == drops
 
@@ -351,21 +366,26 @@ def test_a_fork_finds_no_lock_taken(run_python):
 def test_the_profiler_is_told():
     class Allocation(ctypes.Structure):
         _fields_ = [
-            ("bytes", ctypes.c_int64), ("actual", ctypes.c_int64), ("device_type", ctypes.c_int32),
-            ("device_id", ctypes.c_int32), ("reused", ctypes.c_int32), ("scope", ctypes.c_char_p),
+            ("bytes", ctypes.c_int64),
+            ("actual", ctypes.c_int64),
+            ("device_type", ctypes.c_int32),
+            ("device_id", ctypes.c_int32),
+            ("reused", ctypes.c_int32),
+            ("scope", ctypes.c_char_p),
             ("owner", ctypes.c_char_p),
-        ]  # fmt: skip
+        ]
 
-    library, rows = libinfo.open_library(), (Allocation * 100)()
+    library, rows = open_library(), (Allocation * 100)()
 
     def living():
         count = library.mx_profile_live(rows, 100)
         return [
             (row.device_id, row.bytes, row.actual, row.reused)
-            for row in rows[:count] if row.device_type == 3
-        ]  # fmt: skip
+            for row in rows[:count]
+            if row.device_type == 3
+        ]
 
-    pool = _front.Pool("Naive", 4096, 2 * MIB, 24, 0, 1, mx.cpu_pinned(7))
+    pool = front.Pool("Naive", 4096, 2 * MIB, 24, 0, 1, mx.cpu_pinned(7))
     library.mx_profile_set(8)
     try:
         data = pool.take(5000)
@@ -387,7 +407,7 @@ def machine(root, **files):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return _front.host_memory(str(root))
+    return front.host_memory(str(root))
 
 
 def test_memory_of_a_machine(tmp_path):

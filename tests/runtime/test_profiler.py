@@ -274,8 +274,10 @@ def test_the_table_has_the_columns_of_mxnet(profiler):
     profiler.set_state("stop")
     lines = profiler.dumps().splitlines()
     assert lines[:3] == [
-        "", "Profile Statistics:", "\tNote the difference in units for different entries.",
-    ]  # fmt: skip
+        "",
+        "Profile Statistics:",
+        "\tNote the difference in units for different entries.",
+    ]
     start = lines.index("operator")
     assert lines[start + 1 : start + 4] == [
         "=================",
@@ -329,8 +331,13 @@ def test_objects_of_programs(profiler):
         domain.new_marker("mk"),
     )
     assert [str(x) for x in (domain, task, frame, event, counter, marker)] == [
-        "dom", "tk", "fr", "ev", "ctr", "mk",
-    ]  # fmt: skip
+        "dom",
+        "tk",
+        "fr",
+        "ev",
+        "ctr",
+        "mk",
+    ]
     profiler.set_state("run")
     for _ in range(2):
         task.start()

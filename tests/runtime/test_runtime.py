@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 import mxcy as mx
-from mxcy import onednn
+from mxcy._library import onednn
 
 
 def test_features_tell_the_truth():
@@ -32,7 +32,7 @@ def test_features_look_as_in_mxnet():
 
 def test_vector_instructions_follow_the_level_in_use():
     features = mx.runtime.Features()
-    assert features.is_enabled("CPU_AVX512") == (mx._front.block() == 16)
+    assert features.is_enabled("CPU_AVX512") == (mx._library.front.block() == 16)
     assert features.is_enabled("CPU_SSE4_2")
 
 

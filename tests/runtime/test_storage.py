@@ -10,9 +10,18 @@ from mxcy import autograd, gluon, nd
 from mxcy.base import MXNetError
 
 KEYS = [
-    "strategy", "page", "large", "cutoff", "limit", "live_bytes", "pooled_bytes", "peak_bytes",
-    "hits", "misses", "flushes",
-]  # fmt: skip
+    "strategy",
+    "page",
+    "large",
+    "cutoff",
+    "limit",
+    "live_bytes",
+    "pooled_bytes",
+    "peak_bytes",
+    "hits",
+    "misses",
+    "flushes",
+]
 
 
 def change(ctx, action):

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy import cpus, env
+from mxcy import env
+from mxcy._machine import cpus
+from mxcy._machine.tuning import ALL, Library, Tuner
+from mxcy._machine.tuning.table import Table, counts
 from mxcy.base import MXNetError
-from mxcy.ops.infer import Spec
-from mxcy.ops.prepare import Call
-from mxcy.ops.record import find
-from mxcy.tuning import ALL, Library, Tuner
-from mxcy.tuning.table import Table, counts
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import Call
+from mxcy.ops.core.record import find
 
 FLOAT, HALF = 0, 2
 

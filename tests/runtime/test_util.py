@@ -116,12 +116,20 @@ def test_dtype_from_number():
 @pytest.mark.parametrize(
     ("key", "value", "legal"),
     [
-        ("dtype", np.float32, True), ("dtype", "float32", True), ("dtype", bool, False),
-        ("dtype", "int16", False), ("dtype", "house", False), ("order", "C", True),
-        ("subok", True, True), ("subok", 1, False), ("where", False, True), ("house", 1, False),
-        ("casting", "same_kind", True), ("casting", "house", False),
+        ("dtype", np.float32, True),
+        ("dtype", "float32", True),
+        ("dtype", bool, False),
+        ("dtype", "int16", False),
+        ("dtype", "house", False),
+        ("order", "C", True),
+        ("subok", True, True),
+        ("subok", 1, False),
+        ("where", False, True),
+        ("house", 1, False),
+        ("casting", "same_kind", True),
+        ("casting", "house", False),
     ],
-)  # fmt: skip
+)
 def test_ufunc_options(key, value, legal):
     assert util.np_ufunc_legal_option(key, value) is legal
 

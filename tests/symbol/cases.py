@@ -21,12 +21,16 @@ def cases():
         for sample in samples_of(record):
             arrays = draw(record, sample, (sample.dtypes or record.dtypes)[0])
             given = attrs_of(record, sample)
-            found.append({
-                "op": name,
-                "attrs": {key: text_of(record.schema.by_name[key], v) for key, v in given.items()},
-                "shapes": [list(array.shape) for array in arrays],
-                "dtypes": ["bfloat16" if a.dtype.names else str(a.dtype) for a in arrays],
-            })  # fmt: skip
+            found.append(
+                {
+                    "op": name,
+                    "attrs": {
+                        key: text_of(record.schema.by_name[key], v) for key, v in given.items()
+                    },
+                    "shapes": [list(array.shape) for array in arrays],
+                    "dtypes": ["bfloat16" if a.dtype.names else str(a.dtype) for a in arrays],
+                }
+            )
         unique = {json.dumps(case, sort_keys=True): case for case in found}
         yield from list(unique.values())[:MOST]
 

@@ -19,10 +19,12 @@ def recurrent(S):
     words = S.SliceChannel(data=words, num_outputs=steps, squeeze_axis=1)
     cell, state, outs = S.zeros((0, hidden), name="c0"), S.zeros((0, hidden), name="h0"), []
     for t in range(steps):
-        i2h = S.FullyConnected(data=words[t], weight=i2h_weight, bias=i2h_bias,
-                               num_hidden=4 * hidden, name=f"t{t}_i2h")  # fmt: skip
-        h2h = S.FullyConnected(data=state, weight=h2h_weight, bias=h2h_bias,
-                               num_hidden=4 * hidden, name=f"t{t}_h2h")  # fmt: skip
+        i2h = S.FullyConnected(
+            data=words[t], weight=i2h_weight, bias=i2h_bias, num_hidden=4 * hidden, name=f"t{t}_i2h"
+        )
+        h2h = S.FullyConnected(
+            data=state, weight=h2h_weight, bias=h2h_bias, num_hidden=4 * hidden, name=f"t{t}_h2h"
+        )
         parts = S.SliceChannel(i2h + h2h, num_outputs=4, name=f"t{t}_slice")
         gates = [S.Activation(parts[i], act_type="tanh" if i == 1 else "sigmoid") for i in range(4)]
         cell = (gates[2] * cell) + (gates[0] * gates[1])
@@ -31,8 +33,9 @@ def recurrent(S):
     pred = S.FullyConnected(data=S.Concat(*outs, dim=0), num_hidden=20, name="pred")
     label = S.Reshape(S.transpose(S.Variable("softmax_label")), shape=(-1,))
     return S.SoftmaxOutput(data=pred, label=label, name="softmax"), {
-        "data": (3, steps), "softmax_label": (3, steps),
-    }  # fmt: skip
+        "data": (3, steps),
+        "softmax_label": (3, steps),
+    }
 
 
 def residual(S):
@@ -67,8 +70,9 @@ def factorization(S):
     item = S.Embedding(data=S.Variable("item"), input_dim=30, output_dim=5)
     pred = S.Flatten(data=S.sum(user * item, axis=1))
     return S.LinearRegressionOutput(data=pred, label=S.Variable("score")), {
-        "user": (4,), "item": (4,),
-    }  # fmt: skip
+        "user": (4,),
+        "item": (4,),
+    }
 
 
 def sentences(S):
@@ -94,27 +98,60 @@ def assorted(S):
     norm, wide = S.norm(a, axis=1, keepdims=True), S.reshape(a, shape=(1, 1, 3, 4))
     stack, thin = S.stack(a, b, axis=1), S.expand_dims(a, axis=1)
     border = {"mode": "constant", "pad_width": (0, 0, 0, 0, 1, 1, 1, 1)}
-    return S.Group([
-        S.MakeLoss(S.mean(S.square(a - b)), grad_scale=0.5, name="l1"),
-        S.MakeLoss(S.smooth_l1(a - b, scalar=2.0)), S.BlockGrad(S.softmax(a)), S.where(a > b, a, b),
-        S.elemwise_add(a, b), S.clip(a, a_min=0, a_max=1), S.topk(a, k=1, ret_typ="indices"),
-        S.one_hot(S.argmax(a, axis=1), depth=4), S.broadcast_div(a, norm),
-        S.zeros_like(a) + S.ones_like(b), S.dot(a, b, transpose_b=True),
-        S.pick(a, S.argmax(b, axis=1)), S.L2Normalization(a), S.SwapAxis(stack, dim1=0, dim2=1),
-        S.SequenceMask(stack, use_sequence_length=False), S.repeat(a, repeats=2),
-        S.tile(a, reps=(2, 1)), S.slice_axis(a, axis=1, begin=0, end=2), S.log_softmax(a),
-        S.random.normal(0, 1, shape=(2, 2)), S.random.uniform(low=0, high=2, shape=(3,)),
-        S.LayerNorm(a), S.LeakyReLU(a, act_type="prelu"), S.max(a, axis=(0, 1)), S.min(a),
-        S.prod(a), S.reverse(a, axis=1), S.cast(a, dtype="float16"),
-        S.broadcast_axis(thin, axis=1, size=3), abs(a), a**2, S.sqrt(abs(a)), 2 / S.floor(a),
-        S.batch_dot(S.expand_dims(a, 0), S.expand_dims(S.transpose(b), 0)),
-        S.take(a, S.argmax(b, axis=1)), S.gather_nd(a, S.var("idx")),
-        S.UpSampling(wide, scale=2, sample_type="nearest"), S.Pad(wide, **border),
-        S.InstanceNorm(S.reshape(a, shape=(1, 3, 4, 1))), S.SVMOutput(a, name="svm"),
-        S.LogisticRegressionOutput(a, b), S.slice(a, begin=(0, 1), end=(2, 3)), S.slice_like(a, b),
-        S.linalg.gemm2(a, b, transpose_b=True), S.contrib.div_sqrt_dim(a), S.sort(a),
-        S.split(a, num_outputs=2, axis=1), S.shape_array(a), S.arange(0, 5), S.full((2, 2), 3),
-    ]), {"a": (3, 4), "b": (3, 4), "idx": (2, 5)}  # fmt: skip
+    return S.Group(
+        [
+            S.MakeLoss(S.mean(S.square(a - b)), grad_scale=0.5, name="l1"),
+            S.MakeLoss(S.smooth_l1(a - b, scalar=2.0)),
+            S.BlockGrad(S.softmax(a)),
+            S.where(a > b, a, b),
+            S.elemwise_add(a, b),
+            S.clip(a, a_min=0, a_max=1),
+            S.topk(a, k=1, ret_typ="indices"),
+            S.one_hot(S.argmax(a, axis=1), depth=4),
+            S.broadcast_div(a, norm),
+            S.zeros_like(a) + S.ones_like(b),
+            S.dot(a, b, transpose_b=True),
+            S.pick(a, S.argmax(b, axis=1)),
+            S.L2Normalization(a),
+            S.SwapAxis(stack, dim1=0, dim2=1),
+            S.SequenceMask(stack, use_sequence_length=False),
+            S.repeat(a, repeats=2),
+            S.tile(a, reps=(2, 1)),
+            S.slice_axis(a, axis=1, begin=0, end=2),
+            S.log_softmax(a),
+            S.random.normal(0, 1, shape=(2, 2)),
+            S.random.uniform(low=0, high=2, shape=(3,)),
+            S.LayerNorm(a),
+            S.LeakyReLU(a, act_type="prelu"),
+            S.max(a, axis=(0, 1)),
+            S.min(a),
+            S.prod(a),
+            S.reverse(a, axis=1),
+            S.cast(a, dtype="float16"),
+            S.broadcast_axis(thin, axis=1, size=3),
+            abs(a),
+            a**2,
+            S.sqrt(abs(a)),
+            2 / S.floor(a),
+            S.batch_dot(S.expand_dims(a, 0), S.expand_dims(S.transpose(b), 0)),
+            S.take(a, S.argmax(b, axis=1)),
+            S.gather_nd(a, S.var("idx")),
+            S.UpSampling(wide, scale=2, sample_type="nearest"),
+            S.Pad(wide, **border),
+            S.InstanceNorm(S.reshape(a, shape=(1, 3, 4, 1))),
+            S.SVMOutput(a, name="svm"),
+            S.LogisticRegressionOutput(a, b),
+            S.slice(a, begin=(0, 1), end=(2, 3)),
+            S.slice_like(a, b),
+            S.linalg.gemm2(a, b, transpose_b=True),
+            S.contrib.div_sqrt_dim(a),
+            S.sort(a),
+            S.split(a, num_outputs=2, axis=1),
+            S.shape_array(a),
+            S.arange(0, 5),
+            S.full((2, 2), 3),
+        ]
+    ), {"a": (3, 4), "b": (3, 4), "idx": (2, 5)}
 
 
 NETWORKS = (recurrent, residual, segmentation, factorization, sentences, assorted)

@@ -33,8 +33,10 @@ def read():
 
 
 def load():
-    return [names(mx.sym.fromjson(line) if hasattr(mx.sym, "fromjson") else mx.sym.load_json(line))
-            for line in Path("symbols.txt").read_text().splitlines()]  # fmt: skip
+    return [
+        names(mx.sym.fromjson(line) if hasattr(mx.sym, "fromjson") else mx.sym.load_json(line))
+        for line in Path("symbols.txt").read_text().splitlines()
+    ]
 
 
 def networks():
@@ -67,8 +69,10 @@ def write():
     written = []
     for name, symbol, shapes in networks():
         found, _, _ = symbol.infer_shape(**shapes)
-        arrays = {n: rng.uniform(-1, 1, shape).astype("float32")
-                  for n, shape in zip(symbol.list_arguments(), found, strict=False)}  # fmt: skip
+        arrays = {
+            n: rng.uniform(-1, 1, shape).astype("float32")
+            for n, shape in zip(symbol.list_arguments(), found, strict=False)
+        }
         if "words" in arrays:
             arrays["words"] = rng.randint(0, 7, shapes["words"]).astype("float32")
         symbol.save(f"{name}.json")

@@ -34,9 +34,10 @@ def test_fused_operators_and_equal_results(backend):
         assert '"BatchNorm"' not in text and '"Dropout"' not in text
         assert set(rewritten.list_inputs()) == set(symbol.list_inputs())
         again = mx.sym.load_json(text).bind(
-            mx.cpu(), {n: executor.arg_dict[n] for n in rewritten.list_arguments()},
+            mx.cpu(),
+            {n: executor.arg_dict[n] for n in rewritten.list_arguments()},
             aux_states={n: executor.aux_dict[n] for n in rewritten.list_auxiliary_states()},
-        )  # fmt: skip
+        )
         np.testing.assert_allclose(again.forward()[0].asnumpy(), expected, rtol=1e-4, atol=1e-5)
 
 

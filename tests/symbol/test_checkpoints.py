@@ -39,9 +39,10 @@ def test_outputs_gradients_and_states(name, batch):
 def test_gluon_imports_them(name):
     saved = np.load(FOLDER / f"{name}.npz")
     block = mx.gluon.SymbolBlock.imports(
-        str(FOLDER / f"{name}-symbol.json"), ["data", "softmax_label"],
+        str(FOLDER / f"{name}-symbol.json"),
+        ["data", "softmax_label"],
         str(FOLDER / f"{name}-0003.params"),
-    )  # fmt: skip
+    )
     out = block(mx.nd.array(saved["data8"]), mx.nd.array(saved["label8"]))
     close(out.asnumpy(), saved["predicted8"])
 

@@ -1,5 +1,7 @@
 """Executors: passes in any order that programs for MXNet 1.x run them in."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -90,10 +92,56 @@ def test_states_change_once_for_several_backward_passes():
 
 
 def test_backward_before_forward():
-    with pytest.raises(mx.MXNetError, match="call forward first"):
-        bound(square()).backward([nd.ones((1, 2))])
+    executor = bound(square())
+    executor.backward([nd.ones((1, 2))])
+    assert executor.grad_dict["x"].asnumpy().tolist() == [[2, 36]]
+    assert executor.outputs[0].asnumpy().tolist() == [[1, 36]]
     nothing_to_do = square().simple_bind(mx.cpu(), grad_req="null", x=(1, 2))
     nothing_to_do.backward()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("container", [list, tuple])
+def test_gradients_of_outputs_may_have_any_dtype(dtype, container):
+    executor = bound(square())
+    executor.forward(is_train=True)
+    executor.backward(container([nd.ones((1, 2), dtype=dtype) * 3]))
+    assert executor.grad_dict["x"].asnumpy().tolist() == [[6, 108]]
+
+
+def test_more_gradients_than_outputs_are_left_alone():
+    executor = bound(square())
+    executor.forward(is_train=True)
+    executor.backward([nd.ones((1, 2)), nd.ones((7,)), nd.ones((1,))])
+    assert executor.grad_dict["x"].asnumpy().tolist() == [[2, 36]]
+
+
+def test_gradients_of_outputs_that_do_not_fit():
+    product = square()
+    executor = bound(mx.sym.Group([product, product * 2]))
+    executor.forward(is_train=True)
+    one = nd.ones((1, 2))
+    with pytest.raises(mx.MXNetError, match="backward: expected 2 output gradients, got 1"):
+        executor.backward([one])
+    with pytest.raises(mx.MXNetError, match=r"gradient of _mulscalar.*\(1, 2\), got \(2,\)"):
+        executor.backward([one, nd.ones((2,))])
+    with pytest.raises(TypeError, match="expected an NDArray, got ndarray"):
+        executor.backward([one, np.ones((1, 2))])
+
+
+def test_gradient_arrays_must_hold_the_gradients():
+    """A kernel would write past the end of a smaller one."""
+    arrays = {"x": nd.array([[1, 2]]), "f_weight": nd.array([[1, 0], [0, 3]])}
+    for stranger in (nd.zeros((1, 1)), nd.zeros((1, 2), dtype="float64")):
+        with pytest.raises(
+            mx.MXNetError, match=r"args_grad: x: expected shape \(1, 2\) and float32"
+        ):
+            square().bind(mx.cpu(), arrays, {"x": stranger})
+    larger = nd.ones((5,))
+    executor = square().bind(mx.cpu(), arrays, {"x": larger})
+    executor.forward(is_train=True)
+    executor.backward([nd.ones((1, 2))])
+    assert larger.asnumpy().tolist() == [2, 36, 1, 1, 1]
 
 
 def test_simple_bind_takes_shapes_of_inputs_that_a_part_of_a_network_lacks():
@@ -104,3 +152,74 @@ def test_simple_bind_takes_shapes_of_inputs_that_a_part_of_a_network_lacks():
     )
     assert executor.outputs[0].shape == (4, 2)
     assert list(executor.arg_dict) == ["x", "f_weight"]
+
+
+def test_common_expressions_of_the_optimized_symbol(monkeypatch):
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    sums = [(a + b) + (a + b), (a + 1) + (a + 2), mx.sym.Group([a * b + 1, a * b + 1])]
+
+    def nodes(symbol):
+        executor = symbol.simple_bind(mx.cpu(), a=(2, 3), b=(2, 3))
+        return len(executor.get_optimized_symbol().get_internals())
+
+    assert [nodes(one) for one in sums[::2]] == [4, 5]
+    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
+    assert [nodes(one) for one in sums[::2]] == [5, 6]
+    assert sums[1].simple_bind(mx.cpu(), a=(2, 3)).get_optimized_symbol() is sums[1]
+
+
+def test_memory_of_the_description_is_that_of_training():
+    deep = mx.sym.var("x")
+    for _ in range(8):
+        deep = deep * deep
+
+    def megabytes(symbol, grad_req="write"):
+        text = symbol.simple_bind(mx.cpu(), grad_req, x=(1024, 1024)).debug_str()
+        return int(re.search(r"Total (\d+) MB allocated", text)[1])
+
+    assert megabytes(deep) > megabytes(deep, "null")
+    assert megabytes(mx.sym.stop_gradient(deep)) == megabytes(deep, "null")
+
+
+def test_identities_of_training_keep_outputs_and_gradients():
+    x = mx.sym.var("x")
+    square = x * x
+    outputs = [
+        square,
+        mx.sym.identity(square),
+        mx.sym.identity(x),
+        mx.sym.stop_gradient(square * 2),
+    ]
+    symbol = mx.sym.Group([*outputs, mx.sym.identity(mx.sym.identity(square + 1))])
+    executor = symbol.simple_bind(mx.cpu(), x=(2,))
+    executor.forward(is_train=True, x=np.array([2.0, 3.0]))
+    values = [output.asnumpy().tolist() for output in executor.outputs]
+    assert values == [[4, 9], [4, 9], [2, 3], [8, 18], [5, 10]]
+    executor.backward([nd.ones((2,)) * scale for scale in (1, 10, 100, 1000, 10000)])
+    assert executor.grad_dict["x"].asnumpy().tolist() == [4 * 10011 + 100, 6 * 10011 + 100]
+
+
+def test_gradient_arrays_that_are_not_asked_for_stay_as_they_are():
+    product = mx.sym.var("a") * mx.sym.var("b")
+    values = {"a": mx.nd.ones(2), "b": mx.nd.ones(2)}
+    gradients = {"a": mx.nd.zeros(2), "b": mx.nd.full(2, 7)}
+    bound = product.bind(mx.cpu(), values, gradients, {"a": "write", "b": "null"})
+    bound.forward(is_train=True)
+    bound.backward()
+    assert bound.grad_dict["b"] is gradients["b"]
+    assert [array.asnumpy().tolist() for array in bound.grad_arrays] == [[1, 1], [7, 7]]
+
+
+def test_simple_bind_takes_keywords_of_other_bindings():
+    bound = mx.sym.exp(mx.sym.var("x")).simple_bind(mx.cpu(), x=(2, 3), force_rebind=True)
+    assert bound.outputs[0].shape == (2, 3)
+
+
+@pytest.mark.parametrize("op", [mx.sym.shape_array, mx.sym.size_array, mx.sym.contrib.index_array])
+def test_gradients_that_reach_no_argument_may_have_any_shape(op):
+    bound = op(mx.sym.var("x")).simple_bind(mx.cpu(), x=(2, 3))
+    bound.forward(is_train=True)
+    for shape in ((2, 3), (7,)):
+        bound.grad_dict["x"][:] = 5
+        bound.backward([nd.ones(shape)])
+        assert bound.grad_dict["x"].asnumpy().tolist() == [[0] * 3] * 2

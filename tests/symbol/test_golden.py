@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.ops.record import find
+from mxcy.ops.core.record import find
 from mxcy.symbol import compose
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "symbol_golden.json").read_text())

@@ -30,15 +30,21 @@ def test_shapes(fc):
     assert fc.infer_shape_partial(a=(0, 3)) == ([(0, 3), (10, 3), (10,)], [(0, 10)], [])
     assert fc.infer_shape_partial(a=(-1, 3))[1] == [(0, 10)]
     assert S.exp(fc).get_internals().infer_shape(a=(2, 3))[1] == [
-        (2, 3), (10, 3), (10,), (2, 10), (2, 10),
-    ]  # fmt: skip
+        (2, 3),
+        (10, 3),
+        (10,),
+        (2, 10),
+        (2, 10),
+    ]
 
 
 def test_auxiliary_shapes(a):
     bn = S.BatchNorm(a, name="bn")
     assert bn.infer_shape(a=(2, 3, 4, 4)) == (
-        [(2, 3, 4, 4), (3,), (3,)], [(2, 3, 4, 4)], [(3,), (3,)],
-    )  # fmt: skip
+        [(2, 3, 4, 4), (3,), (3,)],
+        [(2, 3, 4, 4)],
+        [(3,), (3,)],
+    )
 
 
 @pytest.mark.parametrize("given", [{}, {"a": ()}, {"a": (0, 3)}])
@@ -113,8 +119,10 @@ def test_types(fc, a, b):
     assert fc.infer_type_partial() == ([None] * 3, [None], [])
     assert (S.cast(a, dtype="int32") + b).infer_type_partial()[0] == [None, np.int32]
     assert S.BatchNorm(a).infer_type(a="float16") == (
-        [np.float16, np.float32, np.float32], [np.float16], [np.float32] * 2,
-    )  # fmt: skip
+        [np.float16, np.float32, np.float32],
+        [np.float16],
+        [np.float32] * 2,
+    )
     with pytest.warns(UserWarning, match="Cannot decide type"):
         assert fc.infer_type() == (None, None, None)
     with pytest.raises(MXNetError, match="fc"):

@@ -59,8 +59,9 @@ def test_files_of_the_second_version(name):
     symbol = S.fromjson(text_of(name))
     ours, theirs = json.loads(symbol.tojson()), json.loads(text_of(name))
     assert (ours.pop("attrs"), theirs.pop("attrs")["mxnet_version"]) == (
-        {"mxnet_version": ["int", 10901]}, ["int", 20000],
-    )  # fmt: skip
+        {"mxnet_version": ["int", 10901]},
+        ["int", 20000],
+    )
     assert ours["nodes"] == theirs["nodes"] and ours["heads"] == theirs["heads"]
 
 

@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.ops import homes
-from mxcy.ops.record import REGISTRY
+from mxcy.ops.core import homes
+from mxcy.ops.core.record import REGISTRY
 
 S = mx.sym
 PLACES = {
-    homes.MAIN: S, homes.INTERNAL: S._internal, "contrib": S.contrib, "linalg": S.linalg,
-    "image": S.image, "random": S.random, "sparse": S.sparse,
-}  # fmt: skip
+    homes.MAIN: S,
+    homes.INTERNAL: S._internal,
+    "contrib": S.contrib,
+    "linalg": S.linalg,
+    "image": S.image,
+    "random": S.random,
+    "sparse": S.sparse,
+}
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
@@ -44,11 +49,25 @@ def test_functions_are_made_once():
 
 
 def test_creation():
-    made = (S.zeros((2, 3)), S.ones((2,), dtype="int32"), S.full((2,), 3), S.arange(1, 5, 2),
-            S.linspace(0, 1, 3), S.eye(2), S.zeros(3))  # fmt: skip
+    made = (
+        S.zeros((2, 3)),
+        S.ones((2,), dtype="int32"),
+        S.full((2,), 3),
+        S.arange(1, 5, 2),
+        S.linspace(0, 1, 3),
+        S.eye(2),
+        S.zeros(3),
+    )
     found = S.Group(list(made)).eval()
-    expected = (np.zeros((2, 3)), np.ones(2), np.full(2, 3), np.arange(1, 5, 2),
-                np.linspace(0, 1, 3), np.eye(2), np.zeros(3))  # fmt: skip
+    expected = (
+        np.zeros((2, 3)),
+        np.ones(2),
+        np.full(2, 3),
+        np.arange(1, 5, 2),
+        np.linspace(0, 1, 3),
+        np.eye(2),
+        np.zeros(3),
+    )
     for ours, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(ours.asnumpy(), other)
     assert found[1].dtype == np.int32
@@ -74,11 +93,15 @@ def test_histogram_and_split():
 @pytest.mark.parametrize(
     "name, numbers",
     [
-        ("uniform", (0, 2)), ("normal", (1, 2)), ("poisson", (3,)), ("exponential", (2,)),
-        ("gamma", (2, 3)), ("negative_binomial", (3, 0.5)),
+        ("uniform", (0, 2)),
+        ("normal", (1, 2)),
+        ("poisson", (3,)),
+        ("exponential", (2,)),
+        ("gamma", (2, 3)),
+        ("negative_binomial", (3, 0.5)),
         ("generalized_negative_binomial", (2, 0.5)),
     ],
-)  # fmt: skip
+)
 def test_random_numbers_are_those_of_arrays(name, numbers):
     symbol, eager = getattr(S.random, name), getattr(mx.nd.random, name)
     mx.random.seed(3)

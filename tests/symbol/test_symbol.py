@@ -25,8 +25,9 @@ def test_missing_inputs_become_variables():
     fc = S.FullyConnected(num_hidden=10, name="fc")
     assert fc.list_arguments() == ["fc_data", "fc_weight", "fc_bias"]
     assert S.FullyConnected(num_hidden=10, no_bias=True).list_arguments() == [
-        "fullyconnected0_data", "fullyconnected0_weight",
-    ]  # fmt: skip
+        "fullyconnected0_data",
+        "fullyconnected0_weight",
+    ]
     assert S.Concat(S.var("a"), num_args=3, name="c").list_arguments() == ["a", "c_arg1", "c_arg2"]
 
 
@@ -48,19 +49,41 @@ def test_operators_and_their_names():
     a, b = S.var("a"), S.var("b")
     made = [a + b, a - b, a * b, a / b, a % b, a**b, a == b, a != b, a > b, a >= b, a < b, a <= b]
     assert [s.name for s in made] == [
-        "_plus0", "_minus0", "_mul0", "_div0", "_mod0", "_power0", "_equal0", "_not_equal0",
-        "_greater0", "_greater_equal0", "_lesser0", "_lesser_equal0",
-    ]  # fmt: skip
+        "_plus0",
+        "_minus0",
+        "_mul0",
+        "_div0",
+        "_mod0",
+        "_power0",
+        "_equal0",
+        "_not_equal0",
+        "_greater0",
+        "_greater_equal0",
+        "_lesser0",
+        "_lesser_equal0",
+    ]
     made = [a + 1, 1 + a, a - 1, 1 - a, a * 2, a / 2, 2 / a, a % 2, 2 % a, a**2, 2**a, a == 1, -a]
     assert [s.name for s in made] == [
-        "_plusscalar0", "_plusscalar1", "_minusscalar0", "_rminusscalar0", "_mulscalar0",
-        "_divscalar0", "_rdivscalar0", "_modscalar0", "_rmodscalar0", "_powerscalar0",
-        "_rpower_scalar0", "_equal_scalar0", "_mulscalar1",
-    ]  # fmt: skip
+        "_plusscalar0",
+        "_plusscalar1",
+        "_minusscalar0",
+        "_rminusscalar0",
+        "_mulscalar0",
+        "_divscalar0",
+        "_rdivscalar0",
+        "_modscalar0",
+        "_rmodscalar0",
+        "_powerscalar0",
+        "_rpower_scalar0",
+        "_equal_scalar0",
+        "_mulscalar1",
+    ]
     assert (1 - a).attr("scalar") == "1" and (-a).attr("scalar") == "-1.0"
     assert (abs(a).name, S.maximum(a, 2).name, S.pow(2, a).name) == (
-        "abs0", "_maximumscalar0", "_rpowerscalar0",
-    )  # fmt: skip
+        "abs0",
+        "_maximumscalar0",
+        "_rpowerscalar0",
+    )
     assert (S.pow(2, 3), S.maximum(2, 3), S.hypot(3, 4)) == (8, 3, 5.0)
     for other in ("x", None, [1]):
         with pytest.raises(TypeError, match="not supported"):
@@ -74,8 +97,10 @@ def test_names_come_from_the_manager():
     assert [S.exp(a).name, S.exp(a).name, S.concat(a, a).name] == ["exp0", "exp1", "concat0"]
     with mx.name.Prefix("p_"):
         assert S.FullyConnected(a, num_hidden=1).list_inputs() == [
-            "a", "p_fullyconnected0_weight", "p_fullyconnected0_bias",
-        ]  # fmt: skip
+            "a",
+            "p_fullyconnected0_weight",
+            "p_fullyconnected0_bias",
+        ]
         assert S.FullyConnected(a, num_hidden=1, name="x").name == "p_x"
         assert S.var("v").name == "v"
 
@@ -119,8 +144,10 @@ def test_refusals_of_operators():
 def test_indexing():
     parts = S.split(S.var("a"), num_outputs=3, name="sp")
     assert len(parts) == 3 and [p.list_outputs() for p in parts] == [
-        ["sp_output0"], ["sp_output1"], ["sp_output2"],
-    ]  # fmt: skip
+        ["sp_output0"],
+        ["sp_output1"],
+        ["sp_output2"],
+    ]
     assert parts["sp_output2"].list_outputs() == parts[2].list_outputs() == ["sp_output2"]
     assert parts[0:2].list_outputs() == ["sp_output0", "sp_output1"]
     for index, error in ((3, IndexError), ("x", ValueError), (1.5, TypeError), (-1, MXNetError)):
@@ -134,14 +161,19 @@ def test_internals_and_children():
     fc = dense()
     out = S.exp(fc)
     assert out.get_internals().list_outputs() == [
-        "data", "fc_weight", "fc_bias", "fc_output", "exp0_output",
-    ]  # fmt: skip
+        "data",
+        "fc_weight",
+        "fc_bias",
+        "fc_output",
+        "exp0_output",
+    ]
     assert out.get_internals()["fc_output"].name == "fc"
     assert fc.get_children().list_outputs() == ["data", "fc_weight", "fc_bias"]
     assert S.var("a").get_children() is None
     assert (S.Group([fc, out]).name, repr(S.Group([fc, out]))) == (
-        None, "<Symbol group [fc, exp0]>",
-    )  # fmt: skip
+        None,
+        "<Symbol group [fc, exp0]>",
+    )
     for bad in ([], [1]):
         with pytest.raises(TypeError):
             S.Group(bad)
@@ -188,14 +220,28 @@ def test_setting_attributes():
 
 def test_variables():
     v = S.var(
-        "x", attr={"a": "b", "lr_mult": "7"}, shape=(2, 0), lr_mult=2, wd_mult=3, dtype="float16",
-        init=mx.init.Zero(), stype="csr", __k__=5,
-    )  # fmt: skip
+        "x",
+        attr={"a": "b", "lr_mult": "7"},
+        shape=(2, 0),
+        lr_mult=2,
+        wd_mult=3,
+        dtype="float16",
+        init=mx.init.Zero(),
+        stype="csr",
+        __k__=5,
+    )
     assert v.list_attr() == {
-        "__storage_type__": "2", "__init__": '["zero", {}]', "__wd_mult__": "3", "wd_mult": "3",
-        "__shape__": "(2, 0)", "__k__": "5", "__lr_mult__": "2", "lr_mult": "2", "__dtype__": "2",
+        "__storage_type__": "2",
+        "__init__": '["zero", {}]',
+        "__wd_mult__": "3",
+        "wd_mult": "3",
+        "__shape__": "(2, 0)",
+        "__k__": "5",
+        "__lr_mult__": "2",
+        "lr_mult": "2",
+        "__dtype__": "2",
         "a": "b",
-    }  # fmt: skip
+    }
     with pytest.raises(ValueError, match="foo"):
         S.var("x", foo=3)
     with pytest.raises(TypeError):

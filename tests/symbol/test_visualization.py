@@ -81,24 +81,46 @@ def test_drawing(graphviz):
     )
     assert (drawing.name, drawing.format) == ("t", "svg")
     assert {name: label for name, (label, _) in drawing.nodes.items()} == {
-        "data": "data", "conv": "Convolution\n3x3/1, 8", "bn": "bn", "relu": "Activation\nrelu",
-        "pool": "Pooling\nmax, 2x2/2x2", "add": "add", "flat": "flat", "fc": "FullyConnected\n10",
-        "softmax_label": "softmax_label", "softmax": "softmax",
-    }  # fmt: skip
+        "data": "data",
+        "conv": "Convolution\n3x3/1, 8",
+        "bn": "bn",
+        "relu": "Activation\nrelu",
+        "pool": "Pooling\nmax, 2x2/2x2",
+        "add": "add",
+        "flat": "flat",
+        "fc": "FullyConnected\n10",
+        "softmax_label": "softmax_label",
+        "softmax": "softmax",
+    }
     assert drawing.nodes["data"][1] == {
-        "shape": "oval", "fixedsize": "true", "width": "1.3", "height": "0.8034",
-        "style": "filled", "fillcolor": "#8dd3c7",
-    }  # fmt: skip
+        "shape": "oval",
+        "fixedsize": "true",
+        "width": "1.3",
+        "height": "0.8034",
+        "style": "filled",
+        "fillcolor": "#8dd3c7",
+    }
     kinds = ("conv", "relu", "bn", "pool", "flat", "add")
     assert [drawing.nodes[name][1]["fillcolor"] for name in kinds] == [
-        "#fb8072", "#ffffb3", "#bebada", "#80b1d3", "#fdb462", "#fccde5",
-    ]  # fmt: skip
+        "#fb8072",
+        "#ffffb3",
+        "#bebada",
+        "#80b1d3",
+        "#fdb462",
+        "#fccde5",
+    ]
     assert drawing.edges == [
-        ("conv", "data", "3x8x8"), ("bn", "conv", "8x8x8"), ("relu", "bn", "8x8x8"),
-        ("pool", "relu", "8x8x8"), ("add", "pool", "8x4x4"), ("add", "pool", "8x4x4"),
-        ("flat", "add", "8x4x4"), ("fc", "flat", "128"), ("softmax", "fc", "10"),
+        ("conv", "data", "3x8x8"),
+        ("bn", "conv", "8x8x8"),
+        ("relu", "bn", "8x8x8"),
+        ("pool", "relu", "8x8x8"),
+        ("add", "pool", "8x4x4"),
+        ("add", "pool", "8x4x4"),
+        ("flat", "add", "8x4x4"),
+        ("fc", "flat", "128"),
+        ("softmax", "fc", "10"),
         ("softmax", "softmax_label", ""),
-    ]  # fmt: skip
+    ]
 
 
 def test_drawing_options(graphviz):
@@ -107,8 +129,10 @@ def test_drawing_options(graphviz):
         symbol, dtype={"x": "float16"}, hide_weights=False, node_attrs={"width": "2"}
     )
     assert drawing.edges == [
-        ("fc", "x", "(float16)"), ("fc", "fc_weight", "(float16)"), ("fc", "fc_bias", "(float16)"),
-    ]  # fmt: skip
+        ("fc", "x", "(float16)"),
+        ("fc", "fc_weight", "(float16)"),
+        ("fc", "fc_bias", "(float16)"),
+    ]
     assert drawing.nodes["x"][1]["width"] == "2"
     with pytest.warns(RuntimeWarning, match="Repeated names: x"):
         mx.viz.plot_network(S.var("x") + S.var("x"))

@@ -33,8 +33,6 @@ def test_random_arrays():
     assert sorted(utils.random_sample([1, 2, 3], 3)) == [1, 2, 3]
     assert all(0 <= n < 5 for n in utils.rand_coord_2d(0, 5, 0, 5))
     assert utils.rand_ndarray((2, 3), dtype="float64", ctx=mx.cpu(1)).context == mx.cpu(1)
-    with pytest.raises(mx.MXNetError, match="stype must be 'default', got 'csr'"):
-        utils.rand_ndarray((2, 3), "csr")
 
 
 def test_regular_arrays():

@@ -73,8 +73,11 @@ def test_numeric_gradient_finds_wrong_rules():
 
 def test_numeric_gradient_with_auxiliary_states():
     x = mx.sym.BatchNorm(X, name="bn", fix_gamma=False, use_global_stats=True)
-    place = {"x": np.random.RandomState(2).rand(4, 3), "bn_gamma": np.ones(3) * 2,
-             "bn_beta": np.ones(3)}  # fmt: skip
+    place = {
+        "x": np.random.RandomState(2).rand(4, 3),
+        "bn_gamma": np.ones(3) * 2,
+        "bn_beta": np.ones(3),
+    }
     states = {"bn_moving_mean": np.ones(3) * 0.5, "bn_moving_var": np.ones(3) * 2}
     utils.check_numeric_gradient(x, place, aux_states=states, rtol=1e-2, atol=1e-2)
     with pytest.raises(ValueError, match="aux_states"):

@@ -1,5 +1,6 @@
 """`tools/im2rec.py` and `tools/rec2idx.py`, by their command lines."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,9 +26,13 @@ def run(tmp_path):
 
     def tool(name, *arguments, fails=False):
         done = subprocess.run(
-            [sys.executable, str(TOOLS / name), *map(str, arguments)], cwd=tmp_path, text=True,
-            capture_output=True, env={"PYTHONPATH": str(TOOLS.parent)}, timeout=60,
-        )  # fmt: skip
+            [sys.executable, str(TOOLS / name), *map(str, arguments)],
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            env={"PYTHONPATH": str(TOOLS.parent)},
+            timeout=60,
+        )
         assert (done.returncode != 0) == fails, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -70,13 +75,22 @@ def test_records(run, images, tmp_path):
     printed = run(
         "im2rec.py", "--num-thread", 2, "--encoding", ".png", "--quality", 3, "all", images
     )
-    assert "none.png is no image" in printed and "'bad line" in printed and "no label" in printed
+    assert "none.png: No such file" in printed and "'bad line" in printed and "no label" in printed
     assert "3 of 4 images" in printed
     found = records(tmp_path / "all")
     assert list(found) == [2, 1, 0]
     header, content = found[2]
     assert (header.label, header.id) == (1.0, 2)
     np.testing.assert_array_equal(mx.image.imdecode(content).asnumpy(), picture(32, 40, 2))
+
+
+def test_names_that_are_no_text(run, images, tmp_path):
+    name = b"\xe9.png"
+    (images / "cats" / os.fsdecode(name)).write_bytes((images / "cats/0.png").read_bytes())
+    run("im2rec.py", "--list", "--no-shuffle", "cats", images / "cats")
+    assert name in (tmp_path / "cats.lst").read_bytes()
+    run("im2rec.py", "cats.lst", images / "cats")
+    assert len(records(tmp_path / "cats")) == 3
 
 
 def test_records_of_changed_images(run, images, tmp_path):

@@ -50,12 +50,20 @@ class SVRGModule(Module):
         if update_freq <= 0:
             raise ValueError(f"SVRGModule: update_freq must be positive, got {update_freq}")
         settings = (
-            symbol, data_names, label_names, logger, context, work_load_list, fixed_param_names,
-            state_names, group2ctxs, compression_params,
-        )  # fmt: skip
+            symbol,
+            data_names,
+            label_names,
+            logger,
+            context,
+            work_load_list,
+            fixed_param_names,
+            state_names,
+            group2ctxs,
+            compression_params,
+        )
         super().__init__(*settings)
         self.update_freq = update_freq
-        self._older = Module(*settings)
+        self._mod_aux = Module(*settings)  # holds the older weights
         self._means = None  # per parameter and device, the gradients of all data
 
     def bind(
@@ -69,16 +77,21 @@ class SVRGModule(Module):
         grad_req="write",
     ):
         settings = (
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module,
+            data_shapes,
+            label_shapes,
+            for_training,
+            inputs_need_grad,
+            force_rebind,
+            shared_module,
             grad_req,
-        )  # fmt: skip
+        )
         super().bind(*settings)
         if for_training:
-            self._older.bind(*settings)
+            self._mod_aux.bind(*settings)
 
     def reshape(self, data_shapes, label_shapes=None):
         super().reshape(data_shapes, label_shapes)
-        self._older.reshape(data_shapes, label_shapes)
+        self._mod_aux.reshape(data_shapes, label_shapes)
 
     def init_optimizer(self, *args, **kwargs):
         super().init_optimizer(*args, **kwargs)
@@ -88,23 +101,23 @@ class SVRGModule(Module):
     def forward(self, data_batch, is_train=None):
         super().forward(data_batch, is_train)
         if self.for_training if is_train is None else is_train:
-            self._older.forward(data_batch, True)
+            self._mod_aux.forward(data_batch, True)
 
     def backward(self, out_grads=None):
         super().backward(out_grads)
-        if self._older.binded:
-            self._older.backward(out_grads)
+        if self._mod_aux.binded:
+            self._mod_aux.backward(out_grads)
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
         super().prepare(data_batch, sparse_row_id_fn)
-        self._older.prepare(data_batch, sparse_row_id_fn)
+        self._mod_aux.prepare(data_batch, sparse_row_id_fn)
 
     def update(self):
         """Change the parameters by the corrected gradients."""
         self._assert_ready(optimizer=True)
         for new, old, mean in zip(
             self._exec_group.grad_arrays,
-            self._older._exec_group.grad_arrays,
+            self._mod_aux._exec_group.grad_arrays,
             self._means,
             strict=True,
         ):
@@ -127,13 +140,13 @@ class SVRGModule(Module):
         self._keep_weights(train_data)
 
     def _keep_weights(self, train_data):
-        self._older.set_params(*self.get_params())
+        self._mod_aux.set_params(*self.get_params())
         batches = pad = 0
         for batch in train_data:
-            self._older.forward(batch, is_train=True)
-            self._older.backward()
+            self._mod_aux.forward(batch, is_train=True)
+            self._mod_aux.backward()
             for row, gradients in zip(
-                self._means, self._older._exec_group.grad_arrays, strict=True
+                self._means, self._mod_aux._exec_group.grad_arrays, strict=True
             ):
                 for mean, gradient in zip(row, gradients, strict=True):
                     if gradient is not None:

@@ -5,9 +5,17 @@ from mxcy import optimizer as optimizers
 __all__: list[str] = []
 
 _COMMON = (
-    "rescale_grad", "param_idx2name", "wd", "clip_gradient", "learning_rate", "lr_scheduler",
-    "sym", "begin_num_update", "multi_precision", "param_dict",
-)  # fmt: skip
+    "rescale_grad",
+    "param_idx2name",
+    "wd",
+    "clip_gradient",
+    "learning_rate",
+    "lr_scheduler",
+    "sym",
+    "begin_num_update",
+    "multi_precision",
+    "param_dict",
+)
 
 
 @optimizers.register

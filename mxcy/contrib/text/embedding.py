@@ -8,14 +8,20 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy import registry
-from mxcy.base import MXNetError, data_dir
+from mxcy._base.files import text_lines
+from mxcy.base import data_dir
 from mxcy.contrib.text.published import archives, files, published_file
-from mxcy.contrib.text.vocab import UNKNOWN_IDX, Vocabulary
+from mxcy.contrib.text.vocab import UNKNOWN_IDX, TextError, Vocabulary
 
 __all__ = [
-    "CompositeEmbedding", "CustomEmbedding", "FastText", "GloVe", "create",
-    "get_pretrained_file_names", "register",
-]  # fmt: skip
+    "CompositeEmbedding",
+    "CustomEmbedding",
+    "FastText",
+    "GloVe",
+    "create",
+    "get_pretrained_file_names",
+    "register",
+]
 
 
 class _TokenEmbedding(Vocabulary):
@@ -50,37 +56,36 @@ class _TokenEmbedding(Vocabulary):
             raise ValueError(f"there is no file of word vectors at {path}")
         logging.info("Loading word vectors from %s", path)
         unknown, rows, seen = None, [], set()
-        with open(path, encoding=encoding) as file:
-            for number, line in enumerate(file, 1):
-                token, *numbers = line.rstrip().split(elem_delim)
-                if not numbers:
-                    raise MXNetError(f"{path}, line {number}: expected a word and its vector")
-                if token == self._unknown_token and unknown is None:
-                    unknown = np.array(numbers, np.float32)
-                    seen.add(token)
-                elif token in seen:
-                    warnings.warn(
-                        f"{path}, line {number}: {token} has a vector already; this one is skipped",
-                        stacklevel=3,
-                    )
-                elif len(numbers) == 1:
-                    warnings.warn(
-                        f"{path}, line {number}: {token} with one number is taken for a header",
-                        stacklevel=3,
-                    )
-                else:
-                    row = np.array(numbers, np.float32)
-                    if rows and len(row) != len(rows[0]):
-                        raise MXNetError(
-                            f"{path}, line {number}: the vector of {token} has {len(row)} numbers, "
-                            f"those before {len(rows[0])}"
-                        )
-                    rows.append(row)
-                    self._enter(token)
-                    seen.add(token)
+        for number, line in enumerate(text_lines(path, encoding), 1):
+            token, *numbers = line.rstrip().split(elem_delim)
+            if not numbers:
+                raise TextError(f"{path}, line {number}: expected a word and its vector")
+            if token == self._unknown_token and unknown is None:
+                unknown = _vector(path, number, numbers, rows)
+                seen.add(token)
+            elif token in seen:
+                warnings.warn(
+                    f"{path}, line {number}: {token} has a vector already; this one is skipped",
+                    stacklevel=3,
+                )
+            elif len(numbers) == 1:
+                warnings.warn(
+                    f"{path}, line {number}: {token} with one number is taken for a header",
+                    stacklevel=3,
+                )
+            else:
+                row = _vector(path, number, numbers, rows)
+                rows.append(row)
+                self._enter(token)
+                seen.add(token)
         if not rows:
-            raise MXNetError(f"{path}: there are no word vectors in it")
+            raise TextError(f"{path}: there are no word vectors in it")
         self._vec_len = len(rows[0])
+        if unknown is not None and len(unknown) != self._vec_len:
+            raise TextError(
+                f"{path}: the vector of {self._unknown_token} has {len(unknown)} numbers, others "
+                f"{self._vec_len}"
+            )
         first = np.zeros((len(self) - len(rows), self._vec_len), np.float32)
         self._idx_to_vec = nd.array(np.concatenate([first, np.stack(rows)]))
         self._idx_to_vec[UNKNOWN_IDX] = (
@@ -92,7 +97,7 @@ class _TokenEmbedding(Vocabulary):
     def _take(self, vocabulary, embeddings):
         """Become the words of a vocabulary with the joined vectors of other embeddings."""
         if not isinstance(vocabulary, Vocabulary):
-            raise MXNetError(f"vocabulary: expected a Vocabulary, got {type(vocabulary)}")
+            raise TextError(f"vocabulary: expected a Vocabulary, got {type(vocabulary)}")
         tokens = vocabulary.idx_to_token
         parts = [
             nd.concat(each.idx_to_vec[:1], each.get_vecs_by_tokens(tokens[1:]), dim=0)
@@ -141,18 +146,18 @@ class _TokenEmbedding(Vocabulary):
 
         Raises
         ------
-        MXNetError
+        TextError
             When the shape is another one.
         ValueError
             When a word is unknown.
         """
         tokens = tokens if isinstance(tokens, list) else [tokens]
         if not isinstance(new_vectors, nd.NDArray):
-            raise MXNetError(f"new_vectors: expected an NDArray, got {type(new_vectors)}")
+            raise TextError(f"new_vectors: expected an NDArray, got {type(new_vectors)}")
         if len(tokens) == 1 and new_vectors.ndim == 1:
             new_vectors = new_vectors.expand_dims(0)
         if new_vectors.shape != (len(tokens), self._vec_len):
-            raise MXNetError(
+            raise TextError(
                 f"new_vectors: expected shape {(len(tokens), self._vec_len)}, got "
                 f"{new_vectors.shape}"
             )
@@ -175,6 +180,20 @@ class _TokenEmbedding(Vocabulary):
 
 _register = registry.get_register_func(_TokenEmbedding, "token embedding")
 create = registry.get_create_func(_TokenEmbedding, "token embedding")
+
+
+def _vector(path, line, texts, others):
+    """The vector of a line, which must be as long as the first of others."""
+    try:
+        found = np.array(texts, np.float32)
+    except ValueError as error:
+        raise TextError(f"{path}, line {line}: {error}") from None
+    if others and len(found) != len(others[0]):
+        raise TextError(
+            f"{path}, line {line}: a vector of {len(found)} numbers, those before have "
+            f"{len(others[0])}"
+        )
+    return found
 
 
 def register(embedding_cls):
@@ -319,7 +338,7 @@ class CustomEmbedding(_TokenEmbedding):
     ------
     ValueError
         When there is no such file.
-    MXNetError
+    TextError
         When a line is of another form.
     """
 
@@ -346,7 +365,7 @@ class CompositeEmbedding(_TokenEmbedding):
 
     Raises
     ------
-    MXNetError
+    TextError
         When they are something else.
     """
 
@@ -355,5 +374,5 @@ class CompositeEmbedding(_TokenEmbedding):
         listed = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]
         for each in listed:
             if not isinstance(each, _TokenEmbedding):
-                raise MXNetError(f"token_embeddings: expected embeddings, got {type(each)}")
+                raise TextError(f"token_embeddings: expected embeddings, got {type(each)}")
         self._take(vocabulary, listed)

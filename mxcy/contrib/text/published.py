@@ -3,13 +3,12 @@
 import os
 import shutil
 import tarfile
-import zipfile
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from mxcy._base.files import replacing, unpack_zip
 from mxcy.base import MXNetError
-from mxcy.files import replacing
 from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["archives", "files", "published_file"]
@@ -63,13 +62,12 @@ def published_file(root, collection, name, archive):
     try:
         fetched = download(url, str(folder / archive), sha1_hash=sha1, retries=0)
         if archive.endswith(".zip"):
-            with zipfile.ZipFile(fetched) as packed:
-                packed.extract(name, folder)
+            unpack_zip(fetched, folder, [name])
         else:
             with tarfile.open(fetched) as packed:
                 with replacing(path) as file:
                     shutil.copyfileobj(packed.extractfile(name), file)
-    except (OSError, KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+    except (OSError, KeyError, MXNetError, tarfile.TarError) as error:
         raise MXNetError(
             f"The word vectors {name} are not at {path} (SHA-1 {files(collection)[name]}) and "
             f"cannot be fetched from {url}: {error}. Put the file there, or let MXNET_GLUON_REPO "

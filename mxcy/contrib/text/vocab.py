@@ -7,9 +7,15 @@ __all__ = ["Vocabulary"]
 UNKNOWN_IDX = 0
 
 
+class TextError(MXNetError, AssertionError):
+    """Words, vectors or a file of them do not fit; MXNet asserts what must hold."""
+
+
 class Vocabulary:
-    """Numbers words: 0 is any unknown one, then come reserved ones, then those counted, frequent
-    ones first and equally frequent ones in alphabetical order.
+    """Indices of words.
+
+    Index 0 is any unknown word; reserved words follow, then counted ones, frequent words first and
+    equally frequent ones in alphabetical order.
 
     Parameters
     ----------
@@ -26,7 +32,7 @@ class Vocabulary:
 
     Raises
     ------
-    MXNetError
+    TextError
         When `min_freq` is not positive, `counter` is none, or reserved words occur twice or contain
         `unknown_token`.
     """
@@ -40,20 +46,20 @@ class Vocabulary:
         reserved_tokens=None,
     ):
         if min_freq <= 0:
-            raise MXNetError(f"Vocabulary: min_freq must be positive, got {min_freq}")
+            raise TextError(f"Vocabulary: min_freq must be positive, got {min_freq}")
         self._unknown_token = unknown_token
         self._reserved_tokens = None if reserved_tokens is None else list(reserved_tokens)
         self._idx_to_token = [unknown_token, *(reserved_tokens or ())]
         self._token_to_idx = {token: index for index, token in enumerate(self._idx_to_token)}
         if len(self._token_to_idx) != len(self._idx_to_token):
-            raise MXNetError(
+            raise TextError(
                 "Vocabulary: reserved_tokens must differ from each other and from unknown_token "
                 f"{unknown_token!r}, got {reserved_tokens}"
             )
         if counter is None:
             return
         if not isinstance(counter, dict):
-            raise MXNetError(f"Vocabulary: expected a collections.Counter, got {type(counter)}")
+            raise TextError(f"Vocabulary: expected a collections.Counter, got {type(counter)}")
         limit = len(self) + (len(counter) if most_freq_count is None else most_freq_count)
         alphabetical = sorted(counter.items(), key=lambda item: item[0])
         for token, count in sorted(alphabetical, key=lambda item: item[1], reverse=True):

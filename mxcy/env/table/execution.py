@@ -42,7 +42,15 @@ ROWS = (
     Variable("MXNET_MEMORY_OPT", flag, False, "C", "mxcy.graph.passes.mirror",
              "Training: the same, and try further ways to need less memory.",
              test="env/test_execution.py::test_mirror"),
-    Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy.planned",
+    Variable("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", integer(2), 8, "F", "mxcy._execute.planned",
              "Gradients with fewer summands are added by one operator, else one after the other.",
              test="env/test_execution.py::test_gradient_sums"),
-)  # fmt: skip
+    Variable("MXCY_CACHED_PLANS", integer(1), 256, "C", "mxcy._execute.cached_op",
+             "How many plans a hybridized block keeps, one for each signature (shapes, types and "
+             "mode); a new one takes the place of the one that was used longest ago.",
+             test="env/test_execution.py::test_cached_plans"),
+    Variable("MXCY_CACHED_CALLS", integer(16), 1024, "I", "mxcy.ndarray",
+             "How many prepared calls are kept of each operator with the same attributes, and of "
+             "each operator how many sets of attributes. Those not used for longest go.",
+             test="env/test_execution.py::test_cached_calls"),
+)

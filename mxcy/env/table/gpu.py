@@ -57,4 +57,4 @@ ROWS = (
         ("CUDA_VISIBLE_DEVICES", anything, "", "The GPUs that exist for this process."),
         silent=True,
     ),
-)  # fmt: skip
+)

@@ -66,4 +66,4 @@ ROWS = (
           ("NNVM_AUTO_SEARCH_MATCH_RANGE", False, "Search for the best NNVM_EXEC_MATCH_RANGE.", (),
            "it is always searched for"),
       )),
-)  # fmt: skip
+)

@@ -72,4 +72,4 @@ ROWS = (
              "Seconds between signs of life of a process.", inert=_ALONE),
     Variable("PS_HEARTBEAT_TIMEOUT", integer(0), 0, "F", "mxcy.kvstore",
              "Seconds without a sign of life after which a process is dead.", inert=_ALONE),
-)  # fmt: skip
+)

@@ -4,10 +4,10 @@ from mxcy.env.kinds import flag, one_of, path
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXNET_ENABLE_CYTHON", flag, True, "I", "mxcy._front",
+    Variable("MXNET_ENABLE_CYTHON", flag, True, "I", "mxcy._library.front",
              "Use the Cython front; 0 chooses the ctypes front without importing the other.",
              test="env/test_loading.py::test_enable_cython"),
-    Variable("MXNET_ENFORCE_CYTHON", flag, False, "I", "mxcy._front",
+    Variable("MXNET_ENFORCE_CYTHON", flag, False, "I", "mxcy._library.front",
              "With the Cython front enabled: fail instead of falling back when it cannot load.",
              under=("MXNET_ENABLE_CYTHON",),
              test="env/test_loading.py::test_enforce_cython"),
@@ -25,7 +25,7 @@ ROWS = (
              "errors instead of warnings. 0: also a MXNET_LIBRARY_PATH that cannot be used is only "
              "a warning.",
              test="env/test_loading.py::test_env_strict"),
-    Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._front",
+    Variable("MXCY_ISA", one_of("v2", "v3", "v4"), None, "I", "mxcy._library.front",
              "The x86-64 level whose build of the kernels runs; default: the best of this CPU.",
              test="env/test_loading.py::test_isa_level"),
-)  # fmt: skip
+)

@@ -7,14 +7,14 @@ _LOGGED = "env/test_execution.py::test_verbose_logging"
 
 ROWS = (
     Variable("MXCY_VERBOSE", words("dispatch", "passes", "storage"), frozenset(), "C",
-             "mxcy.ops.prepare",
+             "mxcy.ops.core.prepare",
              "Comma list of what to print; 'dispatch': the kernel chosen for each new signature, "
              "and why the others refused; 'passes': what each pass over a graph did; 'storage': "
              "memory pools as they are opened.",
              test=_LOGGED),
-    Variable("MXNET_EXEC_VERBOSE_LOGGING", flag, False, "C", "mxcy.planned",
+    Variable("MXNET_EXEC_VERBOSE_LOGGING", flag, False, "C", "mxcy._execute.planned",
              "Print the steps of each new plan to the standard error stream.", test=_LOGGED),
-    Variable("MXNET_MEM_PLAN_VERBOSE_LOGGING", flag, False, "C", "mxcy.planned",
+    Variable("MXNET_MEM_PLAN_VERBOSE_LOGGING", flag, False, "C", "mxcy._execute.planned",
              "Print where the results of each new plan lie to the standard error stream.",
              test=_LOGGED),
     Variable("MXNET_SUBGRAPH_VERBOSE", flag, False, "C", "mxcy.graph.optimize",
@@ -26,17 +26,17 @@ ROWS = (
     Variable("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", integer(0, 2), 0, "C", "mxcy.graph.target",
              "1: print the algorithm chosen for each convolution; 2: also the times of all.",
              test="env/test_numerics.py::test_choice_of_algorithms"),
-    Variable("DMLC_LOG_STACK_TRACE_DEPTH", integer(0), 0, "C", "mxcy.base",
+    Variable("DMLC_LOG_STACK_TRACE_DEPTH", integer(0), 0, "C", "mxcy._library.open",
              "How many native functions the text of an MXNetError names.",
              test="env/test_messages.py::test_stack_trace_depth"),
-    Variable("DMLC_LOG_BEFORE_THROW", flag, False, "C", "mxcy.base",
+    Variable("DMLC_LOG_BEFORE_THROW", flag, False, "C", "mxcy._library.open",
              "Print the text of each MXNetError when it is made, even if it is caught.",
              test="env/test_messages.py::test_stack_trace_depth"),
-    Variable("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", flag, True, "F", "mxcy.ndarray.state",
-             "Tell once for each kind when a sparse array becomes a dense one.",
+    Variable("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", flag, True, "F", "mxcy.ndarray.sparse.fallback",
+             "Tell once for each kind of call when it makes sparse arrays dense.",
              test="env/test_messages.py::test_storage_fallback"),
     Variable("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", flag, False, "C", "mxcy.graph.infer",
              "Print the storage types of each new graph.", inert="all arrays are dense yet"),
     Variable("MXNET_QUANTIZATION_VERBOSE", flag, False, "C", "mxcy.contrib",
              "Print what quantization does.", inert="there is no quantization yet"),
-)  # fmt: skip
+)

@@ -4,7 +4,7 @@ from mxcy.env.kinds import flag, integer
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "C", "mxcy.ops.narrow",
+    Variable("MXNET_SAFE_ACCUMULATION", flag, True, "C", "mxcy.ops.reduce.float16_sum",
              "0: 2-norms, softmax, layer normalisation and the gradients of Embedding and take add "
              "float16 numbers up in float16, as MXNet 1.x does; a signature that was called before "
              "keeps its kernel. Otherwise, and always for other types, sums are made in a wider "
@@ -26,4 +26,4 @@ ROWS = (
              "SGD, LARS, AdamW and AdaBelief at most 60, LAMB and LANS at most 45. Read when an "
              "optimizer is made; its argument aggregate_num wins.",
              test="env/test_training.py::test_optimizer_aggregation_size"),
-)  # fmt: skip
+)

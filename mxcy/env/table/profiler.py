@@ -23,4 +23,4 @@ ROWS = (
              "(operators of graphs), 2 (operators called one by one), 4 (calls of the interface) "
              "and 8 (memory). With MXNET_PROFILER_AUTOSTART=1 and without this it is all of them.",
              test="env/test_profiler.py::test_modes"),
-)  # fmt: skip
+)

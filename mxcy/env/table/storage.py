@@ -20,7 +20,7 @@ def _pool(
             test=f"env/test_storage.py::{test}", **{key: of(family) for key, of in more.items()},
         )
         for family, what in _FAMILIES.items()
-    )  # fmt: skip
+    )
 
 
 def _unpooled(family: str) -> tuple[str, ...]:
@@ -53,15 +53,16 @@ ROWS = (
              test="env/test_storage.py::test_temp_copy"),
     Variable("MXNET_GPU_TEMP_COPY", integer(1, 1024), 1, "F", "mxcy.storage",
              "The same for each GPU.", test="env/test_storage.py::test_temp_copy"),
-    Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy.streams",
+    Variable("MXNET_CPU_PARALLEL_RAND_COPY", integer(1, 1024), 1, "F", "mxcy._execute.streams",
              "Sets of random streams on the CPU, which random operators take in turn.",
              test="env/test_numerics.py::test_sets_of_streams",
              under=("MXNET_ENFORCE_DETERMINISM",)),
-    Variable("MXNET_GPU_PARALLEL_RAND_COPY", integer(1, 1024), 4, "F", "mxcy.streams",
+    Variable("MXNET_GPU_PARALLEL_RAND_COPY", integer(1, 1024), 4, "F", "mxcy._execute.streams",
              "The same on each GPU.", test="env/test_storage.py::test_random_copies_of_gpus",
              under=("MXNET_ENFORCE_DETERMINISM",)),
-    Variable("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", integer(1, 1024), 4, "F", "mxcy.streams",
+    Variable("MXNET_GPU_CUDNN_DROPOUT_STATE_COPY", integer(1, 1024), 4, "F",
+             "mxcy._execute.streams",
              "Sets of random streams on each GPU that only Dropout takes, in turn.",
              test="env/test_storage.py::test_random_copies_of_gpus",
              under=("MXNET_ENFORCE_DETERMINISM",)),
-)  # fmt: skip
+)

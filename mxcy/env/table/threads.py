@@ -1,6 +1,6 @@
 """Threads."""
 
-from mxcy import cpus
+from mxcy._machine import cpus
 from mxcy.env.kinds import anything, integer, spins, team, waiting
 from mxcy.env.variable import Variable
 
@@ -16,28 +16,29 @@ ROWS = (
              "An upper bound of the team size, and of other libraries' pools.",
              test="env/test_threads.py::test_upper_bound"),
     Variable("OMP_WAIT_POLICY", waiting, None, "I",
-             "mxcy.threads", "Whether threads of the team spin or sleep between regions; default: "
-             "they spin for some microseconds, then sleep.", test=_WAITING),
-    Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy.threads",
+             "mxcy._machine.threads",
+             "Whether threads of the team spin or sleep between regions; default: they "
+             "spin for some microseconds, then sleep.", test=_WAITING),
+    Variable("GOMP_SPINCOUNT", spins, None, "I", "mxcy._machine.threads",
              "How often threads of the team look for work before they sleep; default 10000.",
              test=_WAITING),
-    Variable("KMP_AFFINITY", anything, None, "I", "mxcy.threads",
+    Variable("KMP_AFFINITY", anything, None, "I", "mxcy._machine.threads",
              "Bind the threads of the team to CPUs, as Intel's OpenMP runtime does: none, compact, "
              "scatter, balanced, or explicit with proclist=[...], besides granularity=fine or "
              "core, permute, offset and verbose. Words that are not understood: a warning, and "
              "nothing is bound.", under=("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"),
              test="env/test_threads.py::test_kmp_affinity_binds_the_team"),
-    Variable("OMP_PLACES", anything, None, "I", "mxcy.threads",
+    Variable("OMP_PLACES", anything, None, "I", "mxcy._machine.threads",
              "Where the threads of the team may run; read by the OpenMP runtime itself.",
              test="env/test_threads.py::test_omp_places_win"),
-    Variable("OMP_PROC_BIND", anything, None, "I", "mxcy.threads",
+    Variable("OMP_PROC_BIND", anything, None, "I", "mxcy._machine.threads",
              "Whether and how threads are bound to places; read by the OpenMP runtime itself.",
              test="env/test_threads.py::test_omp_proc_bind_wins"),
-    Variable("GOMP_CPU_AFFINITY", anything, None, "I", "mxcy.threads",
+    Variable("GOMP_CPU_AFFINITY", anything, None, "I", "mxcy._machine.threads",
              "The CPUs of the team's threads, in turn; read by the OpenMP runtime itself.",
              test="env/test_threads.py::test_gomp_cpu_affinity_wins"),
-    Variable("MXNET_CPU_NNPACK_NTHREADS", integer(1), None, "C", "mxcy.tuning.tuner",
+    Variable("MXNET_CPU_NNPACK_NTHREADS", integer(1), None, "C", "mxcy._machine.tuning.tuner",
              "The most threads of fused convolutions, pooling and dense layers in prediction; "
              "default: all of the team.",
              test="graph/test_layers.py::test_nnpack_threads_cap_the_team_of_layers"),
-)  # fmt: skip
+)

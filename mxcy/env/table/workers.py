@@ -4,12 +4,12 @@ from mxcy.env.kinds import integer
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXNET_MP_WORKER_NTHREADS", integer(1), 1, "I", "mxcy.forks",
+    Variable("MXNET_MP_WORKER_NTHREADS", integer(1), 1, "I", "mxcy._machine.forks",
              "What MXNET_CPU_WORKER_NTHREADS is in processes that were forked and in workers of "
              "data loaders. Their operators use one thread each.",
              test="env/test_workers.py::test_engine_workers"),
-    Variable("MXNET_MP_OPENCV_NUM_THREADS", integer(0), 0, "I", "mxcy.forks",
+    Variable("MXNET_MP_OPENCV_NUM_THREADS", integer(0), 0, "I", "mxcy._machine.forks",
              "Threads of OpenCV in processes that were forked and in workers of data loaders; "
              "below 2 it has none besides the caller's.",
              test="env/test_workers.py::test_opencv_threads"),
-)  # fmt: skip
+)

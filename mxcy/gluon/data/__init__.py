@@ -1,5 +1,6 @@
 """Data sets and the loading of batches."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.data import batchify, dataloader, dataset, sampler, vision
 from mxcy.gluon.data.dataloader import DataLoader
 from mxcy.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
@@ -30,3 +31,5 @@ __all__ = [
     "sampler",
     "vision",
 ]
+
+__getattr__ = module_getattr(__name__)

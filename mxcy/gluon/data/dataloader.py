@@ -8,8 +8,16 @@ import numpy as np
 from mxcy import ndarray as nd
 from mxcy import util
 from mxcy.context import cpu_pinned, cpu_shared
+from mxcy.gluon.data import sampler as _sampler  # noqa: F401
+from mxcy.gluon.data.pool_batches import (  # noqa: F401
+    PoolBatches,
+    _as_in_context,
+    _thread_worker_fn,
+    _thread_worker_initializer,
+    _worker_fn,
+    _worker_initializer,
+)
 from mxcy.gluon.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401
-from mxcy.gluon.data.pool_batches import _as_in_context
 from mxcy.gluon.data.process_pool import Batches, ProcessPool
 from mxcy.gluon.data.queues import (
     ConnectionWrapper,
@@ -26,10 +34,18 @@ from mxcy.gluon.data.worker import semantics
 from mxcy.ndarray import NDArray, sharing
 
 __all__ = [
-    "ConnectionWrapper", "DataLoader", "DataLoaderV1", "Queue", "SimpleQueue",
-    "default_batchify_fn", "default_mp_batchify_fn", "fetcher_loop_v1", "rebuild_ndarray",
-    "reduce_ndarray", "worker_loop_v1",
-]  # fmt: skip
+    "ConnectionWrapper",
+    "DataLoader",
+    "DataLoaderV1",
+    "Queue",
+    "SimpleQueue",
+    "default_batchify_fn",
+    "default_mp_batchify_fn",
+    "fetcher_loop_v1",
+    "rebuild_ndarray",
+    "reduce_ndarray",
+    "worker_loop_v1",
+]
 
 # What is imported above and not used here is for loaders of other libraries.
 sharing.register()
@@ -154,9 +170,10 @@ class DataLoader:
         try_nopython=None,
     ):
         assert timeout > 0, f"timeout must be positive, given {timeout}"
-        self._pool = self._ahead = None
+        # Libraries derive loaders from this one: they read and set these names.
+        self._worker_pool = self._iter = None
         self._dataset = dataset
-        self._pin_context = cpu_pinned(pin_device_id) if pin_memory else None
+        self._pin_memory, self._pin_device_id = pin_memory, pin_device_id
         self._thread_pool = thread_pool
         self._timeout = timeout
         self._batch_sampler = _batch_sampler(
@@ -175,11 +192,11 @@ class DataLoader:
             self.refresh()
 
     def __iter__(self):
-        if self._ahead is None:
+        if self._iter is None:
             self.refresh()
-        batches, self._ahead = self._ahead, None
+        batches, self._iter = self._iter, None
         yield from batches
-        if self._ahead is None and self.auto_reload:
+        if self._iter is None and self.auto_reload:
             self.refresh()
 
     def __len__(self):
@@ -188,9 +205,9 @@ class DataLoader:
     def _start_workers(self):
         if self._thread_pool:
             flags = semantics()
-            self._pool = ThreadPool(self._num_workers, lambda: util.set_np(*flags))
+            self._worker_pool = ThreadPool(self._num_workers, lambda: util.set_np(*flags))
         else:
-            self._pool = ProcessPool(self._num_workers, self._dataset, self._batchify_fn)
+            self._worker_pool = ProcessPool(self._num_workers, self._dataset, self._batchify_fn)
 
     def _batches(self):
         """The batches of one epoch."""
@@ -198,31 +215,43 @@ class DataLoader:
             return map(self._load, self._batch_sampler)
         if self._thread_pool:
             return OrderedResults(
-                self._pool, self._load, self._batch_sampler, self._prefetch, self._timeout
+                self._worker_pool, self._load, self._batch_sampler, self._prefetch, self._timeout
             )
-        if self._pool.closed:
+        if hasattr(self._worker_pool, "apply_async"):  # a subclass has put its own there
+            return PoolBatches(
+                self._worker_pool,
+                self._batchify_fn,
+                self._batch_sampler,
+                self._pin_memory,
+                self._pin_device_id,
+                prefetch=self._prefetch,
+                data_loader=self,
+                timeout=self._timeout,
+            )
+        if self._worker_pool.closed:
             self._start_workers()
-        batches = Batches(self._pool, self._batch_sampler, self._prefetch, self._timeout)
-        return batches if self._pin_context is None else map(self._pinned, batches)
+        batches = Batches(self._worker_pool, self._batch_sampler, self._prefetch, self._timeout)
+        return map(self._pinned, batches) if self._pin_memory else batches
 
     def _load(self, indices):
         batch = self._batchify_fn([self._dataset[i] for i in indices])
-        return batch if self._pin_context is None else self._pinned(batch)
+        return self._pinned(batch) if self._pin_memory else batch
 
     def _pinned(self, batch):
-        return _as_in_context(batch, self._pin_context)
+        return _as_in_context(batch, cpu_pinned(self._pin_device_id))
 
     def refresh(self):
         """Begin to load the next epoch now."""
-        self._ahead = self._batches()
+        self._iter = self._batches()
 
     def clean(self):
         """Give up the epoch that `refresh` began."""
-        self._ahead = None
+        self._iter = None
 
     def __del__(self):
-        if getattr(self, "_pool", None) is not None:
-            self._pool.close()
+        pool = getattr(self, "_worker_pool", None)
+        if pool is not None:
+            (pool.terminate if hasattr(pool, "terminate") else pool.close)()
 
 
 class DataLoaderV1(DataLoader):
@@ -250,9 +279,17 @@ class DataLoaderV1(DataLoader):
         pin_device_id=0,
     ):
         super().__init__(
-            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler, batchify_fn,
-            num_workers, pin_memory, pin_device_id,
-        )  # fmt: skip
+            dataset,
+            batch_size,
+            shuffle,
+            sampler,
+            last_batch,
+            batch_sampler,
+            batchify_fn,
+            num_workers,
+            pin_memory,
+            pin_device_id,
+        )
 
 
 def _batch_sampler(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):

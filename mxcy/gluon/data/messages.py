@@ -15,10 +15,10 @@ from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 
+from mxcy._library.shared_memory import Segment
 from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray
 from mxcy.ndarray.sharing import over, segment_of
-from mxcy.segments import Segment
 
 __all__ = ["Channel", "Message", "Packet", "channels"]
 

@@ -1,11 +1,47 @@
 """Batches from a `multiprocessing.Pool`: what loaders of other libraries are derived from."""
 
+import multiprocessing
 import pickle
+from multiprocessing.reduction import ForkingPickler
 
+from mxcy import util
 from mxcy.context import cpu_pinned
+from mxcy.gluon.data.thread_pool import WorkerTimeout
 from mxcy.ndarray import NDArray
 
 __all__ = ["PoolBatches"]
+
+_OF_PROCESS = {}  # in a process of a pool, "dataset" is what it loads from
+
+
+def _worker_initializer(dataset, active_shape, active_array):
+    """Begin a process of a pool.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What `_worker_fn` loads from.
+    active_shape, active_array : bool
+        NumPy semantics of the process.
+    """
+    _OF_PROCESS["dataset"] = dataset
+    util.set_np(shape=active_shape, array=active_array)
+
+
+def _thread_worker_initializer(active_shape, active_array):
+    """Begin a thread of a pool; see `_worker_initializer`."""
+    util.set_np(shape=active_shape, array=active_array)
+
+
+def _worker_fn(samples, batchify_fn, dataset=None):
+    """Load a batch in a process of a pool: the pickled batch of these indices."""
+    batch = batchify_fn([_OF_PROCESS["dataset"][i] for i in samples])
+    return bytes(ForkingPickler.dumps(batch, pickle.HIGHEST_PROTOCOL))
+
+
+def _thread_worker_fn(samples, batchify_fn, dataset):
+    """Load a batch in a thread of a pool."""
+    return batchify_fn([dataset[i] for i in samples])
 
 
 class PoolBatches:
@@ -23,10 +59,12 @@ class PoolBatches:
     pin_memory, pin_device_id
         Whether batches go to `cpu_pinned(pin_device_id)`.
     worker_fn : callable
-        ``worker_fn(indices, batchify_fn, dataset)`` returns a pickled batch.
+        ``worker_fn(indices, batchify_fn, dataset)`` returns a batch, pickled unless there is a
+        `dataset`.
     prefetch : int
         How many batches are made ahead.
-    dataset : Dataset
+    dataset : Dataset, optional
+        For pools of threads.
     data_loader : object
         Kept alive.
     timeout : float
@@ -34,9 +72,18 @@ class PoolBatches:
     """
 
     def __init__(
-        self, worker_pool, batchify_fn, batch_sampler, pin_memory=False, pin_device_id=0,
-        worker_fn=None, prefetch=0, dataset=None, data_loader=None, timeout=120,
-    ):  # fmt: skip
+        self,
+        worker_pool,
+        batchify_fn,
+        batch_sampler,
+        pin_memory=False,
+        pin_device_id=0,
+        worker_fn=_worker_fn,
+        prefetch=0,
+        dataset=None,
+        data_loader=None,
+        timeout=120,
+    ):
         self._worker_pool, self._worker_fn = worker_pool, worker_fn
         self._batchify_fn, self._batch_sampler = batchify_fn, batch_sampler
         self._pin_memory, self._pin_device_id = pin_memory, pin_device_id
@@ -64,11 +111,20 @@ class PoolBatches:
         return self
 
     def __next__(self):
+        """The next batch; the one after it is ordered from the pool."""
         self._push_next()
         if self._rcvd_idx == self._sent_idx:
             assert not self._data_buffer, "batches are left over"
             raise StopIteration
-        batch = pickle.loads(self._data_buffer.pop(self._rcvd_idx).get(self._timeout))
+        try:
+            batch = self._data_buffer.pop(self._rcvd_idx).get(self._timeout)
+        except multiprocessing.TimeoutError as error:
+            raise WorkerTimeout(self._timeout) from error
+        except Exception:
+            self._worker_pool.terminate()
+            raise
+        if self._dataset is None:  # it comes from another process
+            batch = pickle.loads(batch)
         self._rcvd_idx += 1
         return _as_in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
 

@@ -10,16 +10,22 @@ import multiprocessing.queues
 import os
 from multiprocessing import reduction
 
-from mxcy import _front, dtypes
+from mxcy._base import dtypes
+from mxcy._library import front
 from mxcy.context import cpu, cpu_pinned, cpu_shared
 from mxcy.gluon.data.pool_batches import _as_in_context
 from mxcy.ndarray import sharing
 from mxcy.ndarray.ndarray import NDArray
 
 __all__ = [
-    "ConnectionWrapper", "Queue", "SimpleQueue", "fetcher_loop_v1", "rebuild_ndarray",
-    "reduce_ndarray", "worker_loop_v1",
-]  # fmt: skip
+    "ConnectionWrapper",
+    "Queue",
+    "SimpleQueue",
+    "fetcher_loop_v1",
+    "rebuild_ndarray",
+    "reduce_ndarray",
+    "worker_loop_v1",
+]
 
 
 class ConnectionWrapper:
@@ -119,7 +125,7 @@ def reduce_ndarray(data):
     data.wait_to_read()
     segment = sharing.segment_of(data)
     if segment is None or data.address != segment.address:
-        shared = _front.empty(data.shape, data.dtype_code, cpu_shared())
+        shared = front.empty(data.shape, data.dtype_code, cpu_shared())
         shared.numpy_view()[...] = data.numpy_view()
         data, segment = shared, sharing.segment_of(shared)
     data.export()

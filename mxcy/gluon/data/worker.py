@@ -5,7 +5,9 @@ import signal
 import traceback
 from collections import deque
 
-from mxcy import autograd, forks, segments, util
+from mxcy import autograd, util
+from mxcy._library import shared_memory
+from mxcy._machine import forks
 from mxcy.base import MXNetError
 from mxcy.gluon.data.messages import Packet
 
@@ -46,7 +48,7 @@ class _WorkerTraceback(Exception):
 
 
 def semantics():
-    """This thread's NumPy semantics, for `mxcy.util.set_np`."""
+    """The thread's NumPy semantics, for `mxcy.util.set_np`."""
     return util.is_np_shape(), util.is_np_array(), util.is_np_default_dtype()
 
 
@@ -67,7 +69,7 @@ def work(channel, dataset, batchify_fn, flags):
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     forks.become_worker()
-    segments.recycle(_SPARE)
+    shared_memory.recycle(_SPARE)
     util.set_np(*flags)
     autograd.set_recording(False)
     tasks = deque()

@@ -1,5 +1,6 @@
 """Losses: blocks that tell how bad predictions are."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401
 from mxcy.gluon.loss.classification import (
     HingeLoss,
@@ -35,3 +36,5 @@ __all__ = [
     "SquaredHingeLoss",
     "TripletLoss",
 ]
+
+__getattr__ = module_getattr(__name__)

@@ -76,13 +76,7 @@ class SoftmaxCrossEntropyLoss(Loss):
     """
 
     def __init__(
-        self,
-        axis=-1,
-        sparse_label=True,
-        from_logits=False,
-        weight=None,
-        batch_axis=0,
-        **kwargs,
+        self, axis=-1, sparse_label=True, from_logits=False, weight=None, batch_axis=0, **kwargs
     ):
         super().__init__(weight, batch_axis, **kwargs)
         self._axis = axis

@@ -66,8 +66,6 @@ class HuberLoss(Loss):
     def hybrid_forward(self, F, pred, label, sample_weight=None):
         distance = F.abs(F.reshape_like(label, pred) - pred)
         loss = F.where(
-            distance > self._rho,
-            distance - 0.5 * self._rho,
-            (0.5 / self._rho) * F.square(distance),
+            distance > self._rho, distance - 0.5 * self._rho, (0.5 / self._rho) * F.square(distance)
         )
         return self._mean(F, self._weighted(F, loss, sample_weight))

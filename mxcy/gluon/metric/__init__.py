@@ -1,5 +1,6 @@
 """The metrics of MXNet 2.x, some of which count differently from `mx.metric`."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.metric.base import (
     PCC,
     Accuracy,
@@ -58,3 +59,5 @@ __all__ = [
     "predict_with_threshold",
     "register",
 ]
+
+__getattr__ = module_getattr(__name__)

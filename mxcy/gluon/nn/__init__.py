@@ -1,5 +1,6 @@
 """Layers."""
 
+from mxcy._base.suggestions import module_getattr
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn import activations, basic_layers, conv_layers
 from mxcy.gluon.nn.activations import *  # noqa: F403
@@ -12,3 +13,5 @@ from mxcy.gluon.symbol_block import SymbolBlock
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock", "activations", "basic_layers", "conv_layers"]
 __all__ += _activations + _basic_layers + _conv_layers
+
+__getattr__ = module_getattr(__name__)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn.activations import Activation
 from mxcy.gluon.nn.containers import (
@@ -248,7 +249,9 @@ class Lambda(Block):
         super().__init__(prefix=prefix)
         self._func_name = _function_name(function)
         if isinstance(function, str):
-            assert hasattr(nd, function), f"Function name {function} is not found in ndarray."
+            assert hasattr(nd, function), (
+                f"Function name {function} is not found in ndarray{did_you_mean(function, dir(nd))}"
+            )
             function = getattr(nd, function)
         self._func_impl = function
 
@@ -274,7 +277,9 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         self._func_name = _function_name(function)
         if isinstance(function, str):
-            assert hasattr(nd, function), f"Function name {function} is not found in ndarray."
+            assert hasattr(nd, function), (
+                f"Function name {function} is not found in ndarray{did_you_mean(function, dir(nd))}"
+            )
         self._func = function
 
     def hybrid_forward(self, F, x, *args):

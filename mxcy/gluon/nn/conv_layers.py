@@ -2,10 +2,7 @@
 
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.nn.activations import Activation
-from mxcy.gluon.nn.deformable_layers import (
-    DeformableConvolution,
-    ModulatedDeformableConvolution,
-)
+from mxcy.gluon.nn.deformable_layers import DeformableConvolution, ModulatedDeformableConvolution
 from mxcy.gluon.nn.pixel_shuffle import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
 from mxcy.gluon.nn.pool_layers import (
     AvgPool1D,
@@ -110,10 +107,7 @@ class _Conv(HybridBlock):
             self.bias = None
             if use_bias:
                 self.bias = self.params.get(
-                    "bias",
-                    shape=(channels,),
-                    init=bias_initializer,
-                    allow_deferred_init=True,
+                    "bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True
                 )
             self.act = None
             if activation is not None:

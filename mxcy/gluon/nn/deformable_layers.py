@@ -66,13 +66,13 @@ class _Deformable(HybridBlock):
             self._kwargs_offset["adj"] = self._kwargs_deformable_conv["adj"] = adj
         with self.name_scope():
             parts = {
-                "offset": (
-                    self._kwargs_offset, offset_weight_initializer, offset_bias_initializer,
-                ),
+                "offset": (self._kwargs_offset, offset_weight_initializer, offset_bias_initializer),
                 "deformable_conv": (
-                    self._kwargs_deformable_conv, weight_initializer, bias_initializer,
+                    self._kwargs_deformable_conv,
+                    weight_initializer,
+                    bias_initializer,
                 ),
-            }  # fmt: skip
+            }
             for name in self._order:
                 self._add_parameters(name, *parts[name])
             self.act = Activation(activation, prefix=activation + "_") if activation else None

@@ -1,12 +1,10 @@
 """Layers that normalize their input."""
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 
-__all__ = [
-    "BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm",
-]  # fmt: skip
+__all__ = ["BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]
 
 
 class _ScaleAndShift(HybridBlock):
@@ -65,7 +63,7 @@ class BatchNorm(_ScaleAndShift):
         Initializers of the running averages.
     in_channels : int
         Number of channels; found out from the first batch when 0.
-    **kwargs
+    prefix, params
         See `Block`.
     """
 
@@ -309,7 +307,7 @@ class InstanceNorm(_ScaleAndShift):
         Initializers of shift and scale.
     in_channels : int
         Number of channels; found out from the first batch when 0.
-    **kwargs
+    prefix, params
         See `Block`.
     """
 

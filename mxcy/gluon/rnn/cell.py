@@ -7,12 +7,20 @@ from mxcy.gluon.rnn import sequences
 from mxcy.symbol import Symbol
 
 __all__ = [
-    "HybridRecurrentCell", "RecurrentCell", "StepCell", "begin_states", "cells_info", "finished",
-]  # fmt: skip
+    "HybridRecurrentCell",
+    "RecurrentCell",
+    "StepCell",
+    "begin_states",
+    "cells_info",
+    "finished",
+]
 
 
 def begin_states(infos, func, prefix, **kwargs):
-    """States made by ``func(name=..., shape=..., **kwargs)``, one for each info."""
+    """States made by ``func(name=..., shape=..., **kwargs)``, one for each info.
+
+    Their names are the prefix with their numbers.
+    """
     states = []
     for number, info in enumerate(infos):
         given = {} if info is None else dict(info)
@@ -21,7 +29,7 @@ def begin_states(infos, func, prefix, **kwargs):
             given.pop("__layout__", None)
             states.append(func(**given))
         else:
-            states.append(func(name=f"{prefix}begin_state_{number}", **given))
+            states.append(func(name=f"{prefix}{number}", **given))
     return states
 
 
@@ -85,7 +93,9 @@ class RecurrentCell(Block):
                 "After applying modifier cells (e.g. ZoneoutCell) the base cell cannot be called "
                 "directly. Call the modifier cell instead."
             )
-        return begin_states(self.state_info(batch_size), func, self.prefix, **kwargs)
+        return begin_states(
+            self.state_info(batch_size), func, f"{self.prefix}begin_state_", **kwargs
+        )
 
     def forward(self, inputs, states):
         """Do one step.

@@ -33,7 +33,7 @@ class _DenseCell(StepCell):
 
     def __init__(
         self, hidden_size, gates, input_size, initializers, prefix, params, projection=None
-    ):  # fmt: skip
+    ):
         super().__init__(prefix=prefix, params=params)
         self._hidden_size, self._gates, self._input_size = hidden_size, gates, input_size
         rows = gates * hidden_size
@@ -104,9 +104,11 @@ class RNNCell(_DenseCell):
         params=None,
     ):
         initializers = {
-            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
-        }  # fmt: skip
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }
         super().__init__(hidden_size, 1, input_size, initializers, prefix, params)
         self._activation = activation
 
@@ -117,9 +119,7 @@ class RNNCell(_DenseCell):
         return "rnn"
 
     def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
-        i2h, h2h = self._products(
-            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
-        )  # fmt: skip
+        i2h, h2h = self._products(F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         step = self._step_prefix
         total = F.elemwise_add(i2h, h2h, name=f"{step}plus0")
         output = activate(F, total, self._activation, f"{step}out")
@@ -157,9 +157,11 @@ class LSTMCell(_DenseCell):
         recurrent_activation="sigmoid",
     ):
         initializers = {
-            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
-        }  # fmt: skip
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }
         super().__init__(hidden_size, 4, input_size, initializers, prefix, params)
         self._activation, self._recurrent_activation = activation, recurrent_activation
 
@@ -170,13 +172,10 @@ class LSTMCell(_DenseCell):
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(2)]
 
     def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
-        i2h, h2h = self._products(
-            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
-        )  # fmt: skip
+        i2h, h2h = self._products(F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         hidden, cell = lstm_step(
-            F, i2h, h2h, states[1], self._step_prefix, self._activation,
-            self._recurrent_activation,
-        )  # fmt: skip
+            F, i2h, h2h, states[1], self._step_prefix, self._activation, self._recurrent_activation
+        )
         return hidden, [hidden, cell]
 
 
@@ -233,9 +232,11 @@ class GRUCell(_DenseCell):
         recurrent_activation="sigmoid",
     ):
         initializers = {
-            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer, "h2h_bias": h2h_bias_initializer,
-        }  # fmt: skip
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }
         super().__init__(hidden_size, 3, input_size, initializers, prefix, params)
         self._activation, self._recurrent_activation = activation, recurrent_activation
 
@@ -244,12 +245,10 @@ class GRUCell(_DenseCell):
 
     def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
         before = states[0]
-        products = self._products(
-            F, inputs, before, i2h_weight, h2h_weight, i2h_bias, h2h_bias
-        )  # fmt: skip
+        products = self._products(F, inputs, before, i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         output = gru_step(
             F, *products, before, self._step_prefix, self._activation, self._recurrent_activation
-        )  # fmt: skip
+        )
         return output, [output]
 
 
@@ -304,10 +303,12 @@ class LSTMPCell(_DenseCell):
         params=None,
     ):
         initializers = {
-            "i2h_weight": i2h_weight_initializer, "h2h_weight": h2h_weight_initializer,
-            "h2r_weight": h2r_weight_initializer, "i2h_bias": i2h_bias_initializer,
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "h2r_weight": h2r_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
             "h2h_bias": h2h_bias_initializer,
-        }  # fmt: skip
+        }
         super().__init__(hidden_size, 4, input_size, initializers, prefix, params, projection_size)
         self._projection_size = projection_size
 
@@ -320,10 +321,8 @@ class LSTMPCell(_DenseCell):
 
     def hybrid_forward(
         self, F, inputs, states, i2h_weight, h2h_weight, h2r_weight, i2h_bias, h2h_bias
-    ):  # fmt: skip
-        i2h, h2h = self._products(
-            F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias
-        )  # fmt: skip
+    ):
+        i2h, h2h = self._products(F, inputs, states[0], i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         step = self._step_prefix
         hidden, cell = lstm_step(F, i2h, h2h, states[1], step, out="hidden")
         projected = F.FullyConnected(

@@ -2,13 +2,7 @@
 
 from mxcy import ndarray
 from mxcy.gluon.rnn import sequences
-from mxcy.gluon.rnn.cell import (
-    HybridRecurrentCell,
-    RecurrentCell,
-    StepCell,
-    cells_info,
-    finished,
-)
+from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell, StepCell, cells_info, finished
 
 __all__ = ["BidirectionalCell", "HybridSequentialRNNCell", "SequentialRNNCell"]
 
@@ -73,9 +67,13 @@ class _Stack:
         after, last = [], len(self._cells) - 1
         for number, (cell, share) in enumerate(self._shares(states)):
             inputs, new = cell.unroll(
-                length, inputs, begin_state=share, layout=layout,
-                merge_outputs=merge_outputs if number == last else None, valid_length=valid_length,
-            )  # fmt: skip
+                length,
+                inputs,
+                begin_state=share,
+                layout=layout,
+                merge_outputs=merge_outputs if number == last else None,
+                valid_length=valid_length,
+            )
             after.extend(new)
         return inputs, after
 
@@ -170,18 +168,30 @@ class BidirectionalCell(HybridRecurrentCell):
             length, steps, states[:count], layout, merge_outputs=False, valid_length=valid_length
         )
         reversed_outputs, states_back = back.unroll(
-            length, _reversed(steps, valid_length), states[count:], layout, merge_outputs=False,
+            length,
+            _reversed(steps, valid_length),
+            states[count:],
+            layout,
+            merge_outputs=False,
             valid_length=valid_length,
-        )  # fmt: skip
+        )
         reversed_outputs = _reversed(reversed_outputs, valid_length)
-        F = sequences.operators_of(steps)
-        joined = [
-            F.concat(left, right, dim=1)
-            for left, right in zip(outputs, reversed_outputs, strict=True)
-        ]
+        merge = merge_outputs or (merge_outputs is None and valid_length is not None)
+        joined = self._joined(outputs, reversed_outputs, layout if merge else None)
         if valid_length is not None:
             joined = sequences.masked(joined, valid_length, layout)
         return finished(joined, length, layout, merge_outputs), [*states_there, *states_back]
+
+    def _joined(self, outputs, reversed_outputs, layout):
+        """The outputs of both directions side by side: as one array in a layout, or as steps."""
+        F = sequences.operators_of(outputs)
+        if layout is not None:
+            both = [sequences.as_array(steps, layout) for steps in (outputs, reversed_outputs)]
+            return F.concat(*both, dim=2, name=f"{self._output_prefix}out")
+        return [
+            F.concat(*both, dim=1, name=f"{self._output_prefix}t{number}")
+            for number, both in enumerate(zip(outputs, reversed_outputs, strict=True))
+        ]
 
     def __repr__(self):
         there, back = self._children.values()

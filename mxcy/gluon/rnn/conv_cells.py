@@ -4,9 +4,16 @@ from mxcy.gluon.rnn.cell import StepCell
 from mxcy.gluon.rnn.cells import activate, gru_step, lstm_step
 
 __all__ = [
-    "Conv1DGRUCell", "Conv1DLSTMCell", "Conv1DRNNCell", "Conv2DGRUCell", "Conv2DLSTMCell",
-    "Conv2DRNNCell", "Conv3DGRUCell", "Conv3DLSTMCell", "Conv3DRNNCell",
-]  # fmt: skip
+    "Conv1DGRUCell",
+    "Conv1DLSTMCell",
+    "Conv1DRNNCell",
+    "Conv2DGRUCell",
+    "Conv2DLSTMCell",
+    "Conv2DRNNCell",
+    "Conv3DGRUCell",
+    "Conv3DLSTMCell",
+    "Conv3DRNNCell",
+]
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -24,9 +31,20 @@ class _ConvCell(StepCell):
     _dims, _gates, _states = 2, 1, 1
 
     def __init__(
-        self, input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate,
-        initializers, conv_layout, activation, prefix, params,
-    ):  # fmt: skip
+        self,
+        input_shape,
+        hidden_channels,
+        i2h_kernel,
+        h2h_kernel,
+        i2h_pad,
+        i2h_dilate,
+        h2h_dilate,
+        initializers,
+        conv_layout,
+        activation,
+        prefix,
+        params,
+    ):
         super().__init__(prefix=prefix, params=params)
         dims = self._dims
         if conv_layout not in _LAYOUTS[dims]:
@@ -34,8 +52,10 @@ class _ConvCell(StepCell):
                 f"conv_layout: expected one of {', '.join(_LAYOUTS[dims])}, got {conv_layout!r}"
             )
         self._hidden_channels, self._layout, self._activation = (
-            hidden_channels, conv_layout, activation,
-        )  # fmt: skip
+            hidden_channels,
+            conv_layout,
+            activation,
+        )
         i2h_kernel = _tuple(i2h_kernel, dims, "i2h_kernel")
         h2h_kernel = _tuple(h2h_kernel, dims, "h2h_kernel")
         if not all(extent % 2 for extent in h2h_kernel):
@@ -180,13 +200,26 @@ def _cell_class(dims, kind):
         params=None,
     ):
         initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
             h2h_bias_initializer,
-        )  # fmt: skip
+        )
         _ConvCell.__init__(
-            self, input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate,
-            h2h_dilate, initializers, conv_layout, activation, prefix, params,
-        )  # fmt: skip
+            self,
+            input_shape,
+            hidden_channels,
+            i2h_kernel,
+            h2h_kernel,
+            i2h_pad,
+            i2h_dilate,
+            h2h_dilate,
+            initializers,
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
 
     doc = _DOC.format(dims=dims, kind=what, layout=layout)
     members = {"__init__": __init__, "__doc__": doc, "__module__": __name__, "_dims": dims}

@@ -6,8 +6,9 @@ from mxcy import ndarray
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
+from mxcy.gluon.rnn.unfused import unfused
 from mxcy.gluon.utils import rnn_shapes, split_rnn_params
-from mxcy.ops.rnn_cells import CELLS
+from mxcy.ops.recurrent.cells import CELLS
 from mxcy.symbol import Symbol
 
 __all__ = ["GRU", "LSTM", "RNN"]
@@ -17,9 +18,21 @@ class _Layer(HybridBlock):
     """A stack of recurrent layers; see the subclasses for the parameters."""
 
     def __init__(
-        self, mode, hidden_size, num_layers, layout, dropout, bidirectional, input_size,
-        initializers, dtype, projection_size=None, h2r_weight_initializer=None, clip=None, **kwargs,
-    ):  # fmt: skip
+        self,
+        mode,
+        hidden_size,
+        num_layers,
+        layout,
+        dropout,
+        bidirectional,
+        input_size,
+        initializers,
+        dtype,
+        projection_size=None,
+        h2r_weight_initializer=None,
+        clip=None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if layout not in ("TNC", "NTC"):
             raise ValueError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
@@ -27,14 +40,17 @@ class _Layer(HybridBlock):
         self._layout, self._dropout, self._dtype = layout, dropout, dtype
         self._directions, self._input_size = 2 if bidirectional else 1, input_size
         self._projection_size, self._clip = projection_size, clip or {}
+        self._initializers = initializers
         rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
         source = input_size
         for layer in range(num_layers):
             for direction in ("l", "r")[: self._directions]:
                 shapes = {
-                    "i2h_weight": (rows, source), "h2h_weight": (rows, out), "i2h_bias": (rows,),
+                    "i2h_weight": (rows, source),
+                    "h2h_weight": (rows, out),
+                    "i2h_bias": (rows,),
                     "h2h_bias": (rows,),
-                }  # fmt: skip
+                }
                 for (name, shape), init in zip(shapes.items(), initializers, strict=True):
                     self._enter(f"{direction}{layer}_{name}", shape, init)
                 if projection_size:
@@ -65,14 +81,25 @@ class _Layer(HybridBlock):
         packed = loaded.get(f"{prefix}rnn_param")
         if packed is not None:
             options = (
-                self._mode, self._num_layers, self._hidden_size, self._directions == 2,
+                self._mode,
+                self._num_layers,
+                self._hidden_size,
+                self._directions == 2,
                 self._projection_size,
-            )  # fmt: skip
+            )
             loaded = {name: array for name, array in loaded.items() if array is not packed}
             parts = unpacked_rnn(packed, *options)
             loaded.update({prefix + name: array for name, array in parts.items()})
         renamed = {prefix + name: prefix + self._structural_name(name) for name in self._reg_params}
         return {renamed.get(name, name): array for name, array in loaded.items()}
+
+    def _unfuse(self):
+        """The layer as a stack of cells with the same parameters: `HybridSequentialRNNCell`."""
+        assert not self._projection_size, "layers with a projection cannot be unfused"
+        assert self._clip.get("lstm_state_clip_min") is None, (
+            "layers with bounds of the cell state cannot be unfused"
+        )
+        return unfused(self)
 
     def cast(self, dtype):
         """Change the element type of the parameters and of states made from now on."""
@@ -114,7 +141,7 @@ class _Layer(HybridBlock):
         -------
         list of NDArray or Symbol
         """
-        return begin_states(self.state_info(batch_size), func, self.prefix, **kwargs)
+        return begin_states(self.state_info(batch_size), func, f"{self.prefix}h0_", **kwargs)
 
     def __call__(self, inputs, states=None, sequence_length=None, **kwargs):
         """Run the layers over sequences.
@@ -171,11 +198,20 @@ class _Layer(HybridBlock):
         joined = F._internal._rnn_param_concat(*weights, *biases, dim=0)
         lengths = [] if sequence_length is None else [sequence_length]
         out, *states = F.RNN(
-            inputs, joined, *states, *lengths, use_sequence_length=sequence_length is not None,
-            state_size=self._hidden_size, num_layers=self._num_layers, p=self._dropout,
-            bidirectional=self._directions == 2, state_outputs=True, mode=self._mode,
-            projection_size=self._projection_size, **self._clip,
-        )  # fmt: skip
+            inputs,
+            joined,
+            *states,
+            *lengths,
+            use_sequence_length=sequence_length is not None,
+            state_size=self._hidden_size,
+            num_layers=self._num_layers,
+            p=self._dropout,
+            bidirectional=self._directions == 2,
+            state_outputs=True,
+            mode=self._mode,
+            projection_size=self._projection_size,
+            **self._clip,
+        )
         if self._layout == "NTC":
             out = F.swapaxes(out, dim1=0, dim2=1)
         return out, states
@@ -256,13 +292,23 @@ class RNN(_Layer):
         **kwargs,
     ):
         initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
             h2h_bias_initializer,
-        )  # fmt: skip
+        )
         super().__init__(
-            f"rnn_{activation}", hidden_size, num_layers, layout, dropout, bidirectional,
-            input_size, initializers, dtype, **kwargs,
-        )  # fmt: skip
+            f"rnn_{activation}",
+            hidden_size,
+            num_layers,
+            layout,
+            dropout,
+            bidirectional,
+            input_size,
+            initializers,
+            dtype,
+            **kwargs,
+        )
 
     def _alias(self):
         return "rnn"
@@ -311,18 +357,31 @@ class LSTM(_Layer):
         **kwargs,
     ):
         initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
             h2h_bias_initializer,
-        )  # fmt: skip
+        )
         clip = {
             "lstm_state_clip_min": state_clip_min,
             "lstm_state_clip_max": state_clip_max,
             "lstm_state_clip_nan": state_clip_nan,
         }
         super().__init__(
-            "lstm", hidden_size, num_layers, layout, dropout, bidirectional, input_size,
-            initializers, dtype, projection_size, h2r_weight_initializer, clip, **kwargs,
-        )  # fmt: skip
+            "lstm",
+            hidden_size,
+            num_layers,
+            layout,
+            dropout,
+            bidirectional,
+            input_size,
+            initializers,
+            dtype,
+            projection_size,
+            h2r_weight_initializer,
+            clip,
+            **kwargs,
+        )
 
     def _alias(self):
         return "lstm"
@@ -358,13 +417,23 @@ class GRU(_Layer):
         **kwargs,
     ):
         initializers = (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
             h2h_bias_initializer,
-        )  # fmt: skip
+        )
         super().__init__(
-            "gru", hidden_size, num_layers, layout, dropout, bidirectional, input_size,
-            initializers, dtype, **kwargs,
-        )  # fmt: skip
+            "gru",
+            hidden_size,
+            num_layers,
+            layout,
+            dropout,
+            bidirectional,
+            input_size,
+            initializers,
+            dtype,
+            **kwargs,
+        )
 
     def _alias(self):
         return "gru"

@@ -45,9 +45,7 @@ class DropoutCell(StepCell):
         if merge_outputs:
             inputs = sequences.as_array(inputs, layout)
         if isinstance(inputs, (list, tuple)) or merge_outputs is False:
-            return super().unroll(
-                length, inputs, begin_state, layout, merge_outputs, valid_length
-            )  # fmt: skip
+            return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
         self.reset()
         outputs, states = self(inputs, begin_state or [])
         return finished(outputs, length, layout, merge_outputs), states
@@ -172,16 +170,20 @@ class ResidualCell(ModifierCell):
         self.base_cell._modified = False
         try:
             outputs, states = self.base_cell.unroll(
-                length, inputs, begin_state=begin_state, layout=layout, merge_outputs=False,
+                length,
+                inputs,
+                begin_state=begin_state,
+                layout=layout,
+                merge_outputs=False,
                 valid_length=valid_length,
-            )  # fmt: skip
+            )
         finally:
             self.base_cell._modified = True
         steps = sequences.as_steps(inputs, length, layout)
         if valid_length is not None:
             steps = sequences.as_steps(
                 sequences.masked(steps, valid_length, layout), length, layout
-            )  # fmt: skip
+            )
         F = sequences.operators_of(steps)
         outputs = [
             F.elemwise_add(output, step) for output, step in zip(outputs, steps, strict=True)
@@ -238,9 +240,7 @@ class VariationalDropoutCell(ModifierCell):
         self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None
     ):
         if self.drop_states:
-            return super().unroll(
-                length, inputs, begin_state, layout, merge_outputs, valid_length
-            )  # fmt: skip
+            return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
         # Without masks of states the base cell may do the whole sequence, in both directions too.
         self.reset()
         steps = sequences.as_steps(inputs, length, layout)
@@ -249,9 +249,13 @@ class VariationalDropoutCell(ModifierCell):
         self.base_cell._modified = False
         try:
             outputs, states = self.base_cell.unroll(
-                length, steps, begin_state=begin_state, layout=layout, merge_outputs=False,
+                length,
+                steps,
+                begin_state=begin_state,
+                layout=layout,
+                merge_outputs=False,
                 valid_length=valid_length,
-            )  # fmt: skip
+            )
         finally:
             self.base_cell._modified = True
         outputs = [self._dropped(F, "outputs", self.drop_outputs, output) for output in outputs]

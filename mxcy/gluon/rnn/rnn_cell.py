@@ -2,11 +2,7 @@
 
 from mxcy.gluon.rnn.cell import HybridRecurrentCell, RecurrentCell
 from mxcy.gluon.rnn.cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
-from mxcy.gluon.rnn.containers import (
-    BidirectionalCell,
-    HybridSequentialRNNCell,
-    SequentialRNNCell,
-)
+from mxcy.gluon.rnn.containers import BidirectionalCell, HybridSequentialRNNCell, SequentialRNNCell
 from mxcy.gluon.rnn.dynamic import dynamic_unroll
 from mxcy.gluon.rnn.modifiers import (
     DropoutCell,
@@ -19,11 +15,23 @@ from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
 __all__ = [
-    "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell",
-    "HybridSequentialRNNCell", "LSTMCell", "LSTMPCell", "ModifierCell", "RNNCell", "RecurrentCell",
-    "ResidualCell", "SequentialRNNCell", "VariationalDropoutCell", "ZoneoutCell", "dynamic_unroll",
+    "BidirectionalCell",
+    "DropoutCell",
+    "GRUCell",
+    "HybridRecurrentCell",
+    "HybridSequentialRNNCell",
+    "LSTMCell",
+    "LSTMPCell",
+    "ModifierCell",
+    "RNNCell",
+    "RecurrentCell",
+    "ResidualCell",
+    "SequentialRNNCell",
+    "VariationalDropoutCell",
+    "ZoneoutCell",
+    "dynamic_unroll",
     "tensor_types",
-]  # fmt: skip
+]
 
 #: what cells take as inputs
 tensor_types = (Symbol, NDArray)

@@ -1,3 +1,5 @@
-"""Passes: each module has one function ``run(graph, target) -> Graph``, the same graph if nothing
-was to be done. Graphs have specs; what a pass replaces computes the same outputs.
+"""Passes from graph to graph.
+
+Each module has one function ``run(graph, target) -> Graph``, which returns the same graph if there
+is nothing to do. Graphs have specs; what a pass replaces computes the same outputs.
 """

@@ -2,52 +2,59 @@
 
 import numpy as np
 
-from mxcy.dtypes import CODES, DTYPES
+from mxcy._base.dtypes import CODES, DTYPES
 from mxcy.graph.rewrite import Rewrite
+from mxcy.graph.users import Users
+from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
-_CAST, _BFLOAT = "Cast", CODES["bfloat16"]
+_CAST, _BFLOAT = find("Cast"), CODES["bfloat16"]
 
 
 def run(graph, target):
-    """Let ``cast(expand_dims(cast(x)))`` be ``expand_dims(x)`` where that is the same.
+    """Let ``cast(reshape(cast(x)))`` be ``reshape(x)`` where that is the same.
 
     That is when every value of x's type is one of the type between, and nobody else uses what lies
-    between the casts.
+    between the casts. Any operator of one input that only changes the shape will do.
     """
     if target.settings["MXNET_DISABLE_REMOVE_CASTS_PROPERTY"]:
         return graph
-    users, made = graph.users(), Rewrite(graph)
-    for number, node in enumerate(graph.nodes):
-        found = _undone(graph, users, number)
-        if found is None:
-            made.keep(number)
-        else:
-            source, shaper = found
+    undone = dict(_undone(graph))
+    if not undone:
+        return graph
+    made = Rewrite(graph)
+    for number, node in made.visit():
+        if number in undone:
+            source, shaper = undone[number]
             moved = made.add(shaper.op, shaper.attrs, [made.entry(source)], node.name)
             made.replace((number, 0), moved)
+        else:
+            made.keep(number)
     return made.finish()
 
 
-def _undone(graph, users, number):
-    """(entry, node): what the first cast casts, and the change of shape before the second."""
-    nodes = graph.nodes
-    second = nodes[number]
-    if second.op is None or second.op.name != _CAST:
-        return None
-    middle = second.inputs[0][0]
-    shaper = nodes[middle]
-    if shaper.op is None or shaper.op.name != "expand_dims":
-        return None
-    begin = shaper.inputs[0][0]
-    first = nodes[begin]
-    if first.op is None or first.op.name != _CAST or len(users[begin]) + len(users[middle]) > 2:
-        return None
-    source, wide = graph.spec(first.inputs[0]).dtype, graph.specs[begin][0].dtype
-    back = graph.specs[number][0].dtype
-    known = None not in (source, wide)
-    return (first.inputs[0], shaper) if known and back == source and _holds(wide, source) else None
+def _undone(graph):
+    """(number of the second cast, (what the first one casts, the change of shape)) of each pair."""
+    users = Users(graph)
+    for first, node in enumerate(graph.nodes):
+        chain = users.chain(first, _reshapes, _casts) if _casts(node) else None
+        if chain is None:
+            continue
+        shaper, second = chain
+        (entry,) = node.inputs
+        source, wide = graph.spec(entry).dtype, graph.specs[first][0].dtype
+        back = graph.specs[second][0].dtype
+        if None not in (source, wide) and back == source and _holds(wide, source):
+            yield second, (entry, graph.nodes[shaper])
+
+
+def _casts(node):
+    return node.op is _CAST
+
+
+def _reshapes(node):
+    return node.op is not None and node.op.identity and len(node.inputs) == 1 and node.count == 1
 
 
 def _holds(wide, narrow):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mxcy import dtypes
+from mxcy._base import dtypes
 from mxcy.graph.evaluate import evaluate_node
 from mxcy.graph.graph import Graph, Node
 from mxcy.graph.node import attrs_of
 from mxcy.graph.passes import dce
 from mxcy.graph.plan import ONCE
-from mxcy.ops.constant import written
-from mxcy.ops.record import find
+from mxcy.ops.core.record import find
+from mxcy.ops.elementwise.constant import written
 
 __all__ = ["run"]
 

@@ -2,18 +2,20 @@
 
 Governed by MXNET_USE_FUSION. Without it a power by a number, times a number, becomes a program all
 the same, unless MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT forbids it. Which operators can be steps is
-for `mxcy.ops.pointwise` to say. `mxcy.graph.groups` tells which go together.
+for `mxcy.ops.fused.pointwise` to say. `mxcy.graph.groups` tells which go together.
 """
 
 import sys
 
 from mxcy.graph.builder import Builder
 from mxcy.graph.groups import find_groups, used_outside
-from mxcy.ops.pointwise import MAX_INPUTS, MAX_OUTPUTS, fusible, program_of
-from mxcy.ops.record import find
+from mxcy.graph.users import Users
+from mxcy.ops.core.record import find
+from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, fusible, program_of
 
 __all__ = ["run", "FUSED"]
 
+_POWER, _TIMES = find("_power_scalar"), find("_mul_scalar")
 #: the `extra` key of fused nodes: the names of the nodes they stand for
 FUSED = "__fused__"
 
@@ -37,16 +39,14 @@ def run(graph, target):
 
 def _scaled_powers(graph):
     """Pairs of a power by a number and the only use of it, a product with a number."""
-    users, found = graph.users(), []
+    users, pairs = Users(graph), []
     for number, node in enumerate(graph.nodes):
-        if node.op is None or node.op.name != "_power_scalar" or len(users[number]) != 1:
+        chain = users.chain(number, lambda after: after.op is _TIMES) if node.op is _POWER else None
+        if chain is None or graph.specs[chain[0]] != graph.specs[number]:
             continue
-        after, spec = users[number][0][0], graph.specs[number]
-        if after < 0 or graph.nodes[after].op.name != "_mul_scalar" or graph.specs[after] != spec:
-            continue
-        if fusible(node.op, node.attrs, [graph.spec(node.inputs[0])], spec):
-            found.append([number, after])
-    return found
+        if fusible(node.op, node.attrs, [graph.spec(node.inputs[0])], graph.specs[number]):
+            pairs.append([number, *chain])
+    return pairs
 
 
 class _Fusion:

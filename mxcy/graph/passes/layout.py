@@ -11,7 +11,8 @@ from mxcy.graph.algorithm import TUNE, choose_conv, choose_deconv, choose_dense
 from mxcy.graph.passes.layers import unfused
 from mxcy.graph.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
-from mxcy.ops.blocked import plain_shape
+from mxcy.graph.users import Users
+from mxcy.ops.fused.blocked import plain_shape
 
 __all__ = ["run"]
 
@@ -30,7 +31,7 @@ def _blocked(name):
 def run(graph, target):
     """Place every node."""
     layout = _Layout(graph, target)
-    for number, node in enumerate(graph.nodes):
+    for number, node in layout.made.visit():
         if layout.is_blocked((number, 0)):
             continue  # its input took it in
         place = None
@@ -50,7 +51,7 @@ class _Layout:
         self.graph, self.target, self.block = graph, target, target.block
         self.made = Rewrite(graph)
         self._plain, self._blocked = set(), {}
-        self.users = graph.users()
+        self.users = Users(graph)
 
     def keep(self, number):
         """Take over a node as it is, over plain inputs."""
@@ -181,9 +182,12 @@ def _place_conv(layout, number, forms, norm=None):
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     form = {**attrs, "batch": shape[0], "source": shape[2:]}
     packed = made.add(
-        pack, form, [layout.plain(weight)], f"{node.name}_packed",
+        pack,
+        form,
+        [layout.plain(weight)],
+        f"{node.name}_packed",
         layout.once([weight], choice, form["in_block"]),
-    )  # fmt: skip
+    )
     if attrs.get("before", "none") != "none":
         source, *vectors = norm.inputs
     else:
@@ -252,9 +256,12 @@ def _dense(layout, number):
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     rows = graph.spec((number, 0)).size // attrs["num_hidden"]
     inputs[1] = made.add(
-        "_pack_fc_weight", {**attrs, "batch": rows}, [inputs[1]], f"{node.name}_packed",
+        "_pack_fc_weight",
+        {**attrs, "batch": rows},
+        [inputs[1]],
+        f"{node.name}_packed",
         layout.once([node.inputs[1]], choice),
-    )  # fmt: skip
+    )
     layout.put(number, made.add("_sg_onednn_fully_connected", attrs, inputs, node.name), False)
     return True
 
@@ -330,21 +337,16 @@ def _batch_norm(layout, number):
         settings["MXNET_DISABLE_ONEDNN_FUSE_BN_RELU"]
         or settings["MXNET_DISABLE_ONEDNN_BN_RELU_OPT"]
     )
-    relu = _only_relu(layout, number) and not disabled
-    new = made.add("_blocked_scale_shift", {"relu": relu}, inputs, node.name)
+    relu = None if disabled else layout.users.chain(number, _is_relu)
+    new = made.add("_blocked_scale_shift", {"relu": relu is not None}, inputs, node.name)
     layout.put(number, new, True)
-    if relu:
-        layout.put(layout.users[number][0][0], new, True)
+    if relu is not None:
+        layout.put(relu[0], new, True)
     return True
 
 
-def _only_relu(layout, number):
-    """Whether nothing but a ReLU uses a node."""
-    users = layout.users[number]
-    if len(users) != 1 or users[0][0] < 0 or users[0][2] != 0:
-        return False
-    node = layout.graph.nodes[users[0][0]]
-    return node.op.name == "relu" or getattr(node.attrs, "act_type", None) == "relu"
+def _is_relu(node):
+    return node.op.epilogue is not None and node.op.epilogue(node.attrs) == ("relu", 0.0, 0.0)
 
 
 @_blocked("LRN")

@@ -9,16 +9,17 @@ several moves of a result may have several users.
 
 from itertools import product as combinations
 
-from mxcy.dtypes import CODES
+from mxcy._base.dtypes import CODES
 from mxcy.graph.rewrite import Rewrite
+from mxcy.graph.users import Users
 from mxcy.graph.views import View, moved
-from mxcy.ops.strided_dot import Products
+from mxcy.ops.core.record import find
+from mxcy.ops.matrix.strided_dot import Products
 
 __all__ = ["run"]
 
 _FLOATS = (CODES["float32"], CODES["float64"])
-#: operator that multiplies by a number -> the number
-_FACTORS = {"_mul_scalar": lambda a: a.scalar, "_div_scalar": lambda a: 1 / a.scalar}
+_BATCH_DOT = find("batch_dot")
 
 
 def run(graph, target):
@@ -26,23 +27,23 @@ def run(graph, target):
     settings = target.settings
     self_attention = not settings["MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT"]
     plain = not settings["MXNET_DISABLE_ONEDNN_BATCH_DOT_FUSE"]
-    found: dict = {}
+    products: dict = {}
     if self_attention or plain:
         # What is written later must be read before; results of products may exist moved only.
-        users, barred = graph.users(), {e for node in graph.nodes for e in node.mutates()}
+        users, barred = Users(graph), {e for node in graph.nodes for e in node.mutates()}
         for number, node in enumerate(graph.nodes):
-            if node.op is not None and node.op.name == "batch_dot" and _fits(graph, number):
+            if node.op is _BATCH_DOT and _fits(graph, number):
                 product = _Product(graph, users, barred, number, self_attention)
                 if product.gains and (self_attention if product.strided else plain):
-                    found[product.last] = product
+                    products[product.last] = product
                     barred.update((inner, 0) for inner in product.replaced)
-    if not found:
+    if not products:
         return graph
-    inner = {number for product in found.values() for number in product.replaced}
+    inner = {number for product in products.values() for number in product.replaced}
     made = Rewrite(graph)
-    for number in range(len(graph.nodes)):
-        if number in found:
-            made.replace((number, 0), found[number].emit(made))
+    for number, _ in made.visit():
+        if number in products:
+            made.replace((number, 0), products[number].emit(made))
         elif number not in inner:
             made.keep(number)
     return made.finish()
@@ -55,9 +56,12 @@ def _fits(graph, number):
     return all(spec.known and spec.size and spec.dtype in _FLOATS for spec in specs)
 
 
-def _is_zero(node):
-    """Whether a factor would not leave infinite results alone, or divide by zero."""
-    return node.attrs.scalar == 0
+def _factor(node):
+    """The number by which a node multiplies its input; None where it does something else.
+
+    Zero does not count: it would not leave infinite results alone.
+    """
+    return (node.op.factor(node.attrs) or None) if node.op.factor is not None else None
 
 
 class _Side:
@@ -129,16 +133,10 @@ class _Product:
     # --- what could be done ---
     def _take_scale(self):
         """A factor on the result becomes one of the product."""
-        after = self._only_user(self.number)
-        node = None if after is None else self.graph.nodes[after]
-        if node is not None and node.op.name in _FACTORS and not _is_zero(node):
-            self.scale = _FACTORS[node.op.name](node.attrs)
-            self.chain.append(after)
-
-    def _only_user(self, number):
-        """The node that alone uses a result; None for several, or an output of the graph."""
-        found = self.users[number]
-        return found[0][0] if len(found) == 1 and found[0][0] >= 0 else None
+        after = self.users.chain(self.number, _factor)
+        if after is not None:
+            self.scale = _factor(self.graph.nodes[after[0]])
+            self.chain += after
 
     def _moved(self, number, index=0):
         node, graph = self.graph.nodes[number], self.graph
@@ -171,7 +169,7 @@ class _Product:
         size = self.count * m * n
         last, view = self.chain[-1], View([(size, 1)])
         found = [_Side((last, 0), size, view, (self.count, m, n))]
-        after = self._only_user(last)
+        after = self.users.only(last)
         while after is not None and len(self.graph.specs[after]) == 1:
             step = self._moved(after)
             onward = None if step is None or step.size != size else view.of(step)
@@ -183,7 +181,7 @@ class _Product:
                 side = _Side((after, 0), size, back, (self.count, m, n), True)
                 if side.usable:
                     found.append(side)
-            after = self._only_user(after)
+            after = self.users.only(after)
         return found
 
     # --- what is done ---
@@ -217,7 +215,7 @@ class _Product:
         found, number = [], self.number
         while number != self.last:
             found.append(number)
-            number = self._only_user(number)
+            number = self.users.only(number)
         return found
 
     def emit(self, made):

@@ -9,9 +9,11 @@ import logging
 
 from mxcy.graph.graph import Graph, Node
 from mxcy.graph.plan import FIXED, ONCE
+from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
+_RNN = find("RNN")
 _told: set[str] = set()
 
 
@@ -19,9 +21,7 @@ def run(graph, target):
     """Mark what recurrent layers' parameters are made by, where that depends on variables only."""
     constant = _constant(graph)
     marked: set[int] = set()
-    waiting = [
-        node.inputs[1][0] for node in graph.nodes if node.op is not None and node.op.name == "RNN"
-    ]
+    waiting = [node.inputs[1][0] for node in graph.nodes if node.op is _RNN]
     while waiting:
         number = waiting.pop()
         node = graph.nodes[number]

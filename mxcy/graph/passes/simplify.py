@@ -1,4 +1,4 @@
-"""Leave out what does nothing in prediction mode: copies, blocked gradients, dropout."""
+"""Leave out what does nothing: copies, blocked gradients, dropout in prediction mode."""
 
 from mxcy.graph.rewrite import Rewrite
 
@@ -6,13 +6,22 @@ __all__ = ["run"]
 
 
 def run(graph, target):
-    """Let users of an operator that hands on its input refer to that input."""
+    """Let users of an operator that hands on its input refer to that input.
+
+    In training graphs an output stays what it is unless an operator of the same pass computes its
+    input, for no other output: the forward pass has to write it.
+    """
     made = Rewrite(graph)
-    for number, node in enumerate(graph.nodes):
+    outputs = {number for number, _ in graph.outputs}
+    for number, node in made.visit():
         if node.op is None or not _hands_on(node, graph.specs[number]):
+            made.keep(number)
+        elif graph.forward < len(graph.nodes) and not _may_go(graph, number, outputs):
             made.keep(number)
         else:
             made.replace((number, 0), made.entry(node.inputs[0]))
+            if number in outputs:
+                outputs.add(node.inputs[0][0])
     return made.finish()
 
 
@@ -21,3 +30,12 @@ def _hands_on(node, specs):
     if node.op.forwards is None or not node.op.forwards(node.attrs):
         return False
     return len(specs) == 1 or node.op.visible(node.attrs) == 1
+
+
+def _may_go(graph, number, outputs):
+    """Whether a training graph may do without a node that hands on its input."""
+    source, _ = graph.nodes[number].inputs[0]
+    if graph.nodes[source].op is None or len(graph.specs[number]) > 1:
+        return False
+    same_pass = (number < graph.forward) == (source < graph.forward)
+    return same_pass and (number not in outputs or source not in outputs)

@@ -51,10 +51,7 @@ LAYERS = {
     "flatten": (lambda nn: nn.Flatten(), draw(4, 3, 2)),
     "maxpool1d": (lambda nn: nn.MaxPool1D(), draw(2, 3, 8)),
     "maxpool2d_ceil": (lambda nn: nn.MaxPool2D(3, 2, ceil_mode=True), draw(2, 3, 6, 6)),
-    "avgpool2d": (
-        lambda nn: nn.AvgPool2D(3, 2, 1, count_include_pad=False),
-        draw(2, 3, 6, 6),
-    ),
+    "avgpool2d": (lambda nn: nn.AvgPool2D(3, 2, 1, count_include_pad=False), draw(2, 3, 6, 6)),
     "avgpool3d": (lambda nn: nn.AvgPool3D(), draw(2, 3, 4, 4, 4)),
     "globalavgpool2d": (lambda nn: nn.GlobalAvgPool2D(), draw(2, 3, 6, 6)),
     "globalmaxpool1d": (lambda nn: nn.GlobalMaxPool1D(), draw(2, 3, 8)),
@@ -129,11 +126,7 @@ LOSSES = {
     "hinge": ("HingeLoss", {"margin": 0.4}, (_PRED, _SIGNED)),
     "squared_hinge": ("SquaredHingeLoss", {}, (_PRED, _SIGNED, _WEIGHTS)),
     "logistic": ("LogisticLoss", {}, (_PRED, _SIGNED)),
-    "logistic_binary": (
-        "LogisticLoss",
-        {"label_format": "binary"},
-        (_PRED, _BINARY, _WEIGHTS),
-    ),
+    "logistic_binary": ("LogisticLoss", {"label_format": "binary"}, (_PRED, _BINARY, _WEIGHTS)),
     "triplet": ("TripletLoss", {}, (_PRED, _LABEL, _THIRD)),
     "triplet_weighted": ("TripletLoss", {"margin": 0.2, "weight": 0.4}, (_PRED, _LABEL, _THIRD)),
     "cosine": ("CosineEmbeddingLoss", {}, (_PRED, _LABEL, _SAME)),
@@ -287,8 +280,10 @@ def _probabilities(count, classes, seed):
 
 _TWO = [[_probabilities(7, 2, seed), _probabilities(6, 2, seed + 3)] for seed in range(3)]
 _FIVE = [[_probabilities(9, 5, seed)] for seed in range(3)]
-_NUMBERS = [[(draw(6, 3, seed=s), draw(6, 3, seed=s + 3)), (draw(4, seed=s), draw(4, seed=s + 9))]
-            for s in range(3)]  # fmt: skip
+_NUMBERS = [
+    [(draw(6, 3, seed=s), draw(6, 3, seed=s + 3)), (draw(4, seed=s), draw(4, seed=s + 9))]
+    for s in range(3)
+]
 METRICS = {
     "accuracy": ("acc", {}, _TWO),
     "accuracy_five": ("acc", {}, _FIVE),

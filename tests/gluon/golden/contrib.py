@@ -52,13 +52,15 @@ LAYERS = {
     "concurrent": _sequential_concurrent,
     "pixel_shuffle_1d": lambda mx: (mx.gluon.contrib.nn.PixelShuffle1D(2), [draw(1, 4, 3)]),
     "pixel_shuffle_2d": lambda mx: (
-        mx.gluon.contrib.nn.PixelShuffle2D((2, 3)), [draw(1, 12, 2, 2)],
+        mx.gluon.contrib.nn.PixelShuffle2D((2, 3)),
+        [draw(1, 12, 2, 2)],
     ),
     "pixel_shuffle_3d": lambda mx: (mx.gluon.contrib.nn.PixelShuffle3D(2), [draw(1, 8, 2, 1, 2)]),
     "sync_batch_norm": lambda mx: (
-        mx.gluon.contrib.nn.SyncBatchNorm(in_channels=3, num_devices=1), [draw(4, 3, 2, 2)],
+        mx.gluon.contrib.nn.SyncBatchNorm(in_channels=3, num_devices=1),
+        [draw(4, 3, 2, 2)],
     ),
-}  # fmt: skip
+}
 
 
 _SIGNAL, _PICTURE, _VOLUME = (2, 3, 7), (2, 3, 6, 5), (1, 2, 4, 5, 4)
@@ -169,12 +171,23 @@ def _blocks(mx):
     stack, branches = nn.HybridSequential(), contrib.nn.HybridConcurrent()
     branches.add(nn.Dense(2), contrib.nn.Identity())
     stack.add(
-        nn.Conv2D(2, 3, activation="relu"), nn.BatchNorm(), nn.PReLU(), nn.LayerNorm(),
-        nn.GroupNorm(), nn.InstanceNorm(), nn.Embedding(2, 2), nn.Dense(2, use_bias=False),
-        nn.Conv2DTranspose(2, 2), contrib.nn.SyncBatchNorm(), contrib.cnn.DeformableConvolution(2),
-        contrib.cnn.ModulatedDeformableConvolution(2), branches, rnn.LSTM(3, 2),
-        contrib.rnn.Conv2DGRUCell((2, 4, 4), 3, 3, 3), rnn.GRU(2, bidirectional=True),
-    )  # fmt: skip
+        nn.Conv2D(2, 3, activation="relu"),
+        nn.BatchNorm(),
+        nn.PReLU(),
+        nn.LayerNorm(),
+        nn.GroupNorm(),
+        nn.InstanceNorm(),
+        nn.Embedding(2, 2),
+        nn.Dense(2, use_bias=False),
+        nn.Conv2DTranspose(2, 2),
+        contrib.nn.SyncBatchNorm(),
+        contrib.cnn.DeformableConvolution(2),
+        contrib.cnn.ModulatedDeformableConvolution(2),
+        branches,
+        rnn.LSTM(3, 2),
+        contrib.rnn.Conv2DGRUCell((2, 4, 4), 3, 3, 3),
+        rnn.GRU(2, bidirectional=True),
+    )
     return stack
 
 
@@ -232,12 +245,16 @@ def estimated(mx, resumed=False):
     with tempfile.TemporaryDirectory() as folder:
         handlers = [
             estimators.CheckpointHandler(
-                folder, "tiny", monitor=estimator.val_metrics[0], save_best=True, mode="max",
+                folder,
+                "tiny",
+                monitor=estimator.val_metrics[0],
+                save_best=True,
+                mode="max",
                 max_checkpoints=2,
             ),
             estimators.LoggingHandler(log_interval=2, metrics=estimator.train_metrics),
             estimators.EarlyStoppingHandler(estimator.val_metrics[1], patience=2, mode="min"),
-        ]  # fmt: skip
+        ]
         estimator.fit(train, val, epochs=4, event_handlers=handlers)
         files = sorted(path.name for path in Path(folder).iterdir())
         if resumed:

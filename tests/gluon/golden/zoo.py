@@ -61,9 +61,17 @@ def computed(mx, name, options, height):
 
 #: models whose operators' names are compared
 NAMED = (
-    "alexnet", "vgg11_bn", "resnet50_v1", "resnet18_v2", "inceptionv3", "densenet121",
-    "mobilenet1.0", "mobilenetv2_1.0", "squeezenet1.0", "squeezenet1.1",
-)  # fmt: skip
+    "alexnet",
+    "vgg11_bn",
+    "resnet50_v1",
+    "resnet18_v2",
+    "inceptionv3",
+    "densenet121",
+    "mobilenet1.0",
+    "mobilenetv2_1.0",
+    "squeezenet1.0",
+    "squeezenet1.1",
+)
 
 
 def internals(mx, name):

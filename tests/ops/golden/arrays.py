@@ -112,10 +112,7 @@ def repetitions():
     widths = (0, 0, 0, 0, 1, 1, 2, 0)
     yield from _cases(
         "Pad",
-        constant=(
-            [(1, 2, 2, 3)],
-            dict(mode="constant", pad_width=widths, constant_value=7),
-        ),
+        constant=([(1, 2, 2, 3)], dict(mode="constant", pad_width=widths, constant_value=7)),
         edge=([(1, 2, 2, 3)], dict(mode="edge", pad_width=widths)),
         reflect=([(1, 2, 2, 3)], dict(mode="reflect", pad_width=widths)),
         five=([(1, 1, 2, 3, 2)], dict(mode="edge", pad_width=(0, 0, 0, 0, 1, 0, 0, 2, 1, 1))),
@@ -184,12 +181,7 @@ def slices():
     yield (
         "assign step",
         Case(
-            "_internal._slice_assign",
-            draw(3, 4),
-            draw(2, 4),
-            begin=(None,),
-            end=(None,),
-            step=(2,),
+            "_internal._slice_assign", draw(3, 4), draw(2, 4), begin=(None,), end=(None,), step=(2,)
         ),
     )
     yield "assign number", Case("_internal._slice_assign_scalar", draw(3, 4), scalar=9, **box)

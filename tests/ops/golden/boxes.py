@@ -34,6 +34,9 @@ def nms():
     yield "kinds", case(2, 12, overlap_thresh=0.2, id_index=0)
     yield "forced", case(12, overlap_thresh=0.2, id_index=0, force_suppress=True)
     yield "background", case(12, overlap_thresh=0.2, id_index=0, background_id=1)
+    left_out = _rows(12)
+    left_out[::4, 0] = -1
+    yield "left out", Case("contrib.box_nms", left_out, overlap_thresh=0.2, id_index=0, wrt=(0,))
     yield "best", case(12, overlap_thresh=0.3, topk=4)
     yield "valid", case(12, overlap_thresh=0.3, valid_thresh=0.4)
     yield "to center", case(12, overlap_thresh=0.3, out_format="center")
@@ -48,11 +51,18 @@ def matching():
 
 
 def offsets():
-    yield "encode", Case(
-        "contrib.box_encode",
-        array([1, -1, 0, 1], [0, 1, 1, -1]), array([0, 2, 1, 2], [1, 1, 0, 2]),
-        _boxes(2, 4), _boxes(2, 3, seed=2), array(0, 0.1, 0.2, 0), array(0.1, 0.1, 0.2, 0.2),
-    )  # fmt: skip
+    yield (
+        "encode",
+        Case(
+            "contrib.box_encode",
+            array([1, -1, 0, 1], [0, 1, 1, -1]),
+            array([0, 2, 1, 2], [1, 1, 0, 2]),
+            _boxes(2, 4),
+            _boxes(2, 3, seed=2),
+            array(0, 0.1, 0.2, 0),
+            array(0.1, 0.1, 0.2, 0.2),
+        ),
+    )
     data = np.random.RandomState(5).normal(size=(2, 4, 4)).astype("float32")
     yield "decode", Case("contrib.box_decode", data, _boxes(1, 4), std0=0.1, std1=0.2, std3=0.5)
     yield "clip", Case("contrib.box_decode", data, _boxes(1, 4), clip=0.3, format="corner")

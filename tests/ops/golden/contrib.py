@@ -20,10 +20,7 @@ def of_arrays():
         "fill_element_0index",
         Case("fill_element_0index", draw(3, 4), draw(3), rows.astype("float32")),
     )
-    yield (
-        "onehot_encode",
-        Case("_internal._onehot_encode", rows.astype("float32"), draw(3, 4)),
-    )
+    yield ("onehot_encode", Case("_internal._onehot_encode", rows.astype("float32"), draw(3, 4)))
     yield (
         "choose_element_0index",
         Case("choose_element_0index", draw(3, 4), rows.astype("float32"), wrt=(0,)),

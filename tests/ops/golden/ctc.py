@@ -12,10 +12,7 @@ def ctc():
         return Case("CTCLoss", X, *inputs, wrt=(0,), tol=4, **attrs)
 
     yield "first", case(LABEL)
-    yield (
-        "last",
-        case(array([0, 1, -1, -1], [3, 3, -1, -1], [1, 2, 3, 0]), blank_label="last"),
-    )
+    yield ("last", case(array([0, 1, -1, -1], [3, 3, -1, -1], [1, 2, 3, 0]), blank_label="last"))
     yield "times", case(LABEL, TIMES, use_data_lengths=True)
     yield "lengths", case(LABEL, LENGTHS, use_label_lengths=True)
     yield "both", case(LABEL, TIMES, LENGTHS, use_data_lengths=True, use_label_lengths=True)

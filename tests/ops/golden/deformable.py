@@ -6,9 +6,14 @@ __all__ = ["FAMILY"]
 
 _SHAPE = {"kernel": (3, 3), "num_filter": 4, "pad": (1, 1)}
 _GROUPS = {
-    "kernel": (3, 2), "num_filter": 4, "num_group": 2, "num_deformable_group": 2, "stride": (2, 1),
-    "dilate": (1, 2), "pad": (1, 0),
-}  # fmt: skip
+    "kernel": (3, 2),
+    "num_filter": 4,
+    "num_group": 2,
+    "num_deformable_group": 2,
+    "stride": (2, 1),
+    "dilate": (1, 2),
+    "pad": (1, 0),
+}
 
 
 def plain():
@@ -18,10 +23,7 @@ def plain():
 
     weight, bias = draw(4, 3, 3, 3), draw(4)
     yield "bias", case(draw(2, 3, 4, 5), draw(2, 18, 4, 5, low=-2, high=2), weight, bias, **_SHAPE)
-    yield (
-        "still",
-        case(draw(2, 3, 4, 5), 0 * draw(2, 18, 4, 5), weight, no_bias=True, **_SHAPE),
-    )
+    yield ("still", case(draw(2, 3, 4, 5), 0 * draw(2, 18, 4, 5), weight, no_bias=True, **_SHAPE))
     moves = draw(1, 24, 4, 4, low=-2, high=2)
     yield "groups", case(draw(1, 4, 7, 6), moves, draw(4, 2, 3, 2), no_bias=True, **_GROUPS)
 

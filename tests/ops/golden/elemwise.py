@@ -39,11 +39,7 @@ def halves():
 
 
 def with_numbers():
-    for name, bounds in (
-        ("inside", (-1.5, 2.5)),
-        ("crossed", (3, 2)),
-        ("wide", (-1000, 1000)),
-    ):
+    for name, bounds in (("inside", (-1.5, 2.5)), ("crossed", (3, 2)), ("wide", (-1000, 1000))):
         attrs = dict(zip(("a_min", "a_max"), bounds, strict=True))
         yield f"clip {name}", Case("clip", _ODD, wrt=(0,), **attrs)
         for dtype in ("int32", "int8"):

@@ -33,8 +33,11 @@ def parts():
 def sizes():
     # Bytes that are enlarged may differ by one in MXNet, depending on the processor.
     for shape, size in (
-        ((10, 12, 3), (9, 7)), ((10, 12, 3), (6, 5)), ((33, 47, 1), (24, 24)), ((5, 5, 3), (1, 1)),
-    ):  # fmt: skip
+        ((10, 12, 3), (9, 7)),
+        ((10, 12, 3), (6, 5)),
+        ((33, 47, 1), (24, 24)),
+        ((5, 5, 3), (1, 1)),
+    ):
         name = "x".join(map(str, (*shape, *size)))
         yield f"bytes-{name}", Case("image.resize", pixels(*shape), size=size)
         yield f"floats-{name}", Case("image.resize", normal(*shape), size=size)

@@ -15,9 +15,11 @@ class InSymbol(Case):
         symbol = getattr(mx.sym, self.op)(mx.sym.var("data"), name="one", **self.attrs)
         names = symbol.list_arguments()
         executor = symbol.bind(
-            mx.cpu(), arrays[: len(names)], aux_states=arrays[len(names) :],
+            mx.cpu(),
+            arrays[: len(names)],
+            aux_states=arrays[len(names) :],
             args_grad={names[i]: grad for i, grad in grads.items()},
-        )  # fmt: skip
+        )
         (out,) = executor.forward(is_train=self.train)
         found = {"out0": out.asnumpy()}
         if self.train:

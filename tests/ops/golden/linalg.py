@@ -68,6 +68,9 @@ def factors():
     yield "potrf_batch", Case("linalg.potrf", BATCH, wrt=(0,))
     yield "potri", Case("linalg.potri", np.tril(REGULAR[0]), wrt=(0,))
     yield "potri_full", Case("linalg.potri", REGULAR, wrt=(0,))
+    for name, array in (("symmetric", BATCH), ("regular", REGULAR)):
+        yield f"potri_upper_{name}", Case("linalg.potri", array, lower=False, wrt=(0,))
+    yield "potrf_upper", Case("linalg.potrf", BATCH, lower=False, wrt=(0,))
     yield "inverse", Case("linalg.inverse", REGULAR, wrt=(0,))
     yield "inverse_one", Case("linalg.inverse", A, wrt=(0,))
     yield "gelqf", Case("linalg.gelqf", wide(2, 3), wrt=(0,))

@@ -29,9 +29,7 @@ def activations():
 
 def leaky():
     data = normal(2, 3, 4) * 2
-    for kind, more in (
-        ("leaky", {"slope": 0.1}), ("elu", {"slope": 0.7}), ("gelu", {}),
-    ):  # fmt: skip
+    for kind, more in (("leaky", {"slope": 0.1}), ("elu", {"slope": 0.7}), ("gelu", {})):
         yield kind, Case("LeakyReLU", data, wrt=(0,), act_type=kind, **more)
     yield "selu", Case("LeakyReLU", data, act_type="selu")  # MXNet's gradient is another function's
     slopes = array(0.1, 0.2, 0.3)
@@ -106,9 +104,7 @@ def compared():
 
 
 def elements():
-    for name, inputs in (
-        ("trunc", normal(3, 4) * 3), ("digamma", draw(3, 4, low=0.2, high=5)),
-    ):  # fmt: skip
+    for name, inputs in (("trunc", normal(3, 4) * 3), ("digamma", draw(3, 4, low=0.2, high=5))):
         yield name, Case(name, inputs, wrt=(0,), version=2)
     for name in ("log_sigmoid", "mish"):
         yield name, Case(name, normal(3, 4) * 3, wrt=(0,), version=2)
@@ -125,6 +121,4 @@ def inside():
     yield "set", Case("_internal._scatter_set_nd", *inputs, shape=(3, 2), out=(0,), states=(0,))
 
 
-FAMILY = (
-    dense, activations, leaky, embeddings, products, made, checks, compared, elements, inside
-)  # fmt: skip
+FAMILY = (dense, activations, leaky, embeddings, products, made, checks, compared, elements, inside)

@@ -27,10 +27,19 @@ def _case(mode, layers, bidirectional, projection=None, wrt=(0, 1, 2)):
         wrt = (*wrt, 3) if wrt else wrt
     more = {"projection_size": projection} if projection else {}
     return Case(
-        "RNN", draw(_STEPS, _BATCH, _INPUTS), draw(count, seed=1), *states, wrt=wrt,
-        state_size=hidden, num_layers=layers, bidirectional=bidirectional, mode=mode,
-        state_outputs=True, tol=4, **more,
-    )  # fmt: skip
+        "RNN",
+        draw(_STEPS, _BATCH, _INPUTS),
+        draw(count, seed=1),
+        *states,
+        wrt=wrt,
+        state_size=hidden,
+        num_layers=layers,
+        bidirectional=bidirectional,
+        mode=mode,
+        state_outputs=True,
+        tol=4,
+        **more,
+    )
 
 
 def rnn():

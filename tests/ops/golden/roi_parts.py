@@ -29,9 +29,16 @@ def deformable():
     def case(*inputs, **attrs):
         wrt = (0, 2) if inputs else (0,)
         return Case(
-            "contrib.DeformablePSROIPooling", _IMAGES, _regions(), *inputs, wrt=wrt, tol=20,
-            output_dim=4, group_size=2, **attrs,
-        )  # fmt: skip
+            "contrib.DeformablePSROIPooling",
+            _IMAGES,
+            _regions(),
+            *inputs,
+            wrt=wrt,
+            tol=20,
+            output_dim=4,
+            group_size=2,
+            **attrs,
+        )
 
     yield "still", case(spatial_scale=0.5, pooled_size=2, no_trans=True, sample_per_part=3)
     moves = draw(6, 4, 3, 3)

@@ -11,9 +11,10 @@ _THETA = draw(2, 6, low=-1.2, high=1.2)
 def grid():
     yield (
         "affine",
-        Case("GridGenerator", _THETA, wrt=(0,), tol=4, transform_type="affine",
-             target_shape=(4, 3)),
-    )  # fmt: skip
+        Case(
+            "GridGenerator", _THETA, wrt=(0,), tol=4, transform_type="affine", target_shape=(4, 3)
+        ),
+    )
     flow = draw(2, 2, 4, 5, low=-3, high=3)
     yield "warp", Case("GridGenerator", flow, wrt=(0,), tol=4, transform_type="warp")
 
@@ -30,9 +31,15 @@ def sampler():
 def transformer():
     def case(shape):
         return Case(
-            "SpatialTransformer", _IMAGE, _THETA, wrt=(0, 1), tol=20, target_shape=shape,
-            transform_type="affine", sampler_type="bilinear",
-        )  # fmt: skip
+            "SpatialTransformer",
+            _IMAGE,
+            _THETA,
+            wrt=(0, 1),
+            tol=20,
+            target_shape=shape,
+            transform_type="affine",
+            sampler_type="bilinear",
+        )
 
     yield "smaller", case((3, 4))
     yield "larger", case((11, 13))

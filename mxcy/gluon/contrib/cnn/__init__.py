@@ -1,9 +1,6 @@
 """Convolutions under the names that they had in MXNet 1.x."""
 
 from mxcy.gluon.contrib.cnn import conv_layers
-from mxcy.gluon.contrib.cnn.conv_layers import (
-    DeformableConvolution,
-    ModulatedDeformableConvolution,
-)
+from mxcy.gluon.contrib.cnn.conv_layers import DeformableConvolution, ModulatedDeformableConvolution
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution", "conv_layers"]

@@ -159,8 +159,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             )
         else:
             self._tell(
-                estimator,
-                f"{name} did not improve from {before:.5f}, skipping updating best model",
+                estimator, f"{name} did not improve from {before:.5f}, skipping updating best model"
             )
 
     def _tell(self, estimator, text):
@@ -185,9 +184,11 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _resume(self, estimator):
         found = self._found()
-        kind, wanted = ("epoch", estimator.max_epoch) if estimator.max_epoch else (
-            "batch", estimator.max_batch,
-        )  # fmt: skip
+        kind, wanted = (
+            ("epoch", estimator.max_epoch)
+            if estimator.max_epoch
+            else ("batch", estimator.max_batch)
+        )
         if not found:
             self.trained_epoch = self.trained_batch = -1
             estimator.logger.info(

@@ -33,11 +33,11 @@ __all__ = ["Estimator"]
 #: event -> class whose instances handle it
 _EVENTS = {
     "train_begin": TrainBegin,
-    "train_end": TrainEnd,
     "epoch_begin": EpochBegin,
-    "epoch_end": EpochEnd,
     "batch_begin": BatchBegin,
     "batch_end": BatchEnd,
+    "epoch_end": EpochEnd,
+    "train_end": TrainEnd,
 }
 
 
@@ -178,13 +178,7 @@ class Estimator:
         _check_loader(val_data)
         for each in self.val_metrics:
             each.reset()
-        handlers = _handler_list(event_handlers)
-        added = []
-        _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.val_metrics))
-        _add_missing(
-            added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.val_metrics)
-        )
-        events = _Events(self, handlers, added, self.val_metrics)
+        events = _Events(self, self._prepare_default_validation_handlers(event_handlers))
         events.call("epoch_begin")
         for batch in val_data:
             events.call("batch_begin", batch=batch)
@@ -230,7 +224,7 @@ class Estimator:
                 "number of batches. Please specify one and only one of: epochs or batches."
             )
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
-        events = self._events_of_training(val_data, event_handlers)
+        events = _Events(self, self._prepare_default_handlers(val_data, event_handlers))
         events.call("train_begin")
         stops = False
         while not stops:
@@ -243,7 +237,8 @@ class Estimator:
             stops = events.call("epoch_end")
         events.call("train_end")
 
-    def _events_of_training(self, val_data, event_handlers):
+    def _prepare_default_handlers(self, val_data, event_handlers):
+        """The handlers of a training in the order of their calls, with those that are missing."""
         handlers = _handler_list(event_handlers)
         added = [StoppingHandler(self.max_epoch, self.max_batch)]
         _add_missing(added, handlers, GradientUpdateHandler, GradientUpdateHandler)
@@ -254,27 +249,38 @@ class Estimator:
         _add_missing(
             added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.train_metrics)
         )
-        return _Events(self, handlers, added, [*self.train_metrics, *self.val_metrics])
+        return _in_order(handlers, added, [*self.train_metrics, *self.val_metrics])
+
+    def _prepare_default_validation_handlers(self, event_handlers):
+        """The same for an evaluation."""
+        handlers = _handler_list(event_handlers)
+        added = []
+        _add_missing(added, handlers, MetricHandler, lambda: MetricHandler(self.val_metrics))
+        _add_missing(
+            added, handlers, LoggingHandler, lambda: LoggingHandler(metrics=self.val_metrics)
+        )
+        return _in_order(handlers, added, self.val_metrics)
+
+    def _categorize_handlers(self, event_handlers):
+        """Six lists: the handlers of the events from ``train_begin`` inwards and out again."""
+        return tuple(
+            [handler for handler in event_handlers if isinstance(handler, kind)]
+            for kind in _EVENTS.values()
+        )
 
 
 class _Events:
-    """The handlers of a run; those of the user may only go by known metrics."""
+    """The handlers of a run by event."""
 
-    def __init__(self, estimator, handlers, added, metrics):
-        if handlers:
-            for handler in handlers:
-                check_references(handler, metrics)
+    def __init__(self, estimator, handlers):
         self._estimator = estimator
-        self._handlers = sorted(
-            [*handlers, *added], key=lambda handler: getattr(handler, "priority", 0)
-        )
+        lists = estimator._categorize_handlers(handlers)
+        self._handlers = dict(zip(_EVENTS, lists, strict=True))
 
     def call(self, event, **kwargs):
         """Call all handlers of an event; tell whether one of them ends training."""
         answers = [
-            getattr(handler, event)(self._estimator, **kwargs)
-            for handler in self._handlers
-            if isinstance(handler, _EVENTS[event])
+            getattr(handler, event)(self._estimator, **kwargs) for handler in self._handlers[event]
         ]
         return any(answers)
 
@@ -282,6 +288,13 @@ class _Events:
 def _add_missing(added, handlers, kind, make):
     if not any(isinstance(handler, kind) for handler in handlers):
         added.append(make())
+
+
+def _in_order(handlers, added, metrics):
+    """The user's handlers, which may only go by these metrics, and added ones by priority."""
+    for handler in handlers:
+        check_references(handler, metrics)
+    return sorted([*handlers, *added], key=lambda handler: getattr(handler, "priority", 0))
 
 
 def _handler_list(handlers):

@@ -18,10 +18,21 @@ from mxcy.gluon.contrib.estimator.utils import metric_list
 from mxcy.metric import Loss
 
 __all__ = [
-    "BatchBegin", "BatchEnd", "CheckpointHandler", "EarlyStoppingHandler", "EpochBegin", "EpochEnd",
-    "EventHandler", "GradientUpdateHandler", "LoggingHandler", "MetricHandler", "StoppingHandler",
-    "TrainBegin", "TrainEnd", "ValidationHandler",
-]  # fmt: skip
+    "BatchBegin",
+    "BatchEnd",
+    "CheckpointHandler",
+    "EarlyStoppingHandler",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "GradientUpdateHandler",
+    "LoggingHandler",
+    "MetricHandler",
+    "StoppingHandler",
+    "TrainBegin",
+    "TrainEnd",
+    "ValidationHandler",
+]
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):

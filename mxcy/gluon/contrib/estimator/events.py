@@ -1,8 +1,14 @@
 """The events of training, and what a handler of each defines."""
 
 __all__ = [
-    "BatchBegin", "BatchEnd", "EpochBegin", "EpochEnd", "EventHandler", "TrainBegin", "TrainEnd",
-]  # fmt: skip
+    "BatchBegin",
+    "BatchEnd",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "TrainBegin",
+    "TrainEnd",
+]
 
 
 class EventHandler:

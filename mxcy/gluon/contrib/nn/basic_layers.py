@@ -1,6 +1,6 @@
 """Containers and layers, most of which `mxcy.gluon.nn` has as well."""
 
-from mxcy.base import MXNetError
+from mxcy import ndarray as nd
 from mxcy.gluon.block import Block
 from mxcy.gluon.nn import (
     Concatenate,
@@ -13,9 +13,15 @@ from mxcy.gluon.nn import (
 )
 
 __all__ = [
-    "Concurrent", "HybridConcurrent", "Identity", "PixelShuffle1D", "PixelShuffle2D",
-    "PixelShuffle3D", "SparseEmbedding", "SyncBatchNorm",
-]  # fmt: skip
+    "Concurrent",
+    "HybridConcurrent",
+    "Identity",
+    "PixelShuffle1D",
+    "PixelShuffle2D",
+    "PixelShuffle3D",
+    "SparseEmbedding",
+    "SyncBatchNorm",
+]
 
 
 class Concurrent(Concatenate):
@@ -43,21 +49,39 @@ class HybridConcurrent(HybridConcatenate):
 
 
 class SparseEmbedding(Block):
-    """An embedding whose matrix is row-sparse: refused, since arrays are dense here.
+    """An embedding whose matrix and its gradient are row_sparse.
+
+    The matrix lies in the store of a `Trainer`; each call gets the rows that it needs from there.
 
     Parameters
     ----------
     input_dim, output_dim, dtype, weight_initializer, **kwargs
-        See `mxcy.gluon.nn.Embedding`, which computes the same.
-
-    Raises
-    ------
-    MXNetError
-        Always.
+        See `mxcy.gluon.nn.Embedding`.
     """
 
     def __init__(self, input_dim, output_dim, dtype="float32", weight_initializer=None, **kwargs):
-        raise MXNetError(
-            f"SparseEmbedding({input_dim}, {output_dim}): parameters cannot be row-sparse; "
-            "gluon.nn.Embedding computes the same with a dense matrix"
+        super().__init__(**kwargs)
+        self._kwargs = {
+            "input_dim": input_dim,
+            "output_dim": output_dim,
+            "dtype": dtype,
+            "sparse_grad": True,
+        }
+        self.weight = self.params.get(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            stype="row_sparse",
+            grad_stype="row_sparse",
+        )
+
+    def forward(self, x):
+        """Replace each number by its row of the matrix."""
+        return nd.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
+
+    def __repr__(self):
+        return (
+            f"{type(self).__name__}({self._kwargs['input_dim']} -> {self._kwargs['output_dim']}, "
+            f"{self._kwargs['dtype']})"
         )

@@ -6,9 +6,15 @@ from mxcy import ndarray as nd
 from mxcy.gluon.block import Block, HybridBlock
 
 __all__ = [
-    "RandomBrightness", "RandomColorJitter", "RandomContrast", "RandomGray", "RandomHue",
-    "RandomLighting", "RandomSaturation", "draw",
-]  # fmt: skip
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomGray",
+    "RandomHue",
+    "RandomLighting",
+    "RandomSaturation",
+    "draw",
+]
 
 
 def draw(low=0.0, high=1.0):

@@ -14,9 +14,14 @@ from mxcy.gluon.data.vision.image_files import (
 from mxcy.io.mnist_iter import read_idx
 
 __all__ = [
-    "CIFAR10", "CIFAR100", "FashionMNIST", "ImageFolderDataset", "ImageListDataset",
-    "ImageRecordDataset", "MNIST",
-]  # fmt: skip
+    "CIFAR10",
+    "CIFAR100",
+    "FashionMNIST",
+    "ImageFolderDataset",
+    "ImageListDataset",
+    "ImageRecordDataset",
+    "MNIST",
+]
 
 
 class _Images(Dataset):

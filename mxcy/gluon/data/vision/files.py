@@ -6,8 +6,8 @@ import tarfile
 import warnings
 from pathlib import Path
 
+from mxcy._base.files import replacing
 from mxcy.base import MXNetError, data_dir
-from mxcy.files import replacing
 from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["folder_of", "published", "unpacked"]

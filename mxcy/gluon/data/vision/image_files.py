@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 
 from mxcy import image, recordio
+from mxcy._base.files import text_lines
+from mxcy.base import MXNetError
 from mxcy.gluon.data.dataset import Dataset, RecordFileDataset
 
 __all__ = ["ImageFolderDataset", "ImageListDataset", "ImageRecordDataset"]
@@ -122,7 +124,9 @@ class ImageListDataset(Dataset):
     Raises
     ------
     ValueError
-        When `imglist` is neither, or has a line that is something else.
+        When `imglist` is neither.
+    MXNetError
+        When the file has a line that is something else.
     """
 
     def __init__(self, root=".", imglist=None, flag=1):
@@ -149,17 +153,16 @@ class ImageListDataset(Dataset):
 def _lines(path):
     """The entries of a list file: labels and a path each."""
     entries = []
-    with open(path) as file:
-        for number, line in enumerate(file, 1):
-            fields = line.strip().split("\t")
-            try:
-                entries.append([*map(float, fields[1:-1]), fields[-1]])
-                int(fields[0])
-            except ValueError:
-                raise ValueError(
-                    f"line {number} of {path} is no number, labels and path with tabs between "
-                    f"them: {line!r}"
-                ) from None
+    for number, line in enumerate(text_lines(path), 1):
+        fields = line.strip().split("\t")
+        try:
+            entries.append([*map(float, fields[1:-1]), fields[-1]])
+            int(fields[0])
+        except ValueError:
+            raise MXNetError(
+                f"line {number} of {path} is no number, labels and path with tabs between "
+                f"them: {line!r}"
+            ) from None
     return entries
 
 

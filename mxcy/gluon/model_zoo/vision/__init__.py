@@ -5,6 +5,7 @@
 224 x 224; outputs are (N, classes), before softmax.
 """
 
+from mxcy._base.suggestions import did_you_mean, module_getattr
 from mxcy.gluon.model_zoo.vision.alexnet import *  # noqa: F403
 from mxcy.gluon.model_zoo.vision.alexnet import __all__ as _alexnet
 from mxcy.gluon.model_zoo.vision.densenet import *  # noqa: F403
@@ -22,6 +23,8 @@ from mxcy.gluon.model_zoo.vision.vgg import __all__ as _vgg
 
 __all__ = ["get_model", *_alexnet, *_densenet, *_inception, *_mobilenet, *_resnet, *_squeezenet]
 __all__ += _vgg
+
+__getattr__ = module_getattr(__name__)
 
 _MULTIPLIERS = ("1.0", "0.75", "0.5", "0.25")
 # name in the zoo -> function of this module, where they differ
@@ -73,5 +76,8 @@ def get_model(name, **kwargs):
     name = name.lower()
     if name not in models:
         options = "\n\t".join(sorted(models))
-        raise ValueError(f"Model {name} is not supported. Available options are\n\t{options}")
+        raise ValueError(
+            f"Model {name} is not supported{did_you_mean(name, models) or '.'} "
+            f"Available options are\n\t{options}"
+        )
     return models[name](**kwargs)

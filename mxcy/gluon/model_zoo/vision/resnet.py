@@ -12,12 +12,7 @@ __all__ += [f"resnet{layers}_v{version}" for version in (1, 2) for layers in (18
 
 def _conv3x3(channels, stride, in_channels):
     return nn.Conv2D(
-        channels,
-        kernel_size=3,
-        strides=stride,
-        padding=1,
-        use_bias=False,
-        in_channels=in_channels,
+        channels, kernel_size=3, strides=stride, padding=1, use_bias=False, in_channels=in_channels
     )
 
 

@@ -14,7 +14,13 @@ from mxcy.gluon.contrib.data.vision.transforms.bbox import (
 )
 
 __all__ = [
-    "ImageBboxCrop", "ImageBboxDataLoader", "ImageBboxRandomCropWithConstraints",
-    "ImageBboxRandomFlipLeftRight", "ImageBboxResize", "ImageDataLoader", "create_image_augment",
-    "dataloader", "transforms",
-]  # fmt: skip
+    "ImageBboxCrop",
+    "ImageBboxDataLoader",
+    "ImageBboxRandomCropWithConstraints",
+    "ImageBboxRandomFlipLeftRight",
+    "ImageBboxResize",
+    "ImageDataLoader",
+    "create_image_augment",
+    "dataloader",
+    "transforms",
+]

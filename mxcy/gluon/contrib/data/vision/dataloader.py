@@ -10,9 +10,12 @@ from mxcy.gluon.data.vision import ImageListDataset, ImageRecordDataset, transfo
 from mxcy.gluon.nn import HybridSequential, Sequential
 
 __all__ = [
-    "BboxLabelTransform", "ImageBboxDataLoader", "ImageDataLoader", "create_bbox_augment",
+    "BboxLabelTransform",
+    "ImageBboxDataLoader",
+    "ImageDataLoader",
+    "create_bbox_augment",
     "create_image_augment",
-]  # fmt: skip
+]
 
 #: mean and standard deviation of red, green and blue in ImageNet, for ``mean=True``, ``std=True``
 MEAN, STD = (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
@@ -194,9 +197,21 @@ class _Loader:
     _augment = None
 
     def __init__(
-        self, batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
-        aug_list, imglist, dtype, augmentation, batchify_fn, **kwargs,
-    ):  # fmt: skip
+        self,
+        batch_size,
+        data_shape,
+        path_imgrec,
+        path_imglist,
+        path_root,
+        part_index,
+        num_parts,
+        aug_list,
+        imglist,
+        dtype,
+        augmentation,
+        batchify_fn,
+        **kwargs,
+    ):
         assert path_imgrec or path_imglist or isinstance(imglist, list), (
             "one of path_imgrec, path_imglist and imglist must be given"
         )
@@ -218,9 +233,11 @@ class _Loader:
         if isinstance(augmenter, HybridBlock):
             augmenter.hybridize()
         self._loader = DataLoader(
-            self._transformed(dataset, augmenter, dtype), batch_size, batchify_fn=batchify_fn,
+            self._transformed(dataset, augmenter, dtype),
+            batch_size,
+            batchify_fn=batchify_fn,
             **kwargs,
-        )  # fmt: skip
+        )
 
     def __iter__(self):
         return iter(self._loader)
@@ -263,19 +280,56 @@ class ImageDataLoader(_Loader):
     _augment = staticmethod(create_image_augment)
 
     def __init__(
-        self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=".",
-        part_index=0, num_parts=1, aug_list=None, imglist=None, dtype="float32", shuffle=False,
-        sampler=None, last_batch=None, batch_sampler=None, batchify_fn=None, num_workers=0,
-        pin_memory=False, pin_device_id=0, prefetch=None, thread_pool=False, timeout=120,
-        try_nopython=None, **kwargs,
-    ):  # fmt: skip
+        self,
+        batch_size,
+        data_shape,
+        path_imgrec=None,
+        path_imglist=None,
+        path_root=".",
+        part_index=0,
+        num_parts=1,
+        aug_list=None,
+        imglist=None,
+        dtype="float32",
+        shuffle=False,
+        sampler=None,
+        last_batch=None,
+        batch_sampler=None,
+        batchify_fn=None,
+        num_workers=0,
+        pin_memory=False,
+        pin_device_id=0,
+        prefetch=None,
+        thread_pool=False,
+        timeout=120,
+        try_nopython=None,
+        **kwargs,
+    ):
         super().__init__(
-            batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
-            aug_list, imglist, dtype, kwargs, batchify_fn, shuffle=shuffle, sampler=sampler,
-            last_batch=last_batch, batch_sampler=batch_sampler, num_workers=num_workers,
-            pin_memory=pin_memory, pin_device_id=pin_device_id, prefetch=prefetch,
-            thread_pool=thread_pool, timeout=timeout, try_nopython=try_nopython,
-        )  # fmt: skip
+            batch_size,
+            data_shape,
+            path_imgrec,
+            path_imglist,
+            path_root,
+            part_index,
+            num_parts,
+            aug_list,
+            imglist,
+            dtype,
+            kwargs,
+            batchify_fn,
+            shuffle=shuffle,
+            sampler=sampler,
+            last_batch=last_batch,
+            batch_sampler=batch_sampler,
+            num_workers=num_workers,
+            pin_memory=pin_memory,
+            pin_device_id=pin_device_id,
+            prefetch=prefetch,
+            thread_pool=thread_pool,
+            timeout=timeout,
+            try_nopython=try_nopython,
+        )
 
     def _transformed(self, dataset, augmenter, dtype):
         return dataset.transform_first(augmenter)
@@ -308,22 +362,60 @@ class ImageBboxDataLoader(_Loader):
     _augment = staticmethod(create_bbox_augment)
 
     def __init__(
-        self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=".",
-        part_index=0, num_parts=1, aug_list=None, imglist=None, coord_normalized=True,
-        dtype="float32", shuffle=False, sampler=None, last_batch=None, batch_sampler=None,
-        batchify_fn=None, num_workers=0, pin_memory=False, pin_device_id=0, prefetch=None,
-        thread_pool=False, timeout=120, try_nopython=None, **kwargs,
-    ):  # fmt: skip
+        self,
+        batch_size,
+        data_shape,
+        path_imgrec=None,
+        path_imglist=None,
+        path_root=".",
+        part_index=0,
+        num_parts=1,
+        aug_list=None,
+        imglist=None,
+        coord_normalized=True,
+        dtype="float32",
+        shuffle=False,
+        sampler=None,
+        last_batch=None,
+        batch_sampler=None,
+        batchify_fn=None,
+        num_workers=0,
+        pin_memory=False,
+        pin_device_id=0,
+        prefetch=None,
+        thread_pool=False,
+        timeout=120,
+        try_nopython=None,
+        **kwargs,
+    ):
         self._coord_normalized = coord_normalized
         if batchify_fn is None:
             batchify_fn = batchify.Group(batchify.Stack(), batchify.Pad(val=-1))
         super().__init__(
-            batch_size, data_shape, path_imgrec, path_imglist, path_root, part_index, num_parts,
-            aug_list, imglist, dtype, kwargs, batchify_fn, shuffle=shuffle, sampler=sampler,
-            last_batch=last_batch, batch_sampler=batch_sampler, num_workers=num_workers,
-            pin_memory=pin_memory, pin_device_id=pin_device_id, prefetch=prefetch,
-            thread_pool=thread_pool, timeout=timeout, try_nopython=try_nopython,
-        )  # fmt: skip
+            batch_size,
+            data_shape,
+            path_imgrec,
+            path_imglist,
+            path_root,
+            part_index,
+            num_parts,
+            aug_list,
+            imglist,
+            dtype,
+            kwargs,
+            batchify_fn,
+            shuffle=shuffle,
+            sampler=sampler,
+            last_batch=last_batch,
+            batch_sampler=batch_sampler,
+            num_workers=num_workers,
+            pin_memory=pin_memory,
+            pin_device_id=pin_device_id,
+            prefetch=prefetch,
+            thread_pool=thread_pool,
+            timeout=timeout,
+            try_nopython=try_nopython,
+        )
 
     def _transformed(self, dataset, augmenter, dtype):
         label = BboxLabelTransform(self._coord_normalized)

@@ -12,9 +12,7 @@ from mxcy.gluon.data.vision.transforms.image import *  # noqa: F403
 from mxcy.gluon.data.vision.transforms.image import __all__ as _image
 from mxcy.gluon.nn import HybridSequential, Sequential
 
-__all__ = [
-    *_image, "Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply", "image",
-]  # fmt: skip
+__all__ = [*_image, "Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply", "image"]
 
 
 class Compose(Sequential):

@@ -20,11 +20,25 @@ from mxcy.gluon.data.vision.colours import (
 )
 
 __all__ = [
-    "CenterCrop", "CropResize", "Normalize", "RandomBrightness", "RandomColorJitter",
-    "RandomContrast", "RandomCrop", "RandomFlipLeftRight", "RandomFlipTopBottom", "RandomGray",
-    "RandomHue", "RandomLighting", "RandomResizedCrop", "RandomRotation", "RandomSaturation",
-    "Resize", "Rotate", "ToTensor",
-]  # fmt: skip
+    "CenterCrop",
+    "CropResize",
+    "Normalize",
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomGray",
+    "RandomHue",
+    "RandomLighting",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSaturation",
+    "Resize",
+    "Rotate",
+    "ToTensor",
+]
 
 
 def _pair(size):

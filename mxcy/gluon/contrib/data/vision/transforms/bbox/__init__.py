@@ -10,6 +10,11 @@ from mxcy.gluon.contrib.data.vision.transforms.bbox.bbox import (
 )
 
 __all__ = [
-    "ImageBboxCrop", "ImageBboxRandomCropWithConstraints", "ImageBboxRandomExpand",
-    "ImageBboxRandomFlipLeftRight", "ImageBboxResize", "bbox", "utils",
-]  # fmt: skip
+    "ImageBboxCrop",
+    "ImageBboxRandomCropWithConstraints",
+    "ImageBboxRandomExpand",
+    "ImageBboxRandomFlipLeftRight",
+    "ImageBboxResize",
+    "bbox",
+    "utils",
+]

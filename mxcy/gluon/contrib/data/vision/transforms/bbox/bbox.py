@@ -15,9 +15,12 @@ from mxcy.gluon.contrib.data.vision.transforms.bbox import utils
 from mxcy.gluon.data.vision.transforms import Resize
 
 __all__ = [
-    "ImageBboxCrop", "ImageBboxRandomCropWithConstraints", "ImageBboxRandomExpand",
-    "ImageBboxRandomFlipLeftRight", "ImageBboxResize",
-]  # fmt: skip
+    "ImageBboxCrop",
+    "ImageBboxRandomCropWithConstraints",
+    "ImageBboxRandomExpand",
+    "ImageBboxRandomFlipLeftRight",
+    "ImageBboxResize",
+]
 
 
 def _size(img):
@@ -99,9 +102,12 @@ class ImageBboxRandomCropWithConstraints(Block):
         super().__init__()
         self.p = p
         self._options = {
-            "min_scale": min_scale, "max_scale": max_scale, "max_aspect_ratio": max_aspect_ratio,
-            "constraints": constraints, "max_trial": max_trial,
-        }  # fmt: skip
+            "min_scale": min_scale,
+            "max_scale": max_scale,
+            "max_aspect_ratio": max_aspect_ratio,
+            "constraints": constraints,
+            "max_trial": max_trial,
+        }
 
     def forward(self, img, bbox):
         """Transform an image and its boxes."""

@@ -8,9 +8,17 @@ import random
 import numpy as np
 
 __all__ = [
-    "bbox_clip_xyxy", "bbox_crop", "bbox_flip", "bbox_iou", "bbox_random_crop_with_constraints",
-    "bbox_resize", "bbox_translate", "bbox_xywh_to_xyxy", "bbox_xyxy_to_xywh", "check_shape",
-]  # fmt: skip
+    "bbox_clip_xyxy",
+    "bbox_crop",
+    "bbox_flip",
+    "bbox_iou",
+    "bbox_random_crop_with_constraints",
+    "bbox_resize",
+    "bbox_translate",
+    "bbox_xywh_to_xyxy",
+    "bbox_xyxy_to_xywh",
+    "check_shape",
+]
 
 #: least and largest overlap of boxes with a random part, as in the paper on SSD
 CONSTRAINTS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (None, 1))
@@ -193,8 +201,7 @@ def bbox_xywh_to_xyxy(xywh):
     tuple or numpy.ndarray
     """
     return _converted(
-        xywh,
-        lambda x, y, w, h: (x, y, x + np.maximum(w - 1, 0), y + np.maximum(h - 1, 0)),
+        xywh, lambda x, y, w, h: (x, y, x + np.maximum(w - 1, 0), y + np.maximum(h - 1, 0))
     )
 
 
@@ -210,9 +217,9 @@ def bbox_xyxy_to_xywh(xyxy):
     -------
     tuple or numpy.ndarray
     """
-    return _converted(xyxy, lambda left, top, right, bottom: (
-        left, top, right - left + 1, bottom - top + 1,
-    ))  # fmt: skip
+    return _converted(
+        xyxy, lambda left, top, right, bottom: (left, top, right - left + 1, bottom - top + 1)
+    )
 
 
 def bbox_clip_xyxy(xyxy, width, height):
@@ -233,9 +240,15 @@ def bbox_clip_xyxy(xyxy, width, height):
     def within(value, extent):
         return np.minimum(extent - 1, np.maximum(0, value))
 
-    return _converted(xyxy, lambda left, top, right, bottom: (
-        within(left, width), within(top, height), within(right, width), within(bottom, height),
-    ))  # fmt: skip
+    return _converted(
+        xyxy,
+        lambda left, top, right, bottom: (
+            within(left, width),
+            within(top, height),
+            within(right, width),
+            within(bottom, height),
+        ),
+    )
 
 
 def bbox_random_crop_with_constraints(

@@ -1,0 +1,474 @@
+// Operations from push to end.
+#include "core/engine/engine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mxcy_profiler.h"
+
+namespace mx {
+
+thread_local Operation* running_operation = nullptr;
+static thread_local Operation* starting = nullptr;  // the one whose run is being called
+
+bool holds(const Operation* operation, const mx_var* var, int32_t access) {
+  for (int32_t i = 0; operation && i < operation->count; ++i)
+    if (operation->requests[i].queue == var)
+      return operation->requests[i].writes() || !(access & MX_WRITES);
+  return false;
+}
+
+// --- their memory --------------------------------------------------------------------------------
+
+constexpr size_t kBlock = 512;  // most operations fit, and so many such blocks are kept:
+constexpr int32_t kSpares = 4096;
+
+static size_t text_size(const char* text) { return text ? strlen(text) + 1 : 0; }
+
+static const char* copy_text(char** to, const char* text, size_t size) {
+  if (!text) return nullptr;
+  memcpy(*to, text, size);
+  *to += size;
+  return *to - size;
+}
+
+Operation* make_operation(const mx_operation& given, Role role) {
+  Engine& e = engine();
+  const size_t name = text_size(given.name), place = text_size(given.place);
+  size_t bytes = sizeof(Operation) + given.nvars * sizeof(Request) + name + place;
+  Operation* made;
+  if (bytes <= kBlock && e.spare) {
+    made = e.spare;
+    e.spare = made->next;
+    --e.spares;
+  } else {
+    made = (Operation*)malloc(bytes < kBlock ? kBlock : bytes);
+    if (!made) {
+      mx_fail("engine: out of memory");
+      return nullptr;
+    }
+  }
+  made->given = given;
+  made->requests = (Request*)(made + 1);
+  made->count = 0;
+  made->number = ++e.numbers;
+  made->next = made->parts = nullptr;
+  made->waiter = nullptr;
+  made->bytes = bytes;
+  made->role = role;
+  char* texts = (char*)(made->requests + given.nvars);
+  made->given.name = copy_text(&texts, given.name, name);
+  made->given.place = copy_text(&texts, given.place, place);
+  for (int32_t i = 0; i < given.nvars; ++i) {
+    mx_var* var = given.vars[i];
+    if (!var) continue;
+    if (var->mark == made->number) {
+      made->requests[var->slot].access |= given.access[i];
+      continue;
+    }
+    var->mark = made->number;
+    var->slot = made->count;
+    made->requests[made->count++] = Request{var, made, nullptr, given.access[i], false};
+  }
+  return made;
+}
+
+void free_operation(Operation* operation) {
+  Engine& e = engine();
+  if (operation->bytes > kBlock || e.spares >= kSpares) return free(operation);
+  operation->next = e.spare;
+  e.spare = operation;
+  ++e.spares;
+}
+
+void add_uses(const Operation* operation) {
+  for (int32_t i = 0; i < operation->count; ++i) {
+    mx_var* var = var_of(operation->requests[i]);
+    ++var->uses;
+    var->publish();
+  }
+}
+
+void drop_uses(const Operation* operation) {
+  for (int32_t i = 0; i < operation->count; ++i) {
+    mx_var* var = var_of(operation->requests[i]);
+    --var->uses;
+    if (var->uses == 0 && var->forgotten)
+      delete var;
+    else
+      var->publish();
+  }
+}
+
+// --- their way through the engine ----------------------------------------------------------------
+
+FailurePtr inherited(const Operation* operation) {
+  for (int32_t i = 0; i < operation->count; ++i) {
+    const Request& request = operation->requests[i];
+    if (request.reads() && var_of(request)->failure) return var_of(request)->failure;
+  }
+  return nullptr;
+}
+
+// What the variables that an operation was to write are from now on.
+void settle(const Operation* operation, const FailurePtr& failure) {
+  for (int32_t i = 0; i < operation->count; ++i) {
+    if (!operation->requests[i].writes()) continue;
+    mx_var* var = var_of(operation->requests[i]);
+    if (!failure) var->version.fetch_add(1, std::memory_order_relaxed);
+    if (!failure && !var->failure) continue;
+    var->failure = failure;
+    var->publish();
+  }
+}
+
+FailurePtr make_failure(const mx_operation& given, const char* text) {
+  constexpr char kIndexError[] = "IndexError: ";  // stays in front: it names the exception's type
+  const size_t skip =
+      strncmp(text, kIndexError, sizeof kIndexError - 1) ? 0 : sizeof kIndexError - 1;
+  FailurePtr failure = std::make_shared<Failure>();
+  failure->text.assign(text, skip);
+  if (given.name) failure->text.append("Error in operator ").append(given.name).append(": ");
+  failure->text.append(text + skip);
+  if (given.place) failure->text.append(" (called at ").append(given.place).append(")");
+  return failure;
+}
+
+static void queue_ready(Task& task) { engine().ready.append(static_cast<Operation*>(&task)); }
+
+void queue_operation(Operation* operation) {
+  if (submit(*operation)) queue_ready(*operation);
+  dispatch_ready();
+}
+
+void end_uses(Operation* operation) {
+  finish(*operation, queue_ready);
+  drop_uses(operation);
+  free_operation(operation);
+}
+
+void give_up(Operation* operation) {
+  withdraw(*operation, queue_ready);
+  drop_uses(operation);
+  free_operation(operation);
+  dispatch_ready();
+}
+
+void dispatch_ready() {
+  Engine& e = engine();
+  while (Operation* operation = e.ready.pop()) {
+    if (operation->role == Role::kWork || operation->role == Role::kBulk) {
+      if (e.stopped && operation->number > e.last_before_stop)
+        e.late.append(operation);
+      else
+        workers_for(operation->given)->put(operation);
+      continue;
+    }
+    operation->waiter->come = true;
+    operation->waiter->turn.notify_one();
+    const auto place = std::find(e.waiting.begin(), e.waiting.end(), operation);
+    if (place != e.waiting.end()) e.waiting.erase(place);
+    if (operation->role == Role::kMark) end_uses(operation);
+  }
+}
+
+static void give_token(const Operation* operation) {
+  Engine& e = engine();
+  if (!operation->given.token) return;
+  e.tokens.push_back(operation->given.token);
+  e.token_count.store((int32_t)e.tokens.size(), std::memory_order_release);
+}
+
+static void count_done(const Operation* operation) {
+  Engine& e = engine();
+  give_token(operation);
+  --e.pending;
+  if (operation->number <= e.last_before_stop) --e.before_stop;
+  if (e.pending == 0 || (e.stopped && e.before_stop == 0)) e.quiet.notify_all();
+}
+
+static void finish_operation(Operation* operation) {
+  Operation* part = operation->parts;
+  std::vector<Operation*>& running = engine().running;
+  *std::find(running.begin(), running.end(), operation) = running.back();
+  running.pop_back();
+  if (operation->role == Role::kWork) count_done(operation);
+  end_uses(operation);
+  while (part) {
+    Operation* following = part->next;
+    count_done(part);
+    drop_uses(part);
+    free_operation(part);
+    part = following;
+  }
+  dispatch_ready();
+}
+
+void end_lost_operations() {
+  Engine& e = engine();
+  ++e.forks;
+  std::vector<Operation*> waiting;
+  waiting.swap(e.waiting);
+  for (Operation* operation : waiting) give_up(operation);
+  while (!e.running.empty()) {
+    Operation* lost = e.running.back();
+    if (lost != running_operation)  // that one goes on, in this process
+      settle(lost, make_failure(lost->given, "the process was forked meanwhile"));
+    finish_operation(lost);
+  }
+  running_operation = nullptr;
+}
+
+// Call an operation's function, whose kernels the profiler lists under its device.
+static bool call_run(const mx_operation& given) {
+  if (mx_profiled(MX_PROFILE_RUNNING)) mx_profile_device(given.device_type, given.device_id);
+  return given.run(given.payload) == 0;
+}
+
+// Run one piece of work; false when it goes on after this and mx_engine_complete will end it, or
+// when it has been ended already, by a fork.
+static bool run_work(Operation* work, Lock& lock) {
+  Engine& e = engine();
+  const mx_operation given = work->given;
+  FailurePtr failure = given.property == MX_OP_NOSKIP ? nullptr : inherited(work);
+  if (e.settings.info)
+    fprintf(stderr, "mxcy engine: %s %s\n", failure ? "skips" : "runs",
+            given.name ? given.name : "an operation");
+  ++(failure ? e.counts.skipped : e.counts.run);
+  const int32_t forks = e.forks;
+  lock.unlock();
+  bool failed = false;
+  if (failure) {
+    if (given.skipped) given.skipped(given.payload);
+  } else {
+    Operation* outer = starting;
+    starting = work;
+    failed = !call_run(given);
+    starting = outer;
+    if (!failed && given.property == MX_OP_ASYNC) {
+      lock.lock();
+      return false;
+    }
+    if (failed) failure = make_failure(given, mx_last_error());
+  }
+  if (given.release) given.release(given.payload);
+  lock.lock();
+  if (e.forks != forks) return false;
+  if (failed) store_failure(failure);
+  settle(work, failure);
+  return true;
+}
+
+void execute(Operation* operation, Lock& lock) {
+  Operation* outer = running_operation;
+  running_operation = operation;
+  engine().running.push_back(operation);
+  bool done = true;
+  if (operation->role == Role::kBulk)
+    for (Operation* part = operation->parts; part && done; part = part->next)
+      done = run_work(part, lock);
+  else
+    done = run_work(operation, lock);
+  running_operation = outer;
+  if (done) finish_operation(operation);
+}
+
+// --- in the caller's thread ----------------------------------------------------------------------
+
+// Run work whose turn has come, and free it; its error is the caller's.
+static int run_here(Operation* work, Lock& lock) {
+  Engine& e = engine();
+  const mx_operation given = work->given;
+  FailurePtr failure = given.property == MX_OP_NOSKIP ? nullptr : inherited(work);
+  ++e.counts.pushed;
+  ++e.counts.inlined;
+  ++(failure ? e.counts.skipped : e.counts.run);
+  Waiter completion;
+  work->waiter = &completion;
+  bool ran_badly = false;
+  lock.unlock();
+  if (failure) {
+    if (given.skipped) given.skipped(given.payload);
+  } else {
+    Operation* outer = starting;
+    starting = work;
+    const bool failed = !call_run(given);
+    starting = outer;
+    if (failed) {
+      failure = make_failure(given, mx_last_error());
+    } else if (given.property == MX_OP_ASYNC) {
+      lock.lock();
+      completion.turn.wait(lock, [&] { return completion.come; });
+      failure = completion.failure;
+      lock.unlock();
+    }
+    ran_badly = failure != nullptr;
+  }
+  if (given.release) given.release(given.payload);
+  lock.lock();
+  e.counts.failed += ran_badly;
+  if (!failure) settle(work, nullptr);
+  give_token(work);
+  return failure ? tell(*failure) : 0;
+}
+
+static int run_naive(Operation* work, Lock& lock) {
+  Engine& e = engine();
+  wait_turn(work, lock, -1);
+  ++e.held;
+  Operation* outer = running_operation;
+  running_operation = work;
+  const int status = run_here(work, lock);
+  running_operation = outer;
+  end_uses(work);
+  if (e.held > 0 && --e.held == 0) e.quiet.notify_all();
+  dispatch_ready();
+  return status;
+}
+
+// Run what a running operation pushes on variables that it holds: queued it would wait for it.
+static int run_nested(Operation* work, Lock& lock) {
+  flush_bulks_of(work);
+  std::vector<const Request*> others;
+  for (int32_t i = 0; i < work->count; ++i) {
+    const Request& request = work->requests[i];
+    if (holds(running_operation, var_of(request), request.access)) continue;
+    if (!request.queue->free_for(request.writes())) {
+      free_operation(work);
+      return mx_fail("engine: an operation may only use what it holds and what nobody else uses");
+    }
+    others.push_back(&request);
+  }
+  add_uses(work);
+  for (const Request* request : others) grant(*request->queue, request->writes());
+  const int status = run_here(work, lock);
+  for (const Request* request : others) release(*request->queue, request->writes(), queue_ready);
+  drop_uses(work);
+  free_operation(work);
+  dispatch_ready();
+  return status;
+}
+
+static bool touches_held(const Operation* work) {
+  for (int32_t i = 0; running_operation && i < work->count; ++i)
+    if (holds(running_operation, var_of(work->requests[i]), MX_READS)) return true;
+  return false;
+}
+
+static int push_asynchronous(Operation* work, Lock& lock) {
+  Engine& e = engine();
+  flush_own_bulk();
+  if (!submit(*work)) return 0;
+  if (e.stopped) {
+    e.late.append(work);
+    return 0;
+  }
+  ++e.counts.inlined;
+  execute(work, lock);
+  return 0;
+}
+
+static int push(const mx_operation& given) {
+  Engine& e = engine();
+  Lock lock(e.lock);
+  Operation* work = make_operation(given, Role::kWork);
+  if (!work) return -1;
+  if (touches_held(work)) return run_nested(work, lock);
+  if (e.settings.type == MX_NAIVE_ENGINE) {
+    work->role = Role::kHold;
+    add_uses(work);
+    return run_naive(work, lock);
+  }
+  if (!e.stopped && !workers_for(given)->start()) {
+    free_operation(work);
+    return -1;
+  }
+  ++e.counts.pushed;
+  ++e.pending;
+  add_uses(work);
+  if (add_to_bulk(work)) return 0;
+  flush_bulks_of(work);
+  if (given.property == MX_OP_ASYNC) return push_asynchronous(work, lock);
+  flush_own_bulk();
+  queue_operation(work);
+  return 0;
+}
+
+}  // namespace mx
+
+// --- the interface -------------------------------------------------------------------------------
+
+using namespace mx;
+
+extern "C" mx_var* mx_var_create(void) {
+  mx_var* var = new (std::nothrow) mx_var;
+  if (!var) mx_fail("engine: out of memory");
+  return var;
+}
+
+extern "C" void mx_var_destroy(mx_var* var) {
+  if (!var) return;
+  Lock lock(engine().lock);
+  if (var->uses == 0)
+    delete var;
+  else
+    var->forgotten = true;
+}
+
+extern "C" int32_t mx_var_idle(const mx_var* var) {
+  return var->state.load(std::memory_order_acquire) == 0;
+}
+
+extern "C" int32_t mx_var_failed(const mx_var* var) {
+  return var->state.load(std::memory_order_acquire) & 1;
+}
+
+extern "C" int64_t mx_var_version(const mx_var* var) {
+  return var->version.load(std::memory_order_relaxed);
+}
+
+extern "C" int mx_engine_push(const mx_operation* operation) {
+  for (int32_t i = 0; i < operation->nvars; ++i)
+    if (operation->access[i] < MX_READS || operation->access[i] > (MX_READS | MX_WRITES))
+      return mx_fail("engine: %d is not an access", operation->access[i]);
+  if (operation->property < MX_OP_NORMAL || operation->property > MX_OP_NOSKIP)
+    return mx_fail("engine: there is no property %d", operation->property);
+  return push(*operation);
+}
+
+extern "C" mx_ticket* mx_engine_ticket(void) { return static_cast<mx_ticket*>(starting); }
+
+extern "C" void mx_engine_complete(mx_ticket* ticket, const char* error) {
+  Operation* work = ticket;
+  FailurePtr failure = error ? make_failure(work->given, error) : nullptr;
+  Lock lock(engine().lock);
+  if (Waiter* waiter = work->waiter) {  // who called run waits for this
+    waiter->failure = failure;
+    waiter->come = true;
+    waiter->turn.notify_one();
+    return;
+  }
+  if (work->given.release) {
+    lock.unlock();
+    work->given.release(work->given.payload);
+    lock.lock();
+  }
+  if (failure) store_failure(failure);
+  settle(work, failure);
+  finish_operation(work);
+}
+
+extern "C" int32_t mx_engine_done(int64_t* tokens, int32_t most) {
+  Engine& e = engine();
+  if (e.token_count.load(std::memory_order_acquire) == 0) return 0;
+  Lock lock(e.lock);
+  int32_t taken = 0;
+  while (taken < most && !e.tokens.empty()) {
+    tokens[taken++] = e.tokens.back();
+    e.tokens.pop_back();
+  }
+  e.token_count.store((int32_t)e.tokens.size(), std::memory_order_release);
+  return taken;
+}

@@ -1,0 +1,124 @@
+// The engine as a whole: settings, stopping and starting around fork, figures.
+#include <pthread.h>
+
+#include <cstring>
+#include <new>
+
+#include "core/engine/engine.h"
+
+namespace mx {
+
+Engine& engine() {
+  static Engine* state = new Engine;
+  return *state;
+}
+
+// End all threads; the lock is given up meanwhile.
+static void end_threads(Lock& lock) {
+  Engine& e = engine();
+  std::vector<pthread_t> threads;
+  for (const std::unique_ptr<Workers>& workers : e.workers)
+    for (pthread_t thread : workers->dismiss()) threads.push_back(thread);
+  ++e.joining;
+  lock.unlock();
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+  lock.lock();
+  --e.joining;
+  e.quiet.notify_all();
+  e.quiet.wait(lock, [&] { return e.joining == 0; });  // others may have taken some of them
+  for (const std::unique_ptr<Workers>& workers : e.workers)
+    if (workers->has_work()) workers->start();  // came when another thread had started the engine
+}
+
+static int stop(Lock& lock, int32_t limit) {
+  Engine& e = engine();
+  if (running_operation) return mx_fail("engine: an operation waits for itself");
+  if (!e.stopped) {
+    flush_all_bulks();
+    e.stopped = true;
+    e.last_before_stop = e.numbers;
+    e.before_stop = e.pending;
+  }
+  if (!wait_until(e.quiet, lock, limit, [&] { return e.before_stop == 0 && e.held == 0; }))
+    return 1;
+  end_threads(lock);
+  return e.stopped ? 0 : stop(lock, limit);  // another thread may have started it again
+}
+
+static void start() {
+  Engine& e = engine();
+  e.stopped = false;
+  e.last_before_stop = 0;
+  e.before_stop = 0;
+  OperationList late = e.late;
+  e.late = OperationList();
+  while (Operation* operation = late.pop()) e.ready.append(operation);
+  dispatch_ready();
+}
+
+static int check(const mx_engine_settings& settings) {
+  if (settings.type < MX_NAIVE_ENGINE || settings.type > MX_THREADED_PER_DEVICE)
+    return mx_fail("engine: there is no type %d", settings.type);
+  if (settings.workers < 1 || settings.priority_workers < 1 || settings.gpu_workers < 1 ||
+      settings.gpu_copy_workers < 1)
+    return mx_fail("engine: each queue needs a worker");
+  return 0;
+}
+
+}  // namespace mx
+
+using namespace mx;
+
+extern "C" int mx_engine_configure(const mx_engine_settings* settings) {
+  Engine& e = engine();
+  if (check(*settings) != 0) return -1;
+  Lock lock(e.lock);
+  const int status = stop(lock, -1);
+  if (status != 0) return status;
+  e.workers.clear();
+  e.settings = *settings;
+  start();
+  return 0;
+}
+
+extern "C" int mx_engine_stop(int32_t limit) {
+  Lock lock(engine().lock);
+  return stop(lock, limit);
+}
+
+extern "C" void mx_engine_start(int32_t child) {
+  Engine& e = engine();
+  Lock lock(e.lock);
+  if (child) {
+    for (const std::unique_ptr<Workers>& workers : e.workers) workers->forget();
+    new (&e.quiet) std::condition_variable;
+    e.joining = 0;
+    e.held = 0;
+    end_lost_operations();
+    mx_set_threads(1);  // the OpenMP runtime has lost its threads and would wait for them
+  }
+  start();
+}
+
+extern "C" int32_t mx_engine_on_worker(void) { return running_operation != nullptr; }
+
+extern "C" void mx_engine_stats(mx_engine_counts* counts) {
+  Engine& e = engine();
+  Lock lock(e.lock);
+  *counts = e.counts;
+  counts->settings = e.settings;
+  counts->pending = e.pending;
+  for (const std::unique_ptr<Workers>& workers : e.workers) counts->threads += workers->alive;
+  for (const FailurePtr& failure : e.failures) counts->errors += !failure->told;
+}
+
+extern "C" int32_t mx_engine_queue(int32_t index, char name[32], int32_t* threads, int64_t* run) {
+  Engine& e = engine();
+  Lock lock(e.lock);
+  if (index < 0 || (size_t)index >= e.workers.size()) return 0;
+  const Workers& workers = *e.workers[index];
+  memcpy(name, workers.name, sizeof workers.name);
+  *threads = workers.alive;
+  *run = workers.run;
+  return 1;
+}

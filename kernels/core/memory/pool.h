@@ -1,0 +1,78 @@
+// The memory pool of one device.
+//
+// Freed chunks wait in lists by rounded size. Programs whose sizes recur take all their memory from
+// there. Those with ever new sizes must not pile up chunks that nobody asks for again: when memory
+// is newly taken from the device while more is kept than an allowance, chunks of those sizes go
+// back that were not used for longest. The allowance is twice what was lately in use at most.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/fork.h"
+#include "core/memory/temp_space.h"
+#include "core/spin_lock.h"
+#include "mxcy_storage.h"
+
+namespace mx {
+
+class Pool {
+ public:
+  Pool(int32_t device_type, int32_t device_id, const mx_pool_policy& policy,
+       const mx_pool_source& source, int32_t temp_copies);
+
+  void* take(size_t bytes);
+  void give(void* data, size_t bytes);
+  void drop();  // everything kept, and idle temporary space
+  bool in_use();
+  void read_stats(mx_pool_stats* stats);
+  void script(size_t total, const size_t* free, int32_t count);
+
+  // Past the pool's lists. They are dropped before memory gets scarce, and when it is out; then
+  // NULL with an error text.
+  void* from_source(size_t bytes, size_t size);
+  void to_source(void* data, size_t size);
+  size_t rounded(size_t bytes) const { return mx_pool_round(&policy_, bytes); }
+
+  TempSpace& temp() { return temp_; }
+
+ private:
+  struct List {
+    std::vector<void*> chunks;
+    size_t size = 0;    // of each
+    uint64_t used = 0;  // when a chunk came or went, by `clock_`
+  };
+  struct Chunk {
+    void* data;
+    size_t size;
+  };
+
+  List& list_of(size_t size);
+  void count_live(size_t size);
+  void* miss(size_t bytes, size_t size);
+  void count_new(size_t size);
+  size_t allowance() const;
+  std::vector<Chunk> shed();
+  void read_figures(size_t coming, size_t* free, size_t* total);
+
+  static constexpr size_t kDirect = 640;  // lists that are found by index
+
+  const mx_pool_policy policy_;
+  const mx_pool_source source_;
+  const int32_t device_type_, device_id_;
+  ForkSafe<SpinLock> lock_;  // of all that follows, but temp_
+  List direct_[kDirect];
+  std::unordered_map<size_t, List> others_;  // by size
+  size_t live_ = 0, pooled_ = 0, peak_ = 0, hits_ = 0, misses_ = 0, flushes_ = 0;
+  // The most bytes in use in this period and the one before; a period ends when as many bytes were
+  // newly taken from the device.
+  size_t busiest_ = 0, busiest_before_ = 0, new_bytes_ = 0;
+  uint64_t clock_ = 0;
+  std::vector<size_t> script_;  // free memory from now on, backwards
+  size_t scripted_total_ = 0;
+  TempSpace temp_;
+};
+
+}  // namespace mx

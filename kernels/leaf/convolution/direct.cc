@@ -1,0 +1,373 @@
+// "conv_blocked": direct convolution with packed weights, of blocked activations or of a plain
+// image with few channels, into blocked activations. Blocked data can be scaled and shifted, and
+// go through a ReLU, on its way into the band. "conv_blocked_pack" packs the weights as
+// [panel][in block][tap][channel of the block][out channel of the panel].
+#include "leaf/convolution/direct.h"
+
+#include "core/cache.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+
+struct Shape {
+  int64_t in_planes, out_blocks;  // planes: blocks of channels, or channels of a plain image
+  int64_t run;                    // channels of a plane
+  int64_t height, width, out_height, out_width;
+  int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
+  bool flat;    // rows need not be told apart
+  bool direct;  // the input serves as it is
+
+  explicit Shape(const mx_fused_conv_params& p)
+      : in_planes(p.in_block ? p.channels / B : p.channels),
+        out_blocks(p.filters / B),
+        run(p.in_block ? B : 1),
+        height(p.source[1]),
+        width(p.source[2]),
+        out_height(p.target[1]),
+        out_width(p.target[2]),
+        taps_y(p.kernel[1]),
+        taps_x(p.kernel[2]),
+        stride_y(p.stride[1]),
+        stride_x(p.stride[2]),
+        dilate_y(p.dilate[1]),
+        dilate_x(p.dilate[2]),
+        pad_y(p.pad[1]),
+        pad_x(p.pad[2]),
+        flat(taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0),
+        direct(flat && p.before == kNothing) {
+    if (flat) {
+      width = out_width = height * width;
+      height = out_height = 1;
+    }
+  }
+
+  // What a window covers. Rows and columns that lie between windows are not in the band.
+  int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
+  int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
+  // Rows of the band from one output row to the next, and under n output rows.
+  int64_t band_step() const { return least(stride_y, reach_y()); }
+  int64_t rows_under(int64_t n) const { return (n - 1) * band_step() + reach_y(); }
+  // Columns of the band that are a stride apart, and how many such sets there are.
+  int64_t phase() const { return out_width + (reach_x() - 1) / stride_x; }
+  int64_t phases() const { return least(stride_x, reach_x()); }
+  int64_t band_row() const { return phases() * phase() * run; }
+};
+
+// How the work is cut: an image in pieces of output rows (or columns, when it is flat), and, where
+// these are few, the panels of output channels among the threads.
+struct Cut {
+  int64_t rows, columns, pieces;
+  bool by_panels;
+
+  Cut(const Shape& s, int64_t images, int threads) : rows(s.out_height), columns(s.out_width) {
+    // A piece's input and a panel of weights share the cache.
+    const int64_t room = second_cache() / 2 / (int64_t)sizeof(float);
+    const int64_t depth = s.in_planes * s.run;
+    const int64_t panels = ceil_div(s.out_blocks, kPanelBlocks);
+    const int64_t size = s.flat ? s.out_width : s.out_height;
+    const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.band_step();
+    int64_t most = room / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
+    if (s.flat) most = most / kColumns * kColumns;
+    const int64_t least_size = s.flat ? 4 * kColumns : 1;
+    if (most < least_size) most = least_size;
+    pieces = ceil_div(size, most);
+    by_panels = false;
+    if (threads > 1 && images > 0 && images * pieces < 4 * threads) {
+      // Weights that outweigh the input are better read once for all threads.
+      const int64_t taps = s.taps_y * s.taps_x;
+      by_panels =
+          panels >= threads && s.out_blocks * B * taps > images * s.out_height * s.out_width;
+      if (!by_panels) {
+        const int64_t even = (images * pieces + threads - 1) / threads * threads;
+        pieces = ceil_div(even, images);
+      }
+    }
+    const int64_t each = ceil_div(size, pieces);
+    (s.flat ? columns : rows) = each > 0 ? each : 1;
+    pieces = each > 0 ? ceil_div(size, each) : 0;
+  }
+  // Floats of a piece's band, a number of cache lines.
+  int64_t band(const Shape& s) const {
+    if (s.direct) return 0;
+    const int64_t plane = s.flat ? columns * s.run : s.rows_under(rows) * s.band_row();
+    return (s.in_planes * plane + 15) / 16 * 16;
+  }
+};
+
+// n pixels that are `stride` apart; the stride is a constant where that lets loops be vectorized.
+template <int stride>
+void take_numbers(float* to, const float* from, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
+}
+void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64_t run) {
+  if (n <= 0) return;
+  if (stride == 1) {
+    memcpy(to, from, n * run * sizeof(float));
+  } else if (run == B) {
+    for (int64_t j = 0; j < n; ++j) store_block(to + j * B, load_block(from + j * stride * B));
+  } else if (stride == 2) {
+    take_numbers<2>(to, from, n);
+  } else if (stride == 4) {
+    take_numbers<4>(to, from, n);
+  } else {
+    for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
+  }
+}
+
+// What happens to the data on its way into the band: x * scale + shift for each channel.
+struct Before {
+  const float *scale, *shift;  // or NULL
+  bool relu;
+
+  // n pixels of a plane.
+  void apply(float* pixels, int64_t n, int64_t plane) const {
+    if (!scale) return;
+    const VB factor = load_block(scale + plane * B), offset = load_block(shift + plane * B);
+    const VB low = splat_block(relu ? 0 : -__builtin_inff());
+    for (int64_t i = 0; i < n; ++i, pixels += B) {
+      const VB x = fma(load_block(pixels), factor, offset);
+      store_block(pixels, low > x ? low : x);  // NaN passes
+    }
+  }
+};
+
+// Columns [first, first + count) of a flat image.
+void fill_flat(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
+               int64_t count) {
+  for (int64_t plane = 0; plane < s.in_planes; ++plane, band += count * s.run) {
+    take_columns(band, image + (plane * s.width + first) * s.run, count, 1, s.run);
+    before.apply(band, count, plane);
+  }
+}
+
+// The rows under output rows [first, first + rows) of an image, as direct.h describes.
+void fill_band(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
+               int64_t rows) {
+  const int64_t run = s.run, phase = s.phase(), top = first * s.stride_y - s.pad_y;
+  const int64_t under = s.rows_under(rows);
+  for (int64_t plane = 0; plane < s.in_planes; ++plane, image += s.height * s.width * run) {
+    for (int64_t y = 0; y < under; ++y) {
+      const int64_t row = top + y / s.band_step() * s.stride_y + y % s.band_step();
+      const bool inside = row >= 0 && row < s.height;
+      const float* from = image + row * s.width * run;
+      for (int64_t i = 0; i < s.phases(); ++i, band += phase * run) {
+        // Column j of this phase is i + j * stride - pad of the image.
+        const Span span(i - s.pad_x, s.stride_x, inside ? s.width : 0, phase);
+        const int64_t low = inside ? span.low : 0, high = inside ? span.high : 0;
+        memset(band, 0, low * run * sizeof(float));
+        take_columns(band + low * run, from + (i - s.pad_x + low * s.stride_x) * run, high - low,
+                     s.stride_x, run);
+        before.apply(band + low * run, high - low, plane);
+        memset(band + high * run, 0, (phase - high) * run * sizeof(float));
+      }
+    }
+  }
+}
+
+// Over the band of some output rows, or of as many columns of a flat image.
+Reach reach_of(const Shape& s, int64_t rows) {
+  Reach reach;
+  reach.blocks = s.in_planes;
+  reach.plane = s.direct ? s.width * s.run
+                : s.flat ? rows * s.run
+                         : s.rows_under(rows) * s.band_row();
+  reach.taps = 0;
+  for (int64_t y = 0; y < s.taps_y; ++y) {
+    for (int64_t x = 0; x < s.taps_x; ++x) {
+      const int64_t column = x * s.dilate_x;
+      reach.offset[reach.taps++] = y * s.dilate_y * s.band_row() +
+                                   (column % s.stride_x * s.phase() + column / s.stride_x) * s.run;
+    }
+  }
+  return reach;
+}
+
+// Activations other than bounds are applied to what was stored.
+bool is_bound(int act) { return act == kNoAct || act == kRelu || act == kClip; }
+
+Before before_of(const mx_call* call, const mx_fused_conv_params& p) {
+  if (p.before == kNothing) return {nullptr, nullptr, false};
+  const int at = p.bias ? 3 : 2;
+  return {data<float>(call->in[at]), data<float>(call->in[at + 1]), p.before == kScaleRelu};
+}
+
+struct Work {
+  Shape shape;
+  Cut cut;
+  Before before;
+  Finish finish;
+  const float *in, *weights;
+  float low, high;
+};
+
+// Output columns [x, x + count) of row y, in out blocks [begin, end) of an image.
+void columns_of(const Work& work, const Reach& reach, const float* in, int64_t image, int64_t y,
+                int64_t x, int64_t count, int64_t begin, int64_t end) {
+  const Shape& s = work.shape;
+  const Finish& finish = work.finish;
+  const int64_t plane = s.out_height * s.out_width * B;
+  const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
+  const int64_t groups = ceil_div(count, kColumns), each = ceil_div(count, groups);
+  const int outs = (int)(end - begin);
+  for (int64_t i = 0; i < count; i += each) {
+    const int columns = (int)least(each, count - i);
+    const int64_t at = (image * s.out_blocks + begin) * plane + (y * s.out_width + x + i) * B;
+    const Sink sink = {finish.out + at,
+                       finish.other ? finish.other + at : nullptr,
+                       finish.bias ? finish.bias + begin * B : nullptr,
+                       plane,
+                       work.low,
+                       work.high};
+    direct_sum(s.run == B, columns, outs, reach, in + i * s.run, work.weights + begin * B * depth,
+               sink);
+    if (is_bound(finish.act)) continue;
+    for (int w = 0; w < outs; ++w) {
+      activate_row(sink.out + w * plane, columns * B, finish.act, finish.alpha, finish.beta);
+    }
+  }
+}
+
+// One piece of an image, in out blocks [begin, end), which start and end with panels.
+void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64_t begin,
+              int64_t end) {
+  const Shape& s = work.shape;
+  const float* in = work.in + image * s.in_planes * s.height * s.width * s.run;
+  if (s.flat) {
+    const int64_t first = piece * work.cut.columns;
+    const int64_t count = least(work.cut.columns, s.out_width - first);
+    const Reach reach = reach_of(s, count);
+    if (!s.direct) fill_flat(s, work.before, in, band, first, count);
+    const float* columns = s.direct ? in + first * s.run : band;
+    for (int64_t o = begin; o < end; o += kPanelBlocks) {
+      columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end));
+    }
+    return;
+  }
+  const int64_t first = piece * work.cut.rows, rows = least(work.cut.rows, s.out_height - first);
+  const Reach reach = reach_of(s, rows);
+  fill_band(s, work.before, in, band, first, rows);
+  for (int64_t o = begin; o < end; o += kPanelBlocks) {
+    for (int64_t y = 0; y < rows; ++y) {
+      columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
+                 s.out_width, o, least(o + kPanelBlocks, end));
+    }
+  }
+}
+
+const mx_fused_conv_params& params_of(const mx_call* call) {
+  return *(const mx_fused_conv_params*)call->params;
+}
+
+// NULL, or why the kernel refuses.
+const char* refusal(const mx_fused_conv_params& p) {
+  if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
+    return "the data has three spatial dimensions";
+  if (p.groups != 1) return "there are several groups";
+  if (p.out_block != B) return "the output is not blocked as this CPU is";
+  if (p.in_block != B && p.in_block != 0) return "the data is not blocked as this CPU is";
+  if (p.filters < 1 || p.filters % B || p.channels < 1 || (p.in_block && p.channels % B))
+    return "the channels do not fill their blocks";
+  if (p.before != kNothing && !p.in_block) return "plain data is to be scaled";
+  if (p.kernel[1] * p.kernel[2] > kMostTaps) return "the kernel is too large";
+  return nullptr;
+}
+
+int64_t workspace(const mx_fused_conv_params& p, int threads) {
+  const Shape shape(p);
+  return threads * Cut(shape, p.batch, threads).band(shape) * (int64_t)sizeof(float);
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) {
+    mx_fail("conv_blocked: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED)
+    return p.filters * p.channels * p.kernel[1] * p.kernel[2] * (int64_t)sizeof(float);
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; one layout of weights for each in_block
+  // The caller has not decided on the number of threads yet.
+  const int64_t alone = workspace(p, 1), team = workspace(p, mx_threads());
+  return alone > team ? alone : team;
+}
+
+int conv_blocked(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) return mx_fail("conv_blocked: %s", reason);
+  int threads = call->threads;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)call->workspace_size < workspace(p, threads)) threads = 1;
+  if ((int64_t)call->workspace_size < workspace(p, threads))
+    return mx_fail("conv_blocked: the workspace is too small");
+  const Shape shape(p);
+  const float infinity = __builtin_inff();
+  const Work work = {shape,
+                     Cut(shape, p.batch, threads),
+                     before_of(call, p),
+                     finish_of(call, p),
+                     data<float>(call->in[0]),
+                     data<float>(call->in[1]),
+                     p.act == kRelu   ? 0
+                     : p.act == kClip ? (float)p.alpha
+                                      : -infinity,
+                     p.act == kClip ? (float)p.beta : infinity};
+  float* bands = (float*)call->workspace;
+  const int64_t band = work.cut.band(shape), units = p.batch * work.cut.pieces;
+  if (work.cut.by_panels) {
+    const int64_t each =
+        (shape.out_blocks + threads * kPanelBlocks - 1) / (threads * kPanelBlocks) * kPanelBlocks;
+    parallel_for(threads, shape.out_blocks, each, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < units; ++i) {
+        piece_of(work, bands + begin / each * band, i / work.cut.pieces, i % work.cut.pieces, begin,
+                 end);
+      }
+    });
+    return 0;
+  }
+  const int64_t each = ceil_div(units, threads);
+  parallel_for(threads, units, each, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      piece_of(work, bands + begin / each * band, i / work.cut.pieces, i % work.cut.pieces, 0,
+               shape.out_blocks);
+    }
+  });
+  return 0;
+}
+
+int conv_blocked_pack(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) return mx_fail("conv_blocked_pack: %s", reason);
+  constexpr int64_t kWidth = kPanelBlocks * B;
+  const int64_t run = p.in_block ? B : 1, taps = p.kernel[1] * p.kernel[2];
+  const float* weight = data<float>(call->in[0]);
+  float* packed = data<float>(call->out[0]);
+  parallel_for(call->threads, p.filters, kWidth, [&](int64_t begin, int64_t end) {
+    for (int64_t first = begin; first < end; first += kWidth) {
+      const int64_t width = least(kWidth, end - first);
+      float* to = packed + first * p.channels * taps;
+      for (int64_t c0 = 0; c0 < p.channels; c0 += run) {
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          for (int64_t c = c0; c < c0 + run; ++c, to += width) {
+            for (int64_t f = 0; f < width; ++f) {
+              to[f] = weight[((first + f) * p.channels + c) * taps + tap];
+            }
+          }
+        }
+      }
+    }
+  });
+  return 0;
+}
+
+}  // namespace
+
+void register_direct() {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_blocked", conv_blocked, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_blocked", &extra);
+  mx_kernel_add("conv_blocked_pack", conv_blocked_pack, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_blocked_pack", &extra);
+}
+MX_LEAF_END

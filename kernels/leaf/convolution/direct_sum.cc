@@ -1,0 +1,80 @@
+// The sums of direct convolution, kept in registers until bias, sum and bounds are applied.
+#include "leaf/convolution/direct.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+constexpr int kLine = 16;    // floats in a cache line
+constexpr int kAhead = 768;  // floats between the weights read and those fetched
+
+// `run` channels lie at each offset; neighbouring columns are as many floats apart.
+template <int R, int W, int run>
+void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink) {
+  VB acc[R][W] = {};
+  for (int64_t block = 0; block < reach.blocks; ++block, in += reach.plane) {
+    for (int tap = 0; tap < reach.taps; ++tap) {
+      const float* at = in + reach.offset[tap];
+      // Planes lie too far apart for the CPU to guess which lines come next.
+      if (run == B) {
+#pragma GCC unroll 14
+        for (int r = 0; r < R * run; r += kLine) __builtin_prefetch(at + reach.plane + r);
+      }
+#pragma GCC unroll 4
+      for (int k = 0; k < run; ++k, weights += W * B) {
+        VB right[W];
+#pragma GCC unroll 2
+        for (int w = 0; w < W; ++w) right[w] = load_block(weights + w * B);
+        for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(weights + kAhead + w);
+#pragma GCC unroll 14
+        for (int r = 0; r < R; ++r) {
+          const VB left = splat_block(at[r * run + k]);
+#pragma GCC unroll 2
+          for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+        }
+      }
+    }
+  }
+  const VB low = splat_block(sink.low), high = splat_block(sink.high);
+#pragma GCC unroll 2
+  for (int w = 0; w < W; ++w) {
+    const VB bias = sink.bias ? load_block(sink.bias + w * B) : VB{};
+    const int64_t at = w * sink.out_step;
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      VB x = acc[r][w] + bias;
+      if (sink.other) x += load_block(sink.other + at + r * B);
+      x = low > x ? low : x;  // NaN passes
+      x = high < x ? high : x;
+      store_block(sink.out + at + r * B, x);
+    }
+  }
+}
+
+typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&);
+
+// The sum of R columns and W out blocks is at [R - 1][W - 1].
+template <int run>
+struct Sums {
+  SumFunction entry[kColumns][kPanelBlocks];
+  template <int R = kColumns>
+  constexpr Sums& fill() {
+    entry[R - 1][0] = sum<R, 1, run>;
+    entry[R - 1][1] = sum<R, 2, run>;
+    if constexpr (R > 1) fill<R - 1>();
+    return *this;
+  }
+};
+constexpr Sums<1> kPlainSums = Sums<1>{}.fill();
+constexpr Sums<B> kBlockedSums = Sums<B>{}.fill();
+
+}  // namespace
+
+void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
+                const float* weights, const Sink& sink) {
+  const SumFunction run =
+      blocked ? kBlockedSums.entry[columns - 1][outs - 1] : kPlainSums.entry[columns - 1][outs - 1];
+  run(reach, in, weights, sink);
+}
+
+MX_LEAF_END

@@ -1,0 +1,129 @@
+// Toom and Cook's scheme along one axis: some outputs of a short filter with as many
+// multiplications as input values are seen, each the product of polynomials at a point.
+#pragma once
+#include "leaf/fused/block.h"
+
+MX_LEAF_BEGIN
+
+typedef double VW __attribute__((vector_size(8 * kBlockLanes)));  // weights of a block, evaluated
+
+// No transform: an axis along which the filter has one tap.
+struct Straight {
+  static constexpr int outputs = 1, taps = 1, points = 1;
+  MX_INLINE static void forward(const VB (&x)[1], VB (&y)[1]) { y[0] = x[0]; }
+  MX_INLINE static void inverse(const VB (&m)[1], VB (&y)[1]) { y[0] = m[0]; }
+  static void evaluate(const VW (&w)[1], VW (&u)[1]) { u[0] = w[0]; }
+};
+
+// Points other than 0 and infinity come in pairs p, -p. These p are the best of a search for small
+// rounding errors; for six points they halve those of the usual 1 and 2.
+template <int pairs>
+struct Nodes;
+template <>
+struct Nodes<2> {
+  static constexpr double at[] = {0.625, 1.5};
+};
+template <>
+struct Nodes<3> {
+  static constexpr double at[] = {0.5625, 1, 2};
+};
+template <>
+struct Nodes<4> {
+  static constexpr double at[] = {0.4375, 0.75, 1.25, 2.5};
+};
+
+// Row i < pairs: the coefficients of the product of (z - p^2) over all p but number i, lowest
+// first; the last row: over all p.
+template <int pairs>
+struct Products {
+  double of[pairs + 1][pairs + 1];
+  constexpr Products() : of() {
+    for (int i = 0; i <= pairs; ++i) {
+      of[i][0] = 1;
+      for (int j = 0; j < pairs; ++j) {
+        if (j == i) continue;
+        const double root = Nodes<pairs>::at[j] * Nodes<pairs>::at[j];
+        for (int k = pairs; k >= 0; --k) of[i][k] = (k ? of[i][k - 1] : 0) - root * of[i][k];
+      }
+    }
+  }
+};
+
+constexpr double power(double x, int n) { return n ? x * power(x, n - 1) : 1; }
+
+// F(outputs, taps), for an even number of points.
+template <int kOutputs, int kTaps>
+struct Toom {
+  static constexpr int outputs = kOutputs, taps = kTaps, points = outputs + taps - 1;
+  static constexpr int pairs = points / 2 - 1;
+  static constexpr const double (&node)[pairs] = Nodes<pairs>::at;
+  static constexpr Products<pairs> products{};
+
+  // Point 0 comes first, infinity last. The input's values are taken as the transposed problem's
+  // sums: a point's row holds the polynomial that vanishes at all other points.
+  MX_INLINE static void forward(const VB (&x)[points], VB (&y)[points]) {
+#pragma GCC unroll 16
+    for (int i = 0; i < pairs; ++i) {
+      VB even = x[2 * pairs], odd = x[2 * pairs - 1];
+#pragma GCC unroll 16
+      for (int k = pairs - 2; k >= 0; --k) {
+        const VB c = splat_block((float)products.of[i][k]);
+        even = fma(c, x[2 * k + 2], even);
+        odd = fma(c, x[2 * k + 1], odd);
+      }
+      y[2 * i + 1] = fma(splat_block((float)node[i]), odd, even);
+      y[2 * i + 2] = fma(splat_block((float)-node[i]), odd, even);
+    }
+    VB zero = x[2 * pairs], infinity = x[2 * pairs + 1];
+#pragma GCC unroll 16
+    for (int k = pairs - 1; k >= 0; --k) {
+      const VB c = splat_block((float)products.of[pairs][k]);
+      zero = fma(c, x[2 * k], zero);
+      infinity = fma(c, x[2 * k + 1], infinity);
+    }
+    y[0] = zero;
+    y[points - 1] = infinity;
+  }
+
+  // Output k is the sum of p^k times the product at p.
+  MX_INLINE static void inverse(const VB (&m)[points], VB (&y)[outputs]) {
+    VB even[pairs], odd[pairs];
+#pragma GCC unroll 16
+    for (int i = 0; i < pairs; ++i) {
+      even[i] = m[2 * i + 1] + m[2 * i + 2];
+      odd[i] = m[2 * i + 1] - m[2 * i + 2];
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < outputs; ++k) {
+      VB sum = k == 0 ? m[0] : k == outputs - 1 ? m[points - 1] : VB{};
+#pragma GCC unroll 16
+      for (int i = 0; i < pairs; ++i) {
+        const VB part = k % 2 ? odd[i] : even[i];
+        sum = k == 0 ? sum + part : fma(splat_block((float)power(node[i], k)), part, sum);
+      }
+      y[k] = sum;
+    }
+  }
+
+  // A filter's taps at the points, divided by what `forward` leaves out.
+  static void evaluate(const VW (&w)[taps], VW (&u)[points]) {
+    u[0] = w[0] * (1 / products.of[pairs][0]);
+    u[points - 1] = w[taps - 1];
+#pragma GCC unroll 16
+    for (int i = 0; i < pairs; ++i) {
+      VW even = w[0], odd = VW{};
+#pragma GCC unroll 16
+      for (int k = 1; k < taps; ++k) (k % 2 ? odd : even) += power(node[i], k) * w[k];
+      const double scale = 1 / (2 * power(node[i], 2) * left_out(i));
+      u[2 * i + 1] = (even + odd) * scale;
+      u[2 * i + 2] = (even - odd) * scale;
+    }
+  }
+  static constexpr double left_out(int i) {
+    double sum = 0;
+    for (int k = 0; k < pairs; ++k) sum += products.of[i][k] * power(node[i], 2 * k);
+    return sum;
+  }
+};
+
+MX_LEAF_END

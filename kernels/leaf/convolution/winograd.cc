@@ -1,0 +1,96 @@
+// "conv_winograd": convolution of blocked activations with packed weights in Winograd's form, for
+// small square filters and for filters along one axis. "conv_winograd_pack" packs the weights,
+// "conv_winograd_pack_turned" those (of the forward convolution) for the gradient of the data.
+#include "leaf/convolution/winograd_form.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+typedef Toom<4, 3> Three;
+typedef Toom<4, 5> Five;
+typedef Toom<4, 7> Seven;
+
+template <class Fy, class Fx>
+constexpr WinogradEntry entry() {
+  typedef Form<Fy, Fx> F;
+  return {Fy::taps, Fx::taps, F::run, F::pack, F::packed, F::workspace};
+}
+constexpr WinogradEntry kEntries[] = {
+    entry<Three, Three>(),    entry<Five, Five>(),      entry<Straight, Three>(),
+    entry<Three, Straight>(), entry<Straight, Seven>(), entry<Seven, Straight>(),
+};
+
+const mx_fused_conv_params& params_of(const mx_call* call) {
+  return *(const mx_fused_conv_params*)call->params;
+}
+
+}  // namespace
+
+const WinogradEntry* winograd_entry(const mx_fused_conv_params& p) {
+  for (const WinogradEntry& entry : kEntries) {
+    if (p.kernel[0] == 1 && p.kernel[1] == entry.rows && p.kernel[2] == entry.cols) return &entry;
+  }
+  return nullptr;
+}
+
+const char* winograd_refusal(const mx_fused_conv_params& p) {
+  if (p.source[0] != 1 || p.pad[0] != 0) return "the data has three spatial dimensions";
+  if (!winograd_entry(p)) return "the kernel is not 3 x 3, 5 x 5, 1 x 3, 3 x 1, 1 x 7 or 7 x 1";
+  for (int i = 1; i < 3; ++i) {
+    if (p.stride[i] != 1) return "the stride is not 1";
+    if (p.dilate[i] != 1) return "the kernel is dilated";
+  }
+  if (p.groups != 1) return "there are several groups";
+  if (p.in_block != kBlockLanes || p.out_block != kBlockLanes)
+    return "data and output are not blocked as this CPU is";
+  if (p.channels < 1 || p.filters < 1 || p.channels % kBlockLanes || p.filters % kBlockLanes)
+    return "the channels do not fill their blocks";
+  return nullptr;
+}
+
+namespace {
+
+int64_t query(const mx_call* call, int32_t what) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = winograd_refusal(p)) {
+    mx_fail("conv_winograd: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  const WinogradEntry& entry = *winograd_entry(p);
+  if (what == MX_QUERY_PACKED) return entry.packed(p);
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  // The caller has not decided on the number of threads yet.
+  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
+  return alone > team ? alone : team;
+}
+
+int conv_winograd(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
+  const WinogradEntry& entry = *winograd_entry(p);
+  mx_call own = *call;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
+    return mx_fail("conv_winograd: the workspace is too small");
+  return entry.run(&own, p);
+}
+
+template <bool turned>
+int conv_winograd_pack(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
+  return winograd_entry(p)->pack(call, p, turned);
+}
+
+}  // namespace
+
+void register_winograd() {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_winograd", conv_winograd, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd", &extra);
+  mx_kernel_add("conv_winograd_pack", conv_winograd_pack<false>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_pack", &extra);
+  mx_kernel_add("conv_winograd_pack_turned", conv_winograd_pack<true>, MX_BIT(F32), 0);
+}
+MX_LEAF_END

@@ -1,0 +1,74 @@
+// Winograd convolution: fewer multiplications by evaluating tiles of the image and the filters at a
+// few points, multiplying there, and interpolating.
+//
+// clang-format off
+//   image tiles --forward--> V[point][in block][tile][B]       B: channels of a block
+//   filters ----evaluate---> U[point][panel][in channel][..]   packed once; a panel: two out blocks
+//   at each point            M[point][out block][tile][B] = V U, a matrix product
+//   M ----------inverse----> output tiles, with bias, sum and activation
+// clang-format on
+//
+// NaN and infinity in the data spread over the tile (4 x 4 outputs, say) that sees them.
+#pragma once
+#include "leaf/convolution/toom.h"
+
+MX_LEAF_BEGIN
+
+// --- the product at a point ----------------------------------------------------------------------
+
+// Tiles and out blocks whose sums are in registers.
+constexpr int kTileGroup = MX_ISA_LEVEL >= 4 ? 14 : MX_ISA_LEVEL >= 3 ? 6 : 2;
+constexpr int kPanel = 2;
+
+// M of `tiles` tiles and `outs` out blocks (1 or 2): v_step lies between the in blocks of V, m_step
+// between the out blocks of M.
+void multiply_point(int tiles, int outs, int64_t in_blocks, const float* v, int64_t v_step,
+                    const float* u, float* m, int64_t m_step);
+
+// --- a problem -----------------------------------------------------------------------------------
+
+struct Tiling {
+  int64_t images, in_blocks, out_blocks;
+  int64_t height, width, pad_y, pad_x;  // of the source
+  int64_t out_height, out_width;
+  int64_t rows, cols, tiles;  // tiles of an image, and of all images
+};
+
+// How the work is cut.
+struct Cut {
+  int64_t tiles;             // of a chunk
+  int64_t outs;              // out blocks whose M is kept at a time
+  int64_t v_point, m_point;  // floats between points in V and M
+  bool by_channels;          // threads share V and divide the out blocks
+};
+
+template <class Fy, class Fx>
+Tiling tiling_of(const mx_fused_conv_params& p) {
+  Tiling t;
+  t.images = p.batch;
+  t.in_blocks = p.channels / kBlockLanes;
+  t.out_blocks = p.filters / kBlockLanes;
+  t.height = p.source[1], t.width = p.source[2];
+  t.pad_y = p.pad[1], t.pad_x = p.pad[2];
+  t.out_height = p.target[1], t.out_width = p.target[2];
+  t.rows = (t.out_height + Fy::outputs - 1) / Fy::outputs;
+  t.cols = (t.out_width + Fx::outputs - 1) / Fx::outputs;
+  t.tiles = t.images * t.rows * t.cols;
+  return t;
+}
+
+// --- kinds of filters ----------------------------------------------------------------------------
+
+// What there is for filters of one size.
+struct WinogradEntry {
+  int64_t rows, cols;
+  int (*run)(const mx_call*, const mx_fused_conv_params&);
+  int (*pack)(const mx_call*, const mx_fused_conv_params&, bool turned);
+  int64_t (*packed)(const mx_fused_conv_params&);
+  int64_t (*workspace)(const mx_fused_conv_params&, int threads);
+};
+const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if there is none
+// NULL, or why there is no such convolution here.
+const char* winograd_refusal(const mx_fused_conv_params& p);
+
+MX_LEAF_END

@@ -1,0 +1,271 @@
+// The steps of Winograd convolution for one kind of filter: Fy and Fx are the schemes of its axes.
+#pragma once
+#include "core/cache.h"
+#include "leaf/convolution/winograd.h"
+
+MX_LEAF_BEGIN
+
+constexpr int64_t kLeastTiles = MX_ISA_LEVEL >= 4 ? kTileGroup : 2 * kTileGroup;
+constexpr int64_t kMostTiles = 4 * kTileGroup;
+constexpr int64_t kFewOuts = 2 * kPanel;
+
+// The input under a tile: where it lies in the image when it lies inside, else a copy with zeros.
+struct Patch {
+  const float* data;
+  int64_t row;  // floats between rows
+};
+
+template <class Fy, class Fx>
+struct Form {
+  static constexpr int B = kBlockLanes;
+  static constexpr int kPoints = Fy::points * Fx::points;
+
+  // Tile number t as its image, first output row and first output column.
+  struct Place {
+    int64_t image, y, x;
+    Place(const Tiling& g, int64_t t)
+        : image(t / (g.rows * g.cols)),
+          y(t / g.cols % g.rows * Fy::outputs),
+          x(t % g.cols * Fx::outputs) {}
+    void next(const Tiling& g) {
+      x += Fx::outputs;
+      if (x < g.out_width) return;
+      x = 0, y += Fy::outputs;
+      if (y < g.out_height) return;
+      y = 0, ++image;
+    }
+  };
+
+  static Patch patch_of(const Tiling& g, const float* plane, const Place& at, float* copy) {
+    const int64_t y0 = at.y - g.pad_y, x0 = at.x - g.pad_x;
+    if (y0 >= 0 && x0 >= 0 && y0 + Fy::points <= g.height && x0 + Fx::points <= g.width)
+      return {plane + (y0 * g.width + x0) * B, g.width * B};
+    const int64_t low = x0 < 0 ? -x0 : 0, high = g.width - x0;  // columns inside
+    for (int y = 0; y < Fy::points; ++y) {
+      const bool inside = (uint64_t)(y0 + y) < (uint64_t)g.height;
+      const float* from = plane + ((y0 + y) * g.width + x0) * B;
+      for (int x = 0; x < Fx::points; ++x, copy += B) {
+        store_block(copy, inside && x >= low && x < high ? load_block(from + x * B) : VB{});
+      }
+    }
+    return {copy - kPoints * B, Fx::points * B};
+  }
+
+  static void forward(const Patch& patch, float* v, int64_t v_point) {
+    VB grid[Fy::points][Fx::points];
+#pragma GCC unroll 16
+    for (int x = 0; x < Fx::points; ++x) {
+      VB in[Fy::points], out[Fy::points];
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::points; ++y) in[y] = load_block(patch.data + y * patch.row + x * B);
+      Fy::forward(in, out);
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::points; ++y) grid[y][x] = out[y];
+    }
+    for (int y = 0; y < Fy::points; ++y) {
+      VB out[Fx::points];
+      Fx::forward(grid[y], out);
+#pragma GCC unroll 16
+      for (int x = 0; x < Fx::points; ++x, v += v_point) store_block(v, out[x]);
+    }
+  }
+
+  // Tiles [first, first + count) of in blocks [begin, end) into V.
+  static void forward_all(const Tiling& g, const Cut& cut, const float* in, float* v, int64_t first,
+                          int64_t count, int64_t begin, int64_t end) {
+    alignas(64) float copy[kPoints * B];
+    const int64_t plane = g.height * g.width * B;
+    for (int64_t block = begin; block < end; ++block) {
+      Place at(g, first);
+      float* to = v + block * cut.tiles * B;
+      for (int64_t t = 0; t < count; ++t, to += B, at.next(g)) {
+        const float* source = in + (at.image * g.in_blocks + block) * plane;
+        forward(patch_of(g, source, at, copy), to, cut.v_point);
+      }
+    }
+  }
+
+  template <int act>
+  static void inverse(const float* m, int64_t m_point, const Finish& finish, int64_t at,
+                      int64_t row, int height, int width, const VB& bias) {
+    VB grid[Fy::outputs][Fx::points];
+#pragma GCC unroll 16
+    for (int x = 0; x < Fx::points; ++x) {
+      VB in[Fy::points], out[Fy::outputs];
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::points; ++y) in[y] = load_block(m + (y * Fx::points + x) * m_point);
+      Fy::inverse(in, out);
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::outputs; ++y) grid[y][x] = out[y];
+    }
+    for (int y = 0; y < height; ++y, at += row) {
+      VB out[Fx::outputs];
+      Fx::inverse(grid[y], out);
+      if (width == Fx::outputs) {
+#pragma GCC unroll 16
+        for (int x = 0; x < Fx::outputs; ++x) finish.write<act>(at + x * B, out[x], bias);
+      } else {
+        for (int x = 0; x < width; ++x) finish.write<act>(at + x * B, out[x], bias);
+      }
+    }
+  }
+
+  // M of tiles [first, first + count) and out blocks [begin, end) into the output.
+  static void inverse_all(const Tiling& g, const Cut& cut, const float* m, const Finish& finish,
+                          int64_t first, int64_t count, int64_t begin, int64_t end) {
+    const int64_t row = g.out_width * B, plane = g.out_height * row;
+    with_activation(finish.act, [&](auto act) {
+      for (int64_t block = begin; block < end; ++block) {
+        Place at(g, first);
+        const VB bias = finish.bias_of(block);
+        const float* from = m + (block - begin) * cut.tiles * B;
+        for (int64_t t = 0; t < count; ++t, from += B, at.next(g)) {
+          inverse<decltype(act)::value>(
+              from, cut.m_point, finish,
+              (at.image * g.out_blocks + block) * plane + at.y * row + at.x * B, row,
+              (int)least(Fy::outputs, g.out_height - at.y),
+              (int)least(Fx::outputs, g.out_width - at.x), bias);
+        }
+      }
+    });
+  }
+
+  // What follows V for out blocks [begin, end), which start and end with panels.
+  static void rest(const Tiling& g, const Cut& cut, const float* v, const float* u, float* m,
+                   const Finish& finish, int64_t first, int64_t count, int64_t begin, int64_t end) {
+    const int64_t channels = g.in_blocks * B, u_point = channels * g.out_blocks * B;
+    for (int64_t low = begin; low < end; low += cut.outs) {
+      const int64_t high = least(low + cut.outs, end);
+      for (int point = 0; point < kPoints; ++point) {
+        for (int64_t o = low; o < high; o += kPanel) {
+          multiply_point((int)count, (int)least(kPanel, high - o), g.in_blocks,
+                         v + point * cut.v_point, cut.tiles * B,
+                         u + point * u_point + o * B * channels,
+                         m + point * cut.m_point + (o - low) * cut.tiles * B, cut.tiles * B);
+        }
+      }
+      inverse_all(g, cut, m, finish, first, count, low, high);
+    }
+  }
+
+  // An odd number of cache lines, so that points do not share cache sets.
+  static int64_t spread(int64_t floats) { return (floats + 15) / 16 * 16 | 16; }
+
+  static Cut cut_of(const Tiling& g, int tile, int threads) {
+    constexpr int64_t kPointBytes = kPoints * B * (int64_t)sizeof(float);  // of a block in a tile
+    const int64_t cache = second_cache(), outs = round_up(g.out_blocks, kPanel);
+    Cut cut;
+    // Where the weights outweigh V by far, reading them once for all threads counts most.
+    cut.by_channels = threads > 1 && g.out_blocks > kPanel && 8 * g.tiles < g.out_blocks * B;
+    // As many tiles as keep V and M in the cache, but enough of them for each reading of U.
+    int64_t tiles = tile;
+    if (tiles <= 0) {
+      tiles = cache / (kPointBytes * (g.in_blocks + outs)) / kTileGroup * kTileGroup;
+      if (tiles < kLeastTiles) tiles = kLeastTiles;
+      if (tiles > kMostTiles) tiles = kMostTiles;
+    }
+    // Chunks of about equal size, as many for each thread.
+    const int64_t ways = cut.by_channels ? 1 : threads;
+    const int64_t all = g.tiles > 0 ? g.tiles : 1;
+    const int64_t chunks = round_up(ceil_div(all, tiles), ways);
+    cut.tiles = ceil_div(all, chunks);
+    // M of some channels if V then stays in the cache, else of all: points come one by one, and
+    // what belongs to one fits.
+    const int64_t room = cache * 5 / 4 / (kPointBytes * cut.tiles) - g.in_blocks;
+    cut.outs = room >= outs || room <= 0 ? outs : least(outs, kFewOuts);
+    cut.v_point = spread(g.in_blocks * cut.tiles * B);
+    cut.m_point = spread(cut.outs * cut.tiles * B);
+    return cut;
+  }
+
+  static int64_t v_size(const Cut& cut) { return kPoints * cut.v_point; }
+  static int64_t m_size(const Cut& cut) { return kPoints * cut.m_point; }
+  static int64_t workspace(const mx_fused_conv_params& p, int threads) {
+    const Cut cut = cut_of(tiling_of<Fy, Fx>(p), p.tile, threads);
+    return ((cut.by_channels ? 1 : threads) * v_size(cut) + threads * m_size(cut)) *
+           (int64_t)sizeof(float);
+  }
+
+  static int run(const mx_call* call, const mx_fused_conv_params& p) {
+    const Tiling g = tiling_of<Fy, Fx>(p);
+    const int threads = call->threads;
+    const Cut cut = cut_of(g, p.tile, threads);
+    const Finish finish = finish_of(call, p);
+    const float *in = data<float>(call->in[0]), *u = data<float>(call->in[1]);
+    float* v = (float*)call->workspace;
+    if (cut.by_channels) {
+      float* m = v + v_size(cut);
+      for (int64_t first = 0; first < g.tiles; first += cut.tiles) {
+        const int64_t count = least(cut.tiles, g.tiles - first);
+        parallel_for(threads, g.in_blocks, 1, [&](int64_t begin, int64_t end) {
+          forward_all(g, cut, in, v, first, count, begin, end);
+        });
+        const int64_t each = (g.out_blocks + threads * kPanel - 1) / (threads * kPanel) * kPanel;
+        parallel_for(threads, g.out_blocks, each, [&](int64_t begin, int64_t end) {
+          rest(g, cut, v, u, m + begin / each * m_size(cut), finish, first, count, begin, end);
+        });
+      }
+      return 0;
+    }
+    const int64_t chunks = ceil_div(g.tiles, cut.tiles);
+    const int64_t each = ceil_div(chunks, threads);
+    parallel_for(threads, chunks, each, [&](int64_t begin, int64_t end) {
+      float* own = v + begin / each * (v_size(cut) + m_size(cut));
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t first = chunk * cut.tiles, count = least(cut.tiles, g.tiles - first);
+        forward_all(g, cut, in, own, first, count, 0, g.in_blocks);
+        rest(g, cut, own, u, own + v_size(cut), finish, first, count, 0, g.out_blocks);
+      }
+    });
+    return 0;
+  }
+
+  static int64_t packed(const mx_fused_conv_params& p) {
+    return kPoints * p.channels * p.filters * (int64_t)sizeof(float);
+  }
+
+  // Out block `block` of U, from OIHW weights; panels of two have the second beside the first.
+  static void pack_block(const mx_fused_conv_params& p, const float* weight, float* u,
+                         int64_t block, bool turned) {
+    constexpr int taps = Fy::taps * Fx::taps;
+    const int64_t point_step = p.channels * p.filters, panel = block / kPanel * kPanel;
+    const int64_t width = least(kPanel, p.filters / B - panel) * B;
+    const int64_t filter_step = turned ? taps : p.channels * taps;
+    const int64_t channel_step = turned ? p.filters * taps : taps;
+    weight += block * B * filter_step;
+    u += panel * B * p.channels + (block - panel) * B;
+    for (int64_t c = 0; c < p.channels; ++c, weight += channel_step, u += width) {
+      double lanes[taps][B];
+      for (int f = 0; f < B; ++f) {
+        const float* from = weight + f * filter_step;
+        for (int i = 0; i < taps; ++i) lanes[turned ? taps - 1 - i : i][f] = from[i];
+      }
+      VW rows[Fx::points][Fy::taps];
+      for (int y = 0; y < Fy::taps; ++y) {
+        VW filter[Fx::taps], row[Fx::points];
+        __builtin_memcpy(filter, lanes[y * Fx::taps], sizeof filter);
+        Fx::evaluate(filter, row);
+        for (int x = 0; x < Fx::points; ++x) rows[x][y] = row[x];
+      }
+      for (int x = 0; x < Fx::points; ++x) {
+        VW column[Fy::points];
+        Fy::evaluate(rows[x], column);
+        for (int y = 0; y < Fy::points; ++y) {
+          store_block(u + (y * Fx::points + x) * point_step,
+                      __builtin_convertvector(column[y], VB));
+        }
+      }
+    }
+  }
+
+  static int pack(const mx_call* call, const mx_fused_conv_params& p, bool turned) {
+    const float* weight = data<float>(call->in[0]);
+    float* u = data<float>(call->out[0]);
+    parallel_for(call->threads, p.filters / B, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, turned);
+    });
+    return 0;
+  }
+};
+
+MX_LEAF_END

@@ -1,0 +1,192 @@
+// "conv_winograd_plain" (data, weight[, bias]) and "conv_winograd_data" (gradient of the output,
+// weight[, bias]): Winograd convolution of plain arrays. Weights are packed and arrays blocked on
+// the way, some images at a time; channels are filled up with zeros to whole blocks.
+#include "leaf/convolution/winograd.h"
+#include "leaf/simd/transpose.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+constexpr int64_t kSlice = 64 << 20;  // bytes of blocked arrays at a time, if an image takes less
+
+int64_t blocks_of(int64_t channels) { return ceil_div(channels, B); }
+
+// The convolution to compute, of some images, with channels in whole blocks.
+struct Problem {
+  mx_fused_conv_params p;
+  int64_t channels, filters;  // without filling
+  bool turned;                // the weights are those of the convolution whose transpose this is
+
+  Problem(const mx_conv_params& of, bool transpose) : p(), turned(transpose) {
+    channels = transpose ? of.filters : of.channels;
+    filters = transpose ? of.channels : of.filters;
+    p.groups = of.groups;
+    p.channels = blocks_of(channels) * B;
+    p.filters = blocks_of(filters) * B;
+    p.in_block = p.out_block = B;
+    for (int i = 0; i < 3; ++i) {
+      p.source[i] = transpose ? of.target[i] : of.source[i];
+      p.target[i] = transpose ? of.source[i] : of.target[i];
+      p.kernel[i] = of.kernel[i];
+      p.stride[i] = of.stride[i];
+      p.dilate[i] = of.dilate[i];
+      p.pad[i] = transpose ? of.kernel[i] - 1 - of.pad[i] : of.pad[i];
+    }
+    const int64_t bytes = (in_size() + out_size()) * (int64_t)sizeof(float);
+    const int64_t some = bytes > 0 ? kSlice / bytes : of.batch;
+    p.batch = least(of.batch, some > 1 ? some : 1);
+  }
+  // Elements of a blocked image.
+  int64_t in_size() const { return p.channels * p.source[1] * p.source[2]; }
+  int64_t out_size() const { return p.filters * p.target[1] * p.target[2]; }
+};
+
+// Places in the workspace, in bytes.
+struct Room {
+  int64_t packed, weight, bias, in, out, rest, all;
+
+  static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  explicit Room(const Problem& problem, const WinogradEntry& entry, int threads) {
+    const mx_fused_conv_params& p = problem.p;
+    const int64_t size = sizeof(float);
+    const bool filled = p.channels != problem.channels || p.filters != problem.filters;
+    packed = 0;
+    weight = packed + round_up(entry.packed(p));
+    bias =
+        weight + (filled ? round_up(p.channels * p.filters * p.kernel[1] * p.kernel[2] * size) : 0);
+    in = bias + round_up(p.filters * size);
+    out = in + round_up(p.batch * problem.in_size() * size);
+    rest = out + round_up(p.batch * problem.out_size() * size);
+    all = rest + entry.workspace(p, threads);
+  }
+};
+
+// The weights with zeros for the channels that fill blocks, in the order they came in.
+void fill_weight(const Problem& problem, const float* from, float* to) {
+  const mx_fused_conv_params& p = problem.p;
+  const int64_t taps = p.kernel[1] * p.kernel[2];
+  const int64_t rows = problem.turned ? p.channels : p.filters;
+  const int64_t row = (problem.turned ? p.filters : p.channels) * taps;
+  const int64_t given_rows = problem.turned ? problem.channels : problem.filters;
+  const int64_t given = (problem.turned ? problem.filters : problem.channels) * taps;
+  for (int64_t i = 0; i < rows; ++i, to += row) {
+    const int64_t some = i < given_rows ? given : 0;
+    memcpy(to, from + i * given, some * sizeof(float));
+    memset(to + some, 0, (row - some) * sizeof(float));
+  }
+}
+
+// Planes of a plain array into blocks, and back.
+void to_blocks(const float* plain, float* blocked, int64_t images, int64_t channels, int64_t pixels,
+               int threads) {
+  const int64_t blocks = blocks_of(channels);
+  parallel_for(threads, images * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % blocks * B, some = least(B, channels - first);
+      float* to = blocked + i * pixels * B;
+      if (some < B) memset(to, 0, pixels * B * sizeof(float));
+      transpose(to, B, plain + (i / blocks * channels + first) * pixels, pixels, pixels, some);
+    }
+  });
+}
+void from_blocks(const float* blocked, float* plain, int64_t images, int64_t channels,
+                 int64_t pixels, int threads) {
+  const int64_t blocks = blocks_of(channels);
+  parallel_for(threads, images * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % blocks * B, some = least(B, channels - first);
+      transpose(plain + (i / blocks * channels + first) * pixels, pixels, blocked + i * pixels * B,
+                B, some, pixels);
+    }
+  });
+}
+
+template <bool transpose>
+int run(const mx_call* given) {
+  mx_call own = *given;
+  const mx_call* call = &own;
+  const auto& of = *(const mx_conv_params*)call->params;
+  Problem problem(of, transpose);
+  mx_fused_conv_params& p = problem.p;
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
+  const WinogradEntry& entry = *winograd_entry(p);
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)own.workspace_size < Room(problem, entry, own.threads).all) own.threads = 1;
+  const Room room(problem, entry, own.threads);
+  if ((int64_t)call->workspace_size < room.all)
+    return mx_fail("conv_winograd: the workspace is too small");
+  char* space = (char*)call->workspace;
+  float *in = (float*)(space + room.in), *out = (float*)(space + room.out);
+
+  mx_tensor weight = call->in[1], packed = weight;
+  if (room.bias > room.weight) {
+    weight.data = space + room.weight;
+    fill_weight(problem, data<float>(call->in[1]), data<float>(weight));
+  }
+  packed.data = space + room.packed;
+  mx_call pack = *call;
+  pack.in = &weight, pack.out = &packed;
+  entry.pack(&pack, p, transpose);
+
+  mx_tensor ins[3] = {call->in[0], packed, weight};
+  mx_tensor result = call->out[0];
+  ins[0].data = in, ins[2].data = space + room.bias, result.data = out;
+  if (call->nin > 2) {
+    p.bias = 1;
+    memset(ins[2].data, 0, p.filters * sizeof(float));
+    memcpy(ins[2].data, call->in[2].data, problem.filters * sizeof(float));
+  }
+  mx_call inner = *call;
+  inner.in = ins, inner.out = &result;
+  inner.workspace = space + room.rest;
+  inner.workspace_size = call->workspace_size - room.rest;
+
+  const int64_t source = p.source[1] * p.source[2], target = p.target[1] * p.target[2];
+  const int64_t slice = p.batch;
+  for (int64_t first = 0; first < of.batch; first += slice) {
+    p.batch = least(slice, of.batch - first);
+    to_blocks(data<float>(call->in[0]) + first * problem.channels * source, in, p.batch,
+              problem.channels, source, call->threads);
+    if (entry.run(&inner, p) != 0) return -1;
+    from_blocks(out, data<float>(call->out[0]) + first * problem.filters * target, p.batch,
+                problem.filters, target, call->threads);
+  }
+  return 0;
+}
+
+template <bool transpose>
+int64_t query(const mx_call* call, int32_t what) {
+  const Problem problem(*(const mx_conv_params*)call->params, transpose);
+  const char* reason = winograd_refusal(problem.p);
+  if (!reason) {
+    const mx_fused_conv_params& p = problem.p;
+    for (int i = 0; i < 3; ++i) {
+      if (p.pad[i] < 0) reason = "the padding is wider than the kernel";
+      if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
+        reason = "the output's extents are not those of the windows";
+    }
+  }
+  if (reason) {
+    mx_fail("conv_winograd: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
+  if (what != MX_QUERY_WORKSPACE) return 1;
+  // The caller has not decided on the number of threads yet.
+  const WinogradEntry& entry = *winograd_entry(problem.p);
+  const int64_t alone = Room(problem, entry, 1).all, team = Room(problem, entry, mx_threads()).all;
+  return alone > team ? alone : team;
+}
+
+}  // namespace
+
+void register_winograd_plain() {
+  const mx_kernel_extra forward = {nullptr, nullptr, query<false>};
+  const mx_kernel_extra data = {nullptr, nullptr, query<true>};
+  mx_kernel_add("conv_winograd_plain", run<false>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_plain", &forward);
+  mx_kernel_add("conv_winograd_data", run<true>, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_data", &data);
+}
+MX_LEAF_END

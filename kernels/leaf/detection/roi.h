@@ -1,0 +1,125 @@
+// Regions of images whose parts are means of points between pixels. A kind of region R tells where:
+//   R(params, numbers)     from R::kNumbers numbers
+//   counts(), image()      whether it reads an image, and which
+//   each_block(body)       body(points, first part, how many) for blocks of parts and each of their
+//                          points, whose shares are already those in the mean
+#pragma once
+#include "leaf/image/bilinear.h"
+
+MX_LEAF_BEGIN
+
+// The points of a region in one direction: `each` to a part, as far apart as `step / each`. However
+// large the region is, only those between `low` and `high` are visited: as many as there are
+// pixels.
+struct Line {
+  double first, step, each, low, high;
+
+  double place(int64_t part, double k) const {
+    return first + ((double)part + (k + 0.5) / each) * step;
+  }
+  // The first point of a part that has to be visited, and how many there are.
+  void visit(int64_t part, double* from, int64_t* count) const {
+    double begin = 0, end = each;
+    if (step > 0) {
+      begin = within(__builtin_floor(((low - first) / step - (double)part) * each) - 1);
+      end = within(__builtin_ceil(((high - first) / step - (double)part) * each) + 1);
+    }
+    *from = begin;
+    *count = end > begin ? (int64_t)(end - begin) : 0;
+  }
+  bool finite() const { return first - first == 0 && step - step == 0; }
+
+ private:
+  double within(double k) const { return k > 0 ? k < each ? k : each : 0; }
+};
+
+// Which points of a block of parts are visited, by rows and columns.
+struct Visits {
+  double from[2][kPoints];
+  int64_t count[2][kPoints], most[2] = {0, 0};
+
+  // Parts `at`, `at + 1`... of a region that has so many columns of parts.
+  Visits(const Line* lines, int64_t columns, int64_t at, int n) {
+    for (int i = 0; i < n; ++i) {
+      const int64_t part[2] = {(at + i) / columns, (at + i) % columns};
+      for (int d = 0; d < 2; ++d) {
+        lines[d].visit(part[d], &from[d][i], &count[d][i]);
+        if (count[d][i] > most[d]) most[d] = count[d][i];
+      }
+    }
+  }
+  // Whether part `i` has a point `k` in direction `d`.
+  bool has(int d, int i, int64_t k) const { return k < count[d][i]; }
+};
+
+// How many points a part that is `step` pixels long has in a direction.
+inline double points_of(int64_t wanted, double step) {
+  return wanted > 0 ? (double)wanted : step > 1 ? __builtin_ceil(step) : 1;
+}
+
+// Elements of the data that a channel of the result reads.
+inline int64_t channel_size(const mx_roi_params& p) {
+  return p.source[0] * p.source[1] * (p.sensitive ? p.pooled[0] * p.pooled[1] : 1);
+}
+
+// (data, regions): the means of all parts.
+template <class T, class R>
+int pool_points(const mx_call* call) {
+  const auto& p = *(const mx_roi_params*)call->params;
+  const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
+  for (int64_t r = 0; r < p.regions; ++r) {
+    if (!(data<T>(call->in[1])[R::kNumbers * r] < (T)p.images)) {
+      return mx_fail("rois: they name an image that is not there");
+    }
+  }
+  parallel_for(call->threads, p.regions, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      T* out = data<T>(call->out[0]) + r * p.channels * parts;
+      memset(out, 0, (size_t)(p.channels * parts) * sizeof(T));
+      const R region(p, data<T>(call->in[1]) + R::kNumbers * r);
+      if (!region.counts()) continue;
+      const T* image = data<T>(call->in[0]) + region.image() * p.channels * size;
+      region.each_block([&](const Points<T>& points, int64_t at, int n) {
+        for (int64_t c = 0; c < p.channels; ++c) {
+          points.read_more(image + c * size, out + c * parts + at, n);
+        }
+      });
+    }
+  });
+  return 0;
+}
+
+// Zeros for some channels of all images.
+template <class T>
+inline void clear_channels(const mx_call* call, const mx_roi_params& p, int64_t begin,
+                           int64_t end) {
+  const int64_t size = channel_size(p);
+  for (int64_t image = 0; image < p.images; ++image) {
+    memset(data<T>(call->out[0]) + (image * p.channels + begin) * size, 0,
+           (size_t)((end - begin) * size) * sizeof(T));
+  }
+}
+
+// (gradient of the means, regions, data): that of the data.
+template <class T, class R>
+int spread_points(const mx_call* call) {
+  const auto& p = *(const mx_roi_params*)call->params;
+  const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
+  parallel_for(call->threads, p.channels, 1, [&](int64_t begin, int64_t end) {
+    clear_channels<T>(call, p, begin, end);
+    for (int64_t r = 0; r < p.regions; ++r) {
+      const R region(p, data<T>(call->in[1]) + R::kNumbers * r);
+      if (!region.counts()) continue;
+      const T* grads = data<T>(call->in[0]) + r * p.channels * parts;
+      T* image = data<T>(call->out[0]) + region.image() * p.channels * size;
+      region.each_block([&](const Points<T>& points, int64_t at, int n) {
+        for (int64_t c = begin; c < end; ++c) {
+          points.add(image + c * size, grads + c * parts + at, n);
+        }
+      });
+    }
+  });
+  return 0;
+}
+
+MX_LEAF_END

@@ -1,0 +1,142 @@
+// Broadcast binary calls: rows along the innermost collapsed dimension, where each operand either
+// runs along or stands still.
+#include "leaf/elementwise/functor.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+// Shorter rows than this are first gathered into blocks, so that vectors stay full.
+constexpr int64_t kShortRow = 16;
+
+// A position in the collapsed shape and its offsets in both operands, innermost dimension apart.
+struct Odometer {
+  const mx_broadcast_params& p;
+  int64_t index[MX_MAX_DIM], lhs = 0, rhs = 0;
+
+  Odometer(const mx_broadcast_params& params, int64_t row) : p(params) {
+    for (int d = p.ndim - 2; d >= 0; --d) {
+      index[d] = row % p.shape[d];
+      row /= p.shape[d];
+      lhs += index[d] * p.lhs[d];
+      rhs += index[d] * p.rhs[d];
+    }
+  }
+  void next() {
+    for (int d = p.ndim - 2; d >= 0; --d) {
+      lhs += p.lhs[d];
+      rhs += p.rhs[d];
+      if (++index[d] < p.shape[d]) return;
+      lhs -= index[d] * p.lhs[d];
+      rhs -= index[d] * p.rhs[d];
+      index[d] = 0;
+    }
+  }
+};
+
+bool runs_along_whole(const mx_broadcast_params& p, const int64_t* strides) {
+  int64_t expected = 1;
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    if (strides[d] != expected) return false;
+    expected *= p.shape[d];
+  }
+  return true;
+}
+
+template <class T>
+void gather_row(void* to, const void* from, int64_t step, int64_t n) {
+  T* dst = (T*)to;
+  const T* src = (const T*)from;
+  for (int64_t i = 0; i < n; ++i) dst[i] = src[i * step];
+}
+typedef void (*GatherRow)(void*, const void*, int64_t, int64_t);
+GatherRow gather_of(int size) {
+  switch (size) {
+    case 1:
+      return gather_row<uint8_t>;
+    case 2:
+      return gather_row<uint16_t>;
+    case 4:
+      return gather_row<uint32_t>;
+    default:
+      return gather_row<uint64_t>;
+  }
+}
+
+struct Broadcast {
+  const mx_call* call;
+  const mx_broadcast_params& p;
+  const Rows& rows;
+  const char *lhs, *rhs;
+  char* dst;
+  int in_size, out_size;
+
+  void long_rows(int64_t begin, int64_t end) const {
+    const int last = p.ndim - 1;
+    const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
+    const Row row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
+    const Runner runner(row, rows.type, call->in[0].dtype, call->out[0], step_l, step_r);
+    Odometer at(p, begin / inner);
+    uint64_t value;
+    for (int64_t i = begin; i < end; at.next()) {
+      const int64_t skip = i % inner, n = inner - skip < end - i ? inner - skip : end - i;
+      const void* a = lhs + (at.lhs + skip * step_l) * in_size;
+      const void* b = rhs + (at.rhs + skip * step_r) * in_size;
+      const void*& still = step_l == 0 ? a : b;
+      if (runner.load && (step_l == 0 || step_r == 0)) {
+        runner.load(&value, still, 1);
+        still = &value;
+      }
+      runner(dst + i * out_size, a, b, n);
+      i += n;
+    }
+  }
+
+  void short_rows(int64_t begin, int64_t end) const {
+    const int last = p.ndim - 1;
+    const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
+    const bool whole_l = runs_along_whole(p, p.lhs), whole_r = runs_along_whole(p, p.rhs);
+    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->out[0], true, true);
+    const GatherRow gather = gather_of(in_size);
+    alignas(64) char block_l[kBlock * 8], block_r[kBlock * 8];
+    Odometer at(p, begin / inner);
+    int64_t skip = begin % inner;
+    while (begin < end) {
+      const int64_t m = end - begin < kBlock ? end - begin : kBlock;
+      for (int64_t i = 0; i < m;) {
+        const int64_t n = inner - skip < m - i ? inner - skip : m - i;
+        if (!whole_l)
+          gather(block_l + i * in_size, lhs + (at.lhs + skip * step_l) * in_size, step_l, n);
+        if (!whole_r)
+          gather(block_r + i * in_size, rhs + (at.rhs + skip * step_r) * in_size, step_r, n);
+        i += n;
+        skip += n;
+        if (skip == inner) skip = 0, at.next();
+      }
+      runner(dst + begin * out_size, whole_l ? lhs + begin * in_size : block_l,
+             whole_r ? rhs + begin * in_size : block_r, m);
+      begin += m;
+    }
+  }
+};
+
+}  // namespace
+
+int run_broadcast(const mx_call* call, const Rows& rows) {
+  const mx_tensor *in = call->in, &out = call->out[0];
+  const auto& p = *static_cast<const mx_broadcast_params*>(call->params);
+  const Broadcast job = {call,
+                         p,
+                         rows,
+                         data<char>(in[0]),
+                         data<char>(in[1]),
+                         data<char>(out),
+                         element_size(in[0].dtype),
+                         element_size(out.dtype)};
+  const bool is_short = p.ndim > 1 && p.shape[p.ndim - 1] < kShortRow;
+  parallel_for(call->threads, count(out), kGrain, [&](int64_t begin, int64_t end) {
+    is_short ? job.short_rows(begin, end) : job.long_rows(begin, end);
+  });
+  return 0;
+}
+
+MX_LEAF_END

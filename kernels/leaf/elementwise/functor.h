@@ -1,0 +1,171 @@
+// elemwise.h: turning a functor into a kernel. A row applies a functor to a run of elements; the
+// runners, compiled once, cut a call into rows, in threads and through converted blocks.
+#pragma once
+#include "leaf/simd/cast.h"
+#include "leaf/simd/stream.h"
+
+MX_LEAF_BEGIN
+
+// dst[i] = f(a[i], b...): b is a second run, one element, or a few numbers, by the row's kind.
+// dst may be a or b itself.
+typedef void (*Row)(void* dst, const void* a, const void* b, int64_t n);
+
+// Apply `f(vector of a, vector of b)` to n elements. The last vector overlaps the one before it,
+// read before and written after everything else; a run shorter than a vector is one partial vector.
+template <class T, bool kStepA, bool kStepB, class F>
+MX_INLINE void apply_row(T* dst, const T* a, const T* b, int64_t n, F f) {
+  constexpr int L = kLanes<T>;
+  const int64_t last = n - L;
+  const auto read = [=](const T* p, bool step) {
+    if (!step) return splat<Vec<T>>(*p);
+    return last >= 0 ? load(p + last) : load_first(p, (int)n);
+  };
+  if (n <= 0) return;
+  const Vec<T> end_a = read(a, kStepA), end_b = read(b, kStepB);
+  for (int64_t i = 0; i < last; i += L)
+    store(dst + i, f(kStepA ? load(a + i) : end_a, kStepB ? load(b + i) : end_b));
+  const Vec<T> result = f(end_a, end_b);
+  if (last >= 0)
+    store(dst + last, result);
+  else
+    store_first(dst, result, (int)n);
+}
+
+template <class Op, class T>
+void unary_row(void* dst, const void* a, const void*, int64_t n) {
+  const T unused = 0;
+  apply_row<T, true, false>((T*)dst, (const T*)a, &unused, n,
+                            [](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x); });
+}
+// A functor of x and two numbers.
+template <class Op, class T>
+void unary2_row(void* dst, const void* a, const void* b, int64_t n) {
+  const Vec<T> p = splat<Vec<T>>(((const T*)b)[0]), q = splat<Vec<T>>(((const T*)b)[1]);
+  apply_row<T, true, false>((T*)dst, (const T*)a, (const T*)b, n,
+                            [=](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x, p, q); });
+}
+// Two runs, a run and a number, a number and a run.
+template <class Op, class T>
+void vv_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, true, true>((T*)dst, (const T*)a, (const T*)b, n,
+                           [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
+}
+template <class Op, class T>
+void vs_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, true, false>((T*)dst, (const T*)a, (const T*)b, n,
+                            [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
+}
+template <class Op, class T>
+void sv_row(void* dst, const void* a, const void* b, int64_t n) {
+  apply_row<T, false, true>((T*)dst, (const T*)a, (const T*)b, n,
+                            [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
+}
+
+// The rows of a binary functor, computing in element type `type`.
+struct Rows {
+  Row vv, vs, sv;
+  int32_t type;
+};
+
+// One row on memory of any type: converts blocks where memory does not hold the row's type, and
+// writes outputs that no cache can hold past the caches.
+struct Runner {
+  Row row;
+  CastRow load, save;  // null: memory holds the row's type
+  int in_size, out_size, row_size;
+  bool step_a, step_b;  // false: one value, already in the row's type
+  bool streams;
+
+  Runner(Row row_, int32_t type, int32_t in, const mx_tensor& to, bool step_a_, bool step_b_)
+      : row(row_),
+        load(in == type ? nullptr : cast_row(type, in)),
+        save(to.dtype == type ? nullptr : cast_row(to.dtype, type)),
+        in_size(element_size(in)),
+        out_size(element_size(to.dtype)),
+        row_size(element_size(type)),
+        step_a(step_a_),
+        step_b(step_b_),
+        streams(beyond_caches(to)) {}
+
+  void operator()(void* dst, const void* a, const void* b, int64_t n) const {
+    if (!streams) return run((char*)dst, (const char*)a, (const char*)b, n);
+    stream_made((char*)dst, out_size, n, [&](char* to, int64_t i, int64_t m) {
+      run(to, (const char*)a + (step_a ? i * in_size : 0),
+          (const char*)b + (step_b ? i * in_size : 0), m);
+    });
+    end_streams();
+  }
+
+ private:
+  void run(char* dst, const char* a, const char* b, int64_t n) const {
+    if (!load && !save) return row(dst, a, b, n);
+    alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t m = n - i < kBlock ? n - i : kBlock;
+      const void* from_a = operand(block_a, a, i, m, step_a);
+      const void* from_b = operand(block_b, b, i, m, step_b);
+      char* to = dst + i * out_size;
+      row(save ? block_dst : to, from_a, from_b, m);
+      if (save) save(to, block_dst, m);
+    }
+  }
+
+  const void* operand(char* block, const char* from, int64_t i, int64_t m, bool step) const {
+    if (!step) return from;
+    const char* start = from + i * in_size;
+    if (!load) return start;
+    load(block, start, m);
+    return block;
+  }
+};
+
+// What the lines of elemwise.def offer to fused programs (pointwise.cc): by the code of a kernel's
+// name, its rows, and where its operands come from.
+enum Operands : int32_t { kUnary, kNumbers, kPair, kWithNumber, kNumberFirst };
+struct Instruction {
+  uint32_t code;
+  Operands operands;
+  Row row;     // runs; kWithNumber and kNumberFirst: a run and one element
+  Row vs, sv;  // kPair: where an operand is one element
+};
+// FNV-1a of a name; mxcy/ops/fused/pointwise.py computes the same.
+constexpr uint32_t name_code(const char* name) {
+  uint32_t code = 2166136261u;
+  for (; *name; ++name) code = (code ^ (uint8_t)*name) * 16777619u;
+  return code;
+}
+// NULL if there is none; dtype is MX_F32 or MX_F64.
+const Instruction* unary_instruction(uint32_t code, int32_t dtype);
+const Instruction* binary_instruction(uint32_t code, int32_t dtype);
+
+template <int n>
+const Instruction* find_instruction(const Instruction (&table)[n], uint32_t code) {
+  for (const Instruction& one : table) {
+    if (one.code == code) return &one;
+  }
+  return nullptr;
+}
+
+constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of this
+
+// Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.
+int run_unary(const mx_call* call, Row row, int32_t type);
+int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first);
+int run_binary(const mx_call* call, const Rows& rows);
+int run_broadcast(const mx_call* call, const Rows& rows);
+
+constexpr uint32_t kHalves = MX_BIT(F16) | MX_BIT(BF16);
+constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I64);
+
+// Which element types a row of elemwise.def is built for; the others of its set are converted.
+//   REAL    float and double; halves and integers compute in float, as in MXNet
+//   NUMBER  float, double and each integer type; halves compute in float
+//   FLOATING  as REAL, but refuses integers
+#define MX_BUILD_REAL(X) X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
+#define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
+#define MX_BUILD_NUMBER(X)        \
+  X(float, MX_BIT(F32) | kHalves) \
+  X(double, MX_BIT(F64))          \
+  X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
+
+MX_LEAF_END

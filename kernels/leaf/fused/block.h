@@ -1,0 +1,109 @@
+// Blocked activations: (N, C/B, H, W, B) with the B channels of a block in one vector, and what a
+// fused convolution does to a vector of sums before it is stored.
+#pragma once
+#include "leaf/simd/plane.h"
+#include "leaf/simd/special.h"
+
+MX_LEAF_BEGIN
+
+constexpr int kBlockLanes = MX_ISA_LEVEL >= 4 ? 16 : 8;
+typedef float VB __attribute__((vector_size(4 * kBlockLanes)));  // at level 2: two registers
+
+// GCC warns about the ABI of vectors wider than registers; all functions on them are inlined, and
+// take them by reference.
+#if MX_ISA_LEVEL == 2
+#pragma GCC diagnostic ignored "-Wpsabi"
+MX_INLINE VB fma(const VB& a, const VB& b, const VB& c) { return a * b + c; }
+#endif
+MX_INLINE VB load_block(const float* p) {
+  VB v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+MX_INLINE void store_block(float* p, const VB& v) { __builtin_memcpy(p, &v, sizeof v); }
+MX_INLINE VB splat_block(float x) { return x - VB{}; }
+
+// --- what follows a convolution ----------------------------------------------------------------
+
+// The activations of FUSED_CONV, by its numbers.
+// clang-format off
+enum Activation {
+  kNoAct, kRelu, kSigmoid, kTanh, kSoftplus, kLeaky, kElu, kGeluErf, kGeluTanh, kClip, kAbs,
+  kSquared, kSqrt, kExp, kLinear, kActivations
+};
+// clang-format on
+
+// Any activation of n <= B numbers in place.
+void activate_row(float* row, int n, int act, float alpha, float beta);
+
+// Activations that are an instruction or two stay in registers; the others go through memory.
+template <int act>
+MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
+  if constexpr (act == kRelu) {
+    return x < 0 ? VB{} : x;  // NaN passes
+  } else if constexpr (act == kLeaky) {
+    return x < 0 ? x * alpha : x;
+  } else if constexpr (act == kClip) {
+    const VB above = x < alpha ? alpha : x;
+    return above > beta ? beta : above;
+  } else {
+    return x;
+  }
+}
+constexpr int kAnyAct = kActivations;
+
+// Call body(constant) with the activation as a template constant, kAnyAct for the rare ones.
+template <int act>
+struct Act {
+  static constexpr int value = act;
+};
+template <class Body>
+inline void with_activation(int act, const Body& body) {
+  switch (act) {
+    case kNoAct:
+      return body(Act<kNoAct>());
+    case kRelu:
+      return body(Act<kRelu>());
+    case kLeaky:
+      return body(Act<kLeaky>());
+    case kClip:
+      return body(Act<kClip>());
+    default:
+      return body(Act<kAnyAct>());
+  }
+}
+
+// What FUSED_CONV says happens to the data before the convolution.
+enum Beforehand { kNothing, kScale, kScaleRelu };
+
+// act(sum + bias + other), written to `out`; `other` is NULL or shaped like the output.
+struct Finish {
+  const float *bias, *other;
+  float* out;
+  int act;
+  float alpha, beta;
+
+  // `at`: where in the output; bias_block: the bias of its channels.
+  template <int kind>
+  MX_INLINE void write(int64_t at, const VB& x, const VB& bias_block) const {
+    VB sum = x + bias_block;
+    if (other) sum += load_block(other + at);
+    sum = activate<kind>(sum, splat_block(alpha), splat_block(beta));
+    store_block(out + at, sum);
+    if constexpr (kind == kAnyAct) activate_row(out + at, kBlockLanes, act, alpha, beta);
+  }
+  MX_INLINE VB bias_of(int64_t block) const {
+    return bias ? load_block(bias + block * kBlockLanes) : VB{};
+  }
+};
+
+inline Finish finish_of(const mx_call* call, const mx_fused_conv_params& p) {
+  return {p.bias ? data<float>(call->in[2]) : nullptr,
+          p.sum ? data<float>(call->in[call->nin - 1]) : nullptr,
+          data<float>(call->out[0]),
+          p.act,
+          (float)p.alpha,
+          (float)p.beta};
+}
+
+MX_LEAF_END

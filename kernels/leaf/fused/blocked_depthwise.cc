@@ -1,0 +1,161 @@
+// "conv_depthwise_blocked": convolution of blocked activations with one filter for each channel and
+// packed weights, and what follows it. "conv_depthwise_blocked_pack" packs the weights as
+// [block of channels][tap][channel of the block].
+#include "leaf/fused/block.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+constexpr int kMany = kVecBytes >= 32 ? 8 : 4;  // neighbouring outputs that are summed at once
+
+// The taps [low, high) of a window along one dimension that lie in the source; tap k is at
+// start + k * dilate.
+struct Taps {
+  int64_t start, low, high;
+  Taps(const mx_fused_conv_params& p, int i, int64_t position) {
+    const int64_t step = p.dilate[i];
+    start = position * p.stride[i] - p.pad[i];
+    const int64_t rest = p.source[i] - 1 - start;
+    low = start < 0 ? (step == 1 ? -start : (-start + step - 1) / step) : 0;
+    high = rest >= 0 ? least(p.kernel[i], (step == 1 ? rest : rest / step) + 1) : 0;
+    if (high < low) low = high = 0;
+  }
+};
+
+alignas(64) const float kZeros[B] = {};
+
+// The sums of `count` neighbouring outputs of a row, from position x on. At an edge, taps beyond it
+// read zeros. `stride` is known where it is 1 or 2, else 0.
+template <int count, int stride, bool edge>
+MX_INLINE void collect(const mx_fused_conv_params& p, const Taps& d, const Taps& h, int64_t x,
+                       const float* in, const float* weights, VB* sums) {
+  const int64_t next = stride ? stride : p.stride[2], start = x * next - p.pad[2];
+  VB kept[count] = {};
+  for (int64_t i = d.low; i < d.high; ++i) {
+    for (int64_t j = h.low; j < h.high; ++j) {
+      const int64_t plane = d.start + i * p.dilate[0], row = h.start + j * p.dilate[1];
+      const float* from = in + (plane * p.source[1] + row) * p.source[2] * B;
+      const float* taps = weights + (i * p.kernel[1] + j) * p.kernel[2] * B;
+      for (int64_t k = 0; k < p.kernel[2]; ++k) {
+        const VB weight = load_block(taps + k * B);
+        const int64_t first = start + k * p.dilate[2];
+        const float* at = from + first * B;
+#pragma GCC unroll 8
+        for (int u = 0; u < count; ++u) {
+          const bool inside = !edge || (uint64_t)(first + u * next) < (uint64_t)p.source[2];
+          kept[u] = fma(load_block(inside ? at + u * next * B : kZeros), weight, kept[u]);
+        }
+      }
+    }
+  }
+  for (int u = 0; u < count; ++u) sums[u] = kept[u];
+}
+
+const mx_fused_conv_params& params_of(const mx_call* call) {
+  return *(const mx_fused_conv_params*)call->params;
+}
+
+// NULL, or why the kernel refuses.
+const char* refusal(const mx_fused_conv_params& p) {
+  if (p.channels != 1 || p.filters != 1) return "a group has several channels or filters";
+  if (p.in_block != B || p.out_block != B) return "the arrays are not blocked as this CPU is";
+  if (p.groups % B) return "the channels do not fill their blocks";
+  return nullptr;
+}
+
+int64_t taps_of(const mx_fused_conv_params& p) { return p.kernel[0] * p.kernel[1] * p.kernel[2]; }
+
+int64_t query(const mx_call* call, int32_t what) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) {
+    mx_fail("conv_depthwise_blocked: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return p.groups * taps_of(p) * (int64_t)sizeof(float);
+  return what != MX_QUERY_WORKSPACE;  // accepted; there is one layout of weights
+}
+
+// `count` outputs of a row or, at its end, fewer.
+template <int act, int stride, int count>
+MX_INLINE void convolve_some(const mx_fused_conv_params& p, const Taps& d, const Taps& h, int64_t x,
+                             const float* in, const float* weights, const Finish& finish,
+                             const VB& bias, int64_t at) {
+  const int64_t start = x * p.stride[2] - p.pad[2];
+  const int64_t last = start + (count - 1) * p.stride[2] + (p.kernel[2] - 1) * p.dilate[2];
+  VB sums[count];
+  if (start >= 0 && last < p.source[2]) {
+    collect<count, stride, false>(p, d, h, x, in, weights, sums);
+  } else {
+    collect<count, stride, true>(p, d, h, x, in, weights, sums);
+  }
+  const int n = (int)least(count, p.target[2] - x);
+  for (int u = 0; u < n; ++u) finish.write<act>(at + (x + u) * B, sums[u], bias);
+}
+
+// One row of outputs of one block of channels.
+template <int act, int stride>
+void convolve_row(const mx_fused_conv_params& p, const Taps& d, const Taps& h, const float* in,
+                  const float* weights, const Finish& finish, const VB& bias, int64_t at) {
+  for (int64_t x = 0; x < p.target[2];) {
+    if (p.target[2] - x > kMany / 2) {
+      convolve_some<act, stride, kMany>(p, d, h, x, in, weights, finish, bias, at);
+      x += kMany;
+    } else {
+      convolve_some<act, stride, kMany / 2>(p, d, h, x, in, weights, finish, bias, at);
+      x += kMany / 2;
+    }
+  }
+}
+
+template <int act>
+void convolve(const mx_call* call, const mx_fused_conv_params& p, const Finish& finish) {
+  const float *in = data<float>(call->in[0]), *weights = data<float>(call->in[1]);
+  const int64_t blocks = p.groups / B, rows = p.target[0] * p.target[1];
+  const int64_t source = p.source[0] * p.source[1] * p.source[2] * B, taps = taps_of(p);
+  const auto row = p.stride[2] == 1   ? convolve_row<act, 1>
+                   : p.stride[2] == 2 ? convolve_row<act, 2>
+                                      : convolve_row<act, 0>;
+  parallel_for(call->threads, p.batch * blocks * rows, 1, [&](int64_t begin, int64_t end) {
+    int64_t plane = begin / rows, z = begin % rows / p.target[1], y = begin % p.target[1];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t block = plane % blocks;
+      row(p, Taps(p, 0, z), Taps(p, 1, y), in + plane * source, weights + block * taps * B, finish,
+          finish.bias_of(block), i * p.target[2] * B);
+      if (++y == p.target[1]) y = 0, ++z;
+      if (z == p.target[0]) z = 0, ++plane;
+    }
+  });
+}
+
+int conv_depthwise_blocked(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) return mx_fail("conv_depthwise_blocked: %s", reason);
+  with_activation(p.act,
+                  [&](auto act) { convolve<decltype(act)::value>(call, p, finish_of(call, p)); });
+  return 0;
+}
+
+int conv_depthwise_blocked_pack(const mx_call* call) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (const char* reason = refusal(p)) return mx_fail("conv_depthwise_blocked_pack: %s", reason);
+  const float* weight = data<float>(call->in[0]);
+  float* packed = data<float>(call->out[0]);
+  const int64_t taps = taps_of(p);
+  for (int64_t c = 0; c < p.groups; ++c) {
+    for (int64_t k = 0; k < taps; ++k)
+      packed[(c / B * taps + k) * B + c % B] = weight[c * taps + k];
+  }
+  return 0;
+}
+
+}  // namespace
+
+void register_blocked_depthwise() {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_depthwise_blocked", conv_depthwise_blocked, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_depthwise_blocked", &extra);
+  mx_kernel_add("conv_depthwise_blocked_pack", conv_depthwise_blocked_pack, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_depthwise_blocked_pack", &extra);
+}
+MX_LEAF_END

@@ -1,0 +1,118 @@
+// Normalisation of blocked arrays, (batch, channels / B, spatial..., B), in inference:
+// "blocked_scale_shift" (data, scale, shift) and "blocked_lrn" (data).
+#include "core/memory/scratch.h"
+#include "leaf/simd/math.h"
+#include "leaf/simd/plane.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+template <class T>
+MX_INLINE Vec<T> read(const T* src, int n) {
+  return n == kLanes<T> ? load(src) : load_first(src, n);
+}
+template <class T>
+MX_INLINE void write(T* dst, Vec<T> x, int n) {
+  n == kLanes<T> ? store(dst, x) : store_first(dst, x, n);
+}
+
+template <class T, bool relu>
+void scale_shift(const mx_call* call, const mx_scale_shift_params& p) {
+  typedef Vec<T> V;
+  const T *in = data<T>(call->in[0]), *scales = data<T>(call->in[1]),
+          *shifts = data<T>(call->in[2]);
+  T* out = data<T>(call->out[0]);
+  constexpr int64_t kStrip = 64;
+  const int64_t strips = ceil_div(p.inner, kStrip);
+  parallel_for(call->threads, p.outer * p.blocks * strips, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t plane = i / strips, first = i % strips * kStrip;
+      const int64_t n = least(kStrip, p.inner - first);
+      for (int64_t c = 0; c < p.block; c += kLanes<T>) {
+        const int lanes = (int)least(kLanes<T>, p.block - c);
+        const int64_t channel = plane % p.blocks * p.block + c;
+        const V scale = read(scales + channel, lanes), shift = read(shifts + channel, lanes);
+        int64_t at = (plane * p.inner + first) * p.block + c;
+        for (int64_t k = 0; k < n; ++k, at += p.block) {
+          V x = fma(read(in + at, lanes), scale, shift);
+          if (relu) x = x < 0 ? V{} : x;
+          write(out + at, x, lanes);
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+int blocked_scale_shift(const mx_call* call) {
+  const auto& p = *(const mx_scale_shift_params*)call->params;
+  p.relu ? scale_shift<T, true>(call, p) : scale_shift<T, false>(call, p);
+  return 0;
+}
+
+// x ** -beta for positive x.
+template <class V>
+MX_INLINE V negative_power(V x, Element<V> beta) {
+  if (beta == (Element<V>)0.75) {
+    const V root = sqrt(x);
+    return 1 / (root * sqrt(root));
+  }
+  return exp(-beta * log(x));
+}
+
+// Position by position: the squares of all channels in a row, between zeros as wide as a window.
+template <class T>
+int blocked_lrn(const mx_call* call) {
+  typedef Vec<T> V;
+  const auto& p = *(const mx_lrn_params*)call->params;
+  const T share = (T)(p.alpha / (double)p.nsize), knorm = (T)p.knorm, beta = (T)p.beta;
+  const int64_t half = (p.nsize - 1) / 2, block = call->in[0].shape[call->in[0].ndim - 1];
+  const int64_t step = p.inner * block, image = p.channels * p.inner;
+  bool ok = true;
+  parallel_for(call->threads, p.outer * p.inner, 16, [&](int64_t begin, int64_t end) {
+    const size_t padded = (size_t)(p.channels + 2 * half + kLanes<T>);
+    T* squares = (T*)scratch(kTempSlot, padded * sizeof(T));
+    if (!squares) {
+      ok = false;
+      return;
+    }
+    memset(squares, 0, padded * sizeof(T));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i / p.inner * image + i % p.inner * block;
+      const T* in = data<T>(call->in[0]) + first;
+      T* out = data<T>(call->out[0]) + first;
+      const auto each_vector = [&](const auto& body) {
+        for (int64_t b = 0; b < p.channels / block; ++b) {
+          for (int64_t c = 0; c < block; c += kLanes<T>) {
+            body(b * step + c, b * block + c, (int)least(kLanes<T>, block - c));
+          }
+        }
+      };
+      each_vector([&](int64_t at, int64_t channel, int lanes) {
+        const V x = read(in + at, lanes);
+        write(squares + half + channel, x * x, lanes);
+      });
+      each_vector([&](int64_t at, int64_t channel, int lanes) {
+        V sum = load(squares + channel);
+        for (int64_t k = 1; k <= 2 * half; ++k) sum += load(squares + channel + k);
+        const V power = negative_power(knorm + share * sum, beta);
+        write(out + at, read(in + at, lanes) * power, lanes);
+      });
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+template <class T>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("blocked_scale_shift", blocked_scale_shift<T>, dtype, 0);
+  mx_kernel_add("blocked_lrn", blocked_lrn<T>, dtype, 0);
+}
+
+}  // namespace
+
+void register_blocked_norm() {
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+}
+MX_LEAF_END

@@ -1,0 +1,243 @@
+// Matrix multiplication: the table of register tiles, whole arrays, and the kernels
+// "gemm" (dot, batch_dot, linalg_gemm, linalg_gemm2) and "fully_connected".
+#include "leaf/matrix/gemm.h"
+
+#include "core/blas.h"
+
+MX_LEAF_BEGIN
+
+#if MX_ISA_LEVEL >= 4
+#define MX_TILES(T, packed)                                                                    \
+  {MX_ROW(T, packed, 1),  MX_ROW(T, packed, 2),  MX_ROW(T, packed, 3),  MX_ROW(T, packed, 4),  \
+   MX_ROW(T, packed, 5),  MX_ROW(T, packed, 6),  MX_ROW(T, packed, 7),  MX_ROW(T, packed, 8),  \
+   MX_ROW(T, packed, 9),  MX_ROW(T, packed, 10), MX_ROW(T, packed, 11), MX_ROW(T, packed, 12), \
+   MX_ROW(T, packed, 13), MX_ROW(T, packed, 14)}
+#else
+#define MX_TILES(T, packed)                                          \
+  {MX_ROW(T, packed, 1), MX_ROW(T, packed, 2), MX_ROW(T, packed, 3), \
+   MX_ROW(T, packed, 4), MX_ROW(T, packed, 5), MX_ROW(T, packed, 6)}
+#endif
+#define MX_ROW(T, packed, R) {tile<T, R, 1, packed>, tile<T, R, 2, packed>}
+static const TileTable<float> tiles_f32 = {MX_TILES(float, false), MX_TILES(float, true)};
+static const TileTable<double> tiles_f64 = {MX_TILES(double, false), MX_TILES(double, true)};
+const TileTable<float>& tile_table(float) { return tiles_f32; }
+const TileTable<double>& tile_table(double) { return tiles_f64; }
+#undef MX_ROW
+#undef MX_TILES
+
+namespace {
+
+// c (n) = alpha * B x + beta * c for B (n x k), rows `stride` apart: one pass over B.
+template <class T>
+void times_rows(int threads, int64_t n, int64_t k, T alpha, const T* x, const T* b, int64_t stride,
+                T beta, T* c) {
+  constexpr int L = kLanes<T>, kAtOnce = 4;
+  parallel_for(threads, n, kAtOnce, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; j += kAtOnce) {
+      const int rows = (int)least(kAtOnce, end - j);
+      Vec<T> sums[kAtOnce] = {};
+      const T* row[kAtOnce];
+      for (int r = 0; r < kAtOnce; ++r) row[r] = b + (j + (r < rows ? r : 0)) * stride;
+      int64_t p = 0;
+      for (; p + L <= k; p += L) {
+        const Vec<T> v = load(x + p);
+        for (int r = 0; r < kAtOnce; ++r) sums[r] = fma(v, load(row[r] + p), sums[r]);
+      }
+      for (int r = 0; r < rows; ++r) {
+        T sum = 0;
+        for (int e = 0; e < L; ++e) sum += sums[r][e];
+        for (int64_t q = p; q < k; ++q) sum += x[q] * row[r][q];
+        c[j + r] = alpha * sum + (beta == 0 ? 0 : beta * c[j + r]);
+      }
+    }
+  });
+}
+
+// c (n) = alpha * x B + beta * c for B (k x n), rows `stride` apart: one pass over B.
+template <class T>
+void times_columns(int threads, int64_t n, int64_t k, T alpha, const T* x, const T* b,
+                   int64_t stride, T beta, T* c) {
+  constexpr int64_t kBlock = 1024;
+  parallel_for(threads, n, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t j0 = begin; j0 < end; j0 += kBlock) {
+      const int64_t cols = least(kBlock, end - j0);
+      T sums[kBlock];
+      for (int64_t j = 0; j < cols; ++j) sums[j] = 0;
+      int64_t p = 0;
+      for (; p + 4 <= k; p += 4) {
+        const T *r0 = b + p * stride + j0, *r1 = r0 + stride, *r2 = r1 + stride, *r3 = r2 + stride;
+        const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
+        for (int64_t j = 0; j < cols; ++j)
+          sums[j] += (x0 * r0[j] + x1 * r1[j]) + (x2 * r2[j] + x3 * r3[j]);
+      }
+      for (; p < k; ++p) {
+        for (int64_t j = 0; j < cols; ++j) sums[j] += x[p] * b[p * stride + j0 + j];
+      }
+      for (int64_t j = 0; j < cols; ++j)
+        c[j0 + j] = alpha * sums[j] + (beta == 0 ? 0 : beta * c[j0 + j]);
+    }
+  });
+}
+
+// Products with a vector, whose elements must be contiguous; false when this is none.
+template <class T>
+bool vector_product(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta,
+                    T* c) {
+  if (s.m == 1 && (!s.transpose_a || s.lda == 1)) {
+    auto times = s.transpose_b ? times_rows<T> : times_columns<T>;
+    times(threads, s.n, s.k, alpha, a, b, s.ldb, beta, c);
+    return true;
+  }
+  if (s.n == 1 && s.ldc == 1 && (s.transpose_b || s.ldb == 1)) {
+    auto times = s.transpose_a ? times_columns<T> : times_rows<T>;
+    times(threads, s.m, s.k, alpha, b, a, s.lda, beta, c);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+template <class T>
+int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {
+  if (vector_product(threads, s, alpha, a, b, beta, c)) return 0;
+  const BlasProblem problem = {s.transpose_a, s.transpose_b, s.m, s.n, s.k, s.lda, s.ldb, s.ldc};
+  if (blas_gemm(threads, problem, alpha, a, b, beta, c)) return 0;
+  const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
+  if (gemm(threads, s.m, s.n, s.k, alpha, left, right, beta, c, s.ldc)) return 0;
+  return mx_fail("out of memory in a matrix product");
+}
+
+template int gemm_arrays(int, const GemmShape&, float, const float*, const float*, float, float*);
+template int gemm_arrays(int, const GemmShape&, double, const double*, const double*, double,
+                         double*);
+
+namespace {
+
+// out (rows x cols) = or += addend: a matrix times `factor`, one row for all (`shared`), or none.
+template <class S>
+struct Addend {
+  const S* data;
+  double factor;
+  bool shared;
+};
+
+// Start C for a product that will be added to it; returns the beta that the product needs.
+template <class T>
+T start(const Addend<T>& addend, bool add, int64_t rows, int64_t cols, T* out) {
+  if (!addend.data) return add ? 1 : 0;
+  const T factor = (T)addend.factor;
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* from = addend.data + (addend.shared ? 0 : i * cols);
+    T* to = out + i * cols;
+    if (add) {
+      for (int64_t j = 0; j < cols; ++j) to[j] += factor * from[j];
+    } else if (factor == 1) {
+      for (int64_t j = 0; j < cols; ++j) to[j] = from[j];
+    } else {
+      for (int64_t j = 0; j < cols; ++j) to[j] = factor * from[j];
+    }
+  }
+  return 1;
+}
+
+constexpr int64_t kSmall = 1 << 20;  // multiply-adds for which a pass over C is not nothing
+
+template <class T>
+int product(int threads, const GemmShape& s, double alpha, const T* a, const T* b,
+            const Addend<T>& addend, bool add, T* out) {
+  if (addend.shared && addend.data && !add && s.m > 1 && s.n > 1 && s.m * s.n * s.k <= kSmall) {
+    const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
+    const bool ok = gemm_serial(s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
+                                (const T*)nullptr, addend.data);
+    return ok ? 0 : mx_fail("out of memory in a matrix product");
+  }
+  const T beta = start(addend, add, s.m, s.n, out);
+  return gemm_arrays(threads, s, (T)alpha, a, b, beta, out);
+}
+
+template <class S>
+void add_row(float* to, const S* from, double factor, int64_t n) {
+  constexpr int L = kLanes<float>;
+  const VF scale = splat<VF>((float)factor);
+  int64_t j = 0;
+  for (; j + L <= n; j += L) store(to + j, load(to + j) + scale * load_as<float>(from + j));
+  for (; j < n; ++j) to[j] += (float)factor * scalar_as<float>(from[j]);
+}
+
+// 16-bit types: the product is accumulated in float and rounded once.
+template <class S>
+int product_half(int threads, const GemmShape& s, double alpha, const S* a, const S* b,
+                 const Addend<S>& addend, bool add, S* out) {
+  float* sum = (float*)scratch(kTempSlot, (size_t)(s.m * s.n) * sizeof(float));
+  const Matrix<float, S> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
+  if (s.m * s.n == 0) return 0;
+  if (!sum || !gemm(threads, s.m, s.n, s.k, (float)alpha, left, right, 0.0f, sum, s.n))
+    return mx_fail("out of memory in a matrix product");
+  parallel_for(threads, s.m, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      float* row = sum + i * s.n;
+      S* to = out + i * s.n;
+      if (addend.data)
+        add_row(row, addend.data + (addend.shared ? 0 : i * s.n), addend.factor, s.n);
+      if (add) add_row(row, to, 1, s.n);
+      narrow_row(to, row, s.n);
+    }
+  });
+  return 0;
+}
+int product(int threads, const GemmShape& s, double alpha, const f16* a, const f16* b,
+            const Addend<f16>& addend, bool add, f16* out) {
+  return product_half(threads, s, alpha, a, b, addend, add, out);
+}
+int product(int threads, const GemmShape& s, double alpha, const bf16* a, const bf16* b,
+            const Addend<bf16>& addend, bool add, bf16* out) {
+  return product_half(threads, s, alpha, a, b, addend, add, out);
+}
+
+template <class S>
+int gemm_kernel(const mx_call* call) {
+  const auto* p = (const mx_gemm_params*)call->params;
+  const bool ta = p->transpose_a != 0, tb = p->transpose_b != 0;
+  const GemmShape shape = {ta, tb, p->m, p->n, p->k, ta ? p->m : p->k, tb ? p->k : p->n, p->n};
+  const bool add = call->req[0] == MX_ADD;
+  const int64_t a_step = p->m * p->k, b_step = p->k * p->n, c_step = p->m * p->n;
+  const int team = p->batch >= call->threads ? call->threads : 1;  // over the batch, or inside
+  int status = 0;
+  parallel_for(team, p->batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const S* c = call->nin > 2 ? data<S>(call->in[2]) + i * c_step : nullptr;
+      const Addend<S> addend = {c, p->beta, false};
+      if (product(team > 1 ? 1 : call->threads, shape, p->alpha, data<S>(call->in[0]) + i * a_step,
+                  data<S>(call->in[1]) + i * b_step, addend, add,
+                  data<S>(call->out[0]) + i * c_step) != 0) {
+        status = -1;
+      }
+    }
+  });
+  return status;
+}
+
+template <class S>
+int fully_connected(const mx_call* call) {
+  const auto* p = (const mx_fully_connected_params*)call->params;
+  const GemmShape shape = {false,    true,     p->rows,  p->hidden,
+                           p->depth, p->depth, p->depth, p->hidden};
+  const Addend<S> bias = {call->nin > 2 ? data<S>(call->in[2]) : nullptr, 1, true};
+  return product(call->threads, shape, 1, data<S>(call->in[0]), data<S>(call->in[1]), bias,
+                 call->req[0] == MX_ADD, data<S>(call->out[0]));
+}
+
+}  // namespace
+
+void register_gemm() {
+  mx_kernel_add("gemm", gemm_kernel<float>, MX_BIT(F32), MX_TAKES_ADD);
+  mx_kernel_add("gemm", gemm_kernel<double>, MX_BIT(F64), MX_TAKES_ADD);
+  mx_kernel_add("gemm", gemm_kernel<f16>, MX_BIT(F16), MX_TAKES_ADD);
+  mx_kernel_add("gemm", gemm_kernel<bf16>, MX_BIT(BF16), MX_TAKES_ADD);
+  mx_kernel_add("fully_connected", fully_connected<float>, MX_BIT(F32), MX_TAKES_ADD);
+  mx_kernel_add("fully_connected", fully_connected<double>, MX_BIT(F64), MX_TAKES_ADD);
+  mx_kernel_add("fully_connected", fully_connected<f16>, MX_BIT(F16), MX_TAKES_ADD);
+  mx_kernel_add("fully_connected", fully_connected<bf16>, MX_BIT(BF16), MX_TAKES_ADD);
+}
+MX_LEAF_END

@@ -1,0 +1,421 @@
+// Blocked matrix multiplication: C = alpha * A B + beta * C, for this ISA level.
+//
+// B is packed into panels of one or two vectors' width, A into panels of a few rows, and a tile of
+// C stays in registers while one A panel meets one B panel:
+//
+//        B panel (kDepth x width, L1)
+//   A  [ ============================ ]
+//   p  | tile of C: rows x width      |    A block (kRows x kDepth) lives in L2
+//
+// An operand is anything that can pack itself, so convolution packs straight from the image.
+// The order of summation depends on k alone, never on the number of threads.
+#pragma once
+#include "core/memory/scratch.h"
+#include "leaf/simd/plane.h"
+#include "leaf/simd/transpose.h"
+
+MX_LEAF_BEGIN
+
+constexpr int kTileRows =
+    MX_ISA_LEVEL >= 4 ? 14 : 6;            // with two vectors a row: what registers hold
+constexpr int64_t kDepth = 256;            // k of a block
+constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
+constexpr int64_t kCols = 1024;            // columns of a B block
+constexpr int64_t kUnpackedRows = 64;      // up to here B is read where it lies
+constexpr int64_t kUnpackedSize = 4096;    // up to here A is, when it meets few panels of B
+
+// --- operands --------------------------------------------------------------------------------
+
+// Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width`
+// apart; missing rows become zeros.
+template <class T, class S, bool some>
+inline void move_square(T* dst, int width, const S* src, int64_t stride, int rows, int cols) {
+  if constexpr (!some && sizeof(S) == 4) return transpose_square<float>(dst, width, src, stride);
+  constexpr int L = kLanes<T>;
+  Vec<T> square[L];
+#pragma GCC unroll 16
+  for (int i = 0; i < L; ++i) {
+    if (some) {
+      square[i] = i < rows ? load_first_as<T>(src + i * stride, cols) : Vec<T>{};
+    } else {
+      square[i] = load_as<T>(src + i * stride);
+    }
+  }
+  transpose_registers<T>(square);
+#pragma GCC unroll 16
+  for (int p = 0; p < L; ++p) {
+    if (!some || p < cols) store(dst + p * width, square[p]);
+  }
+}
+
+// dst[p * width + i] = src(i, p) for i < count and p < depth, zero for count <= i < width, where
+// src(i, p) lies at src[i * stride + p]. Writes up to a vector beyond the last element.
+template <class T, class S>
+inline void pack_transposed(T* dst, int width, const S* src, int64_t stride, int count,
+                            int64_t depth) {
+  constexpr int L = kLanes<T>;
+  // Vectors of a narrow piece spill over the start of the next row, which is written after them:
+  // pieces therefore go from the last to the first.
+  for (int i0 = (width - 1) / L * L; i0 >= 0; i0 -= L) {
+    const int rows = count - i0 < L ? (count - i0 < 0 ? 0 : count - i0) : L;
+    const S* from = src + i0 * stride;
+    T* to = dst + i0;
+    int64_t p = 0;
+    if (rows == L) {
+      for (; p + L <= depth; p += L) {
+        move_square<T, S, false>(to + p * width, width, from + p, stride, L, L);
+      }
+    }
+    for (; (depth - p) * rows > 2 * L; p += L) {
+      const int cols = depth - p < L ? (int)(depth - p) : L;
+      move_square<T, S, true>(to + p * width, width, from + p, stride, rows, cols);
+    }
+    for (; p < depth; ++p) {
+      if (rows < L) store(to + p * width, Vec<T>{});
+      for (int i = 0; i < rows; ++i) to[p * width + i] = scalar_as<T>(from[i * stride + p]);
+    }
+  }
+}
+
+// dst[p * width + i] = src[p * stride + i] for i < count, zero for count <= i < width. Writes up to
+// a vector beyond the last element.
+template <class T, class S>
+inline void pack_rows(T* dst, int width, const S* src, int64_t stride, int count, int64_t depth) {
+  constexpr int L = kLanes<T>;
+  const int pieces = ceil_div(count, L);
+  int64_t p = 0;
+  if (count == width) {
+    // As long as whole vectors stay inside the source; what they spill is written after them.
+    const int64_t last = (depth - 1) * stride + count - pieces * L;
+    for (; p < depth && p * stride <= last; ++p) {
+      for (int w = 0; w < pieces; ++w) {
+        store(dst + p * width + w * L, load_as<T>(src + p * stride + w * L));
+      }
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int i = 0; i < count; ++i) dst[p * width + i] = scalar_as<T>(src[p * stride + i]);
+    for (int i = count; i < width; ++i) dst[p * width + i] = 0;
+  }
+}
+
+// A matrix in memory. i runs along the side that panels split (rows of A, columns of B) and p along
+// k: element (i, p) is data[p * stride + i] when i is contiguous, else data[i * stride + p].
+template <class T, class S = T>
+struct Matrix {
+  const S* data;
+  int64_t stride;
+  bool i_contiguous;
+
+  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
+    if (i_contiguous) {
+      pack_rows<T>(dst, width, data + p0 * stride + i0, stride, count, depth);
+    } else {
+      pack_transposed<T>(dst, width, data + i0 * stride + p0, stride, count, depth);
+    }
+  }
+  Matrix from(int64_t i) const {
+    return {data + (i_contiguous ? i : i * stride), stride, i_contiguous};
+  }
+  // The panel at (i, p) where it lies, when it needs no packing (rows `stride` apart), or NULL.
+  const T* in_place(int64_t i, int64_t p) const {
+    if constexpr (sizeof(S) == sizeof(T)) {
+      if (i_contiguous) return data + p * stride + i;
+    }
+    return nullptr;
+  }
+  // The row from (i, p) on where it lies, when k is contiguous, or NULL.
+  const T* row_in_place(int64_t i, int64_t p) const {
+    if constexpr (sizeof(S) == sizeof(T)) {
+      if (!i_contiguous) return data + i * stride + p;
+    }
+    return nullptr;
+  }
+};
+template <class A>
+constexpr bool is_matrix = false;
+template <class T, class S>
+constexpr bool is_matrix<Matrix<T, S>> = true;
+
+// --- one tile --------------------------------------------------------------------------------
+
+template <class T>
+struct Scale {
+  T alpha, beta;
+  const T* rows;     // one number to add to each row, or NULL
+  const T* columns;  // one number to add to each column, or NULL
+};
+
+// c (rows x cols) = alpha * sums + rows + columns + beta * c: products with factors are rare.
+template <class T>
+void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, int64_t ldc, int rows,
+                   int cols) {
+  for (int r = 0; r < rows; ++r, sums += width, c += ldc) {
+    const T row = scale.rows ? scale.rows[r] : 0;
+    for (int j = 0; j < cols; ++j) {
+      const T sum = scale.alpha * sums[j] + (scale.columns ? row + scale.columns[j] : row);
+      c[j] = scale.beta == 0 ? sum : sum + scale.beta * c[j];
+    }
+  }
+}
+
+// C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
+// panel of A is packed, or R rows `a_step` apart. Sums start from what is added to them.
+template <class T, int R, int W, bool packed>
+void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
+          const Scale<T>* scale, T* c, int64_t ldc, int cols) {
+  constexpr int L = kLanes<T>;
+  const int last = cols - (W - 1) * L;  // columns in the last vector
+  const bool scaled = scale->alpha != 1 || (scale->beta != 0 && scale->beta != 1);
+  const bool adds = !scaled && scale->beta != 0;
+  const T* columns = scaled ? nullptr : scale->columns;
+  const T* rows = scaled ? nullptr : scale->rows;
+  Vec<T> acc[R][W];
+  {
+    Vec<T> column[W] = {};
+    if (columns) {
+      if (W > 1) column[0] = load(columns);
+      column[W - 1] = load_first(columns + (W - 1) * L, last);
+    }
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] = column[w];
+    }
+  }
+  if (rows) {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] += splat<Vec<T>>(rows[r]);
+    }
+  }
+  if (adds) {
+    const T* from = c;
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, from += ldc) {
+      if (W > 1) acc[r][0] += load(from);
+      acc[r][W - 1] += load_first(from + (W - 1) * L, last);
+    }
+  }
+  const T* triple[(R + 2) / 3];  // rows 0, 3, 6...: few enough pointers for the registers
+  triple[0] = a;
+  for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
+  for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
+    Vec<T> right[W];
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) right[w] = load(b + w * L);
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      const Vec<T> left = splat<Vec<T>>(packed ? a[r] : triple[r / 3][r % 3 * a_step + p]);
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+    }
+  }
+  T sums[R * W * L];
+  T* to = scaled ? sums : c;
+  const int64_t step = scaled ? W * L : ldc;
+  if (last == L || scaled) {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, to += step) {
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) store(to + w * L, acc[r][w]);
+    }
+  } else {
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r, to += step) {
+      if (W > 1) store(to, acc[r][0]);
+      store_first(to + (W - 1) * L, acc[r][W - 1], last);
+    }
+  }
+  if (scaled) finish_scaled(sums, W * L, *scale, c, ldc, R, cols);
+}
+
+template <class T>
+using Tile = void (*)(int64_t, const T*, int64_t, const T*, int64_t, const Scale<T>*, T*, int64_t,
+                      int);
+
+// The tile of R rows and W vectors is at [packed][R - 1][W - 1].
+template <class T>
+using TileTable = Tile<T>[2][kTileRows][2];
+const TileTable<float>& tile_table(float);
+const TileTable<double>& tile_table(double);
+
+// --- the loops around it ---------------------------------------------------------------------
+
+// The size of equal blocks of at most `most` that cover n, a multiple of `unit`.
+inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
+  if (n <= unit) return unit;
+  if (n <= most) return round_up(n, unit);
+  const int64_t blocks = ceil_div(n, most);
+  return round_up(ceil_div(n, blocks), unit);
+}
+
+// Tiles of equal height: 16 rows are 8 + 8, not 14 + 2.
+inline int tile_height(int64_t m) { return (int)(m <= kTileRows ? m : balanced(m, kTileRows, 1)); }
+inline int64_t depth_of_block(int64_t k) { return k <= kDepth ? k : balanced(k, kDepth, 1); }
+
+// All panels of an A (m x k) that serves several products, packed beforehand.
+template <class T>
+struct Packed {
+  const T* data;
+  int64_t m;
+  const T* panel(int64_t i, int64_t p0, int64_t depth) const { return data + p0 * m + i * depth; }
+  static size_t bytes(int64_t m, int64_t k) { return (size_t)(m * k + kLanes<T>)*sizeof(T); }
+};
+template <class A>
+constexpr bool is_packed = false;
+template <class T>
+constexpr bool is_packed<Packed<T>> = true;
+
+template <class T, class A>
+Packed<T> pack_all(T* dst, const A& a, int64_t m, int64_t k) {
+  const int rows = tile_height(m);
+  const int64_t block = depth_of_block(k);
+  for (int64_t p0 = 0; p0 < k; p0 += block) {
+    const int64_t depth = least(block, k - p0);
+    for (int64_t i = 0; i < m; i += rows) {
+      const int count = (int)least(rows, m - i);
+      a.pack(dst + p0 * m + i * depth, count, i, count, p0, depth);
+    }
+  }
+  return {dst, m};
+}
+
+// C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
+// i and column_add[j] in column j if given. With beta 0, C is not read. False when scratch memory
+// is out.
+template <class T, class A, class B>
+bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta, T* c,
+                 int64_t ldc, const T* row_add = nullptr, const T* column_add = nullptr) {
+  constexpr int L = kLanes<T>, kWidth = 2 * L;
+  if (m <= 0 || n <= 0) return true;
+  if (k <= 0) {
+    for (int64_t i = 0; i < m; ++i) {
+      const T add = row_add ? row_add[i] : 0;
+      for (int64_t j = 0; j < n; ++j) {
+        const T sum = column_add ? add + column_add[j] : add;
+        c[i * ldc + j] = sum + (beta == 0 ? 0 : beta * c[i * ldc + j]);
+      }
+    }
+    return true;
+  }
+  const int tile_rows = tile_height(m);
+  const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
+  const int64_t block_depth = depth_of_block(k);
+  // Each panel of B is packed once for all rows: few rows do not repay it.
+  const bool pack_b = m > kUnpackedRows || !b.in_place(0, 0);
+  const T* a_rows = nullptr;
+  int64_t a_step = 0;
+  if constexpr (is_matrix<A>) {
+    if (m * k <= kUnpackedSize && n <= 4 * kWidth) a_rows = a.row_in_place(0, 0), a_step = a.stride;
+  }
+  // Where a block of columns does not cost packing A again, it is one panel, in the first cache.
+  const int64_t most_cols = a_rows ? kWidth : kCols;
+  const int64_t block_cols = n <= most_cols ? round_up(n, L) : balanced(n, most_cols, kWidth);
+  const int64_t a_size = is_packed<A> || a_rows ? 0 : block_rows * block_depth;
+  T* b_panels =
+      (T*)scratch(kPackSlot, (size_t)(block_cols * block_depth + a_size + 4 * L) * sizeof(T));
+  if (!b_panels) return false;
+  T* a_panels = b_panels + round_up(block_cols * block_depth + L, L);
+  const TileTable<T>& tiles = tile_table(T());
+  for (int64_t j0 = 0; j0 < n; j0 += block_cols) {
+    const int64_t cols = least(block_cols, n - j0);
+    for (int64_t p0 = 0; p0 < k; p0 += block_depth) {
+      const int64_t depth = least(block_depth, k - p0);
+      for (int64_t j = 0; j < cols; j += kWidth) {
+        const int count = (int)least(kWidth, cols - j);
+        if (pack_b || count < kWidth)
+          b.pack(b_panels + j * depth, count <= L ? L : kWidth, j0 + j, count, p0, depth);
+      }
+      for (int64_t i0 = 0; i0 < m; i0 += block_rows) {
+        const int64_t rows = least(block_rows, m - i0);
+        const T* a_block = a_panels;
+        if constexpr (is_packed<A>) {
+          a_block = a.panel(i0, p0, depth);
+        } else if (a_rows) {
+          a_block = a_rows + i0 * a_step + p0;
+        } else {
+          for (int64_t i = 0; i < rows; i += tile_rows) {
+            const int count = (int)least(tile_rows, rows - i);
+            a.pack(a_panels + i * depth, count, i0 + i, count, p0, depth);
+          }
+        }
+        for (int64_t j = 0; j < cols; j += kWidth) {
+          const int count = (int)least(kWidth, cols - j);
+          const T* panel = b_panels + j * depth;
+          int64_t step = count > L ? kWidth : L;
+          if (!pack_b && count == kWidth) {
+            panel = b.in_place(j0 + j, p0);
+            step = b.in_place(0, 1) - b.in_place(0, 0);
+          }
+          for (int64_t i = 0; i < rows; i += tile_rows) {
+            const Scale<T> scale = {alpha, p0 ? (T)1 : beta,
+                                    row_add && !p0 ? row_add + i0 + i : nullptr,
+                                    column_add && !p0 ? column_add + j0 + j : nullptr};
+            tiles[!a_rows][least(tile_rows, rows - i) - 1][count > L](
+                depth, a_block + i * (a_rows ? a_step : depth), a_step, panel, step, &scale,
+                c + (i0 + i) * ldc + j0 + j, ldc, count);
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// How many ways a team splits the rows (out[0]) and columns (out[1]) of C so that the least is
+// packed twice.
+template <class T>
+inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
+  double best = -1;
+  out[0] = out[1] = 1;
+  for (int r = 1; r <= threads; ++r) {
+    const int c = threads / r;
+    if (r * c != threads) continue;
+    const double rows = (double)round_up(ceil_div(m, r), 1),
+                 cols = (double)round_up(ceil_div(n, c), kLanes<T>);
+    // Work of the busiest thread in multiply-adds, plus what it packs at about ten of them each.
+    const double cost = rows * cols + 10 * (rows + cols);
+    if (best < 0 || cost < best) {
+      best = cost;
+      out[0] = r;
+      out[1] = c;
+    }
+  }
+}
+
+// gemm_serial split over a team; B operands need from(j) and A operands from(i).
+template <class T, class A, class B>
+bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta,
+          T* c, int64_t ldc) {
+  if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc);
+  int team[2];
+  split_team<T>(threads, m, n, team);
+  const int64_t rows = (m + team[0] - 1) / team[0];
+  const int64_t cols = round_up((n + team[1] - 1) / team[1], kLanes<T>);
+  bool ok = true;
+  parallel_for(threads, threads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
+      if (i >= m || j >= n) continue;
+      if (!gemm_serial(least(rows, m - i), least(cols, n - j), k, alpha, a.from(i), b.from(j), beta,
+                       c + i * ldc + j, ldc)) {
+        ok = false;
+      }
+    }
+  });
+  return ok;
+}
+
+// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS where that
+// pays and by the loops above otherwise. 0, or -1 with an error text.
+struct GemmShape {
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  int64_t lda, ldb, ldc;
+};
+template <class T>
+int gemm_arrays(int threads, const GemmShape& shape, T alpha, const T* a, const T* b, T beta, T* c);
+
+MX_LEAF_END

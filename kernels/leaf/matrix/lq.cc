@@ -1,0 +1,165 @@
+// "lq" (wide matrices -> Q, L): factors A = L Q with a lower triangular L and orthonormal rows of
+// Q, by Householder reflections with LAPACK's signs.
+//
+// Reflections H = I - tau v v^T of a block of rows are joined, H H' ... = I - V^T S V with rows of
+// V and a triangular S (the compact WY form), so that other rows meet them as products of matrices.
+#include "leaf/matrix/gemm.h"
+#include "leaf/matrix/teams.h"
+#include "leaf/simd/runs.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int64_t kBlock = 32;  // reflections of a block
+
+// What one matrix needs besides itself.
+template <class T>
+struct Room {
+  T *a, *v, *products, *turned;  // the factored matrix, a block's V, and what meets it
+  T tau[kBlock], s[kBlock][kBlock];
+
+  static size_t bytes(int64_t m, int64_t n) {
+    return (size_t)(m * n + kBlock * n + 2 * m * kBlock + 4 * kLanes<T>)*sizeof(T);
+  }
+  Room(T* memory, int64_t m, int64_t n)
+      : a(memory), v(a + m * n), products(v + kBlock * n), turned(products + m * kBlock) {}
+};
+
+template <class T>
+T dot(const T* x, const T* y, int64_t n) {
+  return (T)sum_run<T>(n, [](auto a, auto b) { return a * b; }, x, y);
+}
+
+// The reflection that leaves of a row its first element only: the row becomes that element and v
+// behind it, whose first element is 1. Returns tau.
+template <class T>
+T reflect(T* row, int64_t n) {
+  const T rest = n > 1 ? dot(row + 1, row + 1, n - 1) : 0;
+  if (rest == 0) return 0;
+  const T length = (T)__builtin_sqrt((double)row[0] * row[0] + rest),
+          left = row[0] < 0 ? length : -length;
+  const T inverse = 1 / (row[0] - left), tau = (left - row[0]) / left;
+  map_run(n - 1, row + 1, [=](auto x) { return x * inverse; }, row + 1);
+  row[0] = left;
+  return tau;
+}
+
+// V of the reflections in rows [first, first + size) and S; columns count from `first`.
+template <class T>
+void join(Room<T>& room, int64_t n, int64_t first, int64_t size) {
+  const int64_t width = n - first;
+  for (int64_t i = 0; i < size; ++i) {
+    T* v = room.v + i * width;
+    memset(v, 0, (size_t)i * sizeof(T));
+    v[i] = 1;
+    memcpy(v + i + 1, room.a + (first + i) * n + first + i + 1,
+           (size_t)(width - i - 1) * sizeof(T));
+    T along[kBlock];
+    for (int64_t k = 0; k < i; ++k) along[k] = dot(room.v + k * width + i, v + i, width - i);
+    for (int64_t k = 0; k < i; ++k) {
+      T sum = 0;
+      for (int64_t l = k; l < i; ++l) sum += room.s[k][l] * along[l];
+      room.s[k][i] = -room.tau[i] * sum;
+      room.s[i][k] = 0;
+    }
+    room.s[i][i] = room.tau[i];
+  }
+}
+
+// rows (count x width, n apart) = rows (I - V^T S V), or with S transposed.
+template <class T>
+bool apply(Room<T>& room, int threads, T* rows, int64_t count, int64_t n, int64_t width,
+           int64_t size, bool transposed) {
+  if (count <= 0) return true;
+  T *products = room.products, *turned = room.turned;
+  if (!gemm(threads, count, size, width, (T)1, Matrix<T>{rows, n, false},
+            Matrix<T>{room.v, width, false}, (T)0, products, size)) {
+    return false;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = 0; j < size; ++j) turned[i * size + j] = 0;
+    for (int64_t k = 0; k < size; ++k) {
+      const T x = products[i * size + k];
+      if (transposed) {
+        for (int64_t j = 0; j <= k; ++j) turned[i * size + j] += x * room.s[j][k];
+      } else {
+        for (int64_t j = k; j < size; ++j) turned[i * size + j] += x * room.s[k][j];
+      }
+    }
+  }
+  return gemm(threads, count, width, size, (T)-1, Matrix<T>{turned, size, false},
+              Matrix<T>{room.v, width, true}, (T)1, rows, n);
+}
+
+// room.a (m x n) becomes L and the reflections, q orthonormal rows; false when memory is out.
+template <class T>
+bool factor(Room<T>& room, int threads, int64_t m, int64_t n, T* taus, T* q) {
+  for (int64_t first = 0; first < m; first += kBlock) {
+    const int64_t size = least(kBlock, m - first);
+    for (int64_t i = first; i < first + size; ++i) {
+      T* row = room.a + i * n + i;
+      const T tau = taus[i] = room.tau[i - first] = reflect(row, n - i);
+      for (int64_t k = i + 1; tau != 0 && k < first + size; ++k) {
+        T* other = room.a + k * n + i;
+        const T along = tau * (other[0] + dot(other + 1, row + 1, n - i - 1));
+        other[0] -= along;
+        map_run(
+            n - i - 1, other + 1, [=](auto x, auto v) { return x - along * v; }, other + 1,
+            row + 1);
+      }
+    }
+    if (first + size == m) break;
+    join(room, n, first, size);
+    if (!apply(room, threads, room.a + (first + size) * n + first, m - first - size, n, n - first,
+               size, false)) {
+      return false;
+    }
+  }
+  memset(q, 0, (size_t)(m * n) * sizeof(T));
+  for (int64_t i = 0; i < m; ++i) q[i * n + i] = 1;
+  for (int64_t first = m > 0 ? (m - 1) / kBlock * kBlock : -1; first >= 0; first -= kBlock) {
+    const int64_t size = least(kBlock, m - first);
+    memcpy(room.tau, taus + first, (size_t)size * sizeof(T));
+    join(room, n, first, size);
+    if (!apply(room, threads, q + first * n + first, m - first, n, n - first, size, true)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+int lq(const mx_call* call) {
+  const auto& p = *(const mx_matrices_params*)call->params;
+  const int64_t m = p.rows, n = p.columns;
+  const Teams teams(call->threads, p.batch);
+  bool ok = true;
+  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+    T* memory = (T*)scratch(kSharedSlot, Room<T>::bytes(m, n) + (size_t)(m + m * n) * sizeof(T));
+    if (!memory) {
+      ok = false;
+      return;
+    }
+    T *taus = memory, *spare = taus + m;
+    Room<T> room(spare + m * n, m, n);
+    for (int64_t b = begin; b < end; ++b) {
+      T* q = call->out[0].data ? data<T>(call->out[0]) + b * m * n : spare;
+      memcpy(room.a, data<T>(call->in[0]) + b * m * n, (size_t)(m * n) * sizeof(T));
+      if (!factor(room, teams.inner, m, n, taus, q)) ok = false;
+      if (!call->out[1].data) continue;
+      T* l = data<T>(call->out[1]) + b * m * m;
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < m; ++j) l[i * m + j] = j <= i ? room.a[i * n + j] : 0;
+      }
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+}  // namespace
+
+void register_lq() {
+  mx_kernel_add("lq", lq<float>, MX_BIT(F32), 0);
+  mx_kernel_add("lq", lq<double>, MX_BIT(F64), 0);
+}
+MX_LEAF_END

@@ -1,0 +1,224 @@
+// Square matrices by their LU factors with row exchanges: "det" and "slogdet" (matrices) give
+// determinants, or their signs and the logarithms of their magnitudes; "inverse" and
+// "inverse_or_zero" (matrices) give inverses, where there is none an error or zeros.
+//
+// Blocks of columns are factored one after the other; what they change to their right is a product
+// of matrices.
+#include "leaf/matrix/gemm.h"
+#include "leaf/matrix/teams.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int64_t kBlock = 32;   // columns factored at a time
+constexpr int64_t kStrip = 256;  // columns of right sides that are solved at a time
+
+// row -= factor * other
+template <class T>
+MX_INLINE void subtract(T* row, T factor, const T* other, int64_t n) {
+  constexpr int L = kLanes<T>;
+  const Vec<T> f = splat<Vec<T>>(-factor);
+  int64_t i = 0;
+  for (; i + L <= n; i += L) store(row + i, fma(f, load(other + i), load(row + i)));
+  const int rest = (int)(n - i);
+  if (rest) {
+    store_first(row + i, fma(f, load_first(other + i, rest), load_first(row + i, rest)), rest);
+  }
+}
+
+// A matrix that becomes its factors: U with the diagonal above, L below, whose diagonal is ones.
+template <class T>
+struct Factors {
+  T* a;
+  int64_t n;
+  int64_t* order;  // the row of the matrix that row i of the factors came from; may be NULL
+  int sign = 1;    // of the exchanges
+  bool regular = true;
+
+  T* at(int64_t i, int64_t j) const { return a + i * n + j; }
+  Matrix<T> left(int64_t i, int64_t j) const { return {at(i, j), n, false}; }
+  Matrix<T> right(int64_t i, int64_t j) const { return {at(i, j), n, true}; }
+
+  void exchange(int64_t i, int64_t j) {
+    if (i == j) return;
+    T *one = at(i, 0), *other = at(j, 0);
+    for (int64_t k = 0; k < n; ++k) {
+      const T kept = one[k];
+      one[k] = other[k];
+      other[k] = kept;
+    }
+    if (order) {
+      const int64_t kept = order[i];
+      order[i] = order[j];
+      order[j] = kept;
+    }
+    sign = -sign;
+  }
+
+  // The block of columns [first, last), from row `first` down.
+  void factor_columns(int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      int64_t pivot = j;
+      for (int64_t i = j + 1; i < n; ++i) {
+        if (__builtin_fabs(*at(i, j)) > __builtin_fabs(*at(pivot, j))) pivot = i;
+      }
+      exchange(j, pivot);
+      const T top = *at(j, j);
+      if (top == 0) {
+        regular = false;
+        continue;
+      }
+      for (int64_t i = j + 1; i < n; ++i) {
+        const T factor = *at(i, j) / top;
+        *at(i, j) = factor;
+        subtract(at(i, j + 1), factor, at(j, j + 1), last - j - 1);
+      }
+    }
+  }
+
+  // False when scratch memory is out.
+  bool make(int threads) {
+    for (int64_t i = 0; order && i < n; ++i) order[i] = i;
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t last = least(first + kBlock, n), rest = n - last;
+      factor_columns(first, last);
+      forward(first, last, at(0, 0), last, n);
+      if (rest > 0 && !gemm(threads, rest, rest, last - first, (T)-1, left(last, first),
+                            right(first, last), (T)1, at(last, last), n)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Rows [first, last) of columns [begin, end) of x, solved for L's block there.
+  void forward(int64_t first, int64_t last, T* x, int64_t begin, int64_t end) const {
+    for (int64_t j = begin; j < end; j += kStrip) {
+      for (int64_t i = first + 1; i < last; ++i) {
+        for (int64_t k = first; k < i; ++k)
+          subtract(x + i * n + j, *at(i, k), x + k * n + j, least(kStrip, end - j));
+      }
+    }
+  }
+  // The same for U's.
+  void backward(int64_t first, int64_t last, T* x) const {
+    for (int64_t j = 0; j < n; j += kStrip) {
+      const int64_t width = least(kStrip, n - j);
+      for (int64_t i = last - 1; i >= first; --i) {
+        T* row = x + i * n + j;
+        for (int64_t k = i + 1; k < last; ++k) subtract(row, *at(i, k), x + k * n + j, width);
+        const T inverse = 1 / *at(i, i);
+        for (int64_t c = 0; c < width; ++c) row[c] *= inverse;
+      }
+    }
+  }
+
+  // x becomes the inverse; false when scratch memory is out.
+  bool invert(int threads, T* x) const {
+    memset(x, 0, (size_t)(n * n) * sizeof(T));
+    for (int64_t i = 0; i < n; ++i) x[i * n + order[i]] = 1;
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t last = least(first + kBlock, n);
+      if (first > 0 && !gemm(threads, last - first, n, first, (T)-1, left(first, 0),
+                             Matrix<T>{x, n, true}, (T)1, x + first * n, n)) {
+        return false;
+      }
+      forward(first, last, x, 0, n);
+    }
+    for (int64_t first = (n - 1) / kBlock * kBlock; first >= 0; first -= kBlock) {
+      const int64_t last = least(first + kBlock, n), rest = n - last;
+      if (rest > 0 && !gemm(threads, last - first, n, rest, (T)-1, left(first, last),
+                            Matrix<T>{x + last * n, n, true}, (T)1, x + first * n, n)) {
+        return false;
+      }
+      backward(first, last, x);
+    }
+    return true;
+  }
+};
+
+// body(number of the matrix, its factors) for each; false when scratch memory is out.
+template <class T, class Body>
+bool each_matrix(const mx_call* call, bool ordered, const Body& body) {
+  const auto& p = *(const mx_matrices_params*)call->params;
+  const int64_t n = p.rows, size = n * n;
+  const Teams teams(call->threads, p.batch);
+  bool ok = true;
+  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+    char* room = (char*)scratch(kSharedSlot, (size_t)(n + 1) * 8 + (size_t)size * sizeof(T));
+    for (int64_t b = begin; room && b < end; ++b) {
+      Factors<T> factors = {(T*)(room + (n + 1) * 8), n, ordered ? (int64_t*)room : nullptr};
+      memcpy(factors.a, data<T>(call->in[0]) + b * size, (size_t)size * sizeof(T));
+      if (!factors.make(teams.inner) || !body(teams.inner, b, factors)) ok = false;
+    }
+    if (!room) ok = false;
+  });
+  return ok;
+}
+
+template <class T>
+int det(const mx_call* call) {
+  const bool ok = each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
+    // Fraction and exponent apart: products of some of the factors may be out of range.
+    double product = factors.sign;
+    int64_t exponent = 0;
+    for (int64_t i = 0; i < factors.n; ++i) {
+      int moved;
+      product = __builtin_frexp(product * *factors.at(i, i), &moved);
+      exponent += moved;
+    }
+    const int bound = 5000;
+    exponent = exponent > bound ? bound : exponent < -bound ? -bound : exponent;
+    data<T>(call->out[0])[b] = (T)__builtin_ldexp(product, (int)exponent);
+    return true;
+  });
+  return ok ? 0 : -1;
+}
+
+template <class T>
+int slogdet(const mx_call* call) {
+  const bool ok = each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
+    double sum = 0;
+    int sign = factors.sign;
+    for (int64_t i = 0; i < factors.n; ++i) {
+      const double x = *factors.at(i, i);
+      sum += __builtin_log(__builtin_fabs(x));
+      if (x < 0) sign = -sign;
+    }
+    if (!factors.regular) sign = 0, sum = -__builtin_inf();
+    if (call->out[0].data) data<T>(call->out[0])[b] = sum == sum ? (T)sign : (T)sum;
+    if (call->out[1].data) data<T>(call->out[1])[b] = (T)sum;
+    return true;
+  });
+  return ok ? 0 : -1;
+}
+
+template <class T, bool or_zero>
+int inverse(const mx_call* call) {
+  bool regular = true;
+  const bool ok = each_matrix<T>(call, true, [&](int threads, int64_t b, const Factors<T>& f) {
+    T* out = data<T>(call->out[0]) + b * f.n * f.n;
+    if (f.regular) return f.invert(threads, out);
+    regular = false;
+    memset(out, 0, (size_t)(f.n * f.n) * sizeof(T));
+    return true;
+  });
+  if (!regular && !or_zero) return mx_fail("argument A: Singular matrix");
+  return ok ? 0 : -1;
+}
+
+template <class T>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("det", det<T>, dtype, 0);
+  mx_kernel_add("slogdet", slogdet<T>, dtype, 0);
+  mx_kernel_add("inverse", inverse<T, false>, dtype, 0);
+  mx_kernel_add("inverse_or_zero", inverse<T, true>, dtype, 0);
+}
+
+}  // namespace
+
+void register_lu() {
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+}
+MX_LEAF_END

@@ -1,0 +1,273 @@
+// Triangular matrices: "trsm" (matrices, right sides) solves systems, "potrf" (symmetric matrices)
+// gives Cholesky factors, "potri" (factors) inverts their products with their transposes. Upper
+// triangles are read, and written, as lower ones of the transposed matrices.
+//
+// Blocks of unknowns are solved one after the other; what the known ones contribute is a product of
+// matrices.
+#include "leaf/matrix/gemm.h"
+#include "leaf/matrix/teams.h"
+#include "leaf/simd/math.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int64_t kUnknowns = 32;  // of a block
+
+// The matrix of a system with unknowns as rows: element (i, k) says how much unknown k counts in
+// equation i. Nothing is above the diagonal (`forward`), or below it.
+template <class T>
+struct Triangle {
+  const T* data;
+  int64_t n, stride;
+  bool flipped, forward;  // flipped: (i, k) lies at data[k * stride + i]
+
+  int64_t at(int64_t i, int64_t k) const { return flipped ? k * stride + i : i * stride + k; }
+  Matrix<T> from(int64_t i, int64_t k) const { return {data + at(i, k), stride, flipped}; }
+  bool regular() const {
+    for (int64_t i = 0; i < n; ++i) {
+      if (data[at(i, i)] == 0) return false;
+    }
+    return true;
+  }
+};
+
+// A block of a system in the order in which its unknowns are found.
+template <class T>
+struct Block {
+  static constexpr int kWide = 2 * kLanes<T>;  // right sides that are solved at once
+  int64_t first, size;
+  bool forward;
+  T matrix[kUnknowns][kUnknowns];
+  alignas(kVecBytes) T x[kUnknowns][kWide];
+
+  Block(const Triangle<T>& a, int64_t first, int64_t size)
+      : first(first), size(size), forward(a.forward) {
+    for (int64_t i = 0; i < size; ++i) {
+      for (int64_t k = 0; k <= i; ++k) matrix[i][k] = a.data[a.at(number(i), number(k))];
+    }
+  }
+  // The unknown that is found as the i-th.
+  int64_t number(int64_t i) const { return first + (forward ? i : size - 1 - i); }
+
+  void substitute() {
+    constexpr int L = kLanes<T>;
+    for (int64_t i = 0; i < size; ++i) {
+      Vec<T> even = load(x[i]), odd = load(x[i] + L);
+      for (int64_t k = 0; k < i; ++k) {
+        const Vec<T> factor = splat<Vec<T>>(-matrix[i][k]);
+        even = fma(factor, load(x[k]), even);
+        odd = fma(factor, load(x[k] + L), odd);
+      }
+      store(x[i], even / matrix[i][i]);
+      store(x[i] + L, odd / matrix[i][i]);
+    }
+  }
+
+  // Unknowns are rows of `rows`, whose columns [begin, end) are solved.
+  void solve_columns(T* rows, int64_t stride, int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; j += kWide) {
+      const size_t bytes = (size_t)least(kWide, end - j) * sizeof(T);
+      if (bytes < sizeof x[0]) memset(x, 0, sizeof x);
+      for (int64_t i = 0; i < size; ++i) memcpy(x[i], rows + number(i) * stride + j, bytes);
+      substitute();
+      for (int64_t i = 0; i < size; ++i) memcpy(rows + number(i) * stride + j, x[i], bytes);
+    }
+  }
+  // Unknowns are columns of `rows`, of which rows [begin, end) are solved.
+  void solve_rows(T* rows, int64_t stride, int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; j += kWide) {
+      const int64_t n = least(kWide, end - j);
+      if (n < kWide) memset(x, 0, sizeof x);
+      for (int64_t r = 0; r < n; ++r) {
+        const T* row = rows + (j + r) * stride;
+        for (int64_t i = 0; i < size; ++i) x[i][r] = row[number(i)];
+      }
+      substitute();
+      for (int64_t r = 0; r < n; ++r) {
+        T* row = rows + (j + r) * stride;
+        for (int64_t i = 0; i < size; ++i) row[number(i)] = x[i][r];
+      }
+    }
+  }
+};
+
+// Solve for some of the right sides, in place: columns [begin, end) of `x`, or its rows.
+template <class T>
+bool solve(const Triangle<T>& a, bool by_rows, T* x, int64_t stride, int64_t begin, int64_t end) {
+  const int64_t blocks = ceil_div(a.n, kUnknowns);
+  for (int64_t b = 0; b < blocks; ++b) {
+    const int64_t first = (a.forward ? b : blocks - 1 - b) * kUnknowns;
+    const int64_t size = least(kUnknowns, a.n - first);
+    const int64_t known = a.forward ? 0 : first + size, count = a.forward ? first : a.n - known;
+    Block<T> block(a, first, size);
+    if (by_rows) {
+      const Matrix<T> solved = {x + begin * stride + known, stride, false};
+      if (count > 0 && !gemm_serial(end - begin, size, count, (T)-1, solved, a.from(first, known),
+                                    (T)1, x + begin * stride + first, stride)) {
+        return false;
+      }
+      block.solve_rows(x, stride, begin, end);
+    } else {
+      const Matrix<T> solved = {x + known * stride + begin, stride, true};
+      if (count > 0 && !gemm_serial(size, end - begin, count, (T)-1, a.from(first, known), solved,
+                                    (T)1, x + first * stride + begin, stride)) {
+        return false;
+      }
+      block.solve_columns(x, stride, begin, end);
+    }
+  }
+  return true;
+}
+
+// solve() for `count` right sides, which a team shares.
+template <class T>
+bool solve_all(int threads, const Triangle<T>& a, bool by_rows, T* x, int64_t stride,
+               int64_t count) {
+  bool ok = true;
+  parallel_for(threads, count, Block<T>::kWide, [&](int64_t begin, int64_t end) {
+    if (!solve(a, by_rows, x, stride, begin, end)) ok = false;
+  });
+  return ok;
+}
+
+template <class T>
+int trsm(const mx_call* call) {
+  const auto& p = *(const mx_triangular_params*)call->params;
+  const int64_t size = p.n * p.m;
+  const Teams teams(call->threads, p.batch);
+  bool ok = true, regular = true;
+  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const bool flipped = p.transpose != p.rightside;
+      const Triangle<T> a = {data<T>(call->in[0]) + b * p.n * p.n, p.n, p.n, flipped,
+                             (p.lower != 0) != flipped};
+      if (!a.regular()) {
+        regular = false;
+        return;
+      }
+      const T* from = data<T>(call->in[1]) + b * size;
+      T* x = data<T>(call->out[0]) + b * size;
+      for (int64_t i = 0; i < size; ++i) x[i] = (T)p.alpha * from[i];
+      if (!solve_all(teams.inner, a, p.rightside, x, p.rightside ? p.n : p.m, p.m)) ok = false;
+    }
+  });
+  if (!regular) return mx_fail("argument A: Singular matrix");
+  return ok ? 0 : -1;
+}
+
+// The factor of a block on the diagonal; false when there is none.
+template <class T>
+bool factor_block(T* block, int64_t stride, int64_t size) {
+  for (int64_t i = 0; i < size; ++i) {
+    T* row = block + i * stride;
+    for (int64_t j = 0; j <= i; ++j) {
+      const T* other = block + j * stride;
+      T sum = row[j];
+      for (int64_t k = 0; k < j; ++k) sum -= row[k] * other[k];
+      if (j < i) {
+        row[j] = sum / other[j];
+      } else {
+        if (!(sum > 0)) return false;
+        row[i] = sqrt(splat<Vec<T>>(sum))[0];
+      }
+    }
+    for (int64_t j = i + 1; j < size; ++j) row[j] = 0;
+  }
+  return true;
+}
+
+// The lower triangle of `a` becomes its factor. 0; 1: there is none; -1: out of memory.
+template <class T>
+int factor(int threads, T* a, int64_t n) {
+  for (int64_t first = 0; first < n; first += kUnknowns) {
+    const int64_t size = least(kUnknowns, n - first), last = first + size;
+    T *rows = a + first * n, *block = rows + first;
+    const Matrix<T> known = {rows, n, false};
+    if (first > 0 && !gemm(threads, n - first, size, first, (T)-1, known, known, (T)1, block, n)) {
+      return -1;
+    }
+    if (!factor_block(block, n, size)) return 1;
+    const Triangle<T> corner = {block, size, n, false, true};
+    if (!solve_all(threads, corner, true, a + last * n + first, n, n - last)) return -1;
+  }
+  return 0;
+}
+
+// Turns a lower triangular matrix into an upper one.
+template <class T>
+void transpose(T* matrix, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = 0; k < i; ++k) {
+      matrix[k * n + i] = matrix[i * n + k];
+      matrix[i * n + k] = 0;
+    }
+  }
+}
+
+template <class T>
+int potrf(const mx_call* call) {
+  const auto& p = *(const mx_triangular_params*)call->params;
+  const Teams teams(call->threads, p.batch);
+  bool ok = true, positive = true;
+  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const T* from = data<T>(call->in[0]) + b * p.n * p.n;
+      T* out = data<T>(call->out[0]) + b * p.n * p.n;
+      for (int64_t i = 0; i < p.n; ++i) {
+        for (int64_t k = 0; k <= i; ++k)
+          out[i * p.n + k] = from[p.lower ? i * p.n + k : k * p.n + i];
+        for (int64_t k = i + 1; k < p.n; ++k) out[i * p.n + k] = 0;
+      }
+      const int status = factor(teams.inner, out, p.n);
+      if (!p.lower) transpose(out, p.n);
+      if (status > 0) positive = false;
+      if (status < 0) ok = false;
+    }
+  });
+  if (!positive) return mx_fail("argument A: a matrix is not symmetric positive definite");
+  return ok ? 0 : -1;
+}
+
+template <class T>
+int potri(const mx_call* call) {
+  const auto& p = *(const mx_triangular_params*)call->params;
+  const int64_t n = p.n;
+  const Teams teams(call->threads, p.batch);
+  bool ok = true, regular = true;
+  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+    T* inverse = (T*)scratch(kSharedSlot, (size_t)(n * n) * sizeof(T));
+    for (int64_t b = begin; inverse && b < end; ++b) {
+      const Triangle<T> a = {data<T>(call->in[0]) + b * n * n, n, n, !p.lower, true};
+      if (!a.regular()) {
+        regular = false;
+        return;
+      }
+      memset(inverse, 0, (size_t)(n * n) * sizeof(T));
+      for (int64_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
+      const Matrix<T> factor = {inverse, n, true};
+      if (!solve_all(teams.inner, a, false, inverse, n, n) ||
+          !gemm(teams.inner, n, n, n, (T)1, factor, factor, (T)0, data<T>(call->out[0]) + b * n * n,
+                n)) {
+        ok = false;
+      }
+    }
+    if (!inverse) ok = false;
+  });
+  if (!regular) return mx_fail("argument A: Singular matrix");
+  return ok ? 0 : -1;
+}
+
+template <class T>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("trsm", trsm<T>, dtype, 0);
+  mx_kernel_add("potrf", potrf<T>, dtype, 0);
+  mx_kernel_add("potri", potri<T>, dtype, 0);
+}
+
+}  // namespace
+
+void register_triangular() {
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+}
+MX_LEAF_END

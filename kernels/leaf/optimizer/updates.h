@@ -1,0 +1,70 @@
+// Optimizer updates over arrays: what turns one step of an optimizer, a functor of vectors, into a
+// kernel. A step is a template over the type it computes in, made from a parameter struct; it has
+// `states` of them, and step(weight, gradient, states) returns the new weight and moves the states.
+#pragma once
+#include "leaf/simd/plane.h"
+
+MX_LEAF_BEGIN
+
+template <class V>
+MX_INLINE V clip(V x, Element<V> bound) {
+  if (bound < 0) return x;
+  const V high = splat<V>(bound), low = splat<V>(-bound);
+  return x > high ? high : x < low ? low : x;
+}
+
+template <class T, class S>
+MX_INLINE Vec<T> read(const S* src, int n) {
+  return n == kLanes<T> ? load_as<T>(src) : load_first_as<T>(src, n);
+}
+template <class S>
+MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
+  if (n == kLanes<Sum<S>>) return store_as(dst, x);
+  store_first_as(dst, x, n);
+}
+
+// One weight of storage type S, its states of type M. In multiple precision M is float, and after
+// the states comes the weight that counts.
+template <class S, class M, bool mixed, class Step>
+void update(int threads, const mx_tensor* in, S* out, const Step& step) {
+  typedef Sum<S> T;
+  constexpr int L = kLanes<T>, N = Step::states;
+  const S *weight = data<S>(in[0]), *gradient = data<S>(in[1]);
+  M* state[N + 1];
+  for (int s = 0; s < N + mixed; ++s) state[s] = data<M>(in[2 + s]);
+  parallel_for(threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += L) {
+      const int n = end - i < L ? (int)(end - i) : L;
+      Vec<T> states[N + 1], w;
+      for (int s = 0; s < N; ++s) states[s] = read<T>(state[s] + i, n);
+      if constexpr (mixed) {
+        w = read<T>(state[N] + i, n);
+      } else {
+        w = read<T>(weight + i, n);
+      }
+      w = step(w, read<T>(gradient + i, n), states);
+      for (int s = 0; s < N; ++s) write(state[s] + i, states[s], n);
+      if constexpr (mixed) write(state[N] + i, w, n);
+      if (out) write(out + i, w, n);
+    }
+  });
+}
+
+template <class S, bool mixed>
+struct StateOf {
+  typedef S type;
+};
+template <class S>
+struct StateOf<S, true> {
+  typedef float type;
+};
+
+template <class S, bool mixed, template <class> class Step, class Params>
+int single(const mx_call* call) {
+  const Step<Sum<S>> step(*(const Params*)call->params);
+  update<S, typename StateOf<S, mixed>::type, mixed>(call->threads, call->in, data<S>(call->out[0]),
+                                                     step);
+  return 0;
+}
+
+MX_LEAF_END

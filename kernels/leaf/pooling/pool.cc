@@ -1,0 +1,401 @@
+// Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions,
+// with the channels before ("NCHW") or after ("NHWC") them.
+#include <float.h>
+
+#include "core/memory/scratch.h"
+#include "leaf/simd/plane.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+enum Kind { kMax, kAverage, kSum, kNorm2, kNorm3 };
+
+template <class S>
+constexpr Sum<S> lowest = 0;
+template <>
+constexpr float lowest<float> = -FLT_MAX;
+template <>
+constexpr double lowest<double> = -DBL_MAX;
+template <>
+constexpr float lowest<f16> = -65504.0f;
+template <>
+constexpr float lowest<bf16> = -0x1.FEp127f;
+
+// The valid part [begin, end) of a window along one dimension, and its length with the padding.
+struct Extent {
+  int64_t begin, end, whole;
+  Extent(const mx_pool_params& p, int i, int64_t position) {
+    begin = position * p.stride[i] - p.pad[i];
+    end =
+        begin + p.kernel[i] < p.source[i] + p.pad[i] ? begin + p.kernel[i] : p.source[i] + p.pad[i];
+    whole = end > begin ? end - begin : 0;
+    if (begin < 0) begin = 0;
+    if (end > p.source[i]) end = p.source[i];
+    if (end < begin) end = begin;
+  }
+  int64_t size() const { return end - begin; }
+};
+
+// Element (or vector of elements) x joins what a window has collected; NaN is never a maximum.
+template <int kind, class V>
+MX_INLINE V join(V sum, V x) {
+  if constexpr (kind == kMax) return x > sum ? x : sum;
+  if constexpr (kind == kNorm2) return sum + x * x;
+  if constexpr (kind == kNorm3) return sum + x * x * x;
+  return sum + x;
+}
+// Two collections join.
+template <int kind, class V>
+MX_INLINE V merge(V sum, V x) {
+  return join < kind == kMax ? kMax : kSum > (sum, x);
+}
+template <int kind, class T>
+inline T finish(T sum, T divisor) {
+  if constexpr (kind == kAverage) return divisor == 0 ? 0 : sum / divisor;
+  if constexpr (kind == kNorm2) return (T)__builtin_sqrt(sum);
+  if constexpr (kind == kNorm3) return (T)__builtin_cbrt(sum);
+  return sum;
+}
+
+template <class T>
+T divisor_of(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w) {
+  return (T)(p.count_pad ? d.whole * h.whole * w.whole : d.size() * h.size() * w.size());
+}
+
+template <int kind, class T>
+void join_row(T* sums, const T* src, int64_t n) {
+  constexpr int L = kLanes<T>;
+  int64_t x = 0;
+  for (; x + L <= n; x += L) store(sums + x, join<kind>(load(sums + x), load(src + x)));
+  for (; x < n; ++x) sums[x] = join<kind>(sums[x], src[x]);
+}
+
+// One plane: each row of the output first joins the rows of its windows, then their columns.
+template <int kind, class S, class T>
+void pool_plane(const mx_pool_params& p, const T* in, T* out, T* row) {
+  const T start = kind == kMax ? lowest<S> : 0;
+  const int64_t width = p.source[2] * p.inner;
+  for (int64_t z = 0; z < p.target[0]; ++z) {
+    const Extent d(p, 0, z);
+    for (int64_t y = 0; y < p.target[1]; ++y) {
+      const Extent h(p, 1, y);
+      for (int64_t x = 0; x < width; ++x) row[x] = start;
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          join_row<kind>(row, in + (i * p.source[1] + j) * width, width);
+        }
+      }
+      for (int64_t x = 0; x < p.target[2]; ++x, out += p.inner) {
+        const Extent w(p, 2, x);
+        const T divisor = divisor_of<T>(p, d, h, w);
+        for (int64_t c = 0; c < p.inner; ++c) {
+          T sum = start;
+          for (int64_t i = w.begin; i < w.end; ++i) sum = merge<kind>(sum, row[i * p.inner + c]);
+          out[c] = finish<kind>(sum, divisor);
+        }
+      }
+    }
+  }
+}
+
+template <int kind, class S>
+int pool_kind(const mx_call* call) {
+  typedef Sum<S> T;
+  const auto& p = *(const mx_pool_params*)call->params;
+  const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
+  const int64_t width = p.source[2] * p.inner;
+  bool ok = true;
+  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+    const int64_t copies = is_half<S> ? source + target : 0;
+    T* row = (T*)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
+    if (!row) ok = false;
+    for (int64_t i = begin; ok && i < end; ++i) {
+      const T* in = open_block(data<S>(call->in[0]) + i * source, row + width, source);
+      S* block = data<S>(call->out[0]) + i * target;
+      T* out = (T*)block;
+      if constexpr (is_half<S>) out = row + width + source;
+      pool_plane<kind, S>(p, in, out, row);
+      close_block(block, out, target, false);
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+template <class S>
+int pool(const mx_call* call) {
+  switch (((const mx_pool_params*)call->params)->kind) {
+    case kMax:
+      return pool_kind<kMax, S>(call);
+    case kAverage:
+      return pool_kind<kAverage, S>(call);
+    case kSum:
+      return pool_kind<kSum, S>(call);
+    case kNorm2:
+      return pool_kind<kNorm2, S>(call);
+    default:
+      return pool_kind<kNorm3, S>(call);
+  }
+}
+
+// What one window gives back to the elements it saw; `made` and `in` point at the channel.
+template <int kind, class S, class T>
+inline void return_window(const mx_pool_params& p, const Extent& d, const Extent& h,
+                          const Extent& w, T gradient, const T* in, T result, T* made) {
+  T largest = lowest<S>;
+  int64_t where = -1;
+  for (int64_t i = d.begin; i < d.end; ++i) {
+    for (int64_t j = h.begin; j < h.end; ++j) {
+      int64_t at = ((i * p.source[1] + j) * p.source[2] + w.begin) * p.inner;
+      for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
+        if constexpr (kind == kMax) {
+          if (in[at] > largest) largest = in[at], where = at;
+        } else {
+          const T ratio = in[at] / result;
+          if (result != 0) made[at] += gradient * (ratio * ratio);
+        }
+      }
+    }
+  }
+  if (kind == kMax && where >= 0) made[where] += gradient;
+}
+
+// What a row of windows gives to each column that they see: a window gives all of its elements the
+// same, but for norms a multiple of the element. `given` has room for the windows.
+template <int kind, class T>
+void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
+                const T* result, T* given, T* row) {
+  for (int64_t x = 0; x < p.target[2]; ++x) {
+    const T divisor = divisor_of<T>(p, d, h, Extent(p, 2, x));
+    for (int64_t i = x * p.inner; i < (x + 1) * p.inner; ++i) {
+      const T below = kind == kAverage ? divisor : kind == kNorm2 ? result[i] : 1;
+      given[i] = below == 0 ? 0 : gradient[i] / below;
+    }
+  }
+  for (int64_t i = 0; i < p.source[2] * p.inner; ++i) row[i] = 0;
+  if (p.inner == 1 && p.target[2] >= p.kernel[2]) {
+    for (int64_t k = 0; k < p.kernel[2]; ++k) {
+      const int64_t first = k - p.pad[2], stride = p.stride[2];
+      const Span inside(first, stride, p.source[2], p.target[2]);
+      if (stride == 1) {
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x] += given[x];
+      } else {
+        for (int64_t x = inside.low; x < inside.high; ++x) row[first + x * stride] += given[x];
+      }
+    }
+    return;
+  }
+  for (int64_t x = 0; x < p.target[2]; ++x) {
+    const Extent w(p, 2, x);
+    if (p.inner == 1) {
+      for (int64_t k = w.begin; k < w.end; ++k) row[k] += given[x];
+      continue;
+    }
+    for (int64_t k = w.begin; k < w.end; ++k) {
+      join_row<kSum>(row + k * p.inner, given + x * p.inner, p.inner);
+    }
+  }
+}
+
+// One plane of averages, sums or norms.
+template <int kind, class T>
+void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const T* result, T* made,
+                  T* row) {
+  const int64_t width = p.source[2] * p.inner, windows = p.target[2] * p.inner;
+  for (int64_t z = 0; z < p.target[0]; ++z) {
+    const Extent d(p, 0, z);
+    for (int64_t y = 0; y < p.target[1]; ++y, gradient += windows, result += windows) {
+      const Extent h(p, 1, y);
+      spread_row<kind>(p, d, h, gradient, result, row + width, row);
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          const int64_t at = (i * p.source[1] + j) * width;
+          if constexpr (kind == kNorm2) {
+            for (int64_t k = 0; k < width; ++k) made[at + k] += row[k] * in[at + k];
+          } else {
+            join_row<kSum>(made + at, row, width);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Positions in a plane, as wide as the elements that they accompany.
+template <class T>
+using Position = Element<Mask<Vec<T>>>;
+
+// n elements (up to a vector), 1 or 2 apart; what is not read is zero.
+template <class T>
+MX_INLINE Vec<T> load_apart(const T* src, int n, int64_t stride) {
+  constexpr int L = kLanes<T>;
+  if (stride == 1) return n == L ? load(src) : load_first(src, n);
+  const int read = 2 * n - 1;
+  const Vec<T> low = read >= L ? load(src) : load_first(src, read);
+  const Vec<T> high = read > L ? load_first(src + L, read - L) : Vec<T>{};
+  Mask<Vec<T>> index;
+  for (int i = 0; i < L; ++i) index[i] = 2 * i;
+  return __builtin_shuffle(low, high, index);
+}
+
+// The largest elements of a vector of windows, and where each was found. In vectors, because which
+// element is largest is anything but predictable.
+template <class S, class T = Sum<S>>
+struct Maxima {
+  typedef Mask<Vec<T>> Index;
+  static constexpr Position<T> kNone = Position<T>(1) << (8 * sizeof(T) - 1);
+  Vec<T> largest = splat<Vec<T>>(lowest<S>);
+  Index where = kNone - Index{};
+
+  MX_INLINE void see(Vec<T> found, int64_t position) {
+    const Index larger = found > largest;
+    largest = larger ? found : largest;
+    where = larger ? (Position<T>)position - Index{} : where;
+  }
+  // made[position + lane * step] += gradient[lane]
+  MX_INLINE void give_back(T* made, const T* gradient, int count, int64_t step) const {
+    Position<T> position[kLanes<T>];
+    __builtin_memcpy(position, &where, sizeof where);
+    for (int x = 0; x < count; ++x) {
+      if (position[x] != kNone) made[position[x] + x * step] += gradient[x];
+    }
+  }
+};
+
+// One row of windows of a plane, whose stride is 1 or 2.
+template <class S, class T>
+void return_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
+                const T* in, T* made) {
+  const int64_t stride = p.stride[2], width = p.source[2];
+  for (int64_t x0 = 0; x0 < p.target[2]; x0 += kLanes<T>) {
+    const int count = (int)least(kLanes<T>, p.target[2] - x0);
+    Maxima<S> maxima;
+    for (int64_t i = d.begin; i < d.end; ++i) {
+      for (int64_t j = h.begin; j < h.end; ++j) {
+        const int64_t row = (i * p.source[1] + j) * width;
+        for (int64_t k = 0; k < p.kernel[2]; ++k) {
+          const int64_t first = x0 * stride + k - p.pad[2];  // the column under window x0
+          const Span inside(first, stride, width, count);
+          if (inside.low == 0 && inside.high == count) {
+            maxima.see(load_apart(in + row + first, count, stride), row + first);
+            continue;
+          }
+          T seen[kLanes<T>];
+          for (int x = 0; x < kLanes<T>; ++x) {
+            const bool valid = x >= inside.low && x < inside.high;
+            seen[x] = valid ? in[row + first + x * stride] : lowest<S>;
+          }
+          maxima.see(load(seen), row + first);
+        }
+      }
+    }
+    maxima.give_back(made, gradient + x0, count, stride);
+  }
+}
+
+// One window of a channels-last image, for all its channels.
+template <class S, class T>
+void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w,
+                     const T* gradient, const T* in, T* made) {
+  for (int64_t c = 0; c < p.inner; c += kLanes<T>) {
+    const int count = (int)least(kLanes<T>, p.inner - c);
+    Maxima<S> maxima;
+    for (int64_t i = d.begin; i < d.end; ++i) {
+      for (int64_t j = h.begin; j < h.end; ++j) {
+        int64_t at = ((i * p.source[1] + j) * p.source[2] + w.begin) * p.inner + c;
+        for (int64_t k = w.begin; k < w.end; ++k, at += p.inner) {
+          maxima.see(load_apart(in + at, count, 1), at);
+        }
+      }
+    }
+    maxima.give_back(made, gradient + c, count, 1);
+  }
+}
+
+template <int kind, class S>
+int return_kind(const mx_call* call) {
+  typedef Sum<S> T;
+  const auto& p = *(const mx_pool_params*)call->params;
+  const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
+  const bool add = call->req[0] == MX_ADD;
+  bool ok = true;
+  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+    const int64_t row = (p.source[2] + p.target[2]) * p.inner;
+    const int64_t copies = is_half<S> ? 2 * (source + target) : 0;
+    T* copy = (T*)scratch(kTempSlot, (size_t)(row + copies) * sizeof(T));
+    if (!copy) ok = false;
+    const bool vectors = kind == kMax && source < INT32_MAX;
+    const bool by_row = vectors && p.inner == 1 && p.stride[2] <= 2 && p.target[2] >= 4;
+    for (int64_t n = begin; ok && n < end; ++n) {
+      const T* gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
+      const T* in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
+      const T* result =
+          open_block(data<S>(call->in[2]) + n * target, copy + target + source, target);
+      S* block = data<S>(call->out[0]) + n * source;
+      T* made = start_block(block, copy + 2 * target + source, source, add, (T)0);
+      if constexpr (kind == kAverage || kind == kSum || kind == kNorm2) {
+        return_plane<kind>(p, gradient, in, result, made, copy + copies);
+        close_block(block, made, source, add);
+        continue;
+      }
+      int64_t at = 0;
+      for (int64_t z = 0; z < p.target[0]; ++z) {
+        const Extent d(p, 0, z);
+        for (int64_t y = 0; y < p.target[1]; ++y) {
+          const Extent h(p, 1, y);
+          if (by_row) {
+            return_row<S>(p, d, h, gradient + at, in, made);
+            at += p.target[2];
+            continue;
+          }
+          for (int64_t x = 0; x < p.target[2]; ++x) {
+            const Extent w(p, 2, x);
+            if (vectors && p.inner > 1) {
+              return_channels<S>(p, d, h, w, gradient + at, in, made);
+              at += p.inner;
+              continue;
+            }
+            for (int64_t c = 0; c < p.inner; ++c, ++at) {
+              return_window<kind, S>(p, d, h, w, gradient[at], in + c, result[at], made + c);
+            }
+          }
+        }
+      }
+      close_block(block, made, source, add);
+    }
+  });
+  return ok ? 0 : -1;
+}
+
+template <class S>
+int pool_grad(const mx_call* call) {
+  switch (((const mx_pool_params*)call->params)->kind) {
+    case kMax:
+      return return_kind<kMax, S>(call);
+    case kAverage:
+      return return_kind<kAverage, S>(call);
+    case kSum:
+      return return_kind<kSum, S>(call);
+    case kNorm2:
+      return return_kind<kNorm2, S>(call);
+    default:
+      return return_kind<kNorm3, S>(call);
+  }
+}
+
+template <class S>
+void add_kernels(uint32_t dtype) {
+  mx_kernel_add("pool", pool<S>, dtype, 0);
+  mx_kernel_add("pool_grad", pool_grad<S>, dtype, MX_TAKES_ADD);
+}
+
+}  // namespace
+
+void register_pool() {
+  add_kernels<float>(MX_BIT(F32));
+  add_kernels<double>(MX_BIT(F64));
+  add_kernels<f16>(MX_BIT(F16));
+  add_kernels<bf16>(MX_BIT(BF16));
+}
+MX_LEAF_END

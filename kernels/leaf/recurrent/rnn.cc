@@ -1,0 +1,383 @@
+// "rnn": layers of recurrent cells over sequences, saving what "rnn_grad" needs in training. The
+// input's products of all steps are one matrix product; the hidden state's are done step by step
+// with weights that were packed once.
+#include "leaf/recurrent/rnn.h"
+
+#include "core/random/dropout.h"
+#include "leaf/recurrent/cells.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+// Cuts the workspace; with no memory it only counts.
+template <class T>
+class Room {
+ public:
+  explicit Room(void* data) : data_((T*)data) {}
+  T* take(int64_t count) {
+    T* taken = data_ ? data_ + used_ : nullptr;
+    used_ += round_up(count + kLanes<T>, 64 / (int64_t)sizeof(T));
+    return taken;
+  }
+  int64_t bytes() const { return used_ * (int64_t)sizeof(T); }
+
+ private:
+  T* data_;
+  int64_t used_ = 0;
+};
+
+// How many steps count of each sequence; all if there is no such input.
+class Lengths {
+ public:
+  template <class T>
+  Lengths(const RnnShape& s, const mx_tensor* given, T* memory)
+      : steps_(s.lengths ? (int64_t*)memory : nullptr) {
+    for (int64_t n = 0; steps_ && n < s.batch; ++n) {
+      int64_t count = 0;
+      while (count < s.steps && (double)count < read(*given, n)) ++count;
+      steps_[n] = count;
+    }
+  }
+  bool given() const { return steps_ != nullptr; }
+  int64_t of(int64_t n) const { return steps_[n]; }
+  bool end_before(int64_t n, int64_t step) const { return steps_ && step >= steps_[n]; }
+
+  // Numbers of type T that hold them.
+  template <class T>
+  static int64_t size(const RnnShape& s) {
+    return s.lengths ? s.batch * (int64_t)(sizeof(int64_t) / sizeof(T)) : 0;
+  }
+
+ private:
+  static double read(const mx_tensor& t, int64_t n) {
+    switch (t.dtype) {
+      case MX_F32:
+        return data<float>(t)[n];
+      case MX_F64:
+        return data<double>(t)[n];
+      case MX_I32:
+        return data<int32_t>(t)[n];
+      default:
+        return (double)data<int64_t>(t)[n];
+    }
+  }
+  int64_t* steps_;
+};
+
+template <class T>
+struct ForwardRoom {
+  T *own, *panels, *bias, *below, *saved;
+  T *lengths, *hidden, *cell;  // states that wait while sequences pause
+
+  ForwardRoom(const RnnShape& s, Room<T>& room)
+      : own(room.take(s.mode == kGru ? s.batch * s.rows : 0)),
+        panels(room.take(Panels<T>::size(s.rows, s.hidden))),
+        bias(room.take(s.rows)),
+        below(room.take(s.drops ? s.points() * s.wide : 0)),
+        saved(room.take(s.saves ? 0 : s.saved_size())),
+        lengths(room.take(Lengths::size<T>(s))),
+        hidden(room.take(s.lengths ? s.batch * s.hidden : 0)),
+        cell(room.take(s.lengths && s.mode == kLstm ? s.batch * s.hidden : 0)) {}
+};
+
+template <class T>
+struct BackwardRoom {
+  T *d_gates, *d_own, *panels, *d_hidden, *d_cell, *below, *d_below, *d_above, *lengths, *first;
+
+  BackwardRoom(const RnnShape& s, Room<T>& room)
+      : d_gates(room.take(s.points() * s.rows)),
+        d_own(room.take(s.mode == kGru ? s.points() * s.rows : 0)),
+        panels(room.take(Panels<T>::size(s.hidden, s.rows))),
+        d_hidden(room.take(s.batch * s.hidden)),
+        d_cell(room.take(s.batch * s.hidden)),
+        below(room.take(s.drops ? s.points() * s.wide : 0)),
+        d_below(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
+        d_above(room.take(s.layers > 1 ? s.points() * s.wide : 0)),
+        lengths(room.take(Lengths::size<T>(s))),
+        first(room.take(s.lengths ? s.batch * s.rows : 0)) {
+    if (s.mode != kGru) d_own = d_gates;
+  }
+};
+
+template <class T>
+void scale_by(int threads, int64_t n, const T* x, const T* factors, T* out) {
+  parallel_for(threads, n, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = x[i] * factors[i];
+  });
+}
+
+template <class T>
+int product(int threads, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+            const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
+  if (m == 0 || n == 0) return 0;
+  return gemm_arrays(threads, GemmShape{ta, tb, m, n, k, lda, ldb, ldc}, (T)1, a, b, beta, c);
+}
+
+// One direction of a layer: data (points x source) to `out`, whose rows are `wide` apart.
+template <class T>
+int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
+             const T* weight, const T* bias, const T* state, const T* cell, T* gates, T* extra,
+             T* out, T* last_state, T* last_cell, const Lengths& lengths,
+             const ForwardRoom<T>& room) {
+  const T *own_weight = weight + s.rows * source, *own_bias = bias + s.rows;
+  const bool gru = s.mode == kGru;
+  for (int64_t j = 0; j < s.rows; ++j) room.bias[j] = bias[j] + (gru ? 0 : own_bias[j]);
+  parallel_for(threads, s.points(), 1 + 4096 / s.rows, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) memcpy(gates + i * s.rows, room.bias, s.rows * sizeof(T));
+  });
+  if (product<T>(threads, false, true, s.points(), s.rows, source, data, source, weight, source, 1,
+                 gates, s.rows) != 0)
+    return -1;
+  Panels<T> panels = {room.panels, s.rows, s.hidden};
+  panels.pack(threads, {own_weight, s.hidden, false});
+  const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
+  const int row_team = step_team(threads, s.batch * s.rows * 4);
+  const T *hidden_then = state, *cell_then = cell;
+  int64_t apart = s.hidden;
+  if (lengths.given()) {
+    hidden_then = room.hidden;
+    memcpy(room.hidden, state, s.batch * s.hidden * sizeof(T));
+    if (cell) {
+      cell_then = room.cell;
+      memcpy(room.cell, cell, s.batch * s.hidden * sizeof(T));
+    }
+  }
+  for (int64_t i = 0; i < s.steps; ++i) {
+    const int64_t step = s.step(direction, i), first = step * s.batch;
+    T* at = gates + first * s.rows;
+    if (gru) {
+      panels.multiply(team, s.batch, hidden_then, apart, own_bias, 0, room.own, s.rows);
+    } else {
+      panels.multiply(team, s.batch, hidden_then, apart, nullptr, 1, at, s.rows);
+    }
+    T* result = out + first * s.wide;
+    parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        const Forward<T> row = {
+            at + n * s.rows,         extra ? extra + (first + n) * s.hidden : nullptr,
+            result + n * s.wide,     gru ? room.own + n * s.rows : nullptr,
+            hidden_then + n * apart, cell_then ? cell_then + n * s.hidden : nullptr};
+        cell_step(s.mode, s.hidden, row);
+        if (!lengths.given()) continue;
+        if (lengths.end_before(n, step)) {
+          memset(row.out, 0, s.hidden * sizeof(T));
+          continue;
+        }
+        memcpy(room.hidden + n * s.hidden, row.out, s.hidden * sizeof(T));
+        if (cell) memcpy(room.cell + n * s.hidden, row.extra, s.hidden * sizeof(T));
+      }
+    });
+    if (lengths.given()) continue;
+    hidden_then = result;
+    apart = s.wide;
+    if (cell_then) cell_then = extra + first * s.hidden;
+  }
+  for (int64_t n = 0; n < s.batch; ++n) {
+    memcpy(last_state + n * s.hidden, hidden_then + n * apart, s.hidden * sizeof(T));
+  }
+  if (last_cell) memcpy(last_cell, cell_then, s.batch * s.hidden * sizeof(T));
+  return 0;
+}
+
+template <class T>
+int rnn(const mx_call* call) {
+  const auto& p = *(const mx_rnn_params*)call->params;
+  const RnnShape s(p);
+  Room<T> cut(call->workspace);
+  const ForwardRoom<T> room(s, cut);
+  const bool lstm = s.mode == kLstm;
+  const T *below = data<T>(call->in[0]), *parameters = data<T>(call->in[1]);
+  const T *states = data<T>(call->in[2]), *cells = lstm ? data<T>(call->in[3]) : nullptr;
+  T *last = data<T>(call->out[0]), *last_states = data<T>(call->out[1]);
+  T* last_cells = lstm ? data<T>(call->out[2]) : nullptr;
+  T* saved = s.saves ? data<T>(call->out[call->nout - 1]) : room.saved;
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
+  const int64_t state_size = s.batch * s.hidden;
+  for (int64_t layer = 0; layer < s.layers; ++layer) {
+    const bool top = layer == s.layers - 1;
+    T* out = top ? last : saved + s.out_at(layer);
+    for (int64_t direction = 0; direction < s.directions; ++direction) {
+      const int64_t number = layer * s.directions + direction;
+      T* gates = saved + s.part_at(layer, direction);
+      if (run_part(s, call->threads, direction, s.source(layer), below,
+                   parameters + s.weights_at(layer, direction),
+                   parameters + s.bias_at(layer, direction), states + number * state_size,
+                   cells ? cells + number * state_size : nullptr, gates,
+                   s.extra ? gates + s.points() * s.rows : nullptr, out + direction * s.hidden,
+                   last_states + number * state_size,
+                   last_cells ? last_cells + number * state_size : nullptr, lengths, room) != 0)
+        return -1;
+    }
+    below = out;
+    if (!top && s.drops) {
+      T* mask = saved + s.mask_at(layer);
+      draw_dropout(call->rng, call->threads, (float)p.drop, s.points() * s.wide, mask);
+      scale_by(call->threads, s.points() * s.wide, out, mask, room.below);
+      below = room.below;
+    }
+  }
+  return 0;
+}
+
+// --- gradient --------------------------------------------------------------------------------
+
+// What a direction of a layer reads and writes on the way back.
+template <class T>
+struct PartBack {
+  const T *data, *weight, *state, *cell, *gates, *extra, *out, *d_out;
+  T *d_weight, *d_bias, *d_data, *d_state, *d_cell;
+};
+
+// sums (n) of the rows of x (m x n).
+template <class T>
+void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
+  parallel_for(threads, n, 64, [&](int64_t begin, int64_t end) {
+    memset(sums + begin, 0, (end - begin) * sizeof(T));
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = begin; j < end; ++j) sums[j] += x[i * n + j];
+    }
+  });
+}
+
+template <class T>
+int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
+              const PartBack<T>& part, const Lengths& lengths, const BackwardRoom<T>& room) {
+  const T* own_weight = part.weight + s.rows * source;
+  Panels<T> panels = {room.panels, s.hidden, s.rows};
+  panels.pack(threads, {own_weight, s.hidden, true});
+  const int team = step_team(threads, s.batch * s.rows * s.hidden / 16);
+  const int row_team = step_team(threads, s.batch * s.rows * 4);
+  for (int64_t i = s.steps - 1; i >= 0; --i) {
+    const int64_t step = s.step(direction, i), first = step * s.batch;
+    const int64_t before = i ? s.step(direction, i - 1) : 0;
+    parallel_for(row_team, s.batch, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        const bool starts = i == 0 || lengths.end_before(n, before);
+        const int64_t then = before * s.batch + n;
+        const T* cell_then = starts ? part.cell + n * s.hidden : part.extra + then * s.hidden;
+        const Backward<T> row = {part.gates + (first + n) * s.rows,
+                                 s.extra ? part.extra + (first + n) * s.hidden : nullptr,
+                                 starts ? part.state + n * s.hidden : part.out + then * s.wide,
+                                 part.cell ? cell_then : nullptr,
+                                 part.d_out + (first + n) * s.wide,
+                                 room.d_hidden + n * s.hidden,
+                                 room.d_cell + n * s.hidden,
+                                 room.d_gates + (first + n) * s.rows,
+                                 room.d_own + (first + n) * s.rows};
+        if (lengths.end_before(n, step)) {
+          memset(row.d_gates, 0, s.rows * sizeof(T));
+          memset(row.d_own, 0, s.rows * sizeof(T));
+        } else {
+          cell_back(s.mode, s.hidden, row);
+        }
+      }
+    });
+    panels.multiply(team, s.batch, room.d_own + first * s.rows, s.rows, nullptr, 1, room.d_hidden,
+                    s.hidden);
+  }
+  memcpy(part.d_state, room.d_hidden, s.batch * s.hidden * sizeof(T));
+  if (part.d_cell) memcpy(part.d_cell, room.d_cell, s.batch * s.hidden * sizeof(T));
+  sum_rows(threads, s.points(), s.rows, room.d_gates, part.d_bias);
+  sum_rows(threads, s.points(), s.rows, room.d_own, part.d_bias + s.rows);
+  // The hidden states that steps found: those put out a step before, and the first one.
+  const int64_t later = (s.steps - 1) * s.batch;
+  const T* moved_d = room.d_own + (direction ? 0 : s.batch * s.rows);
+  const T* moved = part.out + (direction ? s.batch * s.wide : 0);
+  const T* first_d = room.d_own + (direction ? later * s.rows : 0);
+  T* d_own_weight = part.d_weight + s.rows * source;
+  bool ok = product<T>(threads, false, false, s.points(), source, s.rows, room.d_gates, s.rows,
+                       part.weight, source, direction ? 1 : 0, part.d_data, source) == 0 &&
+            product<T>(threads, true, false, s.rows, source, s.points(), room.d_gates, s.rows,
+                       part.data, source, 0, part.d_weight, source) == 0;
+  if (lengths.given() && direction) {  // sequences that end early start there
+    for (int64_t n = 0; n < s.batch; ++n) {
+      const int64_t start = lengths.of(n) > 0 ? lengths.of(n) - 1 : 0;
+      T* row = room.d_own + (start * s.batch + n) * s.rows;
+      memcpy(room.first + n * s.rows, row, s.rows * sizeof(T));
+      memset(row, 0, s.rows * sizeof(T));
+    }
+    first_d = room.first;
+  }
+  ok = ok &&
+       product<T>(threads, true, false, s.rows, s.hidden, s.batch, first_d, s.rows, part.state,
+                  s.hidden, 0, d_own_weight, s.hidden) == 0 &&
+       (later <= 0 || product<T>(threads, true, false, s.rows, s.hidden, later, moved_d, s.rows,
+                                 moved, s.wide, 1, d_own_weight, s.hidden) == 0);
+  return ok ? 0 : -1;
+}
+
+template <class T>
+int rnn_grad(const mx_call* call) {
+  const RnnShape s(*(const mx_rnn_params*)call->params);
+  Room<T> cut(call->workspace);
+  const BackwardRoom<T> room(s, cut);
+  const bool lstm = s.mode == kLstm;
+  const Lengths lengths(s, call->in + (lstm ? 4 : 3), room.lengths);
+  // output, saved, and the gradients
+  const mx_tensor* in = call->in + (lstm ? 4 : 3) + (s.lengths ? 1 : 0);
+  const T *parameters = data<T>(call->in[1]), *states = data<T>(call->in[2]);
+  const T *cells = lstm ? data<T>(call->in[3]) : nullptr, *saved = data<T>(in[1]);
+  T* d_parameters = data<T>(call->out[1]);
+  const int64_t state_size = s.batch * s.hidden;
+  const T *out = data<T>(in[0]), *d_out = data<T>(in[2]);
+  for (int64_t layer = s.layers - 1; layer >= 0; --layer) {
+    const T* below = layer ? saved + s.out_at(layer - 1) : data<T>(call->in[0]);
+    const T* mask = layer && s.drops ? saved + s.mask_at(layer - 1) : nullptr;
+    const T* seen = below;
+    if (mask) {
+      scale_by(call->threads, s.points() * s.wide, below, mask, room.below);
+      seen = room.below;
+    }
+    T* d_data = layer == 0 ? data<T>(call->out[0]) : layer % 2 ? room.d_below : room.d_above;
+    for (int64_t direction = 0; direction < s.directions; ++direction) {
+      const int64_t number = layer * s.directions + direction;
+      const T* gates = saved + s.part_at(layer, direction);
+      memcpy(room.d_hidden, data<T>(in[3]) + number * state_size, state_size * sizeof(T));
+      if (lstm) memcpy(room.d_cell, data<T>(in[4]) + number * state_size, state_size * sizeof(T));
+      const PartBack<T> part = {seen,
+                                parameters + s.weights_at(layer, direction),
+                                states + number * state_size,
+                                cells ? cells + number * state_size : nullptr,
+                                gates,
+                                s.extra ? gates + s.points() * s.rows : nullptr,
+                                out + direction * s.hidden,
+                                d_out + direction * s.hidden,
+                                d_parameters + s.weights_at(layer, direction),
+                                d_parameters + s.bias_at(layer, direction),
+                                d_data,
+                                data<T>(call->out[2]) + number * state_size,
+                                lstm ? data<T>(call->out[3]) + number * state_size : nullptr};
+      if (back_part(s, call->threads, direction, s.source(layer), part, lengths, room) != 0)
+        return -1;
+    }
+    if (mask) scale_by(call->threads, s.points() * s.wide, d_data, mask, d_data);
+    out = below;
+    d_out = d_data;
+  }
+  return 0;
+}
+
+template <template <class> class Wanted>
+int64_t query(const mx_call* call, int32_t what) {
+  if (what != MX_QUERY_WORKSPACE) return 1;
+  const RnnShape s(*(const mx_rnn_params*)call->params);
+  // Numbers of eight bytes need the most.
+  Room<double> room(nullptr);
+  Wanted<double> counted(s, room);
+  (void)counted;
+  return room.bytes();
+}
+
+}  // namespace
+
+void register_rnn() {
+  const mx_kernel_extra forward = {nullptr, nullptr, query<ForwardRoom>};
+  const mx_kernel_extra backward = {nullptr, nullptr, query<BackwardRoom>};
+  mx_kernel_add("rnn", rnn<float>, MX_BIT(F32), 0);
+  mx_kernel_add("rnn", rnn<double>, MX_BIT(F64), 0);
+  mx_kernel_extend("rnn", &forward);
+  mx_kernel_add("rnn_grad", rnn_grad<float>, MX_BIT(F32), 0);
+  mx_kernel_add("rnn_grad", rnn_grad<double>, MX_BIT(F64), 0);
+  mx_kernel_extend("rnn_grad", &backward);
+}
+MX_LEAF_END

@@ -1,0 +1,127 @@
+// Storage types as numbers to compute with: a block of 16-bit elements is copied to float and back,
+// any other is used where it lies. And what a window sees of a row of such a block.
+#pragma once
+#include "leaf/simd/half.h"
+
+MX_LEAF_BEGIN
+
+// The type in which elements of storage type S are computed and summed.
+template <class S>
+struct SumOf {
+  typedef S type;
+};
+template <>
+struct SumOf<f16> {
+  typedef float type;
+};
+template <>
+struct SumOf<bf16> {
+  typedef float type;
+};
+template <class S>
+using Sum = typename SumOf<S>::type;
+
+// One element, or a vector of them, or its first n, of a storage type S as T.
+template <class T, class S>
+inline Vec<T> load_first_as(const S* src, int n) {
+  if constexpr (is_half<S>) {
+    decltype(narrow(S{}, Vec<T>{})) bits = {};
+    __builtin_memcpy(&bits, src, n * sizeof(S));
+    return widen(S{}, bits);
+  } else {
+    return load_first(src, n);
+  }
+}
+template <class T, class S>
+inline Vec<T> load_as(const S* src) {
+  if constexpr (is_half<S>) {
+    decltype(narrow(S{}, Vec<T>{})) bits;
+    __builtin_memcpy(&bits, src, sizeof bits);
+    return widen(S{}, bits);
+  } else {
+    return load(src);
+  }
+}
+template <class T, class S>
+inline T scalar_as(S x) {
+  if constexpr (is_half<S>) {
+    return load_first_as<T>(&x, 1)[0];
+  } else {
+    return (T)x;
+  }
+}
+template <class S>
+inline void store_as(S* dst, Vec<Sum<S>> x) {
+  if constexpr (is_half<S>) {
+    const VH bits = narrow(S{}, x);
+    __builtin_memcpy(dst, &bits, sizeof bits);
+  } else {
+    store(dst, x);
+  }
+}
+template <class S>
+inline void store_first_as(S* dst, Vec<Sum<S>> x, int n) {
+  if constexpr (is_half<S>) {
+    const VH bits = narrow(S{}, x);
+    __builtin_memcpy(dst, &bits, n * sizeof(S));
+  } else {
+    store_first(dst, x, n);
+  }
+}
+template <class S>
+inline void store_scalar(S* dst, Sum<S> x) {
+  if constexpr (is_half<S>) {
+    narrow_row(dst, &x, 1);
+  } else {
+    *dst = x;
+  }
+}
+
+// n elements to read: themselves, or their copy.
+template <class S>
+inline const Sum<S>* open_block(const S* block, Sum<S>* copy, int64_t n) {
+  if constexpr (is_half<S>) {
+    widen_row(copy, block, n);
+    return copy;
+  } else {
+    return block;
+  }
+}
+
+// n elements to compute, all `value` (or, to be added to, what they are plus `value`): in place, or
+// in `copy`, which close_block then writes or adds.
+template <class S>
+inline Sum<S>* start_block(S* block, Sum<S>* copy, int64_t n, bool add, Sum<S> value) {
+  Sum<S>* made;
+  if constexpr (is_half<S>) {
+    made = copy;
+    add = false;
+  } else {
+    made = block;
+  }
+  for (int64_t i = 0; i < n; ++i) made[i] = add ? made[i] + value : value;
+  return made;
+}
+template <class S>
+inline void close_block(S* block, const Sum<S>* made, int64_t n, bool add) {
+  if constexpr (is_half<S>) {
+    if (!add) return narrow_row(block, made, n);
+    for (int64_t i = 0; i < n; ++i) store_scalar(block + i, made[i] + scalar_as<float>(block[i]));
+  }
+}
+
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// A window slides over a row: the positions (of `target`) whose column `offset + position * stride`
+// lies in the source.
+struct Span {
+  int64_t low, high;
+  Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {
+    low = offset >= 0 ? 0 : stride == 1 ? -offset : (stride - 1 - offset) / stride;
+    const int64_t rest = source - offset;
+    high = rest <= 0 ? 0 : least(target, stride == 1 ? rest : ceil_div(rest, stride));
+    if (low >= high) low = high = least(low, target);
+  }
+};
+
+MX_LEAF_END

@@ -1,0 +1,207 @@
+// special.h: error and gamma functions, activations, and what MXNet rounds or divides its own way.
+#pragma once
+#include "leaf/simd/erf_table.h"
+#include "leaf/simd/math.h"
+
+MX_LEAF_BEGIN
+
+// --- error function ---------------------------------------------------------------------------
+MX_INLINE VD erf(VD x) {
+  return each_lane(x, [](double a) { return ::erf(a); });
+}
+MX_INLINE VF erf(VF x) {
+#if MX_ISA_LEVEL == 4
+  return erf_by_table(x);
+#else
+  // erf(x) / x - 1 in x^2 up to 7/8, and log(1 - erf(x)) up to where erf rounds to 1
+  static constexpr float near[] = {0.1283791669f,   -0.3761263607f,  0.11283733f,
+                                   -0.02686158477f, 0.005206747581f, -0.0008211105638f,
+                                   8.675398975e-5f};
+  static constexpr float far[] = {0.0001620244423f, -1.12945316f,    -0.6334734744f,
+                                  -0.1081390296f,   0.02502714335f,  -0.004135645567f,
+                                  0.0004270831801f, -2.045138316e-5f};
+  const VF a = abs(x), small = fma(x, polynomial(x * x, near), x);
+  const VF large = 1 - exp(polynomial(clamp(a, 0, 3.95f), far));
+  return a < 0.875f ? small : copysign(large, x);
+#endif
+}
+
+// A rational start in w = -log(1 - x^2), good to six digits, then Newton's method on erfc.
+inline double erfinv_one(double x) {
+  static constexpr double near[] = {1.50140918,      0.2466414209,    -0.004176258697,
+                                    -0.001254631481, 0.0002173359854, -4.094205691e-6,
+                                    -3.18587861e-6,  3.156342293e-7};
+  static constexpr double far[] = {4.849906816,      1.010310903,    -0.0001390540454,
+                                   -0.0002444588494, 6.608288754e-5, -2.708568392e-6,
+                                   1.429672933e-5,   -4.482752472e-7};
+  const double a = ::fabs(x);
+  if (!(a < 1)) return a == 1 ? ::copysign(__builtin_inf(), x) : __builtin_nan("");
+  const double w = -::log1p(-a * a), shift = w < 5 ? w - 2.5 : ::sqrt(w) - 5;
+  double y = 0;
+  for (int i = 7; i >= 0; --i) y = y * shift + (w < 5 ? near : far)[i];
+  if (w < 5) y *= a;
+  for (int i = 0; i < 2; ++i) {
+    const double error = a < 0.5 ? ::erf(y) - a : (1 - a) - ::erfc(y);
+    const double step = error / (1.1283791670955126 * ::exp(-y * y));
+    y -= step / (1 + y * step);  // Halley's form
+  }
+  return ::copysign(y, x);
+}
+template <class V>
+MX_INLINE V erfinv(V x) {
+  return each_lane(x, [](Element<V> a) { return (Element<V>)erfinv_one(a); });
+}
+
+// --- gamma function ---------------------------------------------------------------------------
+template <class V>
+MX_INLINE V gamma(V x) {
+  return each_lane(x, [](Element<V> a) { return (Element<V>)::tgamma((double)a); });
+}
+template <class V>
+MX_INLINE V gammaln(V x) {
+  return each_lane(x, [](Element<V> a) {
+    int sign;  // not lgamma's global variable
+    return (Element<V>)::lgamma_r(a, &sign);
+  });
+}
+inline double digamma_one(double x) {
+  if (x <= 0 && x == ::floor(x)) return __builtin_inf();  // as MXNet has it, -inf included
+  if (x < 0) return digamma_one(1 - x) - M_PI / ::tan(M_PI * (x - ::floor(x)));
+  double shift = 0;
+  for (; x < 10; ++x) shift -= 1 / x;
+  // The asymptotic series: Bernoulli numbers over even powers.
+  static constexpr double series[] = {1. / 12,  -1. / 120,     1. / 252, -1. / 240,
+                                      1. / 132, -691. / 32760, 1. / 12};
+  const double z = 1 / (x * x);
+  double rest = 0;
+  for (int i = 6; i >= 0; --i) rest = (rest + series[i]) * z;
+  return shift + ::log(x) - 0.5 / x - rest;
+}
+template <class V>
+MX_INLINE V digamma(V x) {
+  return each_lane(x, [](Element<V> a) { return (Element<V>)digamma_one(a); });
+}
+
+// --- activations ------------------------------------------------------------------------------
+template <class V>
+MX_INLINE V relu(V x) {  // keeps NaN
+  return x <= 0 ? V{} : x;
+}
+template <class V>
+MX_INLINE V sigmoid(V x) {
+  const V e = exp(-abs(x)), below = e + 1;  // e <= 1: no overflow, small results keep their digits
+  const Mask<V> positive = x >= 0;
+  const V y = (positive ? splat<V>(1) : e) / below;
+  // 1 / below is y or 1 - y: take out what rounding added to `below`.
+  return y - y * (positive ? y : 1 - y) * (e - (below - 1));
+}
+template <class V>
+MX_INLINE V softplus(V x) {
+  return (x > 0 ? x : V{}) + log1p(exp(-abs(x)));
+}
+#if MX_ISA_LEVEL == 4
+// The same, without a division: by one step of Newton's method from a guess of 14 bits.
+MX_INLINE VF sigmoid(VF x) {
+  const VF e = exp_by_table(-abs(x), true), below = e + 1, above = x >= 0 ? splat<VF>(1) : e;
+  const VF guess = (VF)_mm512_maskz_rcp14_ps((__mmask16)-1, (__m512)below), y = above * guess;
+  return fma(fma(-y, e, above - y), guess, y);
+}
+MX_INLINE VF softplus(VF x) {
+  const VF e = exp_by_table(-abs(x), true), sum = e + 1, lost = e - (sum - 1);
+  return max(x, VF{}) + log_by_table(sum, &lost);
+}
+#endif
+template <class V>
+MX_INLINE V gelu_erf(V x) {
+  const V half = x * Element<V>(0.5);
+  return half * (erf(x * Element<V>(0.70710678118654752)) + 1);
+}
+template <class V>
+MX_INLINE V gelu_tanh(V x) {
+  const V inner = Element<V>(0.79788456080286536) * (x + Element<V>(0.044715) * (x * x * x));
+  return x * Element<V>(0.5) * (tanh(inner) + 1);
+}
+template <class V>
+MX_INLINE V mish(V x) {
+  return x * tanh(softplus(x));
+}
+template <class V>
+MX_INLINE V smooth_l1(V x, V sigma) {
+  const V square = sigma * sigma, a = abs(x);
+  return a > 1 / square ? a - Element<V>(0.5) / square : x * x * square * Element<V>(0.5);
+}
+template <class V>
+MX_INLINE V square_of(V x) {
+  return x * x;
+}
+// The derivative of gelu_erf.
+template <class V>
+MX_INLINE V gelu_erf_slope(V x) {
+  const V area = (erf(x * Element<V>(0.70710678118654752)) + 1) * Element<V>(0.5);
+  return area + x * Element<V>(0.39894228040143268) * exp(x * x * Element<V>(-0.5));
+}
+
+// --- signs, rounding, division; integers included ---------------------------------------------
+template <class V>
+MX_INLINE V sign(V x) {
+  return truth<V>(x > 0) - truth<V>(x < 0);
+}
+// Away from zero at a half: adding the number before 1/2 never carries a smaller fraction over.
+template <class V>
+MX_INLINE V round(V x) {
+  const Element<V> half = sizeof(Element<V>) == 4 ? 0x1.fffffep-2f : 0x1.fffffffffffffp-2;
+  return trunc(x + copysign(splat<V>(half), x));
+}
+// MXNet's rint: down at a half.
+template <class V>
+MX_INLINE V rint(V x) {
+  const V below = floor(x);
+  return x - below <= Element<V>(0.5) ? below : ceil(x);
+}
+
+template <class T>
+constexpr bool is_signed = T(-1) < T(0);
+
+// Integers: dividing by zero gives what a conversion of infinity gives, dividing the smallest
+// number by -1 wraps; neither may trap.
+template <class V>
+MX_INLINE V divide(V x, V y) {
+  if constexpr (is_real<V>) {
+    return x / y;
+  } else {
+    using T = Element<V>;
+    constexpr T infinite = sizeof(T) < 4 ? T(0) : T(1) << (8 * sizeof(T) - 1);
+    const Mask<V> is_minus = (y == T(-1)) & is_signed<T>;
+    const V quotient = is_minus ? negative(x) : x / ((y == 0) | is_minus ? splat<V>(1) : y);
+    return y == 0 ? splat<V>(infinite) : quotient;
+  }
+}
+
+// The remainder with the dividend's sign.
+MX_INLINE VD remainder(VD x, VD y) {
+  return each_lane(x, y, [](double a, double b) { return ::fmod(a, b); });
+}
+MX_INLINE VF remainder(VF x, VF y) {
+  if (__builtin_expect(any(abs(x) > abs(y) * 0x1p28f) || any(abs(x) == __builtin_inff()) ||
+                           any(abs(y) == __builtin_inff()),
+                       0))
+    return each_lane(x, y, [](float a, float b) { return ::fmodf(a, b); });
+  // A quotient below 2^28 is exact enough in double, and its product is exact.
+  const VF r = via_double(x, y, [](VD a, VD b) { return a - trunc(a / b) * b; });
+  return copysign(r, x);
+}
+template <class V>
+MX_INLINE V remainder(V x, V y) {
+  using T = Element<V>;
+  const V divisor = (y == 0) | ((y == T(-1)) & is_signed<T>) ? splat<V>(1) : y;
+  return x - x / divisor * divisor;
+}
+// MXNet's mod: the sign of the divisor, 0 when that is 0.
+template <class V>
+MX_INLINE V modulo(V x, V y) {
+  const V r = remainder(x, y);
+  const V moved = (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
+  return y == 0 ? V{} : moved;
+}
+
+MX_LEAF_END

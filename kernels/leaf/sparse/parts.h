@@ -1,0 +1,102 @@
+// The parts of sparse arrays as kernels follow them: indices come from users, so whoever uses one
+// as an address checks it first.
+#pragma once
+#include "leaf/simd/plane.h"
+
+// Element types by their size, for kernels that only move elements.
+#define MX_BYTE_TYPES (MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL))
+#define MX_HALF_TYPES (MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16))
+#define MX_WORD_TYPES (MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32))
+#define MX_LONG_TYPES (MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64))
+
+MX_LEAF_BEGIN
+
+// Whether all of n indices lie in [0, extent).
+inline bool within(const int64_t* indices, int64_t n, int64_t extent) {
+  bool inside = true;
+  for (int64_t i = 0; i < n; ++i) inside &= (uint64_t)indices[i] < (uint64_t)extent;
+  return inside;
+}
+
+// Whether n indices are sorted and distinct.
+inline bool ascending(const int64_t* indices, int64_t n) {
+  bool sorted = true;
+  for (int64_t i = 1; i < n; ++i) sorted &= indices[i - 1] < indices[i];
+  return sorted;
+}
+
+// How many of n sorted ids are less than `id`.
+inline int64_t first_from(const int64_t* ids, int64_t n, int64_t id) {
+  int64_t low = 0;
+  while (low < n) {
+    const int64_t middle = (low + n) / 2;
+    if (ids[middle] < id)
+      low = middle + 1;
+    else
+      n = middle;
+  }
+  return low;
+}
+
+// Elements of a row of a tensor.
+inline int64_t row_size(const mx_tensor& t) {
+  int64_t n = 1;
+  for (int i = 1; i < t.ndim; ++i) n *= t.shape[i];
+  return n;
+}
+
+// The structure of a csr array: row r stores the entries indptr[r] to indptr[r + 1].
+struct Csr {
+  const int64_t *indices, *indptr;
+  int64_t rows, stored;
+  Csr(const mx_tensor& index, const mx_tensor& starts)
+      : indices(data<int64_t>(index)),
+        indptr(data<int64_t>(starts)),
+        rows(count(starts) - 1),
+        stored(count(index)) {}
+
+  // Whether no row leaves the entries; an error text if one does.
+  bool rows_fit() const {
+    bool fit = indptr[0] >= 0 && indptr[rows] <= stored;
+    for (int64_t r = 0; r < rows; ++r) fit &= indptr[r] <= indptr[r + 1];
+    if (!fit) mx_fail("indptr: must increase from 0 to at most %lld", (long long)stored);
+    return fit;
+  }
+  // Whether all entries lie in so many columns; an error text if one does not.
+  bool columns_fit(int64_t columns) const {
+    const bool fit = within(indices + indptr[0], indptr[rows] - indptr[0], columns);
+    if (!fit) columns_fail(columns);
+    return fit;
+  }
+  static int columns_fail(int64_t columns) {
+    return mx_fail("indices: out of bounds for %lld columns", (long long)columns);
+  }
+};
+
+// Run body(first, last) over ranges of rows that hold about equally many entries.
+template <class Body>
+inline void for_rows(int threads, const Csr& csr, const Body& body) {
+  if (threads <= 1) {
+    if (csr.rows) body((int64_t)0, csr.rows);
+    return;
+  }
+  const int64_t first = csr.indptr[0];
+  const auto row_at = [&](int64_t steps) {  // a step for each row and each entry before it
+    int64_t low = 0, high = csr.rows;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (csr.indptr[middle] - first + middle < steps)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  };
+  parallel_for(threads, csr.indptr[csr.rows] - first + csr.rows, 1,
+               [&](int64_t begin, int64_t end) {
+                 const int64_t low = row_at(begin), high = row_at(end);
+                 if (low < high) body(low, high);
+               });
+}
+
+MX_LEAF_END

@@ -1,0 +1,109 @@
+"""Element types: MXNet's codes, NumPy's dtypes and names, once."""
+
+from typing import Any
+
+import numpy as np
+
+from mxcy._base.errors import MXNetError
+
+__all__ = [
+    "STORAGE_TYPES",
+    "bfloat16",
+    "CODES",
+    "DTYPES",
+    "HALVES",
+    "NAMES",
+    "code_of",
+    "numpy_dtype",
+    "dtype_of",
+    "name_of",
+    "is_float",
+]
+
+# NumPy has no bfloat16; MXNet names it by a one-field record over the bits.
+bfloat16 = np.dtype([("bfloat16", np.uint16)])
+
+#: code in MXNet's files -> (name, NumPy dtype)
+_TABLE: dict[int, tuple[str, np.dtype]] = {
+    0: ("float32", np.dtype(np.float32)),
+    1: ("float64", np.dtype(np.float64)),
+    2: ("float16", np.dtype(np.float16)),
+    3: ("uint8", np.dtype(np.uint8)),
+    4: ("int32", np.dtype(np.int32)),
+    5: ("int8", np.dtype(np.int8)),
+    6: ("int64", np.dtype(np.int64)),
+    7: ("bool", np.dtype(np.bool_)),
+    8: ("int16", np.dtype(np.int16)),
+    9: ("uint16", np.dtype(np.uint16)),
+    10: ("uint32", np.dtype(np.uint32)),
+    11: ("uint64", np.dtype(np.uint64)),
+    12: ("bfloat16", bfloat16),
+}
+DTYPES = {code: dtype for code, (_, dtype) in _TABLE.items()}
+NAMES = {code: name for code, (name, _) in _TABLE.items()}
+CODES = {name: code for code, name in NAMES.items()}
+_BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
+_FLOATS = frozenset((0, 1, 2, 12))
+#: the codes of floating point numbers of 16 bits
+HALVES = frozenset((2, 12))
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of anything that names an element type.
+
+    Parameters
+    ----------
+    dtype : str, type, numpy.dtype, array
+        What `numpy.dtype` takes; an array stands for its own element type, as ``x.astype(y)`` of
+        programs written for NumPy 1 has it.
+
+    Raises
+    ------
+    TypeError
+        When `dtype` names no type.
+    """
+    own = getattr(dtype, "dtype", None)
+    return np.dtype(own if isinstance(own, type | np.dtype) else dtype)
+
+
+def code_of(dtype: Any) -> int:
+    """The code of anything that names an element type.
+
+    Parameters
+    ----------
+    dtype : str, type, numpy.dtype
+        ``'float32'``, ``numpy.float32``, ``'bfloat16'``...
+
+    Raises
+    ------
+    MXNetError
+        When mxcy's arrays cannot hold that type.
+    """
+    if isinstance(dtype, str) and dtype in CODES:
+        return CODES[dtype]
+    try:
+        code = _BY_DTYPE.get(numpy_dtype(dtype))
+    except TypeError:
+        code = None
+    if code is None:
+        raise MXNetError(f"dtype {dtype!r} is not supported, choose one of {', '.join(CODES)}")
+    return code
+
+
+def dtype_of(code: int) -> np.dtype[Any]:
+    """The NumPy dtype of a code."""
+    return DTYPES[code]
+
+
+def name_of(code: int) -> str:
+    """The name of a code, as operators' `dtype` parameters spell it."""
+    return NAMES[code]
+
+
+def is_float(code: int) -> bool:
+    """Whether a code is one of the floating types."""
+    return code in _FLOATS
+
+
+#: how arrays may be stored -> MXNet's code
+STORAGE_TYPES = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}

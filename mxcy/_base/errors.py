@@ -1,0 +1,129 @@
+"""The error type that every layer raises, its relatives, and where a program called us."""
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+__all__ = [
+    "MXNetError",
+    "NotImplementedForSymbol",
+    "NotSupportedForSparseNDArray",
+    "caller",
+    "complete_texts_with",
+    "kernel_error",
+    "stored_text",
+]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_OURS = (_PACKAGE, "<operator ", "<symbol ", "<mxcy.")  # files, and functions made while running
+_EXAMPLES = _PACKAGE + "examples" + os.sep
+
+
+class MXNetError(RuntimeError):
+    """An operator, a file or the runtime refused its input.
+
+    With DMLC_LOG_STACK_TRACE_DEPTH the text ends in lines about the native functions that led here.
+    """
+
+    #: ``complete(text) -> text``, which adds native frames; `mxcy._library.open` provides it
+    _complete: Callable[[str], str] = staticmethod(lambda text: text)
+
+    def __init__(self, *args: object) -> None:
+        if args and isinstance(args[0], str):
+            args = (MXNetError._complete(args[0]), *args[1:])
+        super().__init__(*args)
+
+
+class _NotSupported(MXNetError):
+    """A method that dense arrays have and others have not.
+
+    Parameters
+    ----------
+    function : callable
+        The method.
+    alias : str or None
+        How programs spell it, such as ``+=``.
+    *args
+        What it was called with.
+    """
+
+    reason = "is not supported"
+
+    def __init__(
+        self, function: Callable[..., Any], alias: str | None = None, *args: object
+    ) -> None:
+        self.function, self.alias = function.__name__, alias
+        text = f"Function {self.function}"
+        if alias:
+            text += f' (namely operator "{alias}")'
+        if args:
+            text += f" with arguments ({', '.join(str(type(a)) for a in args)})"
+        super().__init__(f"{text} {self.reason} and only available in NDArray.")
+
+
+class NotImplementedForSymbol(_NotSupported):
+    """A method that arrays have and symbols have not; parameters as those of its base."""
+
+    reason = "is not implemented for Symbol"
+
+
+class NotSupportedForSparseNDArray(_NotSupported):
+    """A method that dense arrays have and sparse ones have not; parameters as those of its base."""
+
+    reason = "is not supported for SparseNDArray"
+
+
+def kernel_error(where: str, text: str) -> Exception:
+    """The exception for a kernel's error text, which may begin with the type IndexError.
+
+    Parameters
+    ----------
+    where, text : str
+        What goes before the text, and the text of ``mx_last_error``.
+    """
+    if text.startswith("IndexError: "):
+        return IndexError(where + text.removeprefix("IndexError: "))
+    return MXNetError(where + text)
+
+
+def stored_text(error: BaseException) -> str:
+    """The text under which the engine keeps an exception until somebody waits for the result.
+
+    `kernel_error` makes an exception of it again.
+
+    Parameters
+    ----------
+    error : MXNetError or IndexError
+    """
+    kind = "IndexError: " if isinstance(error, IndexError) else ""
+    text, mark, frames = str(error).partition("\nStack trace:")
+    return f"{kind}{text} (called at {caller()}){mark}{frames}"
+
+
+def caller() -> str:
+    """Where the running program called mxcy, such as ``"train.py:12"``."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
+            return f"{os.path.basename(file)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "mxcy"
+
+
+def complete_texts_with(complete: Callable[[str], str]) -> None:
+    """Set what completes the text of each MXNetError when it is made.
+
+    Parameters
+    ----------
+    complete : callable
+        ``complete(text) -> text``.
+    """
+    MXNetError._complete = staticmethod(complete)
+
+
+# Users know these under the module where MXNet has them; tracebacks and pickles say so.
+for _error in (MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray):
+    _error.__module__ = "mxcy.base"

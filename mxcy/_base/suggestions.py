@@ -1,0 +1,84 @@
+"""The nearest name to a mistyped one, for messages."""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import NoReturn
+
+__all__ = ["did_you_mean", "module_getattr", "nearest", "no_attribute"]
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is the fewest slips away from `name`, or None when none is like it.
+
+    Names with a leading underscore are only offered for others.
+    """
+    from difflib import get_close_matches  # takes time to import, and is seldom needed
+
+    names: dict[str, list[str]] = {}
+    for candidate in known:
+        if candidate.startswith("_") <= name.startswith("_"):
+            names.setdefault(candidate.lower(), []).append(candidate)
+    alike = get_close_matches(name.lower(), names, n=5)
+    candidates = [candidate for lower in alike for candidate in names[lower]]
+    slips = [(_slips(name.lower(), c.lower()), _slips(name, c)) for c in candidates]
+    return candidates[slips.index(min(slips))] if slips else None
+
+
+def _slips(a: str, b: str) -> int:
+    """How many letters are missing, superfluous, wrong or swapped with the next one."""
+    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
+    for i, letter in enumerate(a):
+        earlier, before, row = before, row, [i + 1]
+        for j, other in enumerate(b):
+            least = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
+            if i and j and a[i - 1] == other and letter == b[j - 1]:
+                least = min(least, earlier[j - 1] + 1)
+            row.append(least)
+    return row[-1]
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: ``"; did you mean 'adam'?"``, or nothing."""
+    near = nearest(name, known) if isinstance(name, str) else None
+    return f"; did you mean {near!r}?" if near else ""
+
+
+class _NoAttribute(AttributeError):
+    """Looks for the nearest name only when it is shown: ``hasattr`` stays fast."""
+
+    module: str
+
+    def __str__(self) -> str:
+        module = sys.modules.get(self.module)
+        return f"{super().__str__()}{did_you_mean(self.name, dir(module))}"
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """The error of a module's ``__getattr__``, with the nearest of the names in ``dir(module)``.
+
+    Parameters
+    ----------
+    module : str
+        The module's name.
+    name : str
+        What it does not have.
+    """
+    # Python would add a hint of its own if it knew the object.
+    error = _NoAttribute(f"module {module!r} has no attribute {name!r}", name=name, obj=None)
+    error.module = module
+    return error
+
+
+def module_getattr(module: str) -> Callable[[str], NoReturn]:
+    """The ``__getattr__`` of a module all of whose names exist: it tells the nearest one.
+
+    Parameters
+    ----------
+    module : str
+        The module's name.
+    """
+
+    def refuse(name: str) -> NoReturn:
+        raise no_attribute(module, name)
+
+    return refuse

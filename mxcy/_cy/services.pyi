@@ -1,0 +1,3 @@
+from mxcy._library.services import Services
+
+def use_services(above: Services) -> None: ...

@@ -1,0 +1,28 @@
+"""What this front asks of the layers above it; see `mxcy._library.services.Services`."""
+cimport cython
+
+
+@cython.final
+cdef class Services:
+    """The fields of `mxcy._library.services.Services` that calls read, where C finds them."""
+
+
+cdef Services services = Services.__new__(Services)
+
+
+def use_services(above):
+    """Take over what the layers above offer.
+
+    Parameters
+    ----------
+    above : mxcy._library.services.Services
+    """
+    services.prepare, services.spec = above.prepare, above.spec
+    services.run_reference, services.store_result = above.run_reference, above.store_result
+    services.run_sparse = above.run_sparse
+    services.streams_of, services.context_of = above.streams_of, above.context_of
+    services.pool_of, services.shared_array = above.pool_of, above.shared_array
+    services.array_class, services.default_context = above.array_class, above.default_context
+    services.serves_devices = above.serves_devices
+    services.most_signatures = above.most_signatures
+    services.unusual_operands = above.unusual_operands

@@ -1,0 +1,1 @@
+"""Running graphs: planned graphs, cached operators, bound symbols, streams of random numbers."""

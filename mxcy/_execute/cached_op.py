@@ -1,0 +1,262 @@
+"""Cached operators: a symbol that is called with arrays like an operator, and runs as a plan.
+
+There is one plan for each signature: shapes, element types, mode, and which inputs want gradients.
+Hybridized blocks are cached operators.
+"""
+
+from typing import Any
+
+from mxcy import autograd, env
+from mxcy._base.errors import MXNetError
+from mxcy._base.last_used import LastUsed
+from mxcy._execute.api_calls import api_call
+from mxcy._execute.eager import run_eagerly
+from mxcy._execute.planned import Planned, target, training_graph
+from mxcy._library import front
+from mxcy.graph.control import expand
+from mxcy.graph.gradient import HEAD
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer
+from mxcy.graph.node import topological
+from mxcy.graph.passes import mirror
+from mxcy.graph.storage_types import makes_sparse
+from mxcy.ndarray.register import F
+from mxcy.ops.core.infer import Spec
+from mxcy.symbol import Symbol, compose
+
+__all__ = ["CachedOp"]
+
+_FLAGS: dict[str, Any] = {
+    "static_alloc": False,
+    "static_shape": False,
+    "inline_limit": 2,
+    "forward_bulk_size": None,
+    "backward_bulk_size": None,
+    "data_indices": (),
+    "param_indices": (),
+    "is_dynamic": False,
+    "mirror": None,
+}
+
+
+class CachedOp:
+    """A symbol as an operator.
+
+    Parameters
+    ----------
+    sym : Symbol
+    flags : sequence of (str, value) or dict
+        ``static_alloc``: the memory of a plan is kept between calls. ``inline_limit``: graphs with
+        at most so many operators run one by one. ``is_dynamic``: so do all others, as is the rule
+        where shapes depend on values. ``mirror="sqrt"``: training keeps only the borders of
+        stages and computes the rest again. The others have no effect on results.
+
+    Raises
+    ------
+    MXNetError
+        For an unknown flag, or an unknown value of `mirror`.
+    """
+
+    def __init__(self, sym, flags=()):
+        self._entries = list(sym._entries)
+        self._names = sym.list_inputs()
+        self.flags = dict(_FLAGS)
+        for name, value in dict(flags).items():
+            if name not in _FLAGS:
+                raise MXNetError(f"CachedOp: unknown flag {name}, known are {', '.join(_FLAGS)}")
+            self.flags[name] = _FLAGS[name] if value is None else _parsed(value)
+        if self.flags["mirror"] not in (None, "sqrt"):
+            raise MXNetError(f"CachedOp: mirror must be None or 'sqrt', got {self.flags['mirror']}")
+        operations = [node for node in topological(self._entries) if node.op is not None]
+        loops = any(node.op.in_symbols.subgraphs for node in operations)
+        self._eager = (
+            (len(operations) <= int(self.flags["inline_limit"]) and not loops)
+            or bool(self.flags["is_dynamic"])
+            or any(node.op.eager is not None for node in operations)
+            or any(
+                makes_sparse(node.op, node.parsed, len(node.inputs))
+                for node in operations
+                if not node.op.in_symbols.subgraphs
+            )
+        )
+        self._plans = LastUsed(env.get("MXCY_CACHED_PLANS"))
+
+    @api_call("MXInvokeCachedOpEx")
+    def __call__(self, *args, out=None, default_ctx=None):
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        *args : NDArray
+            One for each input of the symbol, in the order of ``list_inputs``.
+        out : NDArray or list of NDArray, optional
+            Arrays that take the outputs.
+
+        Returns
+        -------
+        NDArray or list of NDArray
+        """
+        if len(args) != len(self._names):
+            raise MXNetError(
+                f"CachedOp: expected {len(self._names)} arrays ({', '.join(self._names)}), "
+                f"got {len(args)}"
+            )
+        # Plans know dense arrays only.
+        if self._eager or any([array.stype != "default" for array in args]):
+            found = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
+        else:
+            found = self._run(args)
+        if out is not None:
+            targets = out if isinstance(out, (list, tuple)) else [out]
+            for array, target in zip(found, targets, strict=True):
+                F._copy(array, out=target)
+            return out
+        return found[0] if len(found) == 1 else found
+
+    @property
+    def handle(self):
+        """CachedOp: the object itself; other libraries' handles are addresses."""
+        return self
+
+    @property
+    def is_np_sym(self):
+        """bool: whether the results are arrays of `mx.np`."""
+        return False
+
+    def get_optimized_symbol(self):
+        """The symbol that calls compute.
+
+        Returns
+        -------
+        Symbol
+        """
+        return Symbol(list(self._entries))
+
+    def plan(self, *args):
+        """The plan of a call with these arrays, for inspection: `mxcy.graph.plan.Plan`."""
+        return self._bound(args).planned.plan
+
+    def describe(self, *args):
+        """What became of the graph in such a call: a dict, see `mxcy.graph.report.describe`."""
+        return self._bound(args).planned.describe()
+
+    def _bound(self, args):
+        recording = autograd.is_recording()
+        wanted = tuple(recording and array.node is not None for array in args)
+        key = (
+            autograd.is_training(),
+            wanted,
+            args[0].context if args else None,
+            tuple([(array.shape, array.dtype_code) for array in args]),
+        )
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans.put(key, _Bound(self, key[0], wanted, args))
+        return found
+
+    def _run(self, args):
+        bound = self._bound(args)
+        outputs, arrays, arena = bound.forward(args)
+        if any(bound.wanted):
+            node = front.Node()
+            node.custom = _Recorded(self, bound, args, outputs, arrays, arena)
+            node.parents = tuple([array.node for array in args])
+            node.positions = tuple([array.node_index for array in args])
+            for index, array in enumerate(outputs):
+                array.node, array.node_index = node, index
+        return outputs
+
+
+class _Bound:
+    """A plan of a cached operator for one signature."""
+
+    def __init__(self, cached, training, wanted, args):
+        known = {
+            name: Spec(array.shape, array.dtype_code)
+            for name, array in zip(cached._names, args, strict=True)
+        }
+        graph = expand(infer(from_entries(cached._entries, training), known))
+        self.count = len(graph.outputs)
+        self.wanted = wanted
+        if any(wanted):
+            names = [name for name, want in zip(cached._names, wanted, strict=True) if want]
+            graph = training_graph(graph, names)
+            if cached.flags["mirror"]:
+                graph = mirror.marked(graph, mirror.staged(graph, target()))
+        self.planned = Planned(graph, args[0].context.home)
+        position = {name: i for i, name in enumerate(cached._names)}
+        self._sources = [position.get(name, -1) for name in self.planned.variables]
+        self.heads = [
+            (slot, int(name[len(HEAD) :]))
+            for slot, name in enumerate(self.planned.variables)
+            if name.startswith(HEAD)
+        ]
+        self._keeps = bool(cached.flags["static_alloc"]) and not any(wanted)
+        self._arena = None  # kept between calls; taken away while a call uses it
+
+    def forward(self, args):
+        """(outputs, all arrays of the plan's slots, arena) of a call."""
+        outputs = self.planned.new_outputs(self.count)
+        # Slots of head gradients hold anything until the backward pass.
+        arrays = [args[i] if i >= 0 else outputs[0] for i in self._sources]
+        arrays += outputs
+        arena, self._arena = self._arena, None
+        if arena is None:
+            arena = self.planned.new_arena()
+        self.planned.forward(arrays, arena)
+        if self._keeps:
+            self._arena = arena
+        return outputs, arrays, arena
+
+
+class _Recorded:
+    """A recorded call; its backward pass runs in the arena that the forward pass left."""
+
+    def __init__(self, cached, bound, args, outputs, arrays, arena):
+        self._cached, self._bound, self._args = cached, bound, args
+        self._slots = len(bound.planned.variables)
+        # The outputs refer to the tape's node, which refers to this: keep views of them.
+        self._arrays = arrays[: self._slots] + [array.detach() for array in outputs]
+        for slot, _ in bound.heads:
+            self._arrays[slot] = None
+        self._arena = arena
+
+    def _gradients(self, arrived, keep):
+        """The inputs' gradients from the outputs', None for inputs that want none."""
+        outputs = self._arrays[self._slots :]
+        heads = [arrived.get(i) for i in range(len(outputs))]
+        heads = [F.zeros_like(o) if h is None else h for h, o in zip(heads, outputs, strict=True)]
+        if autograd.is_recording():
+            return self._differentiable(heads)
+        planned, arena = self._bound.planned, self._arena
+        if keep:  # the backward pass writes where the forward pass' results are
+            arena = arena.copy()
+        arrays = list(self._arrays)
+        for slot, position in self._bound.heads:
+            arrays[slot] = heads[position]
+        gradients = planned.new_outputs()[len(outputs) :]
+        planned.backward(arrays + gradients, arena)
+        left = iter(gradients)
+        return [next(left) if want else None for want in self._bound.wanted]
+
+    def _expressed(self, name, inputs):
+        """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        given = {
+            key: Symbol([entry]) for key, entry in zip(self._cached._names, inputs, strict=True)
+        }
+        return compose.substitute(compose.clone(self._cached._entries), given)
+
+    def _differentiable(self, heads):
+        """The same by operators on the tape, for higher derivatives."""
+        inputs = dict(zip(self._cached._names, self._args, strict=True))
+        outputs = run_eagerly(self._cached._entries, inputs)
+        wanted = [a for a, want in zip(self._args, self._bound.wanted, strict=True) if want]
+        found = iter(autograd.grad(outputs, wanted, heads, retain_graph=True, create_graph=True))
+        return [next(found) if want else None for want in self._bound.wanted]
+
+
+def _parsed(value):
+    """A flag's value; flags may come as texts."""
+    if isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    return value

@@ -1,0 +1,67 @@
+"""Symbols run operator by operator: where shapes depend on values, or for a look inside."""
+
+from mxcy import autograd
+from mxcy._base.errors import MXNetError
+from mxcy.graph.backend import to_entries
+from mxcy.graph.control import expand
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer
+from mxcy.graph.node import SymbolNode, topological
+from mxcy.ndarray import NDArray
+from mxcy.ndarray.register import function
+from mxcy.ops.core.infer import Spec
+
+__all__ = ["run_eagerly"]
+
+
+def run_eagerly(entries, arrays, watch=None):
+    """Run a symbol operator by operator, recorded on the tape when recording is on.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+    arrays : dict of str to NDArray
+        The variables' values by name.
+    watch : callable, optional
+        ``watch(node, inputs, outputs)`` is called after every operator, with lists of arrays.
+
+    Returns
+    -------
+    list of NDArray
+    """
+    results = {}
+    for node in topological(entries):
+        if node.op is None:
+            if node.name not in arrays:
+                raise MXNetError(f"variable {node.name} has no value")
+            results[id(node)] = [arrays[node.name]]
+            continue
+        if node.op.in_symbols.subgraphs:
+            inputs = [results[id(source)][index] for source, index in node.inputs]
+            results[id(node)] = _run_expanded(node, inputs)
+            if watch is not None:
+                watch(node, inputs, results[id(node)])
+            continue
+        known = node.op.schema.by_name
+        given = {name: text for name, text in node.attrs.items() if name in known}
+        inputs = [results[id(source)][index] for source, index in node.inputs]
+        if not node.op.variadic:
+            names = node.op.arguments(node.parsed)
+            found = function(node.op)(**dict(zip(names, inputs, strict=True)), **given)
+        else:
+            found = function(node.op)(*inputs, **given)
+        results[id(node)] = [found] if isinstance(found, NDArray) else found
+        if watch is not None:
+            watch(node, inputs, results[id(node)])
+    return [results[id(node)][index] for node, index in entries]
+
+
+def _run_expanded(node, inputs):
+    """Run control flow operator by operator; returns its outputs."""
+    arrays = {f"in{i}": array for i, array in enumerate(inputs)}
+    variables = [(SymbolNode(None, name), 0) for name in arrays]
+    alone = SymbolNode(node.op, node.name, node.attrs, variables)
+    entries = [(alone, index) for index in range(len(node.outputs()))]
+    known = {name: Spec(array.shape, array.dtype_code) for name, array in arrays.items()}
+    graph = expand(infer(from_entries(entries, autograd.is_training()), known))
+    return run_eagerly(to_entries(graph), arrays)

@@ -1,0 +1,112 @@
+"""What plans keep between runs: packed weights and the like.
+
+Plans that make the same of the same arrays share it, for instance those of one network for several
+batch sizes. It is made again when an array was written. What only helps to make something else is
+not kept, such as weights that took in a normalisation and are then packed.
+"""
+
+import threading
+import weakref
+from typing import Any
+
+from mxcy._library import front
+from mxcy._machine import forks
+
+__all__ = ["Kept"]
+
+_products: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_lock = forks.guard(threading.Lock())
+
+
+class _Product:
+    """What a step made of some arrays, and of which state of them."""
+
+    __slots__ = ("arrays", "seen", "__weakref__")
+
+    def __init__(self, arrays):
+        self.arrays, self.seen = arrays, None
+
+    @property
+    def failed(self):
+        """Whether it has to be made again because the step failed."""
+        return any(array.failed for array in self.arrays)
+
+
+class Kept:
+    """The kept arrays of one plan.
+
+    Parameters
+    ----------
+    plan : mxcy.graph.plan.Plan
+    context : Context
+
+    Attributes
+    ----------
+    arrays : list of NDArray
+        One for each of ``plan.kept``; None until it was made, and where it only helped.
+    """
+
+    def __init__(self, plan, context):
+        self._plan, self._context = plan, context
+        self.arrays = [None] * len(plan.kept)
+        self._made: list[Any] = [None] * len(plan.once)  # the products
+        self._seen: list[Any] = [None] * len(plan.once)
+        self._maker = {
+            place: number for number, once in enumerate(plan.once) for place in once.kept
+        }
+
+    def renew(self, arrays, run):
+        """Make again what depends on arrays that were written since.
+
+        Parameters
+        ----------
+        arrays : list of NDArray
+            By the variables' slots.
+        run : callable
+            ``run(number)`` runs a step on `arrays` and the arrays here.
+        """
+        taken = False
+        for number, once in enumerate(self._plan.once):
+            seen = tuple(
+                [(arrays[s].address, 0 if once.fixed else arrays[s].version) for s in once.slots]
+            )
+            if seen != self._seen[number] or self._made[number].failed:
+                with _lock:
+                    self._take(number, seen, run)
+                taken = True
+        for place in self._plan.helping if taken else ():  # what no step had to read
+            self.arrays[place] = None
+
+    def _take(self, number, seen, run):
+        """Take over what another plan made, or make it."""
+        once = self._plan.once[number]
+        key = once.recipe, self._context, tuple(address for address, _ in seen)
+        product = _products.get(key)
+        lasting = [place for place in once.kept if place not in self._plan.helping]
+        if product is None:
+            product = _products[key] = _Product([self._new(place) for place in lasting])
+        self._made[number] = product
+        for place, array in zip(lasting, product.arrays, strict=True):
+            self.arrays[place] = array
+        if lasting and (product.seen != seen or product.failed):
+            product.seen = None  # should the step fail
+            self._run(number, run)
+            product.seen = seen
+        self._seen[number] = seen
+
+    def _run(self, number, run):
+        """Run a step, after those that make what it needs; that is dropped then."""
+        once = self._plan.once[number]
+        helpers = [place for place in once.reads if self.arrays[place] is None]
+        for maker in sorted({self._maker[place] for place in helpers}):
+            self._run(maker, run)
+        for place in once.kept:
+            if self.arrays[place] is None:
+                self.arrays[place] = self._new(place)
+        run(number)
+        for place in once.reads:
+            self.arrays[place] = None
+
+    def _new(self, place):
+        spec = self._plan.kept[place]
+        return front.empty(tuple(spec.shape), spec.dtype, self._context)

@@ -1,0 +1,178 @@
+"""Planned graphs: a `Graph` after the passes, as a front's plan that runs on arrays."""
+
+import sys
+
+from mxcy import env
+from mxcy._base.dtypes import CODES
+from mxcy._execute.kept import Kept
+from mxcy._library import front
+from mxcy._machine import trials
+from mxcy.graph.gradient import gradient
+from mxcy.graph.graph import Graph
+from mxcy.graph.optimize import optimize
+from mxcy.graph.plan import make_plan, own_outputs
+from mxcy.graph.report import describe, list_memory, list_steps, summary
+from mxcy.graph.segments import segments
+from mxcy.graph.target import Target
+
+__all__ = ["Planned", "target", "training_graph"]
+
+_OCTET = CODES["uint8"]
+
+
+def target():
+    """The `Target` of this process, with the settings in force now."""
+    settings = {name: env.get(name) for name in env.PLANNING}
+    # More paths than workers only take memory.
+    workers = env.get("MXNET_CPU_WORKER_NTHREADS")
+    settings["MXNET_EXEC_NUM_TEMP"] = min(settings["MXNET_EXEC_NUM_TEMP"], workers)
+    return Target(
+        front.has_kernel, front.query, _measure_alone, front.block(), settings, trials.memory()
+    )
+
+
+def _measure_alone(*call):
+    """`front.measure` while no other operation takes time."""
+    front.settle_all()
+    return front.measure(*call)
+
+
+def training_graph(graph, wrt, given=None, trace=None):
+    """The graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs, in training mode or not.
+    wrt : list of str
+        Names of the variables whose gradients follow the outputs.
+    given : list of bool, optional
+        Which outputs' gradients are given from outside.
+    trace : list, optional
+        Receives the entries of all operators' gradients.
+    """
+    graph = own_outputs(graph)
+    number = {graph.nodes[i].name: i for i in graph.variables()}
+    cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
+    return gradient(graph, [number[name] for name in wrt], given, cap, trace=trace)
+
+
+class Planned:
+    """A graph that is ready to run.
+
+    Parameters
+    ----------
+    graph : Graph
+        With specs; `training_graph` makes those with a backward pass.
+    context : Context
+    optimized : bool
+        Whether the passes run; without, there is one step for each node.
+    """
+
+    def __init__(self, graph, context, optimized=True):
+        self.machine = machine = target()
+        self._training = training = graph.forward < len(graph.nodes)
+        if optimized:
+            graph = optimize(graph, machine, training)
+        self.graph: Graph = own_outputs(graph)
+        self.context = context
+        self.plan = make_plan(self.graph, machine)
+        if "passes" in machine.settings["MXCY_VERBOSE"]:
+            print(f"mxcy {summary(self.describe())}", flush=True)
+        if env.get("MXNET_EXEC_VERBOSE_LOGGING"):
+            print(*list_steps(self.plan), sep="\n", file=sys.stderr, flush=True)
+        if env.get("MXNET_MEM_PLAN_VERBOSE_LOGGING"):
+            print(*list_memory(self.graph, self.plan), sep="\n", file=sys.stderr, flush=True)
+        trials.save()
+        self._native = front.Plan(self.plan)
+        self._forward, self._backward = segments(self.plan, machine.settings, training)
+        self._kept = Kept(self.plan, context)
+
+    def describe(self):
+        """Bytes, buffers, what lies in place, segments, fused and repeated operators: a dict.
+
+        See `mxcy.graph.report.describe`.
+        """
+        return describe(self.graph, self.plan, self.machine.settings, self._training)
+
+    @property
+    def variables(self):
+        """The variables' names, in the order in which runs take their arrays."""
+        return self.plan.variables
+
+    @property
+    def outputs(self):
+        """The Specs of the outputs."""
+        return self.plan.outputs
+
+    def new_arena(self):
+        """Memory for a run."""
+        return front.empty((self._native.arena,), _OCTET, self.context)
+
+    def new_outputs(self, count=None):
+        """Arrays for the first `count` outputs, or for all."""
+        return [
+            front.empty(tuple(spec.shape), spec.dtype, self.context)
+            for spec in self.plan.outputs[:count]
+        ]
+
+    def forward(self, arrays, arena):
+        """Run the forward pass: each segment is one operation of the engine.
+
+        Parameters
+        ----------
+        arrays : list of NDArray
+            One for each variable, then one for each output; outputs of the backward pass may be
+            missing or None.
+        arena : NDArray
+            What `new_arena` returned; the backward pass needs it unchanged.
+        """
+        plan = self.plan
+        if plan.once:
+            self._renew(arena, arrays)
+        self._run(self._forward, arena, arrays)
+
+    def backward(self, arrays, arena):
+        """Run the backward pass on the arrays and arena of the forward pass."""
+        self._run(self._backward, arena, arrays)
+
+    def _run(self, pieces, arena, arrays):
+        bases = self._bases(arena, arrays)
+        for first, last in pieces:
+            self._native.run(first, last + 1, bases, self.context)
+        self._touch(arrays)
+
+    def _bases(self, arena, arrays):
+        # Whatever was not kept is read by no step that runs, but needs an address.
+        kept = [arena if array is None else array for array in self._kept.arrays]
+        return [arena, *kept, *arrays]
+
+    def _renew(self, arena, arrays):
+        """Run the steps that run once, as far as they have to."""
+
+        def run(number):
+            self._native.run(number, number + 1, self._bases(arena, arrays), self.context)
+
+        self._kept.renew(arrays, run)
+
+    def _touch(self, arrays):
+        for slot in self.plan.written:
+            arrays[slot].touch()
+
+    def step_by_step(self, arrays, arena, visit):
+        """Run the forward pass and call ``visit(step, inputs, outputs)`` after each step.
+
+        Steps that run only when a variable was written are not visited.
+        """
+        plan = self.plan
+        self._renew(arena, arrays)
+        bases = self._bases(arena, arrays)
+        for number in range(len(plan.once), plan.forward):
+            self._native.run(number, number + 1, bases, self.context)
+            step = plan.steps[number]
+            ins, outs = (
+                [self._native.array(place, bases) for place in places]
+                for places in (step.ins, step.outs)
+            )
+            visit(step, ins, outs)
+        self._touch(arrays)

@@ -1,0 +1,201 @@
+"""Binding symbols to arrays that are given or made: what makes executors."""
+
+from typing import Any
+
+from mxcy import ndarray as nd
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy._execute.planned import training_graph
+from mxcy._execute.sparse_executor import SparseExecutor, is_sparse_call, makes_sparse_values
+from mxcy.context import Context, current_context
+from mxcy.executor import Executor, requests_of, resized
+from mxcy.graph.control import expand
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer, infer_partial
+from mxcy.graph.placement import placed
+from mxcy.graph.storage_types import declared, infer_stypes
+from mxcy.ops.core.infer import Spec
+from mxcy.symbol.inference import known_specs
+
+__all__ = ["bind", "simple_bind", "storage_types", "variable_contexts"]
+
+
+def bind(
+    symbol,
+    ctx,
+    args,
+    args_grad=None,
+    grad_req="write",
+    aux_states=None,
+    group2ctx=None,
+    shared_exec=None,
+):
+    """Bind a symbol to arrays; see `Symbol.bind`.
+
+    Operations run where their arrays are, which the caller has placed already as `group2ctx` says;
+    executors share arrays, not the memory between, so that `shared_exec` is not needed.
+    """
+    listed = [
+        array
+        for arrays in (args, args_grad, aux_states)
+        for array in (arrays.values() if isinstance(arrays, dict) else arrays or ())
+    ]
+    kind = SparseExecutor if _is_sparse(symbol, listed) else Executor
+    return kind(symbol, ctx, args, args_grad, grad_req, aux_states)
+
+
+def _is_sparse(symbol, arrays):
+    """Whether a plan cannot run a symbol with these arrays."""
+    given = [array for array in arrays if isinstance(array, nd.NDArray)]
+    return is_sparse_call(given) or makes_sparse_values(symbol._entries)
+
+
+def simple_bind(
+    symbol,
+    ctx=None,
+    grad_req="write",
+    type_dict=None,
+    stype_dict=None,
+    group2ctx=None,
+    shared_arg_names=None,
+    shared_exec=None,
+    shared_buffer=None,
+    shapes=None,
+):
+    """Bind a symbol to new arrays of inferred shapes; see `Symbol.simple_bind`.
+
+    Raises
+    ------
+    MXNetError
+        When shapes or types cannot be inferred.
+    """
+    ctx = Context(ctx) if ctx is not None else current_context()
+    specs = _inferred(symbol, _given(shapes or {}, type_dict or {}))
+    arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
+    requests = requests_of(grad_req, arguments)
+    wanted = [name for name in arguments if requests[name] != "null"]
+    stypes, gradient_stypes = storage_types(symbol, specs, stype_dict or {}, wanted)
+    shared = set(shared_arg_names or ())
+    buffers = shared_buffer if shared_buffer is not None else {}
+    places = variable_contexts(symbol, group2ctx, ctx)
+
+    def array(name, kept, spec, stype, ctx):
+        """The other executor's array, a part of a shared buffer, or a new array of zeros."""
+        wanted = (spec.shape, spec.dtype, stype)
+        if kept is not None and (kept.shape, kept.dtype_code, kept.stype) == wanted:
+            return kept
+        if stype != "default":
+            return nd.zeros(spec.shape, ctx, dtypes.name_of(spec.dtype), stype)
+        found = buffers.get(name)
+        if found is None or found.dtype_code != spec.dtype or found.size < spec.size:
+            found = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
+            if shared_buffer is not None:
+                buffers[name] = found
+        return resized(found, spec.shape, name, True)
+
+    def of(executor, kind, name):
+        return None if executor is None else getattr(executor, kind).get(name)
+
+    args: list[Any] = []
+    gradients: list[Any] = []
+    for name in arguments:
+        source = shared_exec if shared_arg_names is None or name in shared else None
+        kept, spec, place = of(source, "arg_dict", name), specs[name], places[name]
+        args.append(array(name, kept, spec, stypes[name], place))
+        if requests[name] == "null":
+            gradients.append(None)
+        else:
+            kept = of(source, "grad_dict", name)
+            stype = gradient_stypes[name]
+            gradients.append(array(f"{name}_grad", kept, spec, stype, place))
+    auxiliary = [
+        array(name, of(shared_exec, "aux_dict", name), specs[name], "default", places[name])
+        for name in states
+    ]
+    kind = SparseExecutor if _is_sparse(symbol, [*args, *gradients]) else Executor
+    return kind(symbol, ctx, args, gradients, requests, auxiliary)
+
+
+def variable_contexts(symbol, group2ctx, default):
+    """Where variables lie, by the groups that the symbol's operators are in.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    group2ctx : dict of str to Context, or None
+    default : Context
+        Where variables lie that no group reaches.
+
+    Returns
+    -------
+    dict of str to Context
+    """
+    if not group2ctx:
+        return dict.fromkeys(symbol.list_inputs(), default)
+    graph = from_entries(symbol._entries)
+    contexts = placed(graph, group2ctx, default)
+    return {graph.nodes[number].name: contexts[number] for number in graph.variables()}
+
+
+def storage_types(symbol, specs, stype_dict, wanted):
+    """The storage types of a symbol's arguments and of their gradients.
+
+    Parameters
+    ----------
+    symbol : Symbol
+    specs : dict of str to Spec
+        Of all arguments and auxiliary states, complete.
+    stype_dict : dict of str to str
+        Storage types that the symbol does not tell.
+    wanted : list of str
+        The arguments with gradients.
+
+    Returns
+    -------
+    (dict of str to str, dict of str to str)
+    """
+    graph = from_entries(symbol._entries, True)
+    stypes = {
+        node.name: stype_dict.get(node.name) or declared(node.extra)
+        for node in graph.nodes
+        if node.op is None
+    }
+    plain = all(stype == "default" for stype in stypes.values())
+    if plain and not makes_sparse_values(symbol._entries):
+        return stypes, dict.fromkeys(wanted, "default")
+    graph = training_graph(expand(infer(graph, specs)), wanted)
+    found = infer_stypes(graph, stypes)
+    gradients = [found[number] for number, _ in graph.outputs[-len(wanted) :]] if wanted else []
+    return stypes, dict(zip(wanted, gradients, strict=True))
+
+
+def _given(shapes, types):
+    """{variable: Spec} of what the caller says; 0 stands for an unknown extent."""
+    known = {}
+    for name, shape in shapes.items():
+        if not isinstance(shape, (tuple, list)):
+            continue  # other keywords are for bindings of other kinds
+        known[name] = Spec(tuple(-1 if n in (0, None) else int(n) for n in shape))
+    for name, dtype in types.items():
+        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
+    return known
+
+
+def _inferred(symbol, given):
+    """{variable: complete Spec}; variables of unknown dtype become float32."""
+    names = set(symbol.list_inputs())
+    graph = from_entries(symbol._entries)
+    # Shapes of inputs that only a larger symbol has, such as labels, are no mistake.
+    known = known_specs(symbol, {name: spec for name, spec in given.items() if name in names})
+    for _ in range(2):
+        found = infer_partial(graph, known)
+        specs = {graph.nodes[n].name: found[n][0] for n in graph.variables()}
+        untyped = [name for name, spec in specs.items() if spec.dtype is None]
+        for name in untyped:
+            known[name] = Spec(specs[name].shape, dtypes.code_of("float32"))
+        if not untyped:
+            break
+    lacking = [name for name, spec in specs.items() if not spec.known]
+    if lacking:
+        raise MXNetError(f"simple_bind: the shapes of {', '.join(lacking)} cannot be inferred")
+    return specs

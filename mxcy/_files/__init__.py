@@ -1,0 +1,1 @@
+"""Formats of files: records one after the other, checkpoints."""

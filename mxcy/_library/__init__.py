@@ -1,0 +1,1 @@
+"""Native libraries: opening libmxcy and the optional ones, and the front that speaks to it."""

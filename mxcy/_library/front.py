@@ -1,0 +1,199 @@
+"""The one place that chooses the front: `mxcy._cy` (Cython) or `mxcy._ctypes`.
+
+MXNET_ENABLE_CYTHON=0 takes ctypes without trying Cython. Otherwise a missing or broken Cython build
+falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. The names below are
+the whole interface; nothing else in mxcy imports either front.
+"""
+
+import atexit
+import os
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+from mxcy import env
+
+#: module of a front -> names it offers
+from mxcy._library import blas, onednn
+from mxcy._library.open import open_library
+from mxcy._library.services import Services
+from mxcy._machine import cpus, threads, tuning
+
+NAMES = {
+    "ndarray": ("NDArrayBase", "empty", "from_memory", "from_numpy", "make_sparse"),
+    "native": (
+        "block",
+        "has_kernel",
+        "initialise",
+        "measure",
+        "query",
+        "race",
+        "region_time",
+        "second_cache",
+        "set_threads",
+        "threads",
+    ),
+    "invoke": ("bind", "call", "execute", "record_view"),
+    "functions": ("function",),
+    "arithmetic": ("set_operators",),
+    "services": ("use_services",),
+    "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training", "take_over"),
+    "plan": ("Plan",),
+    "pool": ("Pool", "host_memory"),
+    "profiler": ("recorder",),
+    "streams": ("Streams",),
+    "engine": (
+        "Var",
+        "allow_bulk",
+        "configure_engine",
+        "engine_stats",
+        "push",
+        "set_bulk_size",
+        "start_engine",
+        "stop_engine",
+    ),
+    "pending": ("settle_all", "unfinished", "wait_all"),
+    "uses": ("held", "set_heavy_work"),
+}
+
+
+def load(package: str) -> dict[str, Any]:
+    """The names of one front, as a dict.
+
+    Parameters
+    ----------
+    package : str
+        ``'_cy'`` or ``'_ctypes'``.
+    """
+    modules = {module: import_module(f"mxcy.{package}.{module}") for module in NAMES}
+    return {
+        name: getattr(modules[module], name) for module, names in NAMES.items() for name in names
+    }
+
+
+def choose() -> tuple[str, dict[str, Any]]:
+    """(package, its names) of the front that the environment asks for."""
+    if not env.get("MXNET_ENABLE_CYTHON"):
+        return "_ctypes", load("_ctypes")
+    if env.is_set("MXNET_LIBRARY_PATH"):
+        open_library()
+    try:
+        return "_cy", load("_cy")
+    except ImportError as error:
+        if env.get("MXNET_ENFORCE_CYTHON"):
+            raise ImportError(
+                f"MXNET_ENFORCE_CYTHON=1, but the Cython modules of mxcy cannot be used: {error}"
+            ) from error
+        warnings.warn(
+            f"the Cython modules of mxcy cannot be used, taking ctypes: {error}", stacklevel=2
+        )
+        return "_ctypes", load("_ctypes")
+
+
+def prepare_library(names: dict[str, Any]) -> None:
+    """Give a front's native library the settings of the environment."""
+    open_library().mx_backtrace_failures(env.get("DMLC_LOG_STACK_TRACE_DEPTH"))
+    isa = env.get("MXCY_ISA")
+    names["initialise"](
+        int(isa[1]) if isa else 0, env.omp_threads(), env.get("MXNET_CPU_PARALLEL_SIZE")
+    )
+
+
+def engine_settings(workers: int) -> tuple[Any, ...]:
+    """The settings of the environment, with a number of threads for each CPU's queue."""
+    return (
+        env.get("MXNET_ENGINE_TYPE").removesuffix("Async"),
+        workers,
+        env.get("MXNET_CPU_PRIORITY_NTHREADS"),
+        env.get("MXNET_GPU_WORKER_NTHREADS"),
+        env.get("MXNET_GPU_COPY_NTHREADS"),
+        env.get("MXNET_ENGINE_INFO"),
+    )
+
+
+def prepare_engine(names: dict[str, Any]) -> None:
+    """Give the engine the settings of the environment; have it stop for fork and at exit."""
+    text = env.get("MXNET_ENGINE_TYPE")
+    workers = env.get("MXNET_CPU_WORKER_NTHREADS")
+    if text.removesuffix("Async") == "ThreadedEngine":
+        workers = min(16, cpus.usable_cores())  # of its only queue
+    settings = engine_settings(workers)
+    if text != env.VARIABLES["MXNET_ENGINE_TYPE"].default:
+        print("MXNet start using engine:", text, file=sys.stderr)
+    names["configure_engine"](*settings)
+    names["set_heavy_work"](env.get("MXCY_ENGINE_WORK"))
+    stop, start = names["stop_engine"], names["start_engine"]
+    os.register_at_fork(
+        before=stop, after_in_parent=lambda: start(False), after_in_child=lambda: start(True)
+    )
+
+    def end() -> None:
+        stop()
+        try:
+            names["wait_all"]()
+        except Exception as error:
+            print("mxcy: nobody waited for what failed:", error, file=sys.stderr)
+        names["configure_engine"]("NaiveEngine", *settings[1:])  # for what objects do that go now
+
+    atexit.register(end)
+
+
+def start(services: Services, names: dict[str, Any] | None = None) -> None:
+    """Give a front what it asks of the layers above it; operators run from then on.
+
+    Parameters
+    ----------
+    services : mxcy._library.services.Services
+    names : dict, optional
+        What `load` returned; the front in use by default.
+    """
+    names = _names if names is None else names
+    names["use_services"](services)
+    names["set_operators"](services.operators)
+
+
+def choose_with(settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """`choose`, with variables set for the OpenMP runtime, which reads them when it is loaded."""
+    for name, text in settings.items():
+        env.set_raw(name, text)
+    try:
+        return choose()
+    finally:
+        for name in settings:
+            env.set_raw(name, None)
+
+
+env.read_import_time()
+package, _names = choose_with(threads.runtime_settings(env.omp_threads()))
+prepare_library(_names)
+prepare_engine(_names)
+threads.free_others()
+threads.check_runtimes()
+if env.is_set("OMP_NUM_THREADS") or env.is_set("MXNET_OMP_MAX_THREADS"):
+    threads.limit_pools(env.omp_threads())
+onednn.offer()
+blas.offer()
+tuning.plug(tuning.Library(*(_names[name] for name in tuning.Library._fields)))
+
+Streams = _names["Streams"]
+NDArrayBase = _names["NDArrayBase"]
+empty, from_memory, from_numpy = _names["empty"], _names["from_memory"], _names["from_numpy"]
+make_sparse = _names["make_sparse"]
+bind, call, execute = _names["bind"], _names["call"], _names["execute"]
+function = _names["function"]
+block = _names["block"]
+set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
+get_threads = _names["threads"]
+has_kernel = _names["has_kernel"]
+record_view = _names["record_view"]
+Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
+recorder = _names["recorder"]
+is_recording, set_recording = _names["is_recording"], _names["set_recording"]
+is_training, set_training = _names["is_training"], _names["set_training"]
+Pool, host_memory = _names["Pool"], _names["host_memory"]
+Var, push = _names["Var"], _names["push"]
+engine_stats, configure_engine = _names["engine_stats"], _names["configure_engine"]
+set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]
+held, set_heavy_work = _names["held"], _names["set_heavy_work"]
+settle_all, unfinished, wait_all = _names["settle_all"], _names["unfinished"], _names["wait_all"]

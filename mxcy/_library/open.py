@@ -1,0 +1,76 @@
+"""Opening mxcy's native library, and what it adds to the texts of errors."""
+
+import ctypes
+import sys
+
+from mxcy import env
+from mxcy._base import errors
+from mxcy.libinfo import find_lib_path
+
+__all__ = ["native_frames", "open_library"]
+
+_ABI_VERSION = 1  # MX_ABI_VERSION of kernels/include/mxcy.h
+
+
+def open_library() -> ctypes.CDLL:
+    """Load the native library and check that it is of this version.
+
+    Cython modules that are imported afterwards use this very library, wherever it lies.
+
+    Returns
+    -------
+    ctypes.CDLL
+
+    Raises
+    ------
+    MXNetError
+        When the library cannot be loaded, or was built for another version of mxcy.
+    """
+    (path,) = find_lib_path()
+    try:
+        library = ctypes.CDLL(path)
+        version = library.mx_abi_version()
+    except (OSError, AttributeError) as error:
+        raise env.EnvError(f"cannot load the native library {path}: {error}") from error
+    if version != _ABI_VERSION:
+        raise env.EnvError(
+            f"the native library {path} has interface version {version}, expected {_ABI_VERSION}"
+        )
+    return library
+
+
+def native_frames(depth: int) -> str:
+    """Lines about the native functions that led to this call.
+
+    Parameters
+    ----------
+    depth : int
+        The most lines.
+
+    Returns
+    -------
+    str
+        Lines such as ``  [bt] (0) library(function+0x1f) [address]``; empty where the library
+        cannot be loaded.
+    """
+    try:
+        library = open_library()
+    except (env.EnvError, RuntimeError):
+        return ""
+    text = ctypes.create_string_buffer(1 << 16)
+    library.mx_backtrace_failures(depth)  # those of kernels name their own frames from now on
+    library.mx_backtrace(text, ctypes.c_size_t(len(text)), depth)
+    return text.value.decode(errors="replace")
+
+
+def _complete(text: str) -> str:
+    """The text of an error, with native frames and on standard error as the environment says."""
+    depth = env.get("DMLC_LOG_STACK_TRACE_DEPTH")
+    if depth and "\n  [bt] (0)" not in text:  # a kernel, or the pickle of an error, has them
+        text = f"{text}\nStack trace:\n{native_frames(depth)}".rstrip()
+    if env.get("DMLC_LOG_BEFORE_THROW"):
+        print(text, file=sys.stderr, flush=True)
+    return text
+
+
+errors.complete_texts_with(_complete)

@@ -1,0 +1,77 @@
+"""OpenCV, which is imported when an image is first decoded, written or resized."""
+
+from typing import Any
+
+import numpy as np
+
+from mxcy import env
+from mxcy._base.errors import MXNetError
+from mxcy._library.image_size import least_bytes, pixel_size
+
+__all__ = ["decode", "opencv"]
+
+
+def opencv(user: str) -> Any:
+    """The module `cv2`.
+
+    Parameters
+    ----------
+    user : str
+        Who needs it, for the message.
+
+    Raises
+    ------
+    MXNetError
+        When OpenCV is not installed.
+    """
+    try:
+        import cv2
+    except ImportError as error:
+        raise MXNetError(
+            f"{user}: this needs OpenCV, which is not there ({error}): pip install 'mxcy[image]'"
+        ) from None
+    return cv2
+
+
+def decode(user: str, content: Any, mode: int) -> Any:
+    """Decode an image.
+
+    Parameters
+    ----------
+    user : str
+        Who decodes, for the message.
+    content : numpy.ndarray of uint8
+        What an image file holds.
+    mode : int
+        OpenCV's ``IMREAD_``...
+
+    Returns
+    -------
+    numpy.ndarray or None
+        None when OpenCV finds no image.
+
+    Raises
+    ------
+    MXNetError
+        When there is no OpenCV, or the image has more pixels than MXCY_MAX_IMAGE_PIXELS or than
+        its bytes can hold.
+    """
+    cv2 = opencv(user)
+    content = np.frombuffer(content, np.uint8)
+    if not content.size:
+        return None
+    size, most = pixel_size(content), env.get("MXCY_MAX_IMAGE_PIXELS")
+    if size is not None:
+        width, height = size
+        if width * height > most:
+            raise MXNetError(
+                f"{user}: an image of {width} x {height} pixels; MXCY_MAX_IMAGE_PIXELS={most}"
+            )
+        if least_bytes(content, width, height) > content.size:
+            raise MXNetError(
+                f"{user}: {content.size} bytes cannot hold an image of {width} x {height} pixels"
+            )
+    try:
+        return cv2.imdecode(content, mode)
+    except cv2.error as error:
+        raise MXNetError(f"{user}: OpenCV refuses the image: {error}") from error

@@ -1,0 +1,149 @@
+"""KMP_AFFINITY: where Intel's OpenMP runtime would bind the threads of a team.
+
+Understood are the types none, disabled, compact, scatter, balanced and explicit, the modifiers
+granularity, proclist, verbose, warnings, respect, reset and their negations, and the numbers
+permute and offset. Levels of the machine are package, core and hardware thread; CPUs outside the
+process's mask are never used.
+"""
+
+import re
+from collections.abc import Sequence
+
+from mxcy._machine.cpus import Cpu
+
+__all__ = ["Affinity", "parse"]
+
+_TYPES = ("none", "disabled", "compact", "scatter", "balanced", "explicit")
+_GRAINS = {"fine": "thread", "thread": "thread", "core": "core", "socket": "package"}
+_GRAINS["package"] = "package"
+_IGNORED = ("noverbose", "warnings", "nowarnings", "respect", "norespect", "reset", "noreset")
+_LEVELS = 3
+
+
+class Affinity:
+    """How threads are bound.
+
+    Attributes
+    ----------
+    kind : str
+        One of the types; `binds` tells whether it binds at all.
+    grain : {'thread', 'core', 'package'}
+        What a thread is bound to.
+    permute, offset : int
+        How many of the innermost levels count most; where in the list of places to begin.
+    listed : list of list of int
+        Of type explicit: the CPUs of each place.
+    verbose : bool
+        Whether the binding is to be told.
+    """
+
+    def __init__(self) -> None:
+        self.kind, self.grain = "none", "core"
+        self.permute, self.offset = 0, 0
+        self.listed: list[list[int]] = []
+        self.verbose = False
+
+    @property
+    def binds(self) -> bool:
+        """Whether threads are bound at all."""
+        return self.kind not in ("none", "disabled")
+
+    def places(self, cpus: Sequence[Cpu], threads: int) -> list[list[int]]:
+        """The CPUs that each of some threads is bound to.
+
+        Parameters
+        ----------
+        cpus : sequence of Cpu
+            Those that may be used, at least one.
+        threads : int
+            How many threads there are; where there are more than places, it starts again.
+        """
+        if self.kind == "balanced":
+            return self._balanced(cpus, threads)
+        if self.kind == "explicit":
+            usable = {cpu.number for cpu in cpus}
+            found = [sorted(usable.intersection(place)) for place in self.listed]
+            found = [place for place in found if place]
+        else:
+            found = []
+            for cpu in sorted(cpus, key=self._order):
+                place = self._widened(cpu, cpus)
+                if place not in found:
+                    found.append(place)
+        return [found[(i + self.offset) % len(found)] for i in range(threads)] if found else []
+
+    def _order(self, cpu: Cpu) -> tuple[int, ...]:
+        """The sort key: the innermost levels that count most, then the others from outside."""
+        levels = (cpu.package, cpu.core, cpu.thread)
+        inner = self.permute if self.kind == "compact" else _LEVELS - 1 - self.permute
+        inner = min(max(inner, 0), _LEVELS - 1)
+        return (*reversed(levels[_LEVELS - inner :]), *levels[: _LEVELS - inner])
+
+    def _widened(self, cpu: Cpu, cpus: Sequence[Cpu]) -> list[int]:
+        if self.grain == "thread":
+            return [cpu.number]
+        wide = 1 if self.grain == "package" else 2
+        levels = (cpu.package, cpu.core)[:wide]
+        return sorted(c.number for c in cpus if (c.package, c.core)[:wide] == levels)
+
+    def _balanced(self, cpus: Sequence[Cpu], threads: int) -> list[list[int]]:
+        """Threads spread over all cores; those of one core have consecutive numbers."""
+        cores: dict[tuple[int, int], list[Cpu]] = {}
+        for cpu in sorted(cpus, key=lambda c: (c.package, c.core, c.thread)):
+            cores.setdefault((cpu.package, cpu.core), []).append(cpu)
+        each, more = divmod(threads, len(cores))
+        found = []
+        for i, members in enumerate(cores.values()):
+            for j in range(each + (i < more)):
+                found.append(self._widened(members[j % len(members)], cpus))
+        return found
+
+
+def parse(text: str) -> Affinity:
+    """Read the text of KMP_AFFINITY.
+
+    Raises
+    ------
+    ValueError
+        With the word that is not understood.
+    """
+    made, kind = Affinity(), None
+    numbers: list[int] = []
+    for word in re.findall(r"(?:[^,\[{]|\[[^\]]*\]|\{[^}]*\})+", text.strip().strip("\"'")):
+        name, equals, value = word.strip().lower().partition("=")
+        if name in _TYPES and not equals and kind is None:
+            made.kind = kind = name
+        elif name == "granularity" and value in _GRAINS:
+            made.grain = _GRAINS[value]
+        elif name == "proclist" and value:
+            made.listed = _proclist(value)
+        elif name == "verbose" and not equals:
+            made.verbose = True
+        elif name.isdigit() and not equals and kind is not None and len(numbers) < 2:
+            numbers.append(int(name))
+        elif name not in _IGNORED or equals:
+            raise ValueError(word.strip())
+    if (made.kind == "explicit") != bool(made.listed):
+        raise ValueError("explicit without proclist" if not made.listed else "proclist")
+    made.permute, made.offset = (*numbers, 0, 0)[:2]
+    return made
+
+
+def _proclist(text: str) -> list[list[int]]:
+    """The places of ``[0,2-4,{5,6}]``: a range has one place per CPU, braces form one place."""
+    body = re.fullmatch(r"[\[{](.*)[\]}]", text)
+    places: list[list[int]] = []
+    for part in re.findall(r"\{[^}]*\}|[^,]+", body.group(1) if body else text):
+        if part.startswith("{"):
+            places.append([n for word in part.strip("{}").split(",") for n in _range(word)])
+        else:
+            places += [[n] for n in _range(part)]
+    return places
+
+
+def _range(text: str) -> range:
+    match = re.fullmatch(r"\s*(\d+)(?:-(\d+)(?::(\d+))?)?\s*", text)
+    if match is None:
+        raise ValueError(text)
+    first, last, step = match.groups()
+    return range(int(first), int(last or first) + 1, int(step or 1) or 1)

@@ -1,0 +1,173 @@
+"""How many processors this process may use: physical cores in its mask, capped by its CPU quota.
+
+Everything is read below `root`, so that tests can describe other machines.
+"""
+
+import functools
+import os
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+__all__ = [
+    "Cpu",
+    "cpu_quota",
+    "keep_mask",
+    "logical_processors",
+    "mask",
+    "model",
+    "physical_cores",
+    "topology",
+    "usable_cores",
+    "waited",
+]
+
+
+def _text(*parts: str) -> str | None:
+    """The content of a small system file, None where there is no such file."""
+    try:
+        with open(os.path.join(*parts), encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _cpu_list(text: str) -> set[int]:
+    """The CPU numbers of a kernel list such as ``0-3,8``."""
+    cpus: set[int] = set()
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def physical_cores(affinity: Collection[int] | None = None, root: str = "/") -> int:
+    """The number of distinct physical cores among the CPUs of an affinity mask.
+
+    Parameters
+    ----------
+    affinity : collection of int, optional
+        Logical CPU numbers; by default those of `mask`.
+    root : str, optional
+        Where ``/sys`` hangs. CPUs without topology files count as cores of their own.
+    """
+    left = set(mask() if affinity is None else affinity)
+    cores = 0
+    while left:
+        cpu = left.pop()
+        cores += 1
+        folder = f"sys/devices/system/cpu/cpu{cpu}/topology"
+        siblings = _text(root, folder, "thread_siblings_list")
+        if siblings:
+            left -= _cpu_list(siblings)
+    return max(cores, 1)
+
+
+def _group_paths(line_of: str, root: str) -> list[str]:
+    """The process's control group for a controller (``""`` is version 2) and all its parents."""
+    for line in (_text(root, "proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if line_of in controllers.split(","):
+            names = [name for name in path.split("/") if name]
+            return ["/".join(names[:n]) for n in range(len(names), -1, -1)]
+    return [""]  # a container may hide its path; the mount point is then its own group
+
+
+_whole: set[int] | None = None
+
+
+def mask() -> set[int]:
+    """The CPUs this process may use: those of the calling thread, unless `keep_mask` came first."""
+    return os.sched_getaffinity(0) if _whole is None else _whole
+
+
+def keep_mask() -> set[int]:
+    """Remember the mask, because the calling thread is about to be bound to a part of it."""
+    global _whole
+    _whole = os.sched_getaffinity(0)
+    return _whole
+
+
+class Cpu(NamedTuple):
+    """A logical processor: its package, its core in the package, its hardware thread in the core.
+
+    All but `number` count from 0 in the order of the system's numbers.
+    """
+
+    number: int
+    package: int
+    core: int
+    thread: int
+
+
+def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[Cpu]:
+    """The CPUs of an affinity mask and where they are; see `physical_cores` for the parameters."""
+    found: list[Cpu] = []
+    packages: dict[str, int] = {}
+    cores: dict[tuple[int, int], int] = {}  # package and first sibling -> number in the package
+    for cpu in sorted(mask() if affinity is None else affinity):
+        folder = f"sys/devices/system/cpu/cpu{cpu}/topology"
+        siblings = sorted(_cpu_list(_text(root, folder, "thread_siblings_list") or str(cpu)))
+        name = (_text(root, folder, "physical_package_id") or "0").strip()
+        package = packages.setdefault(name, len(packages))
+        known = sum(1 for place in cores if place[0] == package)
+        core = cores.setdefault((package, siblings[0]), known)
+        found.append(Cpu(cpu, package, core, siblings.index(cpu)))
+    return found
+
+
+def cpu_quota(root: str = "/") -> float | None:
+    """The CPU time this process may use, in processors; None when it is not limited.
+
+    The tightest limit counts among the process's control group and its parents, versions 1 and 2.
+    """
+    limits: list[float] = []
+    for mount in ("sys/fs/cgroup", "sys/fs/cgroup/unified"):
+        for group in _group_paths("", root):
+            quota, _, period = (_text(root, mount, group, "cpu.max") or "max").partition(" ")
+            if quota.strip() != "max":
+                limits.append(float(quota) / float(period))
+    for mount in ("sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"):
+        for group in _group_paths("cpu", root):
+            budget = float(_text(root, mount, group, "cpu.cfs_quota_us") or -1)
+            length = float(_text(root, mount, group, "cpu.cfs_period_us") or 0)
+            if budget > 0 and length > 0:
+                limits.append(budget / length)
+    return min(limits, default=None)
+
+
+def usable_cores(affinity: Collection[int] | None = None, root: str = "/") -> int:
+    """The default team size: physical cores, capped by the CPU quota, at least 1."""
+    cores = physical_cores(affinity, root)
+    quota = cpu_quota(root)
+    return cores if quota is None else max(1, min(cores, int(quota)))
+
+
+@functools.cache
+def model(root: str = "/") -> str:
+    """The name of the CPU with its family, model and stepping, as ``/proc/cpuinfo`` has them.
+
+    Virtual machines name several generations alike; the numbers tell them apart.
+    """
+    found = dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
+    parts = [found.get(key) for key in ("model name", "cpu family", "model", "stepping")]
+    return " ".join(part for part in parts if part) or "unknown"
+
+
+def logical_processors(affinity: Collection[int] | None = None) -> int:
+    """The number of CPUs in an affinity mask, hardware threads counted one by one."""
+    return len(mask() if affinity is None else affinity)
+
+
+def waited(root: str = "/") -> int:
+    """Nanoseconds that this process's threads were ready to run, but others had the CPUs.
+
+    0 on kernels that do not count it. Threads that have ended are not included.
+    """
+    folder = os.path.join(root, "proc/self/task")
+    try:
+        threads = os.listdir(folder)
+    except OSError:
+        return 0
+    counts = (_text(folder, thread, "schedstat") for thread in threads)
+    return sum(int(count.split()[1]) for count in counts if count)

@@ -1,0 +1,154 @@
+"""Threads besides those of the team: its binding to CPUs, and the pools of other libraries.
+
+The OpenMP runtime reads its settings when it is loaded. `runtime_settings` tells what it has to
+find in the environment then, and `check_runtimes` whether it is the only one of the process.
+"""
+
+import ctypes
+import os
+import re
+import sys
+import warnings
+from typing import Any
+
+from mxcy import env
+from mxcy._library.open import open_library
+from mxcy._machine import affinity, cpus
+
+__all__ = [
+    "check_runtimes",
+    "free_others",
+    "limit_pools",
+    "openmp_runtimes",
+    "pools",
+    "runtime_settings",
+]
+
+_SPINS = "10000"
+_RUNTIME = re.compile(r"lib(?:[gi]?omp5?)\b[^/]*\.so")
+
+_controller: Any = None
+_modules = 0  # how many were loaded when the controller looked for libraries
+_original: dict[str, int] = {}  # library -> the size of its pool when it was found
+
+
+def runtime_settings(threads: int) -> dict[str, str]:
+    """The variables that the OpenMP runtime must find when it is loaded, besides those there are.
+
+    Unless the user says how threads wait, they do not spin for long: by default they do so for
+    milliseconds, which on a busy machine takes the time of those they wait for, and networks ran
+    five times slower. KMP_AFFINITY becomes a list of places.
+
+    Parameters
+    ----------
+    threads : int
+        The size of the team.
+    """
+    found = {}
+    if not env.is_set("OMP_WAIT_POLICY") and not env.is_set("GOMP_SPINCOUNT"):
+        found["GOMP_SPINCOUNT"] = _SPINS
+    places = _bound_places(threads)
+    if places:
+        found["OMP_PLACES"] = ",".join(f"{{{','.join(map(str, place))}}}" for place in places)
+        found["OMP_PROC_BIND"] = "close"
+    if places or any(map(env.is_set, ("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"))):
+        cpus.keep_mask()
+    return found
+
+
+def _bound_places(threads: int) -> list[list[int]]:
+    """The places that KMP_AFFINITY asks for; none when it does not bind, or others decide."""
+    text = env.get("KMP_AFFINITY")
+    if not text or any(map(env.is_set, ("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"))):
+        return []
+    try:
+        wanted = affinity.parse(text)
+    except ValueError as error:
+        warnings.warn(
+            f"KMP_AFFINITY={text}: {error} is not understood, no thread is bound", stacklevel=2
+        )
+        return []
+    places = wanted.places(cpus.topology(), threads) if wanted.binds else []
+    if wanted.binds and not places:
+        warnings.warn(
+            f"KMP_AFFINITY={text}: this process may use none of these CPUs, no thread is bound",
+            stacklevel=2,
+        )
+    if places and any("gomp" in os.path.basename(path) for path in openmp_runtimes()):
+        warnings.warn(
+            f"KMP_AFFINITY={text} has no effect: another library has loaded the OpenMP runtime "
+            "before mxcy; import mxcy first, or set OMP_PLACES and OMP_PROC_BIND",
+            stacklevel=2,
+        )
+        return []
+    if wanted.verbose:
+        for i, place in enumerate(places):
+            print(f"mxcy KMP_AFFINITY: thread {i} -> CPUs {place}", file=sys.stderr)
+    return places
+
+
+def free_others() -> None:
+    """After the runtime was loaded: do not let what is no team inherit that this thread is bound.
+
+    The engine's workers and forked processes may use all CPUs that this process had.
+    """
+    everything = sorted(cpus.mask())
+    if set(everything) == os.sched_getaffinity(0):
+        return
+    os.register_at_fork(after_in_child=lambda: os.sched_setaffinity(0, everything))
+    open_library().mx_keep_cpus((ctypes.c_int32 * len(everything))(*everything), len(everything))
+
+
+# --- other libraries -----------------------------------------------------------------------------
+
+
+def openmp_runtimes(root: str = "/") -> list[str]:
+    """The OpenMP runtimes that are mapped into this process."""
+    with open(os.path.join(root, "proc/self/maps"), encoding="utf-8", errors="replace") as file:
+        paths = {line.rstrip("\n").partition("/")[2] for line in file if "omp" in line}
+    return sorted(f"/{path}" for path in paths if _RUNTIME.match(os.path.basename(path)))
+
+
+def check_runtimes() -> None:
+    """Warn when this process holds several OpenMP runtimes, each with threads of its own."""
+    found = openmp_runtimes()
+    if len(found) > 1:
+        warnings.warn(
+            f"{len(found)} OpenMP runtimes are loaded, whose teams compete for the CPUs: "
+            f"{', '.join(found)}",
+            stacklevel=2,
+        )
+
+
+def _libraries() -> list[Any]:
+    """The controllers of the BLAS and OpenMP libraries in this process.
+
+    Libraries come with imports: they are looked for again only after new ones.
+    """
+    global _controller, _modules
+    import threadpoolctl  # takes some milliseconds, which most programs never need
+
+    if _controller is None or _modules != len(sys.modules):
+        _controller = threadpoolctl.ThreadpoolController()
+        _modules = len(sys.modules)
+        for library in _controller.lib_controllers:
+            _original.setdefault(library.filepath, library.num_threads)
+    return list(_controller.lib_controllers)
+
+
+def limit_pools(threads: int) -> None:
+    """Let no BLAS or OpenMP library of this process use more than some threads.
+
+    Pools that were smaller when they were found stay as they were.
+    """
+    for library in _libraries():
+        wanted = min(threads, _original[library.filepath])
+        if library.num_threads != wanted:
+            library.set_num_threads(wanted)
+            # From 3.8 on, threadpoolctl lets other threads change OpenBLAS only after this.
+            getattr(library, "clear_controlling_thread", bool)()
+
+
+def pools() -> list[dict[str, Any]]:
+    """The BLAS and OpenMP libraries of this process and their thread counts, by threadpoolctl."""
+    return [library.info() for library in _libraries()]

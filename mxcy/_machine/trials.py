@@ -1,0 +1,62 @@
+"""What trials of algorithms found out on this machine, kept in a file under MXNET_HOME.
+
+The file holds one dict for each machine signature: the kernels' ISA level, the number of threads
+and the version of mxcy. Each maps what was tried to the winner: the kernel's name and a number.
+"""
+
+import os
+import threading
+from typing import Any
+
+from mxcy import env
+from mxcy._base import cache_files
+from mxcy._library import front
+from mxcy._machine import forks
+
+__all__ = ["memory", "save"]
+
+_lock = forks.guard(threading.Lock())
+_read: dict = {}  # path -> the file's contents
+_saved: dict = {}  # path -> how many entries were saved
+
+
+def _path() -> str:
+    return os.path.join(env.get("MXNET_HOME"), "mxcy", "algorithms.json")
+
+
+def _signature() -> str:
+    return f"4/{front.block()}/{env.omp_threads()}"
+
+
+def memory() -> dict[str, Any]:
+    """The dict of this machine, to be read and added to."""
+    path = _path()
+    with _lock:
+        if path not in _read:
+            _read[path], usable = cache_files.read(path, _well_formed)
+            _saved[path] = _count(_read[path]) if usable else -1
+        return _read[path].setdefault(_signature(), {})
+
+
+def save() -> None:
+    """Write what was added since."""
+    path = _path()
+    with _lock:
+        contents = _read.get(path, {})
+        count = _count(contents)
+        if count != _saved.get(path, 0) and cache_files.write(path, contents):
+            _saved[path] = count
+
+
+def _count(contents: dict[str, Any]) -> int:
+    return sum(map(len, contents.values()))
+
+
+def _well_formed(contents: Any) -> bool:
+    """Whether the contents have winners where they belong."""
+    machines = list(contents.values())
+    return all(isinstance(machine, dict) for machine in machines) and all(
+        isinstance(won, list) and [type(part) for part in won] == [str, int]
+        for machine in machines
+        for won in machine.values()
+    )

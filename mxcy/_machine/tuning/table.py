@@ -1,0 +1,143 @@
+"""What was measured on this machine with a team of one size, and the file that remembers it."""
+
+import json
+import os
+import re
+from typing import Any
+
+from mxcy import env
+from mxcy._base import cache_files
+from mxcy._machine import cpus
+from mxcy.libinfo import __version__
+
+__all__ = ["Table", "counts"]
+
+
+def counts(most: int) -> list[int]:
+    """The thread counts with which regions are measured: all up to 8, then twice as many."""
+    found = list(range(2, min(most, 8) + 1))
+    while found and found[-1] < most:
+        found.append(min(2 * found[-1], most))
+    return found
+
+
+class Table:
+    """Figures of one team size; they count for this CPU, this version and this build of kernels.
+
+    Parameters
+    ----------
+    team : int
+        The number of threads.
+    remembers : bool
+        Whether figures are read from the file, and written to it.
+
+    Attributes
+    ----------
+    path : str
+        The file, by CPU model and number of threads.
+    regions : dict
+        Thread count -> nanoseconds of a parallel region.
+    rates : dict
+        Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``, nanoseconds per
+        step of work with data in the caches and outside them, either may be missing; each the
+        least of so many looks.
+    doubtful : set
+        ``(key, "in" or "out")`` of rates, and thread counts of regions, that were measured while
+        other programs had the cores: they decide nothing and are not written.
+    """
+
+    def __init__(self, team: int, remembers: bool):
+        self.team, self.remembers = team, remembers
+        model = re.sub("[^a-z0-9]+", "-", cpus.model().lower()).strip("-")
+        self.path = os.path.join(env.get("MXNET_HOME"), "op_tuning", f"{model}-{team}.json")
+        self.regions: dict[int, float] = {}
+        self.rates: dict[str, dict[str, list[float]]] = {}
+        self.doubtful: set[object] = set()
+        self.changed = False
+        if remembers:
+            self._add(self._read())
+
+    def contents(self) -> dict[str, Any]:
+        """Everything, as the file holds it."""
+        rates = {
+            key: {name: rate for name, rate in where.items() if (key, name) not in self.doubtful}
+            for key, where in self.rates.items()
+        }
+        regions = {str(n): cost for n, cost in self.regions.items() if n not in self.doubtful}
+        return {
+            **self._identity(),
+            "regions": regions,
+            "rates": {key: where for key, where in rates.items() if where},
+        }
+
+    def text(self) -> str:
+        """The contents as a line of JSON."""
+        return json.dumps(self.contents())
+
+    def region(self, most: int | None) -> float:
+        """The cost of a region: of the team, or the median of 2 to `most` threads."""
+        costs = sorted(self.regions[n] for n in self.measured(most))
+        return (costs[(len(costs) - 1) // 2] + costs[len(costs) // 2]) / 2
+
+    def measured(self, most: int | None) -> list[int]:
+        """The thread counts whose regions the cost is made of."""
+        return [self.team] if most is None else counts(most)
+
+    def save(self) -> None:
+        """Write what was added; what other processes wrote meanwhile is kept.
+
+        A home that cannot be written only means that measuring is repeated.
+        """
+        if not (self.changed and self.remembers):
+            return
+        self.changed = False
+        found, contents = self._read(), self.contents()
+        rates = found.get("rates", {})
+        for key, where in contents["rates"].items():
+            rates[key] = {**rates.get(key, {}), **where}
+        contents["rates"] = rates
+        contents["regions"] = {**found.get("regions", {}), **contents["regions"]}
+        cache_files.write(self.path, contents)
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "cpu": cpus.model(),
+            "threads": self.team,
+            "version": __version__,
+            "isa": env.get("MXCY_ISA") or "best",
+        }
+
+    def _read(self) -> dict[str, Any]:
+        """The file's contents, empty when there is none or it was made by another version."""
+        found, usable = cache_files.read(self.path, _well_formed)
+        self.changed |= not usable
+        identity = self._identity()
+        return found if all(found.get(name) == value for name, value in identity.items()) else {}
+
+    def _add(self, found: dict[str, Any]) -> None:
+        self.regions = {int(n): cost for n, cost in found.get("regions", {}).items()}
+        self.rates = found.get("rates", {})
+
+
+def _well_formed(found: dict[str, Any]) -> bool:
+    """Whether a file holds numbers where they belong."""
+    costs, rates = found.get("regions"), found.get("rates")
+    if not isinstance(costs, dict) or not isinstance(rates, dict):
+        return False
+    inner = [where for where in rates.values() if isinstance(where, dict)]
+    triples = [rate for where in inner for rate in where.values()]
+    return (
+        len(inner) == len(rates)
+        and all(_is_count(n) and _is_time(cost) for n, cost in costs.items())
+        and all(where.keys() <= {"in", "out"} for where in inner)
+        and all(isinstance(rate, list) and len(rate) == 3 for rate in triples)
+        and all(_is_time(number) for rate in triples for number in rate)
+    )
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value < 1e18
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 6

@@ -1,0 +1,376 @@
+"""The decision between one thread and the team, and the measurements it rests on."""
+
+import atexit
+import math
+import os
+import sys
+import threading
+import time
+import warnings
+import zlib
+from collections import Counter, defaultdict, namedtuple
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mxcy import env
+from mxcy._base.dtypes import NAMES
+from mxcy._base.errors import MXNetError
+from mxcy._machine import cpus
+
+if TYPE_CHECKING:
+    from mxcy._machine.tuning.table import Table
+
+__all__ = ["ALL", "Library", "Tuner"]
+
+#: more threads than any team has
+ALL = 1 << 20
+
+_LEAST = 2048  # steps of work: fewer never pay for another thread
+_MOST = 1 << 22  # more always do
+_MOST_BYTES = 8 << 20  # of a call that is tried out as it is
+# Of the time; regions are measured one right after the other, and one that opens now and then takes
+# longer. A smaller gain does not pay for the other cores' work either.
+_WORTH = 0.8
+_BUDGET = 1_000_000  # nanoseconds of a kernel's runs
+_REGION_BUDGET = 500_000  # of parallel regions
+_TRIES = 3  # of a kernel, while other programs have the cores
+_LOOKS = 3  # processes that look at a kernel which gains little
+_LITTLE = 0.75  # of the time alone; perhaps others used a core for a part of the time
+_DISTURBED = 0.1  # of the time that threads waited for a core
+_TYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64")
+
+_Flat = namedtuple("_Flat", "shape dtype")
+
+
+class Library(NamedTuple):
+    """What measuring needs of a front; see `_cy/native.pyx`."""
+
+    threads: Callable[[], int]
+    region_time: Callable[[int, int], float]
+    race: Callable[..., tuple[float, float]]
+    second_cache: Callable[[], int]
+
+
+class _Settings:
+    """The variables of operator tuning, read at its first use."""
+
+    def __init__(self) -> None:
+        self.size = max(env.get("MXNET_CPU_PARALLEL_SIZE"), 1)
+        wanted = env.get("MXNET_USE_OPERATOR_TUNING")
+        if isinstance(wanted, frozenset) and wanted.difference(_TYPES):
+            unknown = ", ".join(sorted(wanted.difference(_TYPES)))
+            warnings.warn(
+                f"MXNET_USE_OPERATOR_TUNING: {unknown} is ignored, expected 0, 1 or a list of "
+                f"{', '.join(_TYPES)}",
+                stacklevel=2,
+            )
+        if env.is_set("MXNET_CPU_PARALLEL_SIZE"):
+            wanted = False
+        every = frozenset(NAMES.values())
+        self.types = every if wanted is True else every.intersection(wanted or ())
+        self.cores: int | None = env.get("MXNET_USE_NUM_CORES_OPERATOR_TUNING")
+        scale: float = env.get("MXNET_TUNING_WEIGHT_SCALE")
+        self.scale = scale if scale > 0.01 else 1.0
+        self.remembers: bool = env.get("MXNET_OPERATOR_TUNING_CACHE")
+        self.verbose: bool = env.get("MXNET_VERBOSE_TUNING_INFO")
+        self.prints: bool = env.get("MXNET_OUTPUT_TUNING_DATA")
+
+
+class Tuner:
+    """Decides on threads; without a library (see `plug`) by MXNET_CPU_PARALLEL_SIZE alone."""
+
+    def __init__(self) -> None:
+        self._library: Library | None = None
+        self._tables: dict[int, Table] = {}  # by team size
+        self._tried: Counter[tuple[int, str, str]] = Counter()
+        self._regions: defaultdict[int, set[int]] = defaultdict(set)  # by team: measured here
+        self._given: _Settings | None = None
+        self._new_lock()
+        os.register_at_fork(after_in_child=self._new_lock)
+
+    def plug(self, library: Library) -> None:
+        """Set the front that measures."""
+        self._library = library
+
+    def _new_lock(self) -> None:
+        self._lock = threading.Lock()
+
+    @property
+    def _settings(self) -> _Settings:
+        if self._given is None:
+            self._given = _Settings()
+        return self._given
+
+    # --- deciding ---
+    def threads_for(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> int:
+        """The most threads for a prepared call: 1, or `ALL`, or a cap.
+
+        Parameters
+        ----------
+        call : mxcy.ops.core.prepare.Call
+        kernel : mxcy.ops.core.record.Native
+            The one that was chosen.
+        values : mapping
+            The fields of its parameter struct.
+        """
+        if not self._pays(call, kernel, values):
+            return 1
+        most: int | None = env.get("MXNET_CPU_NNPACK_NTHREADS") if kernel.capped else None
+        return ALL if most is None else most
+
+    def _pays(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> bool:
+        settings, library = self._settings, self._library
+        static: bool = call.work >= settings.size
+        if NAMES[call.dtype] not in settings.types or library is None:
+            return static
+        if call.work < _LEAST:
+            return False
+        if (
+            kernel.asks
+            or not kernel.tried
+            or call.op.uses_rng
+            or env.get("MXNET_ENFORCE_DETERMINISM")
+        ):
+            return static
+        if settings.cores is not None and settings.cores < 2:
+            return False
+        team = library.threads()
+        if team < 2:
+            return static  # may be asked for more threads later
+        if call.work > _MOST:
+            return True
+        touched = sum(spec.nbytes for spec in (*call.ins, *call.outs))
+        flat = _is_flat(call, kernel)
+        if touched > _MOST_BYTES and not flat:
+            return static
+        key = f"{call.kernel} {_types(call)}" + ("" if flat else _form(call, values))
+        where = "in" if touched <= library.second_cache() else "out"
+        table = self._table(team)
+        if self._is_due(table, key, where):
+            with self._lock:
+                if self._is_due(table, key, where):  # another thread may have been here
+                    self._tried[team, key, where] += 1
+                    self._measure(library, table, key, where, call, flat)
+        rates = self._rates(table, key, where)
+        if rates is None:
+            return static
+        alone, together, _ = rates
+        return self._region(table) + call.work * together < _WORTH * call.work * alone
+
+    def _is_due(self, table: "Table", key: str, where: str) -> bool:
+        """Whether a kernel is to be measured, for the first time or again."""
+        tried = self._tried[table.team, key, where]
+        rates = self._rates(table, key, where)
+        if rates is None:
+            return tried < _TRIES
+        alone, together, looks = rates
+        return tried == 0 and looks < _LOOKS and together > _LITTLE * alone
+
+    def _rates(self, table: "Table", key: str, where: str) -> list[float] | None:
+        """What `Table.rates` holds, where nothing about it is in doubt."""
+        regions = table.measured(self._settings.cores)
+        if (key, where) in table.doubtful or not table.doubtful.isdisjoint(regions):
+            return None
+        return table.rates.get(key, {}).get(where) if table.regions.keys() >= set(regions) else None
+
+    # --- measuring ---
+    def _table(self, team: int) -> "Table":
+        table = self._tables.get(team)
+        if table is None:
+            from mxcy._machine.tuning.table import (
+                Table,  # and what it imports, only when it is needed
+            )
+
+            with self._lock:
+                if not self._tables:
+                    atexit.register(self._finish, os.getpid())
+                if team not in self._tables:
+                    self._tables[team] = Table(team, self._settings.remembers)
+                table = self._tables[team]
+        return table
+
+    def _measure(
+        self, library: Library, table: "Table", key: str, where: str, call: Any, flat: bool
+    ) -> None:
+        """Put a kernel's rates into the table, unless it refuses to be tried."""
+        began = time.perf_counter()
+        wanted = sorted({table.team, *table.measured(self._settings.cores)})
+        missing = [n for n in wanted if n not in self._regions[table.team] or n in table.doubtful]
+        for n in missing:
+            budget = _REGION_BUDGET // len(missing)
+            cost, sure = _calmly(partial(library.region_time, n, budget))
+            self._regions[table.team].add(n)
+            if sure or n in table.doubtful or n not in table.regions:
+                table.regions[n] = min(cost, table.regions.get(n, cost))
+                self._note(table, n, sure)
+            self._tell(f"a region of {n} threads: {cost:.0f} ns{'' if sure else ', disturbed'}")
+        ins, outs, work = call.ins, call.outs, call.work
+        if flat:
+            octets = sum(spec.nbytes // spec.size for spec in (*ins, *outs))
+            room = library.second_cache() * (0.5 if where == "in" else 2)
+            work = max(int(room / octets), 1)
+            ins = [_Flat((work,), spec.dtype) for spec in ins]
+            outs = [_Flat((work,), spec.dtype) for spec in outs]
+
+        def race() -> tuple[float, float]:
+            return library.race(
+                call.kernel, call.dtype, call.params, ins, outs, call.workspace, table.team, _BUDGET
+            )
+
+        try:
+            (alone, together), sure = _calmly(partial(_raced, race))
+        except MXNetError:
+            self._tried[table.team, key, where] = _TRIES
+            return
+        # The team cannot be faster than by its number; noise makes it seem so.
+        together = max(together - table.regions[table.team], alone / table.team)
+        known = None if (key, where) in table.doubtful else table.rates.get(key, {}).get(where)
+        if known is None or sure:
+            best = known or [math.inf, math.inf, 0]
+            found = [min(alone / work, best[0]), min(together / work, best[1]), best[2] + 1]
+            table.rates.setdefault(key, {})[where] = found
+            self._note(table, (key, where), sure)
+        self._tell(
+            f"{key}, {where} cache: {alone / work:.3g} ns alone, {together / work:.3g} ns in a "
+            f"team of {table.team}{'' if sure else ', disturbed'}; took "
+            f"{(time.perf_counter() - began) * 1e3:.2f} ms"
+        )
+
+    def _note(self, table: "Table", what: object, sure: bool) -> None:
+        (table.doubtful.discard if sure else table.doubtful.add)(what)
+        table.changed = True
+
+    def _tell(self, text: str) -> None:
+        if self._settings.verbose:
+            print(f"mxcy tuning {text}", file=sys.stderr, flush=True)
+
+    # --- telling ---
+    def rows(self) -> list[dict[str, Any]]:
+        """The figures of operator tuning so far, for the team in force.
+
+        Returns
+        -------
+        list of dict
+            One per kernel, types and form (rough sizes, where they matter): `operator`, `dtype`,
+            `form`; `in_cache` and `out_of_cache`, each None or a dict: nanoseconds per step of
+            work, `alone` and `team`; `parallel_from`, the work from which on the team pays
+            (infinite where it never does); whether they are `doubtful`, measured while other
+            programs had the cores, so that they decide nothing.
+        """
+        table = self._current()
+        if table is None or not self._settings.types:
+            return []
+        found = []
+        for key in sorted(table.rates):
+            operator, types, *form = key.split(" ")
+            if types.partition(">")[0] in self._settings.types:
+                found.append(
+                    {
+                        "operator": operator,
+                        "dtype": types.partition(">")[0],
+                        "form": " ".join((*types.split(">")[1:], *form)),
+                        "in_cache": self._figures(table, key, "in"),
+                        "out_of_cache": self._figures(table, key, "out"),
+                    }
+                )
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """How calls are shared among threads, with all figures measured so far.
+
+        Returns
+        -------
+        dict
+            `types` that are tuned, `threads` of the team, `measured_threads` and `regions`
+            (nanoseconds of a parallel region by thread count), `region` (what decisions count
+            with, infinite where the team never pays), `parallel_size` (the threshold of what is not
+            tuned), `file` and `operators` (see `op_tuning`).
+        """
+        settings, table = self._settings, self._current()
+        never = settings.cores is not None and settings.cores < 2
+        regions = dict(table.regions) if table else {}
+        return {
+            "types": sorted(settings.types),
+            "threads": self._library.threads() if self._library else 1,
+            "measured_threads": sorted(regions),
+            "regions": regions,
+            "region": math.inf if never else self._region(table) if regions and table else None,
+            "parallel_size": settings.size,
+            "file": table.path if table and table.remembers else None,
+            "operators": self.rows(),
+        }
+
+    def _current(self) -> "Table | None":
+        return self._tables.get(self._library.threads()) if self._library else None
+
+    def _region(self, table: "Table") -> float:
+        return table.region(self._settings.cores) * self._settings.scale
+
+    def _figures(self, table: "Table", key: str, where: str) -> dict[str, Any] | None:
+        rates = table.rates[key].get(where)
+        if rates is None:
+            return None
+        alone, together, _ = rates
+        gain = _WORTH * alone - together
+        return {
+            "alone": alone,
+            "team": together,
+            "parallel_from": self._region(table) / gain if gain > 0 else math.inf,
+            "doubtful": (key, where) in table.doubtful,
+        }
+
+    def _finish(self, pid: int) -> None:
+        """At exit: save, and print if that is asked for."""
+        if os.getpid() != pid:
+            return
+        for table in self._tables.values():
+            table.save()
+            if self._settings.prints:
+                print(table.text(), flush=True)
+
+
+def _calmly(measure: Callable[[], Any]) -> tuple[Any, bool]:
+    """What `measure` found, and whether its threads had cores all the time; a second try if not."""
+    for _ in range(2):
+        waited, began = cpus.waited(), time.perf_counter_ns()
+        found = measure()
+        spent = time.perf_counter_ns() - began
+        if cpus.waited() - waited <= _DISTURBED * spent:
+            return found, True
+    return found, False
+
+
+def _raced(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """The times of a race, of two where the first one shows little gain."""
+    alone, together = race()
+    if together > _LITTLE * alone:
+        again = race()
+        alone, together = min(alone, again[0]), min(together, again[1])
+    return alone, together
+
+
+def _is_flat(call: Any, kernel: Any) -> bool:
+    """Whether a kernel treats all elements alike, so that a step costs the same in any shape."""
+    mark = kernel.pointwise(call.attrs) if callable(kernel.pointwise) else kernel.pointwise
+    sizes = {spec.size for spec in (*call.ins, *call.outs)}
+    return bool(mark) and kernel.work is None and sizes == {call.work}
+
+
+def _types(call: Any) -> str:
+    """The kernel's type, and those of inputs and outputs where they differ from it."""
+    codes = [spec.dtype for spec in (*call.ins, *call.outs)]
+    if all(code == call.dtype for code in codes):
+        return NAMES[call.dtype]
+    return f"{NAMES[call.dtype]}>{','.join(NAMES[code] for code in codes)}"
+
+
+def _form(call: Any, values: Mapping[str, Any]) -> str:
+    """What else decides on the time of a step: sizes and whole parameters, to powers of two."""
+    numbers = [spec.size for spec in (*call.ins, *call.outs)]
+    for name, value in values.items():
+        if not name.endswith("offset"):
+            numbers += value if isinstance(value, (list, tuple)) else [value]
+    whole = [abs(int(n)).bit_length() for n in numbers if not isinstance(n, float)]
+    text = ".".join(map(str, whole))
+    return f" {text if len(text) < 60 else f'{zlib.crc32(text.encode()):08x}'}"

@@ -1,0 +1,133 @@
+"""What users' properties say of their operators: names, shapes, dtypes, what backward reads."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.infer import InferError, Spec
+
+__all__ = ["NAME", "PROPERTIES", "STATE", "Described", "asked", "property_error"]
+
+NAME = "Custom"
+#: type -> the class that describes the operator
+PROPERTIES: dict = {}
+#: the name of the hidden output that tells the backward pass which object ran the forward pass
+STATE = "state"
+_INT64 = dtypes.CODES["int64"]
+
+
+def property_error(op_type, method, error):
+    """The MXNetError for an exception in a method of users' code."""
+    kind = "" if isinstance(error, MXNetError) else f"{type(error).__name__}: "
+    return MXNetError(f"Error in operator {NAME} ({op_type}): {method}: {kind}{error}")
+
+
+def asked(op_type, method, function, *args, **kwargs):
+    """What a function of users' code returns; an MXNetError for whatever it raises."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raise property_error(op_type, method, error) from error
+
+
+def _names(op_type, method, function):
+    found = asked(op_type, method, function)
+    if not isinstance(found, (list, tuple)) or not all(isinstance(name, str) for name in found):
+        raise MXNetError(
+            f"operator {NAME} ({op_type}): {method} must return a list of names, got {found!r}"
+        )
+    return tuple(found)
+
+
+class Described:
+    """What a property object says of its operator.
+
+    Attributes
+    ----------
+    op_type : str
+    given : dict of str to str
+        The arguments of the property class.
+    prop : CustomOpProp
+    arguments, outputs, states : tuple of str
+        The names of the inputs, outputs and auxiliary states.
+    needed : frozenset of int
+        What the backward pass reads: numbers of output gradients, inputs, outputs, in a row.
+    """
+
+    def __init__(self, op_type, given, prop):
+        self.op_type, self.given, self.prop = op_type, given, prop
+        self.arguments = _names(op_type, "list_arguments", prop.list_arguments)
+        self.outputs = _names(op_type, "list_outputs", prop.list_outputs)
+        self.states = _names(op_type, "list_auxiliary_states", prop.list_auxiliary_states)
+        if not self.outputs:
+            raise MXNetError(f"operator {NAME} ({op_type}): list_outputs names no outputs")
+        self._needed = None
+
+    @property
+    def needed(self):
+        """The numbers of the arrays that backward reads: gradients, inputs, outputs."""
+        if self._needed is None:
+            outs, ins = len(self.outputs), len(self.arguments)
+            numbers = list(range(2 * outs + ins))
+            found = asked(
+                self.op_type,
+                "declare_backward_dependency",
+                self.prop.declare_backward_dependency,
+                numbers[:outs],
+                numbers[outs : outs + ins],
+                numbers[outs + ins :],
+            )
+            self._needed = frozenset(found)
+        return self._needed
+
+    def no_reference(self, a, xp, *arrays):
+        """In place of a reference: there is no definition but the users' code."""
+        raise MXNetError(f"operator {NAME} ({self.op_type}) runs on arrays only")
+
+    # --- shapes and types ---
+    def infer(self, a, *ins):
+        """Shapes and dtypes as `infer_shape` and `infer_type` tell them."""
+        count = len(self.arguments)
+        shapes = [[max(n, 0) for n in spec.shape or ()] for spec in ins[:count]]
+        complete = all(spec.shape is not None and -1 not in spec.shape for spec in ins[:count])
+        shapes = self._told("infer_shape", shapes, complete)
+        kinds = [None if s.dtype is None else dtypes.dtype_of(s.dtype).type for s in ins[:count]]
+        kinds = self._told("infer_type", kinds, None not in kinds)
+        outs = [Spec() for _ in self.outputs]
+        names = (*self.arguments, *self.outputs, *self.states)
+        for name, spec, shape, kind in zip(
+            names, (*ins[:count], *outs, *ins[count:]), shapes, kinds, strict=True
+        ):
+            if shape is not None:
+                spec.fill(name, shape if complete else tuple(n or -1 for n in shape))
+            if kind is not None:
+                spec.fill(name, dtype=dtypes.code_of(np.dtype(kind)))
+        return [*outs, Spec((1,), _INT64)]
+
+    def _told(self, method, known, complete):
+        """What `infer_shape` or `infer_type` says of inputs, outputs and states, None if nothing.
+
+        With incomplete knowledge it may fail, which only says that it cannot tell yet.
+        """
+        counts = [len(self.arguments), len(self.outputs), len(self.states)]
+        nothing = [None] * sum(counts)
+        try:
+            found = getattr(self.prop, method)(known)
+        except Exception as error:
+            if complete:
+                kind = type(error).__name__
+                raise InferError(f"({self.op_type}) {method}: {kind}: {error}") from error
+            return nothing
+        if not isinstance(found, (list, tuple)) or len(found) not in (2, 3):
+            raise InferError(f"({self.op_type}) {method} must return 2 or 3 lists")
+        lists = [list(part) for part in found] + [[]] * (3 - len(found))
+        for what, part, count in zip(("input", "output", "state"), lists, counts, strict=True):
+            if len(part) != count:
+                raise InferError(
+                    f"({self.op_type}) {method} told of {len(part)} {what}s, expected {count}"
+                )
+        flat = [item for part in lists for item in part]
+        if method == "infer_type":
+            return flat
+        shapes = [None if shape is None else tuple(int(n) for n in shape) for shape in flat]
+        return shapes if complete else [shape or None for shape in shapes]

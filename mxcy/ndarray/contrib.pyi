@@ -1,0 +1,375 @@
+"""`mx.nd.contrib`: operators outside the core, tests for special numbers, control flow."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.context import Context
+from mxcy.ndarray.ndarray import (
+    NDArray as NDArray,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_Floats: TypeAlias = float | Sequence[float]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+_Out: TypeAlias = NDArray | list[NDArray] | None
+
+def AdaptiveAvgPooling2D(
+    data: NDArray, output_size: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Means over equal parts of images (batch, channels, height, width), as many as ..."""
+def BatchNormWithReLU(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
+) -> Any:
+    """BatchNorm followed by ``max(x, 0)``; see BatchNorm."""
+def BilinearResize2D(
+    data: NDArray, like: NDArray | None = None, height: int = 1, width: int = 1,
+    scale_height: float | None = None, scale_width: float | None = None,
+    mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] = "size",
+    align_corners: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Images (batch, channels, height, width) in another size by bilinear interpolation."""
+def CTCLoss(
+    data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def DeformableConvolution(
+    data: NDArray, offset: NDArray | None = None, weight: NDArray | None = None,
+    bias: NDArray | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
+    pad: _Shape = (), num_filter: int = ..., num_group: int = 1, num_deformable_group: int = 1,
+    workspace: int = 1024, no_bias: bool = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """A convolution whose taps are moved by offsets."""
+def DeformablePSROIPooling(
+    data: NDArray, rois: NDArray | None = None, trans: NDArray | None = None,
+    spatial_scale: float = ..., output_dim: int = ..., group_size: int = ...,
+    pooled_size: int = ..., part_size: int = 0, sample_per_part: int = 1, trans_std: float = 0.0,
+    no_trans: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """PSROIPooling whose parts move, as another array says, and read points between pixels."""
+def ModulatedDeformableConvolution(
+    data: NDArray, offset: NDArray | None = None, mask: NDArray | None = None,
+    weight: NDArray | None = None, bias: NDArray | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, num_deformable_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    im2col_step: int = 64, layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """A convolution whose taps are moved by offsets and weighted by a mask."""
+def MultiBoxDetection(
+    cls_prob: NDArray, loc_pred: NDArray, anchor: NDArray, clip: bool = True,
+    threshold: float = 0.00999999978, background_id: int = 0, nms_threshold: float = 0.5,
+    force_suppress: bool = False, variances: _Floats = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Boxes out of what a single-shot detector predicts."""
+def MultiBoxPrior(
+    data: NDArray, sizes: _Floats = (1.0,), ratios: _Floats = (1.0,), clip: bool = False,
+    steps: _Floats = (-1.0, -1.0), offsets: _Floats = (0.5, 0.5), out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Anchors of several sizes and shapes around each position of a feature map."""
+def MultiBoxTarget(
+    anchor: NDArray, label: NDArray, cls_pred: NDArray, overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0, negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5, minimum_negative_samples: int = 0,
+    variances: _Floats = (0.1, 0.1, 0.2, 0.2), out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """What a single-shot detector is to learn from an image's boxes."""
+def MultiProposal(
+    cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988, rpn_min_size: int = 16,
+    scales: _Floats = (4.0, 8.0, 16.0, 32.0), ratios: _Floats = (0.5, 1.0, 2.0),
+    feature_stride: int = 16, output_score: bool = False, iou_loss: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Regions of images that may hold objects, the best first."""
+def PSROIPooling(
+    data: NDArray, rois: NDArray, spatial_scale: float = ..., output_dim: int = ...,
+    pooled_size: int = ..., group_size: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The means of the parts of regions, each part read from channels of its own."""
+def Proposal(
+    cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988, rpn_min_size: int = 16,
+    scales: _Floats = (4.0, 8.0, 16.0, 32.0), ratios: _Floats = (0.5, 1.0, 2.0),
+    feature_stride: int = 16, output_score: bool = False, iou_loss: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Regions of an image that may hold objects, the best first."""
+def ROIAlign(
+    data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
+    sample_ratio: int = -1, position_sensitive: bool = False, aligned: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The means of points in the parts of regions, as many parts for each region."""
+def RROIAlign(
+    data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
+    sampling_ratio: int = -1, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The means of points in the parts of turned regions."""
+def SparseEmbedding(
+    data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
+    dtype: _DType = "float32", deterministic: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Replace each integer by its row of the weight; the gradient is row_sparse."""
+def SyncBatchNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    eps: float = 0.00100000005, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, ndev: int = 1, key: str = ...,
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """BatchNorm over axis 1 whose statistics are those of all devices."""
+def adabelief_update(
+    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
+    clip_gradient=-1, out=None, name=None, **kwargs,
+) -> NDArray:
+    """One step of AdaBelief: Adam with the variance around the mean gradient."""
+def adamw_update(
+    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
+    clip_gradient=-1, out=None, name=None, **kwargs,
+) -> NDArray:
+    """One step of Adam with the weight decay apart from the gradient."""
+def allclose(
+    a: NDArray, b: NDArray, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = True,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 when ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, 0 otherwise."""
+def arange_like(
+    data: NDArray, start: float = 0.0, step: float = 1.0, repeat: int = 1,
+    ctx: Context | str | None = "", axis: int | None = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` ..."""
+def bipartite_matching(
+    data: NDArray, is_ascend: bool = False, threshold: float = ..., topk: int = -1,
+    out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Match rows and columns of scores (..., rows, columns), the best pairs first."""
+def boolean_mask(
+    data: NDArray, index: NDArray, axis: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The rows of `data` whose entry in `index` is not zero; `axis` must be 0."""
+def box_decode(
+    data: NDArray, anchors: NDArray, std0: float = 1.0, std1: float = 1.0, std2: float = 1.0,
+    std3: float = 1.0, clip: float = -1.0, format: Literal["center", "corner"] = "center",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Boxes from predicted offsets and anchors: the inverse of box_encode."""
+def box_encode(
+    samples: NDArray, matches: NDArray, anchors: NDArray, refs: NDArray, means: NDArray,
+    stds: NDArray, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training ..."""
+def box_iou(
+    lhs: NDArray, rhs: NDArray, format: Literal["center", "corner"] = "corner", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Overlap (intersection over union) of each box of one array with each of another."""
+def box_nms(
+    data: NDArray, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1,
+    coord_start: int = 2, score_index: int = 1, id_index: int = -1, background_id: int = -1,
+    force_suppress: bool = False, in_format: Literal["center", "corner"] = "corner",
+    out_format: Literal["center", "corner"] = "corner", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Leave out boxes that overlap a better one too much."""
+def box_non_maximum_suppression(
+    data: NDArray, overlap_thresh: float = 0.5, valid_thresh: float = 0.0, topk: int = -1,
+    coord_start: int = 2, score_index: int = 1, id_index: int = -1, background_id: int = -1,
+    force_suppress: bool = False, in_format: Literal["center", "corner"] = "corner",
+    out_format: Literal["center", "corner"] = "corner", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Leave out boxes that overlap a better one too much."""
+def cond(pred, then_func, else_func):
+    """What one of two functions returns."""
+def count_sketch(
+    data: NDArray, h: NDArray, s: NDArray, out_dim: int = ..., processing_batch_size: int = 32,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets ..."""
+def ctc_loss(
+    data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def dgl_adjacency(data):
+    """A graph with 1 for each edge."""
+def dgl_csr_neighbor_non_uniform_sample(
+    csr_matrix, probability, *seed_arrays, num_args=..., num_hops=1, num_neighbor=2,
+    max_num_vertices=100,
+):
+    """The same as `dgl_csr_neighbor_uniform_sample`, with unequal chances of the neighbours."""
+def dgl_csr_neighbor_uniform_sample(
+    csr_matrix, *seed_arrays, num_args=..., num_hops=1, num_neighbor=2, max_num_vertices=100,
+):
+    """Sample the surroundings of vertices: edges to some neighbours, from there to ..."""
+def dgl_graph_compact(*graph_data, num_args=..., return_mapping, graph_sizes):
+    """Leave out the empty rows and columns of samples."""
+def dgl_subgraph(graph, *data, num_args=..., return_mapping):
+    """The parts of a graph between some of its vertices."""
+def div_sqrt_dim(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Divide by the square root of the last extent, as attention does."""
+def dynamic_reshape(
+    data: NDArray, shape: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """`data` with the extents that `shape` holds, which may be 0, -1, -2, -3 and -4 as ..."""
+def edge_id(data, u, v) -> NDArray:
+    """The numbers of edges."""
+def fft(
+    data: NDArray, compute_size: int = 128, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The Fourier transform along the last axis."""
+def foreach(body, data, init_states):
+    """Call a function for each element of arrays along their first axis."""
+def getnnz(
+    data: NDArray, axis: int | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """How many elements of a csr array are stored: in all, or by row or column."""
+def gradientmultiplier(
+    data: NDArray, scalar: float = 1.0, is_int: bool = True, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse ..."""
+def group_adagrad_update(
+    weight: NDArray, grad: NDArray, history: NDArray, lr: float = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, epsilon: float = 9.99999975e-06, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """AdaGrad with one step length per row: ``weight - lr * grad / sqrt(history + ..."""
+def hawkesll(
+    lda: NDArray, alpha: NDArray, beta: NDArray, state: NDArray, lags: NDArray, marks: NDArray,
+    valid_length: NDArray, max_time: NDArray, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """The logarithm of the likelihood of sequences of events, and the state after them."""
+def ifft(
+    data: NDArray, compute_size: int = 128, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The real part of the inverse Fourier transform along the last axis, times its ..."""
+def index_array(
+    data: NDArray, axes: _Shape | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
+def index_copy(
+    old_tensor: NDArray, index_vector: NDArray, new_tensor: NDArray, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """`old_tensor` with row ``index_vector[i]`` replaced by row i of `new_tensor`."""
+def interleaved_matmul_encdec_qk(
+    queries: NDArray, keys_values: NDArray, heads: int = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The products of queries and another sequence's keys, divided by the root of a ..."""
+def interleaved_matmul_encdec_valatt(
+    keys_values: NDArray, attention: NDArray, heads: int = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Another sequence's values weighted by attention."""
+def interleaved_matmul_selfatt_qk(
+    queries_keys_values: NDArray, heads: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The products of queries and keys, divided by the square root of a head's depth."""
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: NDArray, attention: NDArray, heads: int = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The values weighted by attention."""
+def isfinite(data):
+    """1 where an element is neither infinite nor NaN, else 0; as `isinf`."""
+def isinf(data) -> NDArray:
+    """1 where an element is infinite, else 0."""
+def isnan(data):
+    """1 where an element is not a number, else 0; as `isinf`."""
+def mp_adabelief_update(
+    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
+    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
+) -> NDArray:
+    """One step of `adabelief_update` for a weight in half precision."""
+def mp_adamw_update(
+    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
+    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
+) -> NDArray:
+    """One step of `adamw_update` for a weight in half precision."""
+def mrcnn_mask_target(
+    rois: NDArray, gt_masks: NDArray, matches: NDArray, cls_targets: NDArray, num_rois: int = ...,
+    num_classes: int = ..., mask_size: _Shape = ..., sample_ratio: int = 2, aligned: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """The matched objects' masks as regions see them, and which of the classes count."""
+def multi_adabelief_update(
+    weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs,
+):
+    """One step of `adabelief_update` for several weights."""
+def multi_adamw_update(
+    weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs,
+):
+    """One step of `adamw_update` for several weights."""
+def multi_lamb_update(
+    weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs,
+):
+    """One step of LAMB for several weights."""
+def multi_lans_update(
+    weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs,
+):
+    """One step of LANS for several weights."""
+def multi_mp_adabelief_update(
+    weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0,
+    **kwargs,
+):
+    """One step of `adabelief_update` for several weights in half precision."""
+def multi_mp_adamw_update(
+    weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0,
+    **kwargs,
+):
+    """One step of `adamw_update` for several weights in half precision."""
+def multi_mp_lamb_update(
+    weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs,
+):
+    """One step of LAMB for several weights in half precision."""
+def multi_mp_lans_update(
+    weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs,
+):
+    """One step of LANS for several weights in half precision."""
+def quadratic(
+    data: NDArray, a: float = 0.0, b: float = 0.0, c: float = 0.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
+    """Draw classes from an approximately log-uniform (Zipfian) distribution."""
+def round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """`round` whose gradient passes straight through."""
+def sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """`sign` whose gradient passes straight through."""
+def sldwin_atten_context(
+    score: NDArray, value: NDArray, dilation: NDArray, w: int = ..., symmetric: bool = ...,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The values in a sliding window, weighted by scores and summed."""
+def sldwin_atten_mask_like(
+    score: NDArray, dilation: NDArray, valid_length: NDArray, w: int = ..., symmetric: bool = ...,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where a score of sldwin_atten_score is that of two steps within the sequence, ..."""
+def sldwin_atten_score(
+    query: NDArray, key: NDArray, dilation: NDArray, w: int = ..., symmetric: bool = ...,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The products of queries with the keys in a sliding window."""
+def uniform(low=0, high=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
+    """Draw samples from the uniform distribution on [low, high)."""
+def while_loop(cond, func, loop_vars, max_iterations=None):
+    """Call a function as long as a condition holds."""

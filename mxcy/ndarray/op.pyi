@@ -1,0 +1,1195 @@
+"""`mx.nd.op`: the operators with public names."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.context import Context
+from mxcy.ndarray.ndarray import (
+    NDArray as NDArray,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_Floats: TypeAlias = float | Sequence[float]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+_Out: TypeAlias = NDArray | list[NDArray] | None
+
+def Activation(
+    data: NDArray, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Apply an activation function to every element."""
+def BatchNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Normalise each channel over the batch and scale and shift it."""
+def BatchNorm_v1(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    eps: float = 0.00100000005, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """BatchNorm over axis 1, as older models use it."""
+def BilinearSampler(
+    data: NDArray, grid: NDArray, cudnn_off: bool | None = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Read images at the places of a grid, between pixels by bilinear interpolation."""
+def BlockGrad(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The input itself; gradients do not pass backwards through it."""
+def CTCLoss(
+    data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def Cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
+    """Convert to another element type; floats are cut to integers towards zero."""
+def Concat(
+    *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def Convolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Convolve the data with a bank of filters (as neural networks do: cross-correlation)."""
+def Convolution_v1(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NDHWC", "NHWC"] = None,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The convolution of old models; see Convolution."""
+def Correlation(
+    data1: NDArray, data2: NDArray, kernel_size: int = 1, max_displacement: int = 1,
+    stride1: int = 1, stride2: int = 1, pad_size: int = 0, is_multiply: bool = True,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Compare each patch of an image with patches around the same place of another image."""
+def Crop(
+    *data: NDArray, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
+    center_crop: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Cut a rectangle out of the last two dimensions of an array (batch, channel, ..."""
+def Deconvolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), adj: _Shape = (),
+    target_shape: _Shape = (), num_filter: int = ..., num_group: int = 1, workspace: int = 512,
+    no_bias: bool = True, cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Transposed convolution: what a convolution's gradient does to its data."""
+def Dropout(
+    data: NDArray, p: float = 0.5, mode: Literal["always", "training"] = "training",
+    axes: _Shape = (), cudnn_off: bool | None = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Zero each element with probability p and scale the others by 1 / (1 - p), in ..."""
+def ElementWiseSum(
+    *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype, element by element."""
+def Embedding(
+    data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
+    dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Replace each integer by its row of the weight."""
+def Flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+def FullyConnected(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: int = ...,
+    no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+def GridGenerator(
+    data: NDArray, transform_type: Literal["affine", "warp"] = ..., target_shape: _Shape = (0, 0),
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The grid of a transformation, for BilinearSampler."""
+def GroupNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, num_groups: int = 1, eps: float = 9.99999975e-06,
+    output_mean_var: bool = False, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Normalise groups of channels of each sample, and scale and shift."""
+def IdentityAttachKLSparseReg(
+    data: NDArray, moving_avg: NDArray, sparseness_target: float = 0.100000001,
+    penalty: float = 0.00100000005, momentum: float = 0.899999976, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data unchanged; the gradient adds a penalty on units that are too active."""
+def InstanceNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 0.00100000005, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Normalise each channel of each sample, and scale and shift."""
+def L2Normalization(
+    data: NDArray, eps: float = 1.00000001e-10,
+    mode: Literal["channel", "instance", "spatial"] = "instance", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``."""
+def LRN(
+    data: NDArray, alpha: float = 9.99999975e-05, beta: float = 0.75, knorm: float = 2.0,
+    nsize: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Divide by a power of the energy of neighbouring channels."""
+def LayerNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, axis: int = -1, eps: float = 9.99999975e-06,
+    output_mean_var: bool = False, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Normalise along one axis and scale and shift."""
+def LeakyReLU(
+    data: NDArray, gamma: NDArray | None = None,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky",
+    slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.333999991,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Rectifiers that let something of negative elements through."""
+def LinearRegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+def LogisticRegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+def MAERegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+def MakeLoss(
+    data: NDArray, grad_scale: float = 1.0, valid_thresh: float = 0.0,
+    normalization: Literal["batch", "null", "valid"] = "null", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Make an array a loss: the data unchanged, with the gradient `grad_scale`."""
+def Pad(
+    data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
+    constant_value: float = 0.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Add margins to the dimensions of an array behind the first two."""
+def Pooling(
+    data: NDArray, kernel: _Shape = (), pool_type: Literal["avg", "lp", "max", "sum"] = "max",
+    global_pool: bool = False, cudnn_off: bool = False,
+    pooling_convention: Literal["full", "same", "valid"] = "valid", stride: _Shape = (),
+    pad: _Shape = (), p_value: int | None = None, count_include_pad: bool | None = None,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm."""
+def Pooling_v1(
+    data: NDArray, kernel: _Shape = (), pool_type: Literal["avg", "max", "sum"] = "max",
+    global_pool: bool = False, pooling_convention: Literal["full", "valid"] = "valid",
+    stride: _Shape = (), pad: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The pooling of old models over images (batch, channels, height, width)."""
+def RNN(
+    data: NDArray, parameters: NDArray | None = None, state: NDArray | None = None,
+    state_cell: NDArray | None = None, sequence_length: NDArray | None = None,
+    state_size: int = ..., num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0.0,
+    state_outputs: bool = False, projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Run recurrent layers over a batch of sequences."""
+def ROIPooling(
+    data: NDArray, rois: NDArray, pooled_size: _Shape = ..., spatial_scale: float = ...,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The maxima of the parts of regions, as many for each region."""
+def Reshape(
+    data: NDArray, shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
+    keep_highest: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Give the elements of an array another shape with as many elements."""
+def SVMOutput(
+    data: NDArray, label: NDArray, margin: float = 1.0, regularization_coefficient: float = 1.0,
+    use_linear: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The data unchanged, with the gradient of a one-against-all support vector machine."""
+def SequenceLast(
+    data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
+    axis: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The last step of every sequence."""
+def SequenceMask(
+    data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
+    value: float = 0.0, axis: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """`data` with `value` in place of the steps behind each sequence's length."""
+def SequenceReverse(
+    data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: bool = False,
+    axis: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Every sequence in reverse; steps behind its length stay where they are."""
+def SliceChannel(
+    data: NDArray, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Cut an array into `num_outputs` equal parts along `axis`."""
+def Softmax(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0,
+    multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False,
+    normalization: Literal["batch", "null", "valid"] = "null", out_grad: bool = False,
+    smooth_alpha: float = 0.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Softmax whose gradient is that of the cross entropy with `label`."""
+def SoftmaxActivation(
+    data: NDArray, mode: Literal["channel", "instance"] = "instance", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
+def SoftmaxOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, ignore_label: float = -1.0,
+    multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False,
+    normalization: Literal["batch", "null", "valid"] = "null", out_grad: bool = False,
+    smooth_alpha: float = 0.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Softmax whose gradient is that of the cross entropy with `label`."""
+def SpatialTransformer(
+    data: NDArray, loc: NDArray, target_shape: _Shape = (0, 0),
+    transform_type: Literal["affine"] = ..., sampler_type: Literal["bilinear"] = ...,
+    cudnn_off: bool | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Images under affine transformations: BilinearSampler at the grid that ..."""
+def SwapAxis(
+    data: NDArray, dim1: int = 0, dim2: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Exchange the two dimensions `dim1` and `dim2`."""
+def UpSampling(
+    *data: NDArray, scale: int = ..., num_filter: int = 0,
+    sample_type: Literal["bilinear", "nearest"] = ...,
+    multi_input_mode: Literal["concat", "sum"] = "concat", num_args: int = ...,
+    workspace: int = 512, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Enlarge images `scale` times."""
+def abs(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Absolute value."""
+def adam_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, lr: float = ...,
+    beta1: float = 0.899999976, beta2: float = 0.999000013, epsilon: float = 9.99999994e-09,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Adam, without the correction of the first steps, which callers put into `lr`."""
+def add_n(
+    *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype, element by element."""
+def all_finite(
+    data: NDArray, init_output: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
+def amp_cast(
+    data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Convert between float32, float16 and bfloat16; arrays of other types stay as they are."""
+def amp_multicast(
+    *data: NDArray, num_outputs: int = ..., cast_narrow: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Bring arrays of float32, float16 and bfloat16 to one of these types."""
+def arccos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse cosine."""
+def arccosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic cosine."""
+def arcsin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse sine."""
+def arcsinh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic sine."""
+def arctan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse tangent."""
+def arctanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic tangent."""
+def argmax(
+    data: NDArray, axis: int | None = None, keepdims: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Position of the maximum along an axis, as a float; the first of equal ones."""
+def argmax_channel(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The position of the largest element along axis 1, as a float."""
+def argmin(
+    data: NDArray, axis: int | None = None, keepdims: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Position of the minimum along an axis, as a float; the first of equal ones."""
+def argsort(
+    data: NDArray, axis: int | None = -1, is_ascend: bool = True, dtype: _DType = "float32",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The positions that put the elements along `axis` in order, as element type `dtype`."""
+def batch_dot(
+    lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n)."""
+def batch_take(a: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sum. Shapes are broadcast."""
+def broadcast_axes(
+    data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+def broadcast_axis(
+    data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+def broadcast_equal(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_greater(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `greater` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_greater_equal(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `greater_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_hypot(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
+def broadcast_lesser(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `lesser` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_lesser_equal(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `lesser_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_like(
+    lhs: NDArray, rhs: NDArray, lhs_axes: _Shape | None = None, rhs_axes: _Shape | None = None,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to ..."""
+def broadcast_logical_and(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `logical_and` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_logical_or(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `logical_or` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_logical_xor(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `logical_xor` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_maximum(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The larger value. Shapes are broadcast."""
+def broadcast_minimum(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The smaller value. Shapes are broadcast."""
+def broadcast_minus(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Difference. Shapes are broadcast."""
+def broadcast_mod(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Remainder with the sign of the divisor; 0 for divisor 0. Shapes are broadcast."""
+def broadcast_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Product. Shapes are broadcast."""
+def broadcast_not_equal(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """1 where `not_equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_plus(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum. Shapes are broadcast."""
+def broadcast_power(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Power. Shapes are broadcast."""
+def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Difference. Shapes are broadcast."""
+def broadcast_to(
+    data: NDArray, shape: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an ..."""
+def cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
+    """Convert to another element type; floats are cut to integers towards zero."""
+def cast_storage(
+    data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """A copy of an array with another storage type."""
+def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Cube root."""
+def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The smallest integer not below the value."""
+def choose_element_0index(
+    data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False,
+    mode: Literal["clip", "wrap"] = "clip", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """One element along `axis` for each position in the other dimensions."""
+def clip(
+    data: NDArray, a_min: float = ..., a_max: float = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+def col2im(
+    data: NDArray, output_size: _Shape = ..., kernel: _Shape = ..., stride: _Shape = (),
+    dilate: _Shape = (), pad: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sums of patches, put back where im2col took them from: its transpose."""
+def concat(
+    *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def cos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Cosine."""
+def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic cosine."""
+def crop(
+    data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def ctc_loss(
+    data: NDArray, label: NDArray | None = None, data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def cumsum(
+    a: NDArray, axis: int | None = None, dtype: _DType = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Running sums along `axis`, or of the flattened array by default, in element type ..."""
+def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Radians as degrees."""
+def depth_to_space(
+    data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Move blocks of channels to blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, ..."""
+def diag(
+    data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it."""
+def digamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The logarithmic derivative of the gamma function."""
+def dot(
+    lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sum. Both arrays have one shape."""
+def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Product. Both arrays have one shape."""
+def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Difference. Both arrays have one shape."""
+def erf(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The error function."""
+def erfinv(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The inverse of the error function."""
+def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Exponential."""
+def expand_dims(
+    data: NDArray, axis: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """exp(x) - 1, accurate for small x."""
+def fill_element_0index(
+    lhs: NDArray, mhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
+def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The integer nearest towards zero."""
+def flatten(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+def flip(data: NDArray, axis: _Shape = ..., out: _Out = None, name: str | None = None) -> NDArray:
+    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+def floor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The largest integer not above the value."""
+def ftml_update(
+    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: float = ...,
+    beta1: float = 0.600000024, beta2: float = 0.999000013, epsilon: float = 9.99999993922529e-09,
+    t: int = ..., wd: float = 0.0, rescale_grad: float = 1.0, clip_grad: float = -1.0,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Follow the moving leader; `t` counts the updates from 1."""
+def ftrl_update(
+    weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: float = ...,
+    lamda1: float = 0.00999999978, beta: float = 1.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The gamma function."""
+def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The logarithm of the gamma function's absolute value."""
+def gather_nd(
+    data: NDArray, indices: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ..."""
+def hard_sigmoid(
+    data: NDArray, alpha: float = 0.2, beta: float = 0.5, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """``alpha * x + beta`` limited to [0, 1]."""
+def identity(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """A copy of an array."""
+def im2col(
+    data: NDArray, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The patches under a window that slides over images, as columns."""
+def khatri_rao(
+    *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The column-wise Kronecker product of matrices with as many columns each."""
+def lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: float = 0.899999976,
+    beta2: float = 0.999000013, epsilon: float = 9.99999997e-07, t: int = ...,
+    bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The first half of LAMB: the direction of the step."""
+def lamb_update_phase2(
+    weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, lr: float = ...,
+    lower_bound: float = -1.0, upper_bound: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+def linalg_det(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The determinants of square matrices; one matrix gives shape (1,)."""
+def linalg_extractdiag(
+    A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The diagonals of square matrices; `offset` counts diagonals, positive ones lie above."""
+def linalg_extracttrian(
+    A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The triangles of square matrices, each as a vector."""
+def linalg_gelqf(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
+    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower ..."""
+def linalg_gemm(
+    A: NDArray, B: NDArray, C: NDArray, transpose_a: bool = False, transpose_b: bool = False,
+    alpha: float = 1.0, beta: float = 1.0, axis: int = -2, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Products of matrices: ``alpha * op(A) op(B) + beta * C``."""
+def linalg_gemm2(
+    A: NDArray, B: NDArray, transpose_a: bool = False, transpose_b: bool = False,
+    alpha: float = 1.0, axis: int = -2, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Products of matrices: ``alpha * op(A) op(B)``."""
+def linalg_inverse(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The inverses of square matrices; an error when there is none."""
+def linalg_makediag(
+    A: NDArray, offset: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Square matrices with the given diagonals, which lie `offset` above the main one."""
+def linalg_maketrian(
+    A: NDArray, offset: int = 0, lower: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Square matrices with the given triangles and zeros elsewhere."""
+def linalg_potrf(
+    A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive ..."""
+def linalg_potri(
+    A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
+def linalg_slogdet(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
+    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+def linalg_sumlogdiag(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The sums of the logarithms of the diagonals of square matrices."""
+def linalg_syrk(
+    A: NDArray, transpose: bool = False, alpha: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with ..."""
+def linalg_trmm(
+    A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
+    alpha: float = 1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
+def linalg_trsm(
+    A: NDArray, B: NDArray, transpose: bool = False, rightside: bool = False, lower: bool = True,
+    alpha: float = 1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``."""
+def log(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Natural logarithm."""
+def log10(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Logarithm to base 10."""
+def log1p(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """log(1 + x), accurate for small x."""
+def log2(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Logarithm to base 2."""
+def log_sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """log(1 / (1 + exp(-x)))."""
+def log_softmax(
+    data: NDArray, axis: int = -1, temperature: float | None = None, dtype: _DType = None,
+    use_length: bool | None = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The logarithm of the softmax along an axis, computed without overflow."""
+def logical_not(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """1 where the value is zero, 0 elsewhere."""
+def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+def masked_log_softmax(
+    data: NDArray, mask: NDArray, axis: int = -1, temperature: float | None = None,
+    normalize: bool | None = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The logarithm of the softmax along an axis over the elements that a mask selects."""
+def masked_softmax(
+    data: NDArray, mask: NDArray, axis: int = -1, temperature: float | None = None,
+    normalize: bool | None = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Softmax along an axis over the elements that a mask selects."""
+def max(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Largest value over axes."""
+def max_axis(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Largest value over axes."""
+def mean(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Mean over axes; integers are cut towards zero."""
+def min(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Smallest value over axes."""
+def min_axis(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Smallest value over axes."""
+def mish(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """x * tanh(log(1 + exp(x)))."""
+def moments(
+    data: NDArray, axes: _Shape | None = None, keepdims: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """The mean and the biased variance over `axes`, which must be given."""
+def mp_lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray,
+    beta1: float = 0.899999976, beta2: float = 0.999000013, epsilon: float = 9.99999997e-07,
+    t: int = ..., bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The first half of LAMB: the direction of the step."""
+def mp_lamb_update_phase2(
+    weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, weight32: NDArray, lr: float = ...,
+    lower_bound: float = -1.0, upper_bound: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+def mp_nag_mom_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, weight32: NDArray, lr: float = ...,
+    momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Nesterov's accelerated gradient."""
+def mp_sgd_mom_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, weight32: NDArray, lr: float = ...,
+    momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Gradient descent with momentum."""
+def mp_sgd_update(
+    weight: NDArray, grad: NDArray, weight32: NDArray, lr: float = ..., wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def multi_all_finite(
+    *data: NDArray, num_arrays: int = 1, init_output: bool = True, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
+def multi_lars(
+    lrs: NDArray, weights_sum_sq: NDArray, grads_sum_sq: NDArray, wds: NDArray, eta: float = ...,
+    eps: float = ..., rescale_grad: float = 1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The learning rates of LARS for many weights at once."""
+def multi_mp_sgd_mom_update(
+    *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+def multi_mp_sgd_update(
+    *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_update, each weight with its own learning rate and weight decay."""
+def multi_sgd_mom_update(
+    *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+def multi_sgd_update(
+    *data: NDArray, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, num_weights: int = 1, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_update, each weight with its own learning rate and weight decay."""
+def multi_sum_sq(
+    *data: NDArray, num_arrays: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum of the squares of each array: one float32 for each."""
+def nag_mom_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Nesterov's accelerated gradient."""
+def nanprod(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Product over axes with NaN taken as 1."""
+def nansum(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum over axes with NaN taken as 0."""
+def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Negation."""
+def norm(
+    data: NDArray, ord: int = 2, axis: _Shape | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
+    keepdims: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+def normal(
+    loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the normal distribution with a mean and a standard deviation."""
+def one_hot(
+    indices: NDArray, depth: int = ..., on_value: float = 1.0, off_value: float = 0.0,
+    dtype: _DType = "float32", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Rows of `depth` elements that are `off_value`, but `on_value` at the index."""
+def ones_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """An array of ones like the input."""
+def pad(
+    data: NDArray, mode: Literal["constant", "edge", "reflect"] = ..., pad_width: _Shape = ...,
+    constant_value: float = 0.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Add margins to the dimensions of an array behind the first two."""
+def pick(
+    data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = False,
+    mode: Literal["clip", "wrap"] = "clip", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """One element along `axis` for each position in the other dimensions."""
+def preloaded_multi_mp_sgd_mom_update(
+    *data: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    num_weights: int = 1, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_mp_sgd_update(
+    *data: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_sgd_mom_update(
+    *data: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    num_weights: int = 1, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_sgd_update(
+    *data: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Like sgd_update, with learning rates and weight decays in arrays."""
+def prod(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Product over axes."""
+def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Degrees as radians."""
+def random_binomial(
+    n: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Draw samples from the binomial distribution: successes with probability p in n trials."""
+def random_exponential(
+    lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Draw samples from the exponential distribution with rate lam, the inverse of the mean."""
+def random_gamma(
+    alpha: float = 1.0, beta: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the gamma distribution with shape alpha and scale beta."""
+def random_generalized_negative_binomial(
+    mu: float = 1.0, alpha: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the generalized negative binomial distribution with mean mu and ..."""
+def random_negative_binomial(
+    k: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Draw samples from the negative binomial distribution: failures with probability p ..."""
+def random_normal(
+    loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the normal distribution with a mean and a standard deviation."""
+def random_pdf_dirichlet(
+    sample: NDArray, alpha: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the Dirichlet distribution with concentrations alpha, for each row ..."""
+def random_pdf_exponential(
+    sample: NDArray, lam: NDArray, is_log: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The density of the exponential distribution with rate lam."""
+def random_pdf_gamma(
+    sample: NDArray, alpha: NDArray, beta: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the gamma distribution with shape alpha and rate beta, the inverse ..."""
+def random_pdf_generalized_negative_binomial(
+    sample: NDArray, mu: NDArray, alpha: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the generalized negative binomial distribution with mean mu and ..."""
+def random_pdf_negative_binomial(
+    sample: NDArray, k: NDArray, p: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the negative binomial distribution: failures with probability p ..."""
+def random_pdf_normal(
+    sample: NDArray, mu: NDArray, sigma: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the normal distribution with mean mu and standard deviation sigma."""
+def random_pdf_poisson(
+    sample: NDArray, lam: NDArray, is_log: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The density of the Poisson distribution with rate lam."""
+def random_pdf_uniform(
+    sample: NDArray, low: NDArray, high: NDArray, is_log: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the uniform distribution on [low, high], wherever the sample lies."""
+def random_poisson(
+    lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Draw samples from the Poisson distribution with rate lam."""
+def random_randint(
+    low: int = ..., high: int = ..., shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Draw integers from the uniform distribution on [low, high)."""
+def random_uniform(
+    low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the uniform distribution on [low, high)."""
+def ravel_multi_index(
+    data: NDArray, shape: _Shape | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Flat positions in an array of shape `shape` from coordinates, one column for each."""
+def rcbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Reciprocal of the cube root."""
+def reciprocal(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """One divided by the value."""
+def relu(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """max(x, 0)."""
+def repeat(
+    data: NDArray, repeats: int = ..., axis: int | None = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Repeat every element `repeats` times along `axis`, or of the flattened array by ..."""
+def reset_arrays(
+    *data: NDArray, num_arrays: int = ..., out: _Out = None, name: str | None = None,
+) -> Any:
+    """Fill each array with zeros."""
+def reshape(
+    data: NDArray, shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
+    keep_highest: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Give the elements of an array another shape with as many elements."""
+def reshape_like(
+    lhs: NDArray, rhs: NDArray, lhs_begin: int | None = None, lhs_end: int | None = None,
+    rhs_begin: int | None = None, rhs_end: int | None = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of ..."""
+def reverse(
+    data: NDArray, axis: _Shape = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The nearest integer; halves towards the smaller one."""
+def rmsprop_update(
+    weight: NDArray, grad: NDArray, n: NDArray, lr: float = ..., gamma1: float = 0.949999988,
+    epsilon: float = 9.99999994e-09, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, clip_weights: float = -1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``, where n averages the squared ..."""
+def rmspropalex_update(
+    weight: NDArray, grad: NDArray, n: NDArray, g: NDArray, delta: NDArray, lr: float = ...,
+    gamma1: float = 0.949999988, gamma2: float = 0.899999976, epsilon: float = 9.99999994e-09,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    clip_weights: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """RMSProp as Graves gave it: centred, with momentum."""
+def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The nearest integer; halves away from zero."""
+def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Reciprocal of the square root."""
+def sample_binomial(
+    n: NDArray, p: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the binomial ..."""
+def sample_categorical(
+    data: NDArray, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Draw indices along the last axis of an array with the probabilities that stand there."""
+def sample_exponential(
+    lam: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the exponential ..."""
+def sample_gamma(
+    alpha: NDArray, beta: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the gamma distribution ..."""
+def sample_generalized_negative_binomial(
+    mu: NDArray, alpha: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the generalized ..."""
+def sample_multinomial(
+    data: NDArray, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Draw indices along the last axis of an array with the probabilities that stand there."""
+def sample_negative_binomial(
+    k: NDArray, p: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the negative binomial ..."""
+def sample_normal(
+    mu: NDArray, sigma: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the normal ..."""
+def sample_poisson(
+    lam: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the Poisson ..."""
+def sample_uniform(
+    low: NDArray, high: NDArray, shape: _Shape = (), dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples for each element of the parameter arrays, from the uniform ..."""
+def scatter_nd(
+    data: NDArray, indices: NDArray, shape: _Shape = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``."""
+def sgd_mom_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Gradient descent with momentum."""
+def sgd_update(
+    weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, lazy_update: bool = True, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def shape_array(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The extents of an array as a 1-D int64 array."""
+def shuffle(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Shuffle an array along its first axis; not differentiable."""
+def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """1 / (1 + exp(-x))."""
+def sign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sign: -1, 0 or 1."""
+def signsgd_update(
+    weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
+def signum_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, wd_lh: float = 0.0,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * ..."""
+def sin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sine."""
+def sinh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic sine."""
+def size_array(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The number of elements of an array as an int64 array of shape (1,)."""
+def slice(
+    data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def slice_axis(
+    data: NDArray, axis: int = ..., begin: int = ..., end: int | None = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements ``begin:end`` along one dimension; negative positions count from its end."""
+def slice_like(
+    data: NDArray, shape_like: NDArray, axes: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cut `data` from its first element on to the extents of `shape_like`."""
+def smooth_l1(
+    data: NDArray, scalar: float = 1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The loss of bounding boxes: quadratic for small values, linear for large ones."""
+def softmax(
+    data: NDArray, length: NDArray | None = None, axis: int = -1, temperature: float | None = None,
+    dtype: _DType = None, use_length: bool | None = False, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``."""
+def softmax_cross_entropy(
+    data: NDArray, label: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum over all rows of the cross entropy between the softmax and the label's class."""
+def softmin(
+    data: NDArray, axis: int = -1, temperature: float | None = None, dtype: _DType = None,
+    use_length: bool | None = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The softmax of the negated array along an axis: small elements give large results."""
+def softsign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """x / (1 + abs(x))."""
+def sort(
+    data: NDArray, axis: int | None = -1, is_ascend: bool = True, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements in order along `axis`; of the flattened array for ``axis=None``."""
+def space_to_depth(
+    data: NDArray, block_size: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Move blocks of pixels to channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
+def split(
+    data: NDArray, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> Any:
+    """Cut an array into `num_outputs` equal parts along `axis`."""
+def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Square root."""
+def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Square."""
+def squeeze(
+    data: NDArray, axis: _Shape | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Remove dimensions of extent 1: all of them, or those listed in `axis`."""
+def stack(
+    *data: NDArray, axis: int = 0, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The input itself; gradients do not pass backwards through it."""
+def sum(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum over axes."""
+def sum_axis(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum over axes."""
+def swapaxes(
+    data: NDArray, dim1: int = 0, dim2: int = 0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Exchange the two dimensions `dim1` and `dim2`."""
+def take(
+    a: NDArray, indices: NDArray, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The elements at `indices` along `axis`."""
+def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Tangent."""
+def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic tangent."""
+def tile(data: NDArray, reps: _Shape = ..., out: _Out = None, name: str | None = None) -> NDArray:
+    """Repeat the whole array ``reps[i]`` times along dimension i."""
+def topk(
+    data: NDArray, axis: int | None = -1, k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
+    dtype: _DType = "float32", out: _Out = None, name: str | None = None,
+) -> Any:
+    """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order."""
+def transpose(
+    data: NDArray, axes: _Shape = (), out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input."""
+def trunc(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The integer nearest towards zero."""
+def uniform(
+    low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw samples from the uniform distribution on [low, high)."""
+def unravel_index(
+    data: NDArray, shape: _Shape | None = None, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Coordinates in an array of shape `shape` from flat positions."""
+def where(
+    condition: NDArray, x: NDArray, y: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+def zeros_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """An array of zeros like the input."""

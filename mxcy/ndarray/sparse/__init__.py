@@ -1,0 +1,15 @@
+"""`mx.nd.sparse`: sparse arrays, their constructors, and the operators that know of them."""
+
+from mxcy.ndarray import namespaces
+from mxcy.ndarray.sparse.arithmetic import add, divide, multiply, subtract  # noqa: F401
+from mxcy.ndarray.sparse.arrays import BaseSparseNDArray, CSRNDArray, RowSparseNDArray  # noqa: F401
+from mxcy.ndarray.sparse.creation import (  # noqa: F401
+    _ndarray_cls,
+    array,
+    csr_matrix,
+    empty,
+    row_sparse_array,
+    zeros,
+)
+
+__getattr__, __dir__ = namespaces.offer(__name__, "sparse")

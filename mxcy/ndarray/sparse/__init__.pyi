@@ -1,0 +1,258 @@
+"""`mx.nd.sparse`: sparse arrays, their constructors, and the operators that know of ..."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.ndarray.ndarray import (
+    NDArray as NDArray,
+)
+from mxcy.ndarray.sparse.arrays import (
+    BaseSparseNDArray as BaseSparseNDArray, CSRNDArray as CSRNDArray,
+    RowSparseNDArray as RowSparseNDArray,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+_Out: TypeAlias = NDArray | list[NDArray] | None
+
+def ElementWiseSum(
+    *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype, element by element."""
+def Embedding(
+    data: NDArray, weight: NDArray, input_dim: int = ..., output_dim: int = ...,
+    dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Replace each integer by its row of the weight."""
+def FullyConnected(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: int = ...,
+    no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+def LinearRegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+def LogisticRegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+def MAERegressionOutput(
+    data: NDArray, label: NDArray, grad_scale: float = 1.0, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+def _contrib_round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """`round` whose gradient passes straight through."""
+def _contrib_sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """`sign` whose gradient passes straight through."""
+def abs(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Absolute value."""
+def adagrad_update(
+    weight: NDArray, grad: NDArray, history: NDArray, lr: float = ...,
+    epsilon: float = 1.00000001e-07, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``."""
+def adam_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, lr: float = ...,
+    beta1: float = 0.899999976, beta2: float = 0.999000013, epsilon: float = 9.99999994e-09,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Adam, without the correction of the first steps, which callers put into `lr`."""
+def add(lhs, rhs) -> NDArray:
+    """The sum, element by element; arrays of one sparse type give one of that type."""
+def add_n(
+    *args: NDArray, num_args: int = ..., out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype, element by element."""
+def arccos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse cosine."""
+def arccosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic cosine."""
+def arcsin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse sine."""
+def arcsinh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic sine."""
+def arctan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse tangent."""
+def arctanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Inverse hyperbolic tangent."""
+def array(source_array, ctx=None, dtype=None):
+    """A sparse array with the elements of another sparse array."""
+def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sum. Shapes are broadcast."""
+def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+def broadcast_minus(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Difference. Shapes are broadcast."""
+def broadcast_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Product. Shapes are broadcast."""
+def broadcast_plus(
+    lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum. Shapes are broadcast."""
+def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Difference. Shapes are broadcast."""
+def cast_storage(
+    data: NDArray, stype: Literal["csr", "default", "row_sparse"] = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """A copy of an array with another storage type."""
+def cbrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Cube root."""
+def ceil(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The smallest integer not below the value."""
+def clip(
+    data: NDArray, a_min: float = ..., a_max: float = ..., out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+def concat(
+    *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def cos(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Cosine."""
+def cosh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic cosine."""
+def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
+    """A `CSRNDArray`, an array in compressed sparse rows."""
+def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Radians as degrees."""
+def divide(lhs, rhs) -> NDArray:
+    """The quotient, element by element; dense, but for a sparse array and a number."""
+def dot(
+    lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] = None, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+def elemwise_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sum. Both arrays have one shape."""
+def elemwise_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+def elemwise_mul(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Product. Both arrays have one shape."""
+def elemwise_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Difference. Both arrays have one shape."""
+def empty(stype, shape, ctx=None, dtype=None):
+    """A sparse array that stores nothing."""
+def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Exponential."""
+def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """exp(x) - 1, accurate for small x."""
+def fix(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The integer nearest towards zero."""
+def floor(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The largest integer not above the value."""
+def ftrl_update(
+    weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: float = ...,
+    lamda1: float = 0.00999999978, beta: float = 1.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+def gamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The gamma function."""
+def gammaln(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The logarithm of the gamma function's absolute value."""
+def log(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Natural logarithm."""
+def log10(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Logarithm to base 10."""
+def log1p(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """log(1 + x), accurate for small x."""
+def log2(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Logarithm to base 2."""
+def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+def mean(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Mean over axes; integers are cut towards zero."""
+def multiply(lhs, rhs) -> NDArray:
+    """The product, element by element; a sparse and a dense array give a sparse one."""
+def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Negation."""
+def norm(
+    data: NDArray, ord: int = 2, axis: _Shape | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
+    keepdims: bool = False, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Degrees as radians."""
+def relu(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """max(x, 0)."""
+def retain(data: NDArray, indices: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The rows `indices` of a row_sparse array, those and no others."""
+def rint(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The nearest integer; halves towards the smaller one."""
+def round(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The nearest integer; halves away from zero."""
+def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
+    """A `RowSparseNDArray`, an array that stores some of its rows."""
+def rsqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Reciprocal of the square root."""
+def sgd_mom_update(
+    weight: NDArray, grad: NDArray, mom: NDArray, lr: float = ..., momentum: float = 0.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Gradient descent with momentum."""
+def sgd_update(
+    weight: NDArray, grad: NDArray, lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, lazy_update: bool = True, out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """1 / (1 + exp(-x))."""
+def sign(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sign: -1, 0 or 1."""
+def sin(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Sine."""
+def sinh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic sine."""
+def slice(
+    data: NDArray, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def sqrt(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Square root."""
+def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Square."""
+def stop_gradient(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The input itself; gradients do not pass backwards through it."""
+def subtract(lhs, rhs) -> NDArray:
+    """The difference, element by element; arrays of one sparse type give one of that type."""
+def sum(
+    data: NDArray, axis: _Shape | None = None, keepdims: bool = False, exclude: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Sum over axes."""
+def tan(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Tangent."""
+def tanh(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """Hyperbolic tangent."""
+def trunc(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The integer nearest towards zero."""
+def where(
+    condition: NDArray, x: NDArray, y: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
+    """An array of zeros of a storage type: a sparse one stores nothing."""
+def zeros_like(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """An array of zeros like the input."""

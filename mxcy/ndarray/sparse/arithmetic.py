@@ -1,0 +1,61 @@
+"""`mx.nd.sparse.add`, `subtract`, `multiply`, `divide`."""
+
+from mxcy.ndarray.arithmetic import combine
+
+__all__ = ["add", "divide", "multiply", "subtract"]
+
+
+def add(lhs, rhs):
+    """The sum, element by element; arrays of one sparse type give one of that type.
+
+    Parameters
+    ----------
+    lhs, rhs : NDArray or number
+
+    Returns
+    -------
+    NDArray
+    """
+    return combine(0, lhs, rhs)
+
+
+def subtract(lhs, rhs):
+    """The difference, element by element; arrays of one sparse type give one of that type.
+
+    Parameters
+    ----------
+    lhs, rhs : NDArray or number
+
+    Returns
+    -------
+    NDArray
+    """
+    return combine(1, lhs, rhs)
+
+
+def multiply(lhs, rhs):
+    """The product, element by element; a sparse and a dense array give a sparse one.
+
+    Parameters
+    ----------
+    lhs, rhs : NDArray or number
+
+    Returns
+    -------
+    NDArray
+    """
+    return combine(2, lhs, rhs)
+
+
+def divide(lhs, rhs):
+    """The quotient, element by element; dense, but for a sparse array and a number.
+
+    Parameters
+    ----------
+    lhs, rhs : NDArray or number
+
+    Returns
+    -------
+    NDArray
+    """
+    return combine(3, lhs, rhs)

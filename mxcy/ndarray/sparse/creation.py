@@ -1,0 +1,332 @@
+"""`mx.nd.sparse.csr_matrix`, `row_sparse_array`, `zeros`, `empty` and `array`."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import MXNetError, integer_types
+from mxcy.context import as_context, check_usable
+from mxcy.ndarray import creation as dense
+from mxcy.ndarray.classes import sparse_class
+from mxcy.ndarray.ndarray import NDArray
+from mxcy.ndarray.sparse.arrays import BaseSparseNDArray, CSRNDArray, is_sparse, wrap
+from mxcy.ndarray.sparse.scipy_arrays import is_scipy
+from mxcy.ops.core.stypes import Csr, RowSparse
+
+__all__ = ["array", "csr_matrix", "empty", "row_sparse_array", "zeros"]
+
+_INT64 = dtypes.CODES["int64"]
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _place(ctx):
+    ctx = as_context(ctx)
+    check_usable(ctx)
+    return ctx
+
+
+def _dtype(source, dtype):
+    """An element type, by default that of an array, float32 for what is none."""
+    if dtype is not None:
+        return dtype
+    return source.dtype if isinstance(source, (NDArray, np.ndarray, np.generic)) else np.float32
+
+
+def _data(source, ctx, dtype):
+    return dense.array(source, ctx, _dtype(source, dtype))
+
+
+def _indices(source, ctx):
+    """An index array, int64."""
+    values = source.asnumpy() if isinstance(source, NDArray) else np.asarray(source)
+    return front.from_numpy(np.array(values, np.int64, order="C"), _INT64, ctx)
+
+
+def _same_shape(found, shape):
+    """Refuse an array of another shape than the caller asks for."""
+    if shape is not None and tuple(found.shape) != tuple(shape):
+        raise ValueError(f"Shape mismatch detected. {tuple(found.shape)} v.s. {tuple(shape)}")
+    return found
+
+
+def _copied(source, ctx, dtype, stype):
+    """A sparse array made of another of the same storage type."""
+    if source.stype != stype:
+        raise ValueError(f"Unexpected input type: {type(source).__name__}")
+    return _with_dtype(source.copyto(_place(ctx)), dtype)
+
+
+def _with_dtype(array, dtype):
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+# --- csr -----------------------------------------------------------------------------------------
+
+
+def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
+    """A `CSRNDArray`, an array in compressed sparse rows.
+
+    Parameters
+    ----------
+    arg1 : array_like, CSRNDArray, scipy sparse array or tuple
+        A matrix, sparse or dense; ``(rows, columns)`` for one without entries;
+        ``(data, indices, indptr)``, the parts of the array; or ``(data, (row, column))``, its
+        entries, of which those in the same place are added up.
+    shape : tuple of int, optional
+        By default the shape of the matrix, or the least that holds the entries.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        The element type; by default that of arrays, float32 of lists.
+
+    Returns
+    -------
+    CSRNDArray
+
+    Raises
+    ------
+    ValueError
+        When the parts have impossible shapes, or `shape` is not the array's.
+
+    Examples
+    --------
+    >>> a = mx.nd.sparse.csr_matrix(([1, 2, 3], [1, 0, 2], [0, 1, 2, 2, 3]), shape=(4, 3))
+    >>> a.asnumpy()
+    array([[0., 1., 0.],
+           [2., 0., 0.],
+           [0., 0., 0.],
+           [0., 0., 3.]], dtype=float32)
+    """
+    ctx = _place(ctx)
+    if isinstance(arg1, tuple):
+        return _csr_of_tuple(arg1, shape, ctx, dtype)
+    if is_sparse(arg1):
+        return _same_shape(_copied(arg1, ctx, dtype, "csr"), shape)
+    if is_scipy(arg1):
+        return _same_shape(CSRNDArray._of_scipy(arg1, ctx, dtype), shape)
+    source = arg1 if isinstance(arg1, NDArray) else dense.array(arg1, ctx, _dtype(arg1, dtype))
+    found = _with_dtype(source.tostype("csr"), dtype)
+    return _same_shape(found.as_in_context(ctx), shape)
+
+
+def _csr_of_tuple(parts, shape, ctx, dtype):
+    if len(parts) == 3:
+        return _csr_of_parts(*parts, shape, ctx, dtype)
+    if len(parts) != 2:
+        raise ValueError(f"Unexpected length of input tuple: {len(parts)}")
+    if isinstance(parts[1], tuple):
+        return _csr_of_entries(parts[0], *parts[1], shape, ctx, dtype)
+    extents = tuple(map(int, parts))
+    return _same_shape(empty("csr", extents, ctx, dtype), shape)
+
+
+def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
+    data = _data(data, ctx, dtype)
+    indices, indptr = _indices(indices, ctx), _indices(indptr, ctx)
+    if shape is None:
+        if not indices.shape[0]:
+            raise ValueError("invalid shape")
+        shape = (indptr.shape[0] - 1, int(indices.asnumpy().max()) + 1)
+    if data.ndim != 1 or indptr.ndim != 1 or indices.ndim != 1 or not indptr.shape[0]:
+        raise ValueError("invalid shape")
+    if len(shape) != 2:
+        raise ValueError("invalid shape")
+    return wrap(Csr(data, indices, indptr, tuple(map(int, shape))))
+
+
+def _csr_of_entries(data, row, column, shape, ctx, dtype):
+    """The csr array of entries in any order; those in one place are added up."""
+    data, row, column = (x.asnumpy() if isinstance(x, NDArray) else x for x in (data, row, column))
+    data, row, column = np.asarray(data), np.asarray(row, "int64"), np.asarray(column, "int64")
+    if not data.ndim == row.ndim == column.ndim == 1 or not len(data) == len(row) == len(column):
+        raise ValueError("row, column, and data array must all be the same size")
+    if shape is None:
+        if not len(row):
+            raise ValueError("cannot infer dimensions from zero sized index arrays")
+        shape = (int(row.max()) + 1, int(column.max()) + 1)
+    if len(row) and (row.min() < 0 or column.min() < 0):
+        raise ValueError("negative row or column index found")
+    if len(row) and (row.max() >= shape[0] or column.max() >= shape[1]):
+        raise ValueError(f"row or column index exceeds matrix dimensions {tuple(shape)}")
+    order = np.lexsort((column, row))
+    data, row, column = data[order], row[order], column[order]
+    starts = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(column) != 0)][: len(row)])
+    if len(row):
+        data = np.add.reduceat(data, starts)
+    indptr = np.searchsorted(row[starts], np.arange(shape[0] + 1))
+    return _csr_of_parts(data, column[starts], indptr, shape, ctx, dtype)
+
+
+# --- row_sparse ----------------------------------------------------------------------------------
+
+
+def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
+    """A `RowSparseNDArray`, an array that stores some of its rows.
+
+    Parameters
+    ----------
+    arg1 : array_like, RowSparseNDArray or tuple
+        An array; two extents or more for one without rows; or ``(data, indices)``, the stored rows
+        and which rows they are, ascending.
+    shape : tuple of int, optional
+        By default the shape of the array; of ``(data, indices)``, as many rows as the last of the
+        indices tells.
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        The element type; by default that of arrays, float32 of lists.
+
+    Returns
+    -------
+    RowSparseNDArray
+
+    Raises
+    ------
+    ValueError
+        When the parts have impossible shapes, or `shape` is not the array's.
+
+    Examples
+    --------
+    >>> a = mx.nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [1, 4]), shape=(6, 2))
+    >>> a.indices.asnumpy()
+    array([1, 4])
+    """
+    ctx = _place(ctx)
+    if isinstance(arg1, tuple):
+        if len(arg1) < 2:
+            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+        if len(arg1) > 2 or all(isinstance(x, integer_types) for x in arg1):
+            extents = tuple(map(int, arg1))
+            return _same_shape(empty("row_sparse", extents, ctx, dtype), shape)
+        return _rows_of_parts(*arg1, shape, ctx, dtype)
+    if is_sparse(arg1):
+        return _same_shape(_copied(arg1, ctx, dtype, "row_sparse"), shape)
+    if is_scipy(arg1):
+        raise TypeError("source_array must be array like object")
+    source = arg1 if isinstance(arg1, NDArray) else dense.array(arg1, ctx, _dtype(arg1, dtype))
+    found = _with_dtype(source.tostype("row_sparse"), dtype)
+    return _same_shape(found.as_in_context(ctx), shape)
+
+
+def _rows_of_parts(data, indices, shape, ctx, dtype):
+    data, indices = _data(data, ctx, dtype), _indices(indices, ctx)
+    if shape is None:
+        if indices.ndim != 1 or not indices.shape[0]:
+            raise ValueError("invalid shape")
+        shape = (int(indices.asnumpy()[-1]) + 1, *data.shape[1:])
+    if data.ndim != len(shape) or indices.ndim != 1 or 0 in shape[1:]:
+        raise ValueError("invalid shape")
+    if data.shape != (indices.shape[0], *shape[1:]):
+        raise MXNetError(
+            f"row_sparse_array: data of shape {data.shape} and {indices.shape[0]} indices do not "
+            f"fit an array of shape {tuple(shape)}"
+        )
+    return wrap(RowSparse(data, indices, tuple(map(int, shape))))
+
+
+# --- zeros, empty, array -------------------------------------------------------------------------
+
+
+def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
+    """An array of zeros of a storage type: a sparse one stores nothing.
+
+    Parameters
+    ----------
+    stype : {'csr', 'row_sparse', 'default'}
+    shape : tuple of int
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    CSRNDArray, RowSparseNDArray or NDArray
+
+    Raises
+    ------
+    ValueError
+        When there is no such storage type.
+    """
+    if stype == "default":
+        return dense.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
+    made = sparse_class(stype)._empty(tuple(shape), dense._code(dtype), _place(ctx))
+    out = kwargs.get("out")
+    return made if out is None else made.copyto(out)
+
+
+def empty(stype, shape, ctx=None, dtype=None):
+    """A sparse array that stores nothing.
+
+    Parameters
+    ----------
+    stype : {'csr', 'row_sparse'}
+    shape : int or tuple of int
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        float32 by default.
+
+    Returns
+    -------
+    CSRNDArray or RowSparseNDArray
+
+    Raises
+    ------
+    Exception
+        When there is no such storage type.
+    """
+    if stype not in ("csr", "row_sparse"):
+        raise Exception("unknown stype : " + str(stype))
+    shape = (int(shape),) if isinstance(shape, integer_types) else tuple(map(int, shape))
+    return sparse_class(stype)._empty(shape, dense._code(dtype), _place(ctx))
+
+
+def array(source_array, ctx=None, dtype=None):
+    """A sparse array with the elements of another sparse array.
+
+    Parameters
+    ----------
+    source_array : CSRNDArray, RowSparseNDArray or scipy.sparse.csr_matrix
+    ctx : Context, optional
+        Where to put it; the current context by default.
+    dtype : dtype, optional
+        The element type; that of the source by default.
+
+    Returns
+    -------
+    CSRNDArray or RowSparseNDArray
+
+    Raises
+    ------
+    ValueError
+        When the source is something else; `mx.nd.array` and `tostype` make dense arrays, and sparse
+        ones of them.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> mx.nd.sparse.array(scipy.sparse.csr_matrix((3, 2))).shape
+    (3, 2)
+    """
+    if is_sparse(source_array):
+        return _copied(source_array, ctx, dtype, source_array.stype)
+    assert not isinstance(source_array, NDArray), (
+        "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray"
+    )
+    if is_scipy(source_array) and source_array.format == "csr":
+        return CSRNDArray._of_scipy(source_array, _place(ctx), dtype)
+    if isinstance(source_array, (np.ndarray, np.generic)):
+        raise ValueError(
+            "Please use mx.nd.array to create an NDArray with source_array of type ",
+            type(source_array),
+        )
+    raise ValueError("Unexpected source_array type: ", type(source_array))
+
+
+def _ndarray_cls(handle, writable=True, stype=-1):
+    """A sparse array that shares the parts of another, as what its `handle` gives."""
+    assert isinstance(handle, BaseSparseNDArray)
+    return type(handle)(handle, writable)

@@ -1,0 +1,200 @@
+"""Calls with sparse arrays: the rules of records, and the fall-back to dense arrays.
+
+The fronts hand over every call with a sparse array among its inputs or outputs, and those whose
+result is sparse. The first rule of the record that fits runs; without one, sparse inputs become
+dense ones, the dense operator runs, and a warning tells so.
+"""
+
+import contextlib
+
+from mxcy._library import front
+from mxcy.base import MXNetError, _Null
+from mxcy.ndarray.register import F
+from mxcy.ndarray.sparse import fallback
+from mxcy.ndarray.sparse.arrays import is_sparse, wrap
+from mxcy.ops.core import stypes
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import Call
+from mxcy.ops.sparse import compose
+
+__all__ = ["run"]
+
+
+@contextlib.contextmanager
+def _unrecorded():
+    before = front.set_recording(False)
+    try:
+        yield
+    finally:
+        front.set_recording(before)
+
+
+def run(op, attrs, inputs, out=None):
+    """Run an operator on arrays of any storage types.
+
+    Parameters
+    ----------
+    op : Op
+    attrs : Attrs
+        Dynamic attributes filled in.
+    inputs : tuple of NDArray
+    out : NDArray or list of NDArray, optional
+
+    Returns
+    -------
+    NDArray or list of NDArray
+    """
+    specs = [Spec(array.shape, array.dtype_code) for array in inputs]
+    kinds = tuple(array.stype for array in inputs)
+    rule = stypes.find(op, attrs, kinds, specs)
+    try:
+        if rule is None or rule.run is stypes.DENSE:
+            return _run_densely(op, attrs, inputs, out, rule)
+        return _run_rule(op, attrs, inputs, specs, out, rule)
+    except MXNetError as error:
+        prefix = f"Error in operator {op.name}"
+        if str(error).startswith("Error in operator"):
+            raise
+        raise MXNetError(f"{prefix}: {error}") from None
+
+
+def _parts_of(array):
+    return array._parts if is_sparse(array) else array
+
+
+def _wrapped(result):
+    return wrap(result) if isinstance(result, (stypes.Csr, stypes.RowSparse)) else result
+
+
+def _run_rule(op, attrs, inputs, specs, out, rule):
+    """Run the function of a rule; put the call on the tape."""
+    outs = op.infer(attrs, specs)
+    given = _listed(out)
+    _check_outputs(op, outs, given)
+    if rule.warns:
+        fallback.tell(op, attrs, inputs, given, rule.out)
+    with _unrecorded():
+        if rule.updates:
+            return _run_update(op, attrs, inputs, given, rule)
+        parts = [_parts_of(array) for array in inputs]
+        if rule.run is stypes.STORED:
+            data = _call(op, attrs, (parts[0].data,))
+            results = [_wrapped(parts[0]._replace(data=data))]
+        else:
+            made = rule.run(attrs, F, *parts)
+            several = isinstance(made, list)
+            results = [_wrapped(each) for each in (made if several else [made])]
+        for target, result in zip(given, results, strict=False):
+            put(result, target)
+    results = given or results
+    if op.differentiable and front.is_recording():
+        _record(op, attrs, inputs, specs, results, outs)
+    return out if out is not None else results[0] if len(results) == 1 else results
+
+
+def _run_update(op, attrs, inputs, given, rule):
+    """Run an optimizer's update: its weight and its states have all their rows."""
+    target = _updated(inputs[0], given)
+    if is_sparse(target) and target._parts.indices.shape[0] != target.shape[0]:
+        raise MXNetError("weight: all rows of a row_sparse weight must be stored")
+    for i in op.mutated(len(inputs)):
+        if is_sparse(inputs[i]) and inputs[i]._parts.indices.shape[0] != inputs[i].shape[0]:
+            inputs[i]._parts = compose.with_all_rows(F, inputs[i]._parts)
+    rule.run(attrs, F, _parts_of(target), *map(_parts_of, inputs[1:]))
+    return target
+
+
+def _updated(weight, given):
+    """The array that an optimizer writes to: `out`, with the weight's elements."""
+    if not given:
+        return weight.copy()
+    if given[0] is not weight:
+        weight.copyto(given[0])
+    return given[0]
+
+
+def _listed(out):
+    if out is None:
+        return []
+    return list(out) if isinstance(out, (list, tuple)) else [out]
+
+
+def _check_outputs(op, outs, given):
+    for array, spec in zip(given, outs, strict=False):
+        if not isinstance(array, front.NDArrayBase):
+            raise TypeError(f"operator {op.name}: out must be an NDArray, got {type(array)}")
+        found = Spec(array.shape, array.dtype_code)
+        if found != spec:
+            raise MXNetError(f"argument out: expected {spec}, got {found}")
+        if not array.writable:
+            raise ValueError(f"operator {op.name}: argument out is a read-only array")
+
+
+def put(result, target, all_rows=False):
+    """Write a result to an array of any storage type; to a row_sparse one, rows of zeros too."""
+    if result is target:
+        return
+    if not is_sparse(target):
+        result.copyto(target)
+    elif is_sparse(result) and result.stype == target.stype:
+        target._parts = result._parts
+    elif all_rows and target.stype == "row_sparse":
+        target._parts = compose.all_rows_of(F, result)
+    else:
+        dense = compose.to_dense(F, result._parts) if is_sparse(result) else result
+        target._parts = compose.cast(F, dense, target.stype)
+
+
+def _call(op, attrs, inputs, out=None):
+    """Call an operator with attributes that are parsed already."""
+    raw = tuple(
+        _Null if value is field.default else value
+        for field in op.schema.fields
+        for value in (getattr(attrs, field.name),)
+    )
+    return front.call(front.bind(op), inputs, raw, out, {})
+
+
+def _run_densely(op, attrs, inputs, out, rule):
+    """Run the dense operator on inputs made dense; what it writes goes where it belongs."""
+    dense = tuple(F.cast_storage(x, stype="default") if is_sparse(x) else x for x in inputs)
+    given = _listed(out)
+    if rule is None and inputs:
+        fallback.tell(op, attrs, inputs, given, "default")
+    replaced = [x for x in given if is_sparse(x)]
+    if not replaced:
+        result = _call(op, attrs, dense, out)
+    else:
+        # The dense operator has no memory of a sparse array to write to.
+        result = _call(op, attrs, dense)
+        with _unrecorded():
+            for array, target in zip(_listed(result), given, strict=False):
+                put(array, target, all_rows=not inputs)
+        _keep_place(given, _listed(result))
+        result = out
+    with _unrecorded():
+        for i in op.mutated(len(inputs)):
+            if is_sparse(inputs[i]):
+                put(dense[i], inputs[i])
+    return result
+
+
+def _keep_place(targets, results):
+    """Let arrays have the places on the tape of the results written to them."""
+    for target, result in zip(targets, results, strict=False):
+        if result.node is not None:
+            target.node, target.node_index = result.node, result.node_index
+
+
+def _record(op, attrs, inputs, specs, results, outs):
+    """Put a call on the tape if one of its inputs is there."""
+    if all(array.node is None for array in inputs):
+        return
+    node = front.Node()
+    node.call, node.context = Call(op, attrs, specs, outs), results[0].context
+    node.parents = tuple(array.node for array in inputs)
+    node.positions = tuple(array.node_index for array in inputs)
+    node.saved_inputs = list(inputs)
+    node.saved_outputs = [array.detached() for array in results]
+    for i, array in enumerate(results):
+        array.node, array.node_index = node, i

@@ -1,0 +1,1 @@
+"""Nonlinearities of networks: rectifiers, softmax and its relatives."""

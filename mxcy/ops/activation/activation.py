@@ -1,0 +1,103 @@
+"""Activation: one nonlinearity by name, applied to every element."""
+
+from mxcy.ops.core.attrs import Enum
+from mxcy.ops.core.infer import Spec, back_data, same_specs
+from mxcy.ops.core.record import by_onednn, native, op, sample
+
+__all__ = []
+
+
+def _softrelu(xp, x):
+    return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+_ACTIVATIONS = {
+    "relu": lambda xp, x: xp.maximum(x, 0),
+    "sigmoid": lambda xp, x: 1 / (1 + xp.exp(-x)),
+    "softrelu": _softrelu,
+    "softsign": lambda xp, x: x / (1 + xp.abs(x)),
+    "tanh": lambda xp, x: xp.tanh(x),
+}
+_KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVATIONS}
+
+
+_ACTIVATION = native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True, pointwise=True)
+_ACTIVATION_GRAD = native(
+    lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True, pointwise=True
+)
+
+
+@op("Activation", aliases=("_npx_activation",), inputs="data")
+class Activation:
+    """Apply an activation function to every element.
+
+    relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x));
+    tanh.
+    """
+
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (-3.0, 3.0)
+    kernels = (_ACTIVATION, by_onednn(_ACTIVATION))
+
+    def samples():
+        for act_type in _ACTIVATIONS:
+            yield sample((3, 4, 5), act_type=act_type)
+
+    def infer(a, data):
+        return Spec(data.shape, data.dtype)
+
+    infer_back = back_data
+
+    def epilogue(a):
+        return None if a.act_type == "softsign" else (a.act_type, 0.0, 0.0)
+
+    def grad(a, F, g, data, out):
+        saved = data if a.act_type == "softsign" else out
+        return F._activation_grad(g, saved, act_type=a.act_type)
+
+    def ref(a, xp, data):
+        return _ACTIVATIONS[a.act_type](xp, data)
+
+
+# The derivative by what is saved: softsign's input, the others' output.
+_SLOPES = {
+    "relu": lambda xp, y: (y > 0).astype(y.dtype),
+    "sigmoid": lambda xp, y: y * (1 - y),
+    "softrelu": lambda xp, y: -xp.expm1(-y),
+    "softsign": lambda xp, x: 1 / (1 + xp.abs(x)) ** 2,
+    "tanh": lambda xp, y: 1 - y * y,
+}
+_CURVATURES = {
+    "relu": lambda F, y: F.zeros_like(y),
+    "sigmoid": lambda F, y: 1 - 2 * y,
+    "softrelu": lambda F, y: F.exp(-y),
+    "softsign": lambda F, x: -2 * F.sign(x) / (1 + F.abs(x)) ** 3.0,
+    "tanh": lambda F, y: -2 * y,
+}
+
+
+@op("_activation_grad", inputs="grad saved")
+class _ActivationGrad:
+    """The gradient of Activation: the head gradient times the slope at what was saved."""
+
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
+
+    dtypes = ("float32", "float64", "float16", "bfloat16")
+    domain = (0.1, 0.9)
+    kernels = (_ACTIVATION_GRAD, by_onednn(_ACTIVATION_GRAD))
+
+    def samples():
+        for act_type in _ACTIVATIONS:
+            yield sample((3, 4, 5), (3, 4, 5), act_type=act_type)
+
+    def infer(a, grad, saved):
+        return same_specs((grad, saved), ("grad", "saved"))
+
+    def grad(a, F, g, grad, saved):
+        by_grad = F._activation_grad(g, saved, act_type=a.act_type)
+        return by_grad, g * grad * _CURVATURES[a.act_type](F, saved)
+
+    def ref(a, xp, grad, saved):
+        return grad * _SLOPES[a.act_type](xp, saved)

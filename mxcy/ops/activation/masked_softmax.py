@@ -1,0 +1,93 @@
+"""Softmax and its logarithm over the elements that a mask selects."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.activation.softmax import log_softmax, softmax
+from mxcy.ops.core.attrs import BoolOrNone, DoubleOrNone, Field, Int
+from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.record import register, sample
+
+__all__ = []
+
+_BOOL = dtypes.code_of("bool")
+_FIELDS = (
+    Field("axis", Int, -1),
+    Field("temperature", DoubleOrNone, None),
+    Field("normalize", BoolOrNone, True),
+)
+
+
+def _infer(a, data, mask):
+    floating = data.dtype is None or dtypes.is_float(data.dtype)
+    require(floating, f"data: only floating dtypes are supported, got {data}")
+    mask.fill("mask", dtype=_BOOL)
+    if data.shape is not None:
+        normal_axis(a.axis, data.ndim)
+        mask.fill("mask", (-1,) * data.ndim)
+        for m, n in zip(mask.shape, data.shape, strict=True):
+            fits = m in (-1, 1, n) or n == -1
+            require(fits, f"mask: {mask.shape} cannot be broadcast to {data.shape}")
+    return Spec(data.shape, data.dtype)
+
+
+def _temperature(a):
+    return 1.0 if a.temperature is None else a.temperature
+
+
+def _ref_softmax(a, xp, data, mask):
+    mask = xp.broadcast_to(mask, data.shape)
+    return softmax(xp, data / data.dtype.type(_temperature(a)), a.axis, mask)
+
+
+def _ref_log_softmax(a, xp, data, mask):
+    data = xp.where(mask, data / data.dtype.type(_temperature(a)), -xp.inf)
+    out = log_softmax(xp, data, a.axis)
+    return xp.where(xp.broadcast_to(mask, data.shape), out, -xp.inf).astype(data.dtype)
+
+
+def _grad_softmax(a, F, g, output):
+    return F._softmax_grad(g, output, axis=a.axis, scale=1 / _temperature(a))
+
+
+def _grad_log_softmax(a, F, g, output, mask, specs):
+    g = F.broadcast_mul(g, F.Cast(mask, dtype=dtypes.name_of(specs[0].dtype)))
+    return F._log_softmax_grad(g, output, axis=a.axis, scale=1 / _temperature(a))
+
+
+_MASK = np.array([[True, False, True, True], [False, True, False, False], [True] * 4])
+_SAMPLES = (
+    sample((3, 4), _MASK),
+    sample((2, 3, 4), _MASK[None], axis=1, temperature=2.0),
+    sample((3, 4), _MASK[:, :1] | _MASK[:, 2:3], axis=0, tol=4),
+)
+_DOC = """The mask, of bools, has the data's rank and is broadcast to its shape; where it is False
+an element does not take part and gives {absent}. The data is divided by `temperature` first.
+`normalize` asks to subtract the maximum before taking exponentials, which is always done."""
+
+register(
+    "masked_softmax",
+    aliases=("_npx_masked_softmax",),
+    inputs="data mask",
+    fields=_FIELDS,
+    infer=_infer,
+    grad=_grad_softmax,
+    ref=_ref_softmax,
+    dtypes=("float32", "float64", "float16"),
+    samples=_SAMPLES,
+    doc="Softmax along an axis over the elements that a mask selects.\n\n"
+    f"{_DOC.format(absent='0')}",
+)
+register(
+    "masked_log_softmax",
+    aliases=("_npx_masked_log_softmax",),
+    inputs="data mask",
+    fields=_FIELDS,
+    infer=_infer,
+    grad=_grad_log_softmax,
+    ref=_ref_log_softmax,
+    dtypes=("float32", "float64", "float16"),
+    samples=tuple(sample(*s.inputs, grad=False, tol=s.tol, **s.attrs) for s in _SAMPLES),
+    doc="The logarithm of the softmax along an axis over the elements that a mask selects.\n\n"
+    f"{_DOC.format(absent='minus infinity')}",
+)

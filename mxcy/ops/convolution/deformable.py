@@ -1,0 +1,369 @@
+"""Convolutions that read their data at places which another array moves.
+
+Definitions: Dai et al. (2017), Deformable Convolutional Networks; Zhu et al. (2018), Deformable
+ConvNets v2. For each place of the result and each of the kernel's taps, offsets say how far below
+and to the right of its regular place the tap reads.
+
+The first version reads nothing outside of the image and repeats the last row and column up to the
+edge; the second reads zeros around the image, and weights what it reads by a mask.
+"""
+
+import math
+
+from mxcy.ops.convolution.conv import resolve
+from mxcy.ops.convolution.windows import reach
+from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape, UInt, ULong
+from mxcy.ops.core.infer import Spec, infer_gradients, require, require_plane, same_dtype
+from mxcy.ops.core.params import DEFORMABLE
+from mxcy.ops.core.record import native, register, sample, values
+from mxcy.ops.image.bilinear import Points
+from mxcy.ops.norm.batch import require_float
+
+__all__ = []
+
+_Layout = Enum(None, "NCDHW", "NCHW", "NCW")
+
+
+# --- what taps read --------------------------------------------------------------------------
+
+
+class _Taps(Points):
+    """What all taps read of an image, at (taps, places).
+
+    Parameters
+    ----------
+    offset : array (2 * taps, rows, columns)
+        Moves down and to the right, in turns.
+    """
+
+    def __init__(self, a, xp, offset, extents):
+        kernel, stride, dilate, pad = resolve(a)
+        rows, columns = offset.shape[1:]
+        moves = offset.reshape(math.prod(kernel), 2, rows, columns)
+        taps = xp.indices(kernel).reshape(2, -1)
+        y, x = xp.indices((rows, columns))
+        y = (y * stride[0] - pad[0]) + (taps[0] * dilate[0])[:, None, None] + moves[:, 0]
+        x = (x * stride[1] - pad[1]) + (taps[1] * dilate[1])[:, None, None] + moves[:, 1]
+        y, x = (places.reshape(len(moves), -1).astype(offset.dtype) for places in (y, x))
+        height, width = extents
+        self.counts = self.by_row = self.by_column = 1
+        if not a.modulated:
+            self.counts = (y >= 0) & (y < height) & (x >= 0) & (x < width)
+            self.by_row, self.by_column = y < height - 1, x < width - 1
+            y, x = xp.minimum(y, height - 1), xp.minimum(x, width - 1)
+        super().__init__(xp, y, x, extents)
+
+    def values(self, planes):
+        return super().values(planes) * self.counts
+
+    def slopes(self, planes):
+        by_row, by_column = super().slopes(planes)
+        return by_row * self.counts * self.by_row, by_column * self.counts * self.by_column
+
+    def add_to(self, planes, grads):
+        super().add_to(planes, grads * self.counts)
+
+
+def _each_group(a, xp, data, offset, mask):
+    """(image's channels of a deformable group, their taps, mask or None, slices of all)."""
+    groups = a.num_deformable_group
+    channels, moves = data.shape[1] // groups, offset.shape[1] // groups
+    for image in range(len(data)):
+        for group in range(groups):
+            at = image, slice(group * channels, (group + 1) * channels)
+            moved = image, slice(group * moves, (group + 1) * moves)
+            masked = image, slice(group * moves // 2, (group + 1) * moves // 2)
+            taps = _Taps(a, xp, offset[moved], data.shape[2:])
+            weights = None if mask is None else mask[masked].reshape(moves // 2, -1)
+            yield data[at].reshape(channels, -1), taps, weights, (at, moved, masked)
+
+
+def _columns(a, xp, data, offset, mask):
+    """What the taps read: (batch, channels, taps, places)."""
+    taps, places = math.prod(a.kernel), math.prod(offset.shape[2:])
+    out = xp.empty((*data.shape[:2], taps, places), data.dtype)
+    for planes, points, weights, (at, _, _) in _each_group(a, xp, data, offset, mask):
+        read = points.values(planes)
+        out[at] = read if weights is None else read * weights
+    return out
+
+
+def _by_group(xp, columns, groups):
+    """Columns as matrices (batch, groups, channels of a group * taps, places)."""
+    return columns.reshape(len(columns), groups, -1, columns.shape[-1])
+
+
+def _split(a, arrays):
+    """(offset, mask or None, weight, others)."""
+    offset, *rest = arrays
+    mask = rest.pop(0) if a.modulated else None
+    return offset, mask, *rest
+
+
+def _forward(a, xp, data, *arrays):
+    offset, mask, weight, *bias = _split(a, arrays)
+    columns = _by_group(xp, _columns(a, xp, data, offset, mask), a.num_group)
+    filters = weight.reshape(a.num_group, -1, columns.shape[2])
+    out = xp.matmul(filters, columns).reshape(len(data), -1, *offset.shape[2:])
+    return out + bias[0].reshape(-1, 1, 1) if bias else out
+
+
+def _backward(a, xp, grads, data, *arrays):
+    offset, mask, weight = _split(a, arrays)
+    columns = _by_group(xp, _columns(a, xp, data, offset, mask), a.num_group)
+    filters = weight.reshape(a.num_group, -1, columns.shape[2])
+    g = grads.reshape(len(grads), a.num_group, -1, columns.shape[3])
+    by_weight = xp.matmul(g, columns.swapaxes(2, 3)).sum(0).reshape(weight.shape)
+    by_columns = xp.matmul(filters.swapaxes(1, 2), g)
+    by_columns = by_columns.reshape(*data.shape[:2], -1, columns.shape[3])
+    by_data, by_offset = xp.zeros_like(data), xp.empty_like(offset)
+    by_mask = None if mask is None else xp.empty_like(mask)
+    for planes, points, weights, (at, moved, masked) in _each_group(a, xp, data, offset, mask):
+        part = by_columns[at]
+        if mask is not None:
+            by_mask[masked] = (part * points.values(planes)).sum(0).reshape(by_mask[masked].shape)
+            part = part * weights
+        points.add_to(by_data[at].reshape(planes.shape), part)
+        slopes = [(part * slope).sum(0) for slope in points.slopes(planes)]
+        by_offset[moved] = xp.stack(slopes, 1).reshape(by_offset[moved].shape)
+    moves = (by_offset,) if mask is None else (by_offset, by_mask)
+    return by_data, *moves, by_weight
+
+
+# --- shapes ----------------------------------------------------------------------------------
+
+
+def _spatial(a, extents):
+    kernel, stride, dilate, pad = resolve(a)
+    found = []
+    for n, r, s, p in zip(extents, reach(kernel, dilate), stride, pad, strict=True):
+        require(
+            n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
+        )
+        found.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
+    return found
+
+
+def _infer(a, data, *specs):
+    require(len(a.kernel) == 2, f"kernel: expected two numbers, got {a.kernel}")
+    for name in ("num_filter", "num_group", "num_deformable_group"):
+        require(getattr(a, name) > 0, f"{name}: expected a positive number")
+    names = ("offset", "mask", "weight", "bias") if a.modulated else ("offset", "weight", "bias")
+    dtype = same_dtype((data, *specs), ("data", *names[: len(specs)]))
+    require_float(data, "data")
+    data.fill("data", (-1, -1, -1, -1))
+    require_plane(data)
+    channels, taps = data.shape[1], math.prod(a.kernel)
+    for count, name, groups in (
+        (channels, "data", a.num_group),
+        (channels, "data", a.num_deformable_group),
+        (a.num_filter, "num_filter", a.num_group),
+    ):
+        require(
+            count == -1 or count % groups == 0,
+            f"{name}: {count} channels cannot form {groups} groups",
+        )
+    batch, spatial = data.shape[0], _spatial(a, data.shape[2:])
+    depth = -1 if channels == -1 else channels // a.num_group
+    shapes = {
+        "offset": (batch, 2 * taps * a.num_deformable_group, *spatial),
+        "mask": (batch, taps * a.num_deformable_group, *spatial),
+        "weight": (a.num_filter, depth, *a.kernel),
+        "bias": (a.num_filter,),
+    }
+    for spec, name in zip(specs, names, strict=False):
+        spec.fill(name, shapes[name])
+    return Spec((batch, a.num_filter, *spatial), dtype)
+
+
+def _infer_grad(a, grads, *ins):
+    return infer_gradients(_infer, a, grads, *ins)
+
+
+# --- kernels ---------------------------------------------------------------------------------
+
+
+def _kernel(name, first, columns):
+    """A native kernel whose input `first` is the data; it keeps `columns` matrices of columns."""
+
+    def params(a, ins, outs):
+        data, out = ins[first], ins[0] if first else outs[0]
+        kernel, stride, dilate, pad = resolve(a)
+        return {
+            "batch": data.shape[0],
+            "groups": a.num_group,
+            "moved": a.num_deformable_group,
+            "channels": data.shape[1],
+            "filters": a.num_filter,
+            "source": data.shape[2:],
+            "target": out.shape[2:],
+            "kernel": kernel,
+            "stride": stride,
+            "dilate": dilate,
+            "pad": pad,
+            "modulated": a.modulated,
+        }
+
+    def size(a, ins, outs):
+        data, out = ins[first], ins[0] if first else outs[0]
+        return data.shape[1] * math.prod(a.kernel) * math.prod(out.shape[2:])
+
+    def workspace(a, ins, outs):
+        data = ins[first]
+        return columns * size(a, ins, outs) * (data.nbytes // max(data.size, 1))
+
+    def work(a, ins, outs):
+        reads = ins[first].shape[0] * size(a, ins, outs)
+        return columns * reads * (4 + a.num_filter // a.num_group // 16)
+
+    return native(name, struct=DEFORMABLE, params=params, workspace=workspace, work=work)
+
+
+# --- records ---------------------------------------------------------------------------------
+
+
+class _Version:
+    """The attributes of a call, and which version of the operator it is."""
+
+    def __init__(self, a, modulated):
+        self.attrs, self.modulated = a, modulated
+
+    def __getattr__(self, name):
+        return getattr(self.attrs, name)
+
+
+_DOC = """A convolution {version}.
+
+``out[n, f, p] = bias[f] + sum over c, k of weight[f, c, k] * data[n, c, q]{mask}``, where `q` is
+``stride * p + dilate * k - pad`` moved by the tap's offset, and read between pixels by bilinear
+interpolation{outside}. The channels form `num_deformable_group` groups with offsets of their own.
+
+Shapes: data (batch, channels, height, width), offset (batch, 2 * taps * num_deformable_group, rows,
+columns) with moves down and to the right in turns,{mask_shape} weight (num_filter, channels /
+num_group, *kernel), bias (num_filter,), out (batch, num_filter, rows, columns). `workspace`
+{ignored} nothing on CPU."""
+
+
+def _register(name, alias, modulated, doc, extra=()):
+    """One version of the operator, and its gradient."""
+    own = "mask " if modulated else ""
+    kind = UInt if modulated else Int
+    shared = (
+        Field("kernel", Shape),
+        Field("stride", Shape, ()),
+        Field("dilate", Shape, ()),
+        Field("pad", Shape, ()),
+        Field("num_filter", kind),
+        Field("num_group", kind, 1),
+        Field("num_deformable_group", kind, 1),
+    )
+    grad_name = f"_{alias}_grad"
+
+    def versioned(function):
+        return lambda a, *arguments: function(_Version(a, modulated), *arguments)
+
+    def renamed(kernel):
+        for part in ("params", "workspace", "work"):
+            setattr(kernel, part, versioned(getattr(kernel, part)))
+        return (kernel,)
+
+    def grad(a, F, g, inputs):
+        attrs = {field.name: getattr(a, field.name) for field in shared}
+        count = 4 if modulated else 3
+        found = list(getattr(F, grad_name)(g, *inputs[:count], **attrs))
+        return (*found, None if a.no_bias else F.sum(g, axis=1, exclude=True))
+
+    names = ("offset", "mask") if modulated else ("offset",)
+    register(
+        name,
+        aliases=(f"_npx_{alias}",),
+        doc=doc,
+        inputs=f"data offset {own}weight bias?",
+        fields=(
+            *shared,
+            Field("workspace", ULong, 1024),
+            Field("no_bias", Bool, False),
+            *extra,
+            Field("layout", _Layout, None),
+        ),
+        arguments=lambda a: ("data", *names, "weight", *(() if a.no_bias else ("bias",))),
+        infer=versioned(_infer),
+        grad=grad,
+        ref=versioned(_forward),
+        kernels=renamed(_kernel("deformable", 0, 1)),
+        samples=tuple(_samples(modulated)),
+    )
+    register(
+        grad_name,
+        doc=f"""The gradients of {name}'s inputs but the bias.
+
+Takes the gradient of the output, and those inputs.""",
+        inputs=f"grads data offset {own}weight",
+        outputs=f"data_grad offset_grad {'mask_grad ' if modulated else ''}weight_grad",
+        fields=shared,
+        infer=versioned(_infer_grad),
+        ref=versioned(_backward),
+        kernels=renamed(_kernel("deformable_grad", 1, 2)),
+        samples=tuple(_grad_samples(modulated)),
+    )
+
+
+def _cases(modulated):
+    """(shapes of data, weight, out; inputs between data and weight; attributes)."""
+    plain = {"kernel": (3, 3), "num_filter": 4, "pad": (1, 1)}
+    grouped = {
+        "kernel": (3, 2),
+        "num_filter": 4,
+        "num_group": 2,
+        "num_deformable_group": 2,
+        "stride": (2, 1),
+        "dilate": (1, 2),
+        "pad": (1, 0),
+    }
+    for data, weight, out, attrs in (
+        ((2, 3, 4, 5), (4, 3, 3, 3), (2, 4, 4, 5), plain),
+        ((1, 4, 7, 15), (4, 2, 3, 2), (1, 4, 4, 13), grouped),
+    ):
+        moves = math.prod(attrs["kernel"]) * attrs.get("num_deformable_group", 1)
+        between = [values(-1.7, 1.7, (out[0], 2 * moves, *out[2:]))]
+        if modulated:
+            between.append((out[0], moves, *out[2:]))
+        yield data, weight, out, between, attrs
+
+
+def _samples(modulated):
+    for data, weight, _, between, attrs in _cases(modulated):
+        yield sample(data, *between, weight, (4,), tol=10, **attrs)
+        yield sample(data, *between, weight, tol=10, no_bias=True, grad=False, **attrs)
+
+
+def _grad_samples(modulated):
+    for data, weight, out, between, attrs in _cases(modulated):
+        yield sample(out, data, *between, weight, tol=10, **attrs)
+
+
+_register(
+    "_contrib_DeformableConvolution",
+    "deformable_convolution",
+    False,
+    _DOC.format(
+        version="whose taps are moved by offsets",
+        mask="",
+        mask_shape="",
+        ignored="changes",
+        outside="; taps outside of the image read zero",
+    ),
+)
+_register(
+    "_contrib_ModulatedDeformableConvolution",
+    "modulated_deformable_convolution",
+    True,
+    _DOC.format(
+        version="whose taps are moved by offsets and weighted by a mask",
+        mask=" * mask[n, k, p]",
+        mask_shape=" mask (batch, taps * num_deformable_group, rows,\ncolumns),",
+        outside="; pixels outside of the image are zero",
+        ignored="and `im2col_step` change",
+    ),
+    extra=(Field("im2col_step", UInt, 64),),
+)

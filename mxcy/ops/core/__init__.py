@@ -1,0 +1,1 @@
+"""The machinery of operator records; the operators themselves are in the families beside it."""

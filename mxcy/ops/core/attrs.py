@@ -1,0 +1,412 @@
+"""Attribute types of operators: how a value is accepted, normalised, written as text and described.
+
+A value has one normal form: ``"(3,3)"``, ``[3, 3]`` and ``(3, 3)`` become ``(3, 3)``; but ``1``,
+``True`` and ``1.0`` are different values, and a type takes only those that it can mean.
+"""
+
+import ast
+import numbers
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy._base.suggestions import did_you_mean
+from mxcy.base import _NullType
+
+__all__ = [
+    "AttrType",
+    "Int",
+    "UInt",
+    "Long",
+    "ULong",
+    "Float",
+    "Double",
+    "Bool",
+    "Str",
+    "Shape",
+    "ShapeOrNone",
+    "Bounds",
+    "IntOrNone",
+    "FloatOrNone",
+    "DoubleOrNone",
+    "BoolOrNone",
+    "FloatTuple",
+    "DoubleTuple",
+    "LongTuple",
+    "Enum",
+    "DType",
+    "Dynamic",
+    "DynamicTuple",
+    "Unstated",
+    "Field",
+    "REQUIRED",
+    "Attrs",
+    "Schema",
+]
+
+REQUIRED = object()
+
+
+class AttrType:
+    """A kind of attribute.
+
+    Parameters
+    ----------
+    kind : str
+        The text that operator listings show, such as ``"int (non-negative)"``.
+    parse : callable
+        Turns an accepted value into its normal form; raises TypeError or ValueError otherwise.
+    quoted : bool
+        Whether listings put the default between quotes.
+    digits : int
+        Significant digits of float defaults in listings.
+    """
+
+    dynamic = False
+
+    def __init__(
+        self,
+        kind: str,
+        parse: Callable[[Any], Any],
+        quoted: bool = False,
+        digits: int = 0,
+        sep: str = ", ",
+    ) -> None:
+        self.kind, self.parse, self.quoted, self.digits, self.sep = kind, parse, quoted, digits, sep
+
+    def default_text(self, value: Any) -> str:
+        """A default as operator listings spell it."""
+        if isinstance(value, bool):
+            return "1" if value else "0"
+        if isinstance(value, float):
+            # Listings print float32 values with nine digits and doubles with seventeen.
+            text = f"{np.float32(value) if self.digits == 9 else value:.{self.digits}g}"
+        elif isinstance(value, tuple):
+            text = "[" + ",".join(f"{v:g}" for v in value) + "]"
+        else:
+            text = str(value)
+        return f"'{text}'" if self.quoted else text
+
+    def text(self, default: Any) -> str:
+        """The registered type text, for instance ``"float, optional, default=0.5"``."""
+        if default is REQUIRED:
+            return f"{self.kind}, required"
+        return f"{self.kind}{self.sep}optional, default={self.default_text(default)}"
+
+
+def _literal(value: Any) -> Any:
+    """A string as the Python literal it spells; other values unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise ValueError("cannot read it") from None
+
+
+def _integer(low: int, high: int, wanted: str = "an integer") -> Callable[[Any], int]:
+    """A parser of integers from `low` up to `high`."""
+
+    def parse(value: Any) -> int:
+        if type(value) is not int:  # it is by far the most frequent
+            value = _literal(value)
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+                raise TypeError("expected an integer")
+            value = int(value)
+        if low <= value <= high:
+            return value
+        raise ValueError(f"expected {wanted} from {low} to {high}")
+
+    return parse
+
+
+_INT32, _INT64 = (1 << 31) - 1, (1 << 63) - 1
+_int, _long = _integer(-_INT32 - 1, _INT32), _integer(-_INT64 - 1, _INT64)
+_uint = _integer(0, (1 << 32) - 1, "a non-negative integer")
+_ulong = _integer(0, _INT64, "a non-negative integer")
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, str) and value.strip().lstrip("+-").lower() in ("inf", "nan", "infinity"):
+        return float(value)
+    value = _literal(value)
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return float(value)
+    raise TypeError("expected a number")
+
+
+def _bool(value: Any) -> bool:
+    if value is True or value is False:
+        return value
+    if isinstance(value, str):
+        lowered = value.strip().lower()
+        if lowered in ("true", "1"):
+            return True
+        if lowered in ("false", "0"):
+            return False
+    elif isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    elif isinstance(value, numbers.Integral) and value in (0, 1):
+        return bool(value)
+    raise TypeError("expected True, False, 1 or 0")
+
+
+def _str(value: Any) -> str:
+    if value is None:
+        return "None"
+    return str(value)
+
+
+def _tuple_of(parse: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def parse_tuple(value: Any) -> tuple[Any, ...]:
+        if type(value) is tuple:
+            return tuple([parse(v) for v in value])
+        value = _literal(value)
+        if isinstance(value, (tuple, list, np.ndarray)):
+            return tuple(parse(v) for v in value)
+        return (parse(value),)
+
+    return parse_tuple
+
+
+def _or_none(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None or value == "None" else parse(value)
+
+
+def _dim(value: Any) -> int:
+    return -1 if value is None or value == "None" else _long(value)
+
+
+_shape = _tuple_of(_dim)
+
+Int = AttrType("int", _int, quoted=True)
+UInt = AttrType("int (non-negative)", _uint)
+Long = AttrType("long", _long)
+ULong = AttrType("long (non-negative)", _ulong)
+Float = AttrType("float", _float, digits=9)
+Double = AttrType("double", _float, digits=17)
+Bool = AttrType("boolean", _bool)
+Str = AttrType("string", _str, quoted=True)
+Shape = AttrType("Shape(tuple)", _or_none(_shape))
+Bounds = AttrType("Shape(tuple)", _tuple_of(_or_none(_long)))  # slice bounds: None is not -1
+ShapeOrNone = AttrType("Shape or None", _or_none(_shape))
+IntOrNone = AttrType("int or None", _or_none(_int), quoted=True)
+FloatOrNone = AttrType("float or None", _or_none(_float), digits=9)
+DoubleOrNone = AttrType("double or None", _or_none(_float), digits=17)
+BoolOrNone = AttrType("boolean or None", _or_none(_bool))
+FloatTuple = AttrType("tuple of <float>", _tuple_of(_float))
+DoubleTuple = AttrType("tuple of <double>", _tuple_of(_float))
+LongTuple = AttrType("tuple of <long>", _tuple_of(_long))
+
+
+class Enum(AttrType):
+    """One of a few words; None among the choices also accepts the word ``'None'``."""
+
+    def __init__(self, *choices: str | None) -> None:
+        self.choices = choices
+        text = ", ".join("None" if c is None else f"'{c}'" for c in choices)
+        super().__init__("{" + text + "}", self._parse, quoted=True, sep=",")
+
+    def _parse(self, value: Any) -> Any:
+        if value in self.choices:
+            return value
+        if value in (None, "None"):
+            for none in (None, "None"):
+                if none in self.choices:
+                    return none
+        raise ValueError(f"expected one of {', '.join(map(repr, self.choices))}")
+
+
+class DType(Enum):
+    """An element type by name; accepts everything that names a dtype."""
+
+    def _parse(self, value: Any) -> Any:
+        if value not in (None, "None") and not (isinstance(value, str) and value in self.choices):
+            try:
+                value = dtypes.name_of(dtypes.code_of(value))
+            except MXNetError as error:
+                raise ValueError(str(error)) from None
+        return super()._parse(value)
+
+
+class Dynamic(AttrType):
+    """A number that changes from call to call (a learning rate, a scalar operand).
+
+    It takes no part in the signature, so neither inference nor the choice of a kernel may read it;
+    kernels get it through the field of the same name in their parameter struct.
+    """
+
+    dynamic = True
+
+    def __init__(self, of: AttrType) -> None:
+        super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+
+
+class DynamicTuple(Dynamic):
+    """Numbers that change from call to call (a learning rate for each of many weights).
+
+    How many there are is part of the signature: before a call runs, the attribute is as many zeros.
+    Kernels get the numbers through the array of the same name in their parameter struct.
+    """
+
+    most = 60  # numbers of one attribute
+
+    def __init__(self, of: AttrType) -> None:
+        super().__init__(of)
+        self.parse = self._parse_few
+
+    def _parse_few(self, value: Any) -> tuple[float, ...]:
+        found = FloatTuple.parse(value)
+        if len(found) > self.most:
+            raise ValueError(f"expected at most {self.most} numbers, got {len(found)}")
+        return found
+
+
+class Unstated(AttrType):
+    """A type whose default operator listings do not state."""
+
+    def __init__(self, of: AttrType) -> None:
+        super().__init__(of.kind, of.parse, of.quoted, of.digits, of.sep)
+
+    def text(self, default: Any) -> str:
+        return self.kind
+
+
+class Field:
+    """One attribute of an operator: name, type and default (REQUIRED when it has none)."""
+
+    __slots__ = ("name", "type", "default", "text")
+
+    def __init__(self, name: str, type: AttrType, default: Any = REQUIRED) -> None:
+        self.name, self.type, self.default = name, type, default
+        self.text = type.text(default)
+
+
+class Attrs:
+    """The normalised attributes of one call, read as ``a.kernel``; `key` identifies them."""
+
+    if TYPE_CHECKING:  # they are what the schema says
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, values: Mapping[str, Any], key: Any) -> None:
+        self.__dict__.update(values)
+        self.__dict__["key"] = key
+
+    def with_values(self, names: Iterable[str], values: Iterable[Any]) -> "Attrs":
+        """The same attributes with the dynamic ones filled in."""
+        made = Attrs.__new__(Attrs)
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(zip(names, values, strict=True))
+        return made
+
+    def __repr__(self) -> str:
+        shown = {k: v for k, v in self.__dict__.items() if k != "key"}
+        return f"Attrs({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
+
+
+class Schema:
+    """The fields of an operator in order."""
+
+    def __init__(self, fields: Iterable[Field]) -> None:
+        self.fields = tuple(fields)
+        self.names = tuple(f.name for f in self.fields)
+        self.by_name = {f.name: f for f in self.fields}
+        self.static = tuple(f for f in self.fields if not f.type.dynamic)
+        changing = tuple(f for f in self.fields if f.type.dynamic)
+        self.dynamic = tuple(f for f in changing if not isinstance(f.type, DynamicTuple))
+        self.tuples = tuple(f for f in changing if isinstance(f.type, DynamicTuple))
+        self.dynamic_names = tuple(f.name for f in (*self.dynamic, *self.tuples))
+        self._interned: dict[Any, Attrs] = {}
+
+    def parse(self, op_name: str, field: Field, value: Any) -> Any:
+        """One value in normal form, or an MXNetError that names operator and attribute."""
+        if value is REQUIRED or isinstance(value, _NullType):
+            if field.default is REQUIRED:
+                raise MXNetError(
+                    f"Required parameter {field.name} of {field.type.kind} is not presented, "
+                    f"in operator {op_name}"
+                )
+            return field.default
+        try:
+            return field.type.parse(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise MXNetError(
+                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error} "
+                f"({field.type.kind})"
+            ) from None
+
+    def check_name(self, op_name: str, name: str) -> None:
+        """Refuse the name of an attribute that the operator does not have.
+
+        Operators without any ignore it with a warning, because programs rely on that.
+
+        Raises
+        ------
+        MXNetError
+        """
+        if name in self.by_name:
+            return
+        if not self.fields:
+            text = f"operator {op_name} has no argument {name}: it is ignored, as in MXNet"
+            warnings.warn(text, stacklevel=3)
+            return
+        raise MXNetError(
+            f"Cannot find argument '{name}' in operator {op_name}, possible arguments: "
+            f"{', '.join(self.names)}{did_you_mean(name, self.names)}"
+        )
+
+    def intern(self, op_name: str, given: Mapping[str, Any]) -> Attrs:
+        """The one Attrs object of these static attributes.
+
+        Parameters
+        ----------
+        given : dict
+            Attribute values by name, in any accepted form; of dynamic tuples, only the length
+            counts, other dynamic ones are ignored.
+        """
+        for name in given:
+            self.check_name(op_name, name)
+        values = {f.name: self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.static}
+        for f in self.tuples:
+            values[f.name] = (0.0,) * len(self.parse(op_name, f, given.get(f.name, REQUIRED)))
+        key = tuple((type(v), v) for v in values.values())
+        found = self._interned.get(key)
+        if found is None:
+            if len(self._interned) > 4096:  # attribute values that never repeat must not pile up
+                self._interned.clear()
+            found = self._interned[key] = Attrs(values, key)
+        return found
+
+    def dynamic_values(self, op_name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The dynamic attributes' numbers in a row: single ones in schema order, then tuples."""
+        numbers = [self.parse(op_name, f, given.get(f.name, REQUIRED)) for f in self.dynamic]
+        for f in self.tuples:
+            numbers += self.parse(op_name, f, given.get(f.name, REQUIRED))
+        return tuple(numbers)
+
+    def count(self, attrs: Attrs) -> int:
+        """How many numbers `dynamic_values` gives for a call of these attributes."""
+        return len(self.dynamic) + sum(len(getattr(attrs, f.name)) for f in self.tuples)
+
+    def numbers_of(self, attrs: Attrs) -> tuple[Any, ...]:
+        """What `dynamic_values` gives, from attributes that hold it."""
+        numbers = [getattr(attrs, f.name) for f in self.dynamic]
+        for f in self.tuples:
+            numbers += getattr(attrs, f.name)
+        return tuple(numbers)
+
+    def filled(self, attrs: Attrs, numbers: Sequence[Any]) -> Attrs:
+        """The attributes with the dynamic ones out of a row of numbers."""
+        values, at = list(numbers[: len(self.dynamic)]), len(self.dynamic)
+        for f in self.tuples:
+            n = len(getattr(attrs, f.name))
+            values.append(tuple(numbers[at : at + n]))
+            at += n
+        return attrs.with_values(self.dynamic_names, values)

@@ -1,0 +1,92 @@
+"""What symbols and their files need to know of an operator beyond how to call it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+__all__ = ["InSymbols", "STATISTICS", "monitored_inputs", "monitored_outputs"]
+
+
+class InSymbols:
+    """An operator's habits in symbols.
+
+    Parameters
+    ----------
+    initial : dict of str to str
+        Input names -> the initializer (``__init__``) of variables that are put there.
+    names : callable, optional
+        ``names(a, n)``: the names of `n` variadic inputs; ``arg0``, ``arg1``... by default.
+    listed : callable or int, optional
+        How many outputs files count, ``listed(a)``; those of the record by default.
+    named : bool
+        Whether outputs are named as in the record; otherwise ``output``, or ``output0``,
+        ``output1``... where files count several.
+    named_input : bool
+        Whether monitors name an only input ``data``; they call it ``input0`` otherwise.
+    precision_cast : bool
+        Whether files may leave the operator out because mixed precision put it in.
+    flat_axis : bool
+        Whether ``axis=-1`` meant all axes in files from before 0.9.5.
+    subgraphs : tuple of str
+        Attributes that hold the JSON text of graphs; files keep them apart from the others.
+    """
+
+    __slots__ = (
+        "initial",
+        "names",
+        "listed",
+        "named",
+        "named_input",
+        "precision_cast",
+        "flat_axis",
+        "subgraphs",
+    )
+
+    def __init__(
+        self,
+        initial: dict[str, str] | None = None,
+        names: Callable[..., Iterable[str]] | None = None,
+        listed: Callable[..., int] | int | None = None,
+        named: bool = False,
+        named_input: bool = False,
+        precision_cast: bool = False,
+        flat_axis: bool = False,
+        subgraphs: Sequence[str] = (),
+    ) -> None:
+        self.initial, self.names, self.listed, self.named = initial or {}, names, listed, named
+        self.named_input = named_input
+        self.precision_cast, self.flat_axis = precision_cast, flat_axis
+        self.subgraphs = subgraphs
+
+
+#: batch normalisations
+STATISTICS = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
+
+
+def monitored_inputs(op: Any, a: Any, n: int) -> tuple[str, ...]:
+    """The endings of the names by which monitors show `n` inputs of an operator.
+
+    Parameters
+    ----------
+    op : Op
+    a : Attrs
+    n : int
+    """
+    if tuple(op.inputs) == ("data",) and not (op.variadic or op.in_symbols.named_input):
+        return ("input0",)
+    return op.symbol_inputs(a, n)
+
+
+def monitored_outputs(op: Any, a: Any) -> tuple[str, ...]:
+    """The endings of the names by which monitors show an operator's outputs, hidden ones too.
+
+    Parameters
+    ----------
+    op : Op
+    a : Attrs
+    """
+    names, count = op.outputs(a), op.listed(a)
+    if op.in_symbols.named:
+        return names[:count]
+    if count == 1:
+        return ("output",)
+    return tuple(f"output{i}" for i in range(min(count, len(names))))

@@ -1,0 +1,271 @@
+"""Specs: what is known of a tensor before it exists, and the helpers that inference rules use.
+
+A shape is a tuple with -1 for an unknown extent, or None when not even the rank is known; a dtype
+is a code of mxcy._base.dtypes or None. Inference rules read input specs, may fill in what they can
+deduce about them, and return output specs; they run with everything known (eager) or partly known
+(symbols).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+
+__all__ = [
+    "Spec",
+    "InferError",
+    "UnforeseenError",
+    "back_batch",
+    "back_data",
+    "back_dtype",
+    "back_dtypes",
+    "back_inputs",
+    "back_shape",
+    "require",
+    "broadcast_shapes",
+    "infer_gradients",
+    "like_inputs",
+    "most",
+    "require_plane",
+    "whole_shape",
+    "normal_axis",
+    "normal_axes",
+    "numbered",
+    "same_dtype",
+    "same_specs",
+]
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+class InferError(MXNetError):
+    """An operator's inputs do not fit together."""
+
+
+class UnforeseenError(InferError):
+    """A record's rule broke on inputs or attributes that it ought to have refused.
+
+    Users learn what they passed to which operator; tests take it for a mistake in the record.
+    """
+
+    def __init__(self, name: str, ins: Any, error: BaseException) -> None:
+        inputs = ", ".join(map(repr, ins))
+        super().__init__(
+            f"Error in operator {name}: it cannot work with inputs ({inputs}) and these attributes "
+            f"({type(error).__name__}: {error})"
+        )
+
+
+class Spec:
+    """Shape and dtype of one tensor, possibly partial."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: Shape | None = None, dtype: int | None = None) -> None:
+        # What rules may rely on they know better than types do.
+        self.shape: Any = shape
+        self.dtype: Any = dtype
+
+    @property
+    def known(self) -> bool:
+        """Whether shape and dtype are completely known."""
+        return self.dtype is not None and self.shape is not None and -1 not in self.shape
+
+    @property
+    def ndim(self) -> int:
+        """The rank; only when the shape is known."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements; only when the shape is completely known."""
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes; only when shape and dtype are completely known."""
+        return self.size * dtypes.DTYPES[self.dtype].itemsize
+
+    def fill(self, name: str, shape: Shape | None = None, dtype: int | None = None) -> "Spec":
+        """Unify with what a rule deduced; contradictions are InferErrors that name the argument."""
+        if shape is not None:
+            shape = tuple(shape)
+            if self.shape is None:
+                self.shape = shape
+            elif len(shape) != len(self.shape) or any(
+                a != b and a != -1 and b != -1 for a, b in zip(self.shape, shape, strict=True)
+            ):
+                raise InferError(f"argument {name}: expected shape {shape}, got {self.shape}")
+            else:
+                self.shape = tuple(
+                    b if a == -1 else a for a, b in zip(self.shape, shape, strict=True)
+                )
+        if dtype is not None:
+            if self.dtype is None:
+                self.dtype = dtype
+            elif self.dtype != dtype:
+                raise InferError(
+                    f"argument {name}: expected dtype {dtypes.name_of(dtype)}, got "
+                    f"{dtypes.name_of(self.dtype)}"
+                )
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __repr__(self) -> str:
+        return f"Spec({self.shape}, {None if self.dtype is None else dtypes.name_of(self.dtype)})"
+
+
+def require(condition: object, message: str) -> None:
+    """Raise InferError(message) unless the condition holds."""
+    if not condition:
+        raise InferError(message)
+
+
+def numbered(count: int, name: str, output: str = "output") -> tuple[str, ...]:
+    """The names of `count` outputs; `name` is that of the attribute which tells how many."""
+    require(1 <= count <= 1 << 16, f"{name}: expected 1 to {1 << 16}, got {count}")
+    return tuple(f"{output}{i}" for i in range(count))
+
+
+def same_dtype(specs: Sequence[Spec], names: Sequence[str]) -> int | None:
+    """Unify the dtypes of several inputs and return the common one (None when all are unknown)."""
+    known = next((s.dtype for s in specs if s.dtype is not None), None)
+    if known is not None:
+        for spec, name in zip(specs, names, strict=True):
+            spec.fill(name, dtype=known)
+    return known
+
+
+def same_specs(specs: Sequence[Spec], names: Sequence[str]) -> Spec:
+    """Unify the shapes and dtypes of several inputs and return what they have in common."""
+    common = Spec()
+    for _ in range(2):  # what the last one tells goes to the first as well
+        for spec, name in zip(specs, names, strict=True):
+            common.fill(name, spec.shape, spec.dtype)
+            spec.fill(name, common.shape, common.dtype)
+    return common
+
+
+def normal_axis(axis: int, ndim: int, name: str = "axis") -> int:
+    """A possibly negative axis as 0 <= axis < ndim."""
+    require(-ndim <= axis < ndim, f"{name}: axis {axis} is out of bounds for {ndim} dimensions")
+    return axis + ndim if axis < 0 else axis
+
+
+def normal_axes(axes: Sequence[int], ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """Sorted non-negative axes without repetition."""
+    found = sorted(normal_axis(axis, ndim, name) for axis in axes)
+    require(len(set(found)) == len(found), f"{name}: repeated axis in {tuple(axes)}")
+    return tuple(found)
+
+
+def broadcast_shapes(
+    lhs: Shape | None, rhs: Shape | None, names: tuple[str, str] = ("lhs", "rhs")
+) -> Shape | None:
+    """NumPy's broadcasting of two shapes; -1 stays unknown unless the other side decides it."""
+    if lhs is None or rhs is None:
+        return None
+    n = max(len(lhs), len(rhs))
+    out = []
+    for a, b in zip((1,) * (n - len(lhs)) + lhs, (1,) * (n - len(rhs)) + rhs, strict=True):
+        if a == b or b == 1:
+            out.append(a)
+        elif a == 1:
+            out.append(b)
+        elif -1 in (a, b):
+            out.append(max(a, b))
+        else:
+            raise InferError(f"{names[0]} {lhs} and {names[1]} {rhs} cannot be broadcast together")
+    return tuple(out)
+
+
+def most(value: int, limit: int, name: str) -> None:
+    """Refuse a number beyond what anybody can mean, on which memory or time depend."""
+    require(value <= limit, f"{name}: expected at most {limit}, got {value}")
+
+
+def whole_shape(shape: Shape | None, name: str = "shape") -> Shape:
+    """A shape that an attribute has to tell completely."""
+    if shape is None or min(shape, default=0) < 0:
+        raise InferError(f"{name}: expected a complete shape, got {shape}")
+    return shape
+
+
+def require_plane(spec: Spec, name: str = "data") -> None:
+    """Images need pixels, and kernels number those of a plane by 32 bits."""
+    if spec.shape is None or -1 in spec.shape[2:]:
+        return
+    pixels = Spec(spec.shape[2:]).size
+    require(pixels > 0, f"{name}: expected images with pixels, got shape {spec.shape}")
+    require(pixels < 1 << 31, f"{name}: expected less than 2 ** 31 pixels, got {spec.shape}")
+
+
+def like_inputs(*specs: Spec) -> tuple[Spec, ...]:
+    """Gradients: Specs that equal those of the inputs."""
+    return tuple(Spec(spec.shape, spec.dtype) for spec in specs)
+
+
+def infer_gradients(
+    infer: Callable[..., Any], a: Any, grad: Spec, *ins: Spec, name: str = "grads"
+) -> tuple[Spec, ...]:
+    """The gradients of all inputs of an operator; `grad`, its output's, has to fit.
+
+    Parameters
+    ----------
+    infer : callable
+        The operator's own rule, which checks `ins` and tells what `grad` looks like.
+    a : Attrs
+    grad : Spec
+        Of the first output.
+    *ins : Spec
+    name : str
+        What messages call `grad`.
+    """
+    outs = infer(a, *ins)
+    out = outs if isinstance(outs, Spec) else outs[0]
+    grad.fill(name, out.shape, out.dtype)
+    return like_inputs(*ins)
+
+
+# --- from outputs to inputs (Op.infer_back) ------------------------------------------------------
+
+
+def back_inputs(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """All inputs have the output's shape and dtype."""
+    for i, spec in enumerate(ins):
+        spec.fill(f"input {i}", outs[0].shape, outs[0].dtype)
+
+
+def back_data(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """The first input has the first output's shape and dtype."""
+    ins[0].fill("data", outs[0].shape, outs[0].dtype)
+
+
+def back_shape(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """The first input has the first output's shape."""
+    ins[0].fill("data", outs[0].shape)
+
+
+def back_batch(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """The first extents of the first input and the first output are the same, and the dtypes."""
+    data, out = ins[0], outs[0]
+    data.fill("data", dtype=out.dtype)
+    if data.shape and out.shape:
+        data.fill("data", (out.shape[0], *data.shape[1:]))
+
+
+def back_dtype(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """The first input has the first output's dtype."""
+    ins[0].fill("data", dtype=outs[0].dtype)
+
+
+def back_dtypes(a: Any, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+    """All inputs have the first output's dtype."""
+    for i, spec in enumerate(ins):
+        spec.fill(f"input {i}", dtype=outs[0].dtype)

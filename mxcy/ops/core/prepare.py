@@ -1,0 +1,221 @@
+"""Prepare a call: from (operator, attributes, input specs) to the kernel that will run.
+
+The result is cached by the fronts under the call's signature, so this file is about clarity.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy._machine import tuning
+from mxcy.ops.core.attrs import Attrs
+from mxcy.ops.core.infer import Spec, UnforeseenError
+from mxcy.ops.core.record import Op
+
+__all__ = ["Call", "prepare"]
+
+_MOST_BYTES = 1 << 46  # or elements of an array: more than a process can address
+_MOST_WORK = 1 << 62
+_TRACED = 8  # inputs and outputs of which traces tell; some operators take hundreds
+
+
+class Call:
+    """A prepared call.
+
+    Attributes
+    ----------
+    op, attrs
+        The record and the normalised attributes.
+    ins, outs : list of Spec
+        All outputs, hidden ones included; `visible` of them are returned.
+    kernel : str or None
+        The kernel's name, or None for the reference.
+    dtype : int
+        The element type under which the kernel is found.
+    params : bytes or None
+        The parameter struct.
+    patches : tuple of (int, int)
+        (index of a dynamic number, byte offset in params) to write before each run.
+    workspace, work : int
+        Scratch bytes; cost in elementwise steps.
+    threads : int
+        The most threads it may use: 1, or `mxcy._machine.tuning.ALL`, or a cap.
+    inplace : bool
+        Whether outputs may share memory with any input of their size.
+    overwrites : tuple of int
+        The inputs whose memory output 0 may take over, when that is not so of all.
+    """
+
+    __slots__ = (
+        "op",
+        "attrs",
+        "ins",
+        "outs",
+        "visible",
+        "kernel",
+        "dtype",
+        "params",
+        "patches",
+        "workspace",
+        "work",
+        "threads",
+        "inplace",
+        "overwrites",
+    )
+
+    def __init__(self, op: Op, attrs: Attrs, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
+        self.op, self.attrs, self.ins, self.outs = op, attrs, ins, outs
+        self.visible = op.visible(attrs)
+        self.kernel: str | None = None
+        self.params: bytes | None = None
+        self.patches: tuple[tuple[int, int], ...] = ()
+        self.dtype: Any = (ins or outs)[0].dtype if ins or outs else 0
+        self.workspace, self.inplace = 0, op.foreign is None
+        self.overwrites: tuple[int, ...] = ()
+        self.threads = 1
+        self.work = max((spec.size for spec in (*ins, *outs)), default=0)
+
+    def traced(self, node: str = "") -> str:
+        """Node, shapes and element types as members of a JSON object, for the profiler."""
+        about: dict[str, object] = {"node": node} if node else {}
+        about["inputs"] = [_shown(spec) for spec in self.ins[:_TRACED]]
+        about["outputs"] = [_shown(spec) for spec in self.outs[:_TRACED]]
+        return json.dumps(about)[1:-1]
+
+
+def _shown(spec: Spec) -> str:
+    return f"{dtypes.name_of(spec.dtype)}{spec.shape}"
+
+
+def prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any = None) -> "Call":
+    """Infer the outputs and choose the first kernel that accepts.
+
+    Parameters
+    ----------
+    op : Op
+    attrs : Attrs
+    ins : list of Spec
+        Completely known.
+    library
+        Offers ``has_kernel(name, dtype)`` and ``query(name, params, ins, outs, what)``: the module
+        `native` of a front.
+    force : str, optional
+        Only this kernel may be chosen; ``"ref"`` for the reference.
+
+    Raises
+    ------
+    MXNetError
+        When the inputs do not fit, or the forced kernel refuses.
+    """
+    try:
+        return _prepare(op, attrs, ins, library, force)
+    except MXNetError:
+        raise
+    except Exception as error:
+        raise UnforeseenError(op.name, ins, error) from error
+
+
+def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any) -> "Call":
+    outs = op.infer(attrs, ins)
+    for i, spec in enumerate(outs):
+        _check_output(op, i, spec)
+    call = Call(op, attrs, ins, outs)
+    reasons = []
+    for kernel in op.kernels:
+        name = kernel.name(attrs, ins, outs) if callable(kernel.name) else kernel.name
+        if force is not None and name != force:
+            continue
+        dtype = kernel.select(ins, outs) if kernel.select else call.dtype
+        reason = kernel.when(attrs, ins, outs) if kernel.when else None
+        if reason is None and not kernel.mixed:
+            reason = _other_type(dtype, ins, outs)
+        if reason is None and not library.has_kernel(name, dtype):
+            reason = f"no build for {Spec((), dtype)}"
+        if reason is None:
+            reason = _adopt(call, kernel, name, dtype, library)
+        if reason is None:
+            break
+        reasons.append(f"{name} refused: {reason}")
+    else:
+        if force not in (None, "ref"):
+            raise MXNetError(f"operator {op.name}: kernel {force} refused ({'; '.join(reasons)})")
+    if "dispatch" in env.get("MXCY_VERBOSE"):
+        chosen = call.kernel or "ref"
+        print(
+            f"mxcy dispatch {op.name} {ins} -> {chosen} {'; '.join(reasons)}".rstrip(), flush=True
+        )
+    return call
+
+
+def _check_output(op: Op, i: int, spec: Spec) -> None:
+    """Refuse an output of which something is unknown, or which cannot exist."""
+    if not spec.known:
+        problem = "shape or dtype of output {} cannot be inferred ({})"
+    elif any(extent < 0 for extent in spec.shape):
+        problem = "output {} would have a negative extent ({})"
+    elif math.prod(max(extent, 1) for extent in spec.shape) > _MOST_BYTES:
+        problem = "out of memory: output {} is larger than any ({})"
+    else:
+        return
+    raise MXNetError(f"Error in operator {op.name}: {problem.format(i, spec)}")
+
+
+def _other_type(dtype: int, ins: Sequence[Spec], outs: Sequence[Spec]) -> str | None:
+    """Why a kernel that reads and writes one element type refuses; None if there is one only."""
+    other = next((spec for spec in (*ins, *outs) if spec.dtype != dtype), None)
+    return None if other is None else f"its element type is not that of {other}"
+
+
+def _other_layout(name: str, params: bytes | None, call: Any, library: Any) -> str | None:
+    """Why packed weights are not in a kernel's layout; None if they are as far as can be told."""
+    try:
+        size = library.query(name, params, call.ins, call.outs, "packed")
+    except MXNetError as error:
+        return str(error)
+    told = call.attrs.packed
+    return None if size == told else f"its weights take {size} bytes, not the {told} of packed"
+
+
+def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str | None:
+    """Fill `call` with what running `kernel` needs; returns the library's reason for refusing."""
+    a, ins, outs = call.attrs, call.ins, call.outs
+    params, patches, values = None, [], {}
+    if kernel.struct is not None:
+        values = dict(kernel.params(a, ins, outs)) if kernel.params else {}
+        schema, number = call.op.schema, 0
+        for field in (*schema.dynamic, *schema.tuples):
+            numbers = getattr(a, field.name) if field in schema.tuples else (0.0,)
+            if field.name in kernel.struct.offsets and field.name not in values:
+                values[field.name] = numbers if field in schema.tuples else 0.0
+                offset = kernel.struct.offsets[field.name]
+                patches += [(number + i, offset + 8 * i) for i in range(len(numbers))]
+            number += len(numbers)
+        try:
+            params = kernel.struct.pack(**values)
+        except OverflowError as error:
+            return str(error)
+    if kernel.asks:
+        reason = library.query(name, params, ins, outs, "accepts")
+        if reason is not None:
+            return reason
+        call.workspace = library.query(name, params, ins, outs, "workspace")
+    if kernel.packs:
+        reason = _other_layout(name, params, call, library)
+        if reason is not None:
+            return reason
+    if kernel.workspace is not None:
+        call.workspace = int(kernel.workspace(a, ins, outs))
+    if call.workspace > _MOST_BYTES:
+        return f"it would need {call.workspace} bytes of workspace"
+    call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace is True
+    if callable(kernel.inplace):
+        call.overwrites = tuple(kernel.inplace(a, ins, outs))
+    call.params, call.patches = params, tuple(patches)
+    if kernel.work is not None:
+        call.work = min(int(kernel.work(a, ins, outs)), _MOST_WORK)
+    call.threads = tuning.threads_for(call, kernel, values)
+    return None

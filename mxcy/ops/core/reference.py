@@ -1,0 +1,88 @@
+"""Run an operator's reference on arrays of a front, through NumPy views of their memory.
+
+Who calls this holds the arrays; see `held` of the fronts.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mxcy._base.errors import MXNetError
+
+__all__ = ["compute", "run", "store"]
+
+_BF16 = 12
+
+
+def widen(bits: np.ndarray) -> np.ndarray:
+    """bfloat16 bits (uint16) as float32."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def narrow(values: np.ndarray) -> np.ndarray:
+    """float32 as bfloat16 bits, rounded to nearest even; NaN stays NaN."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
+
+
+def _read(array: Any) -> np.ndarray:
+    view = array.held_view()
+    return widen(view) if array.dtype_code == _BF16 else view
+
+
+def store(target: Any, values: Any, add: bool = False) -> None:
+    """Write (or add) values, a NumPy array or another front array, to a front array."""
+    values = values if isinstance(values, (np.ndarray, np.generic)) else _read(values)
+    view = target.held_view()
+    if add:
+        values = _read(target) + values
+    view[...] = narrow(np.asarray(values)) if target.dtype_code == _BF16 else values
+
+
+def compute(op: Any, attrs: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+    """What an operator's definition makes of NumPy arrays.
+
+    Raises
+    ------
+    MXNetError, IndexError
+        What it raises itself, and MXNetError when NumPy refuses.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            found = op.ref(attrs, np, inputs) if op.variadic else op.ref(attrs, np, *inputs)
+    except (MXNetError, IndexError) as error:
+        raise type(error)(f"Error in operator {op.name}: {error}") from error
+    except Exception as error:  # of element types or sizes that only kernels take
+        shown = ", ".join(f"{x.dtype}{x.shape}" for x in map(np.asarray, inputs))
+        raise MXNetError(
+            f"Error in operator {op.name}: its definition cannot work with inputs ({shown}) "
+            f"({type(error).__name__}: {error})"
+        ) from error
+    return found if isinstance(found, (tuple, list)) else (found,)
+
+
+def run(call: Any, attrs: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Compute `call` by its reference and store the results.
+
+    A reference returns the outputs, followed by the new values of mutated inputs, if any.
+    """
+    op = call.op
+    found = compute(op, attrs, [_read(array) for array in inputs])
+    targets = [*outputs, *(inputs[i] for i in op.mutated(len(inputs)))]
+    if len(found) != len(targets):
+        raise MXNetError(
+            f"Error in operator {op.name}: the reference returned {len(found)} arrays, "
+            f"expected {len(targets)}"
+        )
+    with np.errstate(all="ignore"):
+        for target, values in zip(targets, found, strict=True):
+            if np.shape(values) != target.shape:
+                raise MXNetError(
+                    f"Error in operator {op.name}: the reference returned shape "
+                    f"{np.shape(values)}, "
+                    f"inference said {target.shape}"
+                )
+            if values is not None:
+                store(target, values)

@@ -1,0 +1,174 @@
+"""Storage types in records: which combinations of sparse arrays an operator takes as they are.
+
+The field ``stypes`` of a record is a tuple of rules. A call with a sparse array among its inputs
+takes the first rule that fits; without one, its inputs become dense and a warning tells so::
+
+    stypes=(
+        rule("csr csr -> csr", lambda a, F, lhs, rhs: merged(F, lhs, rhs, "add")),
+        densely("csr default", "default csr"),
+    )
+
+A rule's function gets the attributes, the operators `F`, and the inputs: dense arrays as they are,
+sparse ones as their parts, `Csr` or `RowSparse`. It returns the output likewise.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from mxcy._base.errors import MXNetError
+
+__all__ = [
+    "Csr",
+    "RowSparse",
+    "Rule",
+    "densely",
+    "find",
+    "flat",
+    "makes_sparse",
+    "on_stored",
+    "refuse",
+    "rule",
+    "update",
+]
+
+
+class Csr(NamedTuple):
+    """The parts of a csr array (rows, columns): row i has the entries indptr[i] to indptr[i + 1].
+
+    `data` and `indices`, the columns, have an element for each entry; `indptr` has rows + 1. Both
+    are int64.
+    """
+
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: tuple[int, ...]
+
+    @property
+    def stype(self) -> str:
+        """The storage type."""
+        return "csr"
+
+    @property
+    def aux(self) -> tuple[Any, ...]:
+        """The index arrays in the order of files."""
+        return self.indptr, self.indices
+
+
+class RowSparse(NamedTuple):
+    """The parts of a row_sparse array: `data` has its rows `indices`, int64; others are zero."""
+
+    data: Any
+    indices: Any
+    shape: tuple[int, ...]
+
+    @property
+    def stype(self) -> str:
+        """The storage type."""
+        return "row_sparse"
+
+    @property
+    def aux(self) -> tuple[Any, ...]:
+        """The index arrays in the order of files."""
+        return (self.indices,)
+
+
+class Rule:
+    """What an operator does with inputs of some storage types; made by `rule` and its kin.
+
+    Attributes
+    ----------
+    ins : tuple of str
+        The inputs' storage types.
+    repeated : bool
+        Whether the only type in `ins`, or ``'any'``, is that of any number of inputs.
+    out : str
+        The output's storage type.
+    run : callable, or one of DENSE and STORED
+        ``run(a, F, *inputs)``; DENSE: the operator itself on dense inputs; STORED: the operator
+        itself on what the sparse input stores.
+    when : callable or None
+        ``when(a, *specs)``: whether the rule holds for these attributes and inputs.
+    updates : bool
+        Whether `run` writes to the first input in place and returns nothing.
+    warns : bool
+        Whether the fall-back is told of.
+    """
+
+    __slots__ = ("ins", "repeated", "out", "run", "when", "updates", "warns")
+
+    def __init__(
+        self,
+        pattern: str,
+        run: Callable[..., Any] | str,
+        when: Callable[..., bool] | None = None,
+        updates: bool = False,
+        warns: bool = False,
+    ) -> None:
+        ins, out = pattern.split("->")
+        self.ins, self.out = tuple(ins.replace("...", "").split()), out.strip()
+        self.repeated = "..." in ins
+        self.run, self.when, self.updates, self.warns = run, when, updates, warns
+
+    def fits(self, stypes: tuple[str, ...]) -> bool:
+        """Whether the rule is about inputs of these storage types."""
+        if self.repeated:
+            return all(self.ins[0] in ("any", stype) for stype in stypes)
+        return stypes == self.ins
+
+
+DENSE = "dense"
+STORED = "stored"
+
+
+def rule(
+    pattern: str,
+    run: Callable[..., Any],
+    when: Callable[..., bool] | None = None,
+    warns: bool = False,
+) -> Rule:
+    """A rule such as ``rule("csr default -> csr", run)``; see `Rule`."""
+    return Rule(pattern, run, when, warns=warns)
+
+
+def update(pattern: str, run: Callable[..., None], when: Callable[..., bool] | None = None) -> Rule:
+    """The rule of an optimizer that writes to its first input in place."""
+    return Rule(pattern, run, when, updates=True)
+
+
+def densely(*patterns: str, when: Callable[..., bool] | None = None) -> tuple[Rule, ...]:
+    """Rules of inputs that are made dense without a warning, since the result is dense anyway."""
+    return tuple(Rule(f"{pattern} -> default", DENSE, when) for pattern in patterns)
+
+
+def on_stored(*stypes: str, when: Callable[..., bool] | None = None) -> tuple[Rule, ...]:
+    """Rules of operators of one input that map zero to zero: they work on what is stored."""
+    return tuple(Rule(f"{stype} -> {stype}", STORED, when) for stype in stypes)
+
+
+def refuse(pattern: str, reason: str, when: Callable[..., bool] | None = None) -> Rule:
+    """A rule of inputs that the operator does not take."""
+
+    def run(a: Any, F: Any, *inputs: Any) -> NoReturn:
+        raise MXNetError(reason)
+
+    return Rule(f"{pattern} -> default", run, when)
+
+
+def flat(rules: Iterable[Rule | tuple[Rule, ...]]) -> tuple[Rule, ...]:
+    """The rules of a record as one tuple, out of rules and tuples of rules."""
+    listed = [each if isinstance(each, tuple) else (each,) for each in rules]
+    return tuple(one for each in listed for one in each)
+
+
+def find(op: Any, a: Any, stypes: tuple[str, ...], specs: Sequence[Any]) -> Rule | None:
+    """The rule of a record for inputs of these storage types, None to fall back."""
+    for each in op.stypes:
+        if each.fits(stypes) and (each.when is None or each.when(a, *specs)):
+            return each
+    return None
+
+
+def makes_sparse(op: Any, a: Any, specs: Sequence[Any]) -> bool:
+    """Whether a call of a record makes something sparse of dense inputs."""
+    return bool(op.stypes) and find(op, a, ("default",) * len(specs), specs) is not None

@@ -1,0 +1,1 @@
+"""Detection: boxes, anchors, regions of interest."""

@@ -1,0 +1,130 @@
+"""Conversions between element types."""
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, DType, Field, Int
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, back_shape, numbered, require
+from mxcy.ops.core.record import native, op, register, sample
+
+__all__ = []
+
+_ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
+_NAMES = ("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+
+
+def _infer(a, data):
+    return Spec(data.shape, dtypes.code_of(a.dtype))
+
+
+def _infer_amp(a, data):
+    """Mixed precision is about these types only; others stay as they are."""
+    return Spec(data.shape, dtypes.code_of(a.dtype) if data.dtype in _MIXED else data.dtype)
+
+
+def _amp_ref(a, xp, data):
+    mixed = data.dtype.name in ("float16", "float32")
+    return _ref(a, xp, data) if mixed else xp.array(data)
+
+
+def _grad(a, F, g, specs):
+    return F.Cast(g, dtype=dtypes.name_of(specs[0].dtype))
+
+
+def _ref(a, xp, data):
+    # bfloat16 travels as float32 here; storing rounds it.
+    return data.astype("float32" if a.dtype == "bfloat16" else a.dtype)
+
+
+_MIXED = tuple(map(dtypes.code_of, ("float32", "float16", "bfloat16")))
+
+for _name, _aliases, _targets, _rule, _define, _doc in (
+    (
+        "Cast",
+        ("cast", "_npi_cast", "_npx_cast"),
+        (_NAMES[0], "bool", *_NAMES[1:]),
+        _infer,
+        _ref,
+        "Convert to another element type; floats are cut to integers towards zero.",
+    ),
+    (
+        "amp_cast",
+        (),
+        _NAMES,
+        _infer_amp,
+        _amp_ref,
+        "Convert between float32, float16 and bfloat16; arrays of other types stay as they are.",
+    ),
+):
+    register(
+        _name,
+        aliases=_aliases,
+        fields=(Field("dtype", DType(*_targets)),),
+        infer=_rule,
+        infer_back=back_shape,
+        in_symbols=InSymbols(precision_cast=_name == "amp_cast"),
+        grad=_grad,
+        ref=_define,
+        kernels=(native("cast", mixed=True),),
+        domain=(-100, 100),
+        dtypes=_ALL,
+        samples=(
+            sample((3, 4), dtype="float32", grad=False),
+            sample((3, 4), dtype="float16", grad=False, tol=100),
+            sample((3, 4), dtype="int32", grad=False, dtypes=("int32", "int8")),
+        ),
+        doc=_doc,
+    )
+
+
+@op(
+    "amp_multicast",
+    inputs="",
+    variadic="data",
+    num_args="num_outputs",
+    in_symbols=InSymbols(names=lambda a, n: [f"data_{i}" for i in range(n)], precision_cast=True),
+)
+class AmpMulticast:
+    """Bring arrays of float32, float16 and bfloat16 to one of these types.
+
+    It is float32 when one of them is, and the first of them otherwise; with `cast_narrow` it is
+    float16 when one of them is. Arrays of other types stay as they are.
+    """
+
+    num_outputs: Int
+    cast_narrow: Bool = False
+
+    samples = (
+        sample((3, 4), (2,), num_outputs=2),
+        sample((3, 4), (2,), num_outputs=2, cast_narrow=True),
+    )
+
+    def outputs(a):
+        return numbered(a.num_outputs, "num_outputs")
+
+    def infer(a, ins):
+        require(
+            len(ins) == a.num_outputs,
+            f"num_outputs: got {len(ins)} arrays for {a.num_outputs} outputs",
+        )
+        mixed = [spec.dtype for spec in ins if spec.dtype in _MIXED]
+        wanted = dtypes.code_of("float16" if a.cast_narrow else "float32")
+        target = wanted if wanted in mixed else next(iter(mixed), None)
+        return [Spec(s.shape, target if s.dtype in _MIXED else s.dtype) for s in ins]
+
+    def infer_back(a, ins, outs):
+        for number, (spec, out) in enumerate(zip(ins, outs, strict=True)):
+            spec.fill(f"data_{number}", out.shape)
+
+    def grad(a, F, g, specs):
+        return [
+            F.Cast(one, dtype=dtypes.name_of(spec.dtype))
+            for one, spec in zip(g if len(specs) > 1 else [g], specs, strict=True)
+        ]
+
+    def ref(a, xp, arrays):
+        codes = [dtypes.code_of(array.dtype) for array in arrays]
+        specs = AmpMulticast.infer(a, [Spec(None, code) for code in codes])
+        return [
+            array.astype(dtypes.dtype_of(spec.dtype))
+            for array, spec in zip(arrays, specs, strict=True)
+        ]

@@ -1,0 +1,1 @@
+"""Operators that graph passes make: layers with what follows them, in blocked layouts."""

@@ -1,0 +1,178 @@
+"""What fused layers have in common, as graph passes make them.
+
+``out = act(layer(data, weight) + bias + other)``: a layer with everything that follows it; those
+that the original's oneDNN subgraphs have are named as there. An attribute `algo` names the kernel
+that will run; its weights are then an opaque array of bytes that the matching `_pack_*` operator
+made, so that such a call has no reference: graphs are compared before their weights are packed.
+Without `algo` the weights are plain. Inference only: there are no gradients.
+"""
+
+import math
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Enum
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.record import native
+from mxcy.ops.elementwise.unary import by_element
+
+__all__ = [
+    "ACTIVATIONS",
+    "Activation",
+    "NUMBERS",
+    "activate",
+    "chosen",
+    "extras",
+    "fill_blob",
+    "infer_packed",
+    "names",
+    "overwrites",
+    "pack_ref",
+    "packer",
+    "require_plain",
+    "unfused",
+]
+
+_U8 = dtypes.code_of("uint8")
+_erf = by_element(math.erf)
+
+
+def _gelu_tanh(xp, x):
+    return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+#: What may follow a layer: name -> f(xp, x, alpha, beta). A kernel gets the position in this dict.
+ACTIVATIONS = {
+    "none": lambda xp, x, alpha, beta: x,
+    "relu": lambda xp, x, alpha, beta: xp.maximum(x, 0),
+    "sigmoid": lambda xp, x, alpha, beta: 1 / (1 + xp.exp(-x)),
+    "tanh": lambda xp, x, alpha, beta: xp.tanh(x),
+    "softrelu": lambda xp, x, alpha, beta: xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x))),
+    "leaky": lambda xp, x, alpha, beta: xp.where(x > 0, x, alpha * x),
+    "elu": lambda xp, x, alpha, beta: xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0))),
+    "gelu_erf": lambda xp, x, alpha, beta: x * 0.5 * (1 + _erf(xp, x * math.sqrt(0.5))),
+    "gelu_tanh": lambda xp, x, alpha, beta: _gelu_tanh(xp, x),
+    "clip": lambda xp, x, alpha, beta: xp.minimum(xp.maximum(x, alpha), beta),
+    "abs": lambda xp, x, alpha, beta: xp.abs(x),
+    "square": lambda xp, x, alpha, beta: x * x,
+    "sqrt": lambda xp, x, alpha, beta: xp.sqrt(x),
+    "exp": lambda xp, x, alpha, beta: xp.exp(x),
+    "linear": lambda xp, x, alpha, beta: alpha * x + beta,
+}
+#: name of an activation -> its number
+NUMBERS = {name: number for number, name in enumerate(ACTIVATIONS)}
+Activation = Enum(*ACTIVATIONS)
+
+
+def activate(a, xp, x):
+    """The activation of attributes `a`, in the element type of `x`."""
+    return ACTIVATIONS[a.act](xp, x, a.alpha, a.beta).astype(x.dtype, copy=False)
+
+
+def names(a):
+    """The inputs that a call has."""
+    return (
+        "data",
+        "weight",
+        *(() if a.no_bias else ("bias",)),
+        *(("other",) if a.with_sum else ()),
+    )
+
+
+def extras(a, rest):
+    """(bias, other) of what follows data and weight; None where absent."""
+    given = dict(zip(names(a)[2:], rest, strict=True))
+    return given.get("bias"), given.get("other")
+
+
+def require_plain(a):
+    """Refuse packed weights, which the reference cannot read."""
+    if a.algo:
+        raise MXNetError(
+            f"weights packed for {a.algo} can be read by that kernel only; the reference needs "
+            "algo=''"
+        )
+
+
+def fill_blob(a, weight):
+    """Tell the shape and type of packed weights."""
+    require(a.packed > 0, f"packed: expected the size of weights of {a.algo}, got {a.packed}")
+    weight.fill("weight", (a.packed,), _U8)
+
+
+def overwrites(a, ins, outs):
+    """The sum may happen in the memory of `other`."""
+    return (len(ins) - 1,) if a.with_sum else ()
+
+
+def _refuses_algo(families):
+    """A rule that refuses algorithms of other families, whose parameters are others."""
+
+    def when(a, ins, outs):
+        if not a.algo:
+            return "the weights are plain"
+        return None if a.algo.startswith(families) else f"{a.algo} is not one of {families}"
+
+    return when
+
+
+def chosen(*families, **parts):
+    """The kernel that attribute `algo` names; its name begins as one of `families`."""
+    return native(
+        lambda a, ins, outs: a.algo,
+        when=_refuses_algo(families),
+        inplace=overwrites,
+        asks=True,
+        capped=True,
+        mixed=True,
+        packs=True,
+        **parts,
+    )
+
+
+def unfused(kernel):
+    """A kernel of the plain operator, where nothing is fused."""
+
+    def when(a, ins, outs):
+        if a.algo:
+            return "packed weights"
+        if a.act != "none" or a.with_sum:
+            return "a sum or an activation follows"
+        if "before" in a.__dict__ and a.before != "none":
+            return "the data is scaled first"
+        if "in_block" in a.__dict__ and (a.in_block or a.out_block):
+            return "blocked data"
+        return kernel.when(a, ins, outs) if kernel.when else None
+
+    return native(
+        kernel.name, kernel.struct, kernel.params, when, work=kernel.work, asks=kernel.asks
+    )
+
+
+def pack_ref(a, xp, weight):
+    """Without an algorithm, packing is taking the bytes."""
+    require_plain(a)
+    return xp.ascontiguousarray(weight.astype(np.float32)).reshape(-1).view(np.uint8)
+
+
+def infer_packed(a, weight):
+    """The Spec of what an operator that packs makes."""
+    weight.fill("weight", dtype=dtypes.code_of("float32"))
+    require(
+        a.algo or not weight.known or a.packed == 4 * weight.size,
+        f"packed: plain weights of shape {weight.shape} do not have {a.packed} bytes",
+    )
+    return Spec((a.packed,), _U8)
+
+
+def packer(*families, **parts):
+    """The kernel that packs for attribute `algo`; see `chosen`."""
+    return native(
+        lambda a, ins, outs: f"{a.algo}_pack",
+        when=_refuses_algo(families),
+        mixed=True,
+        packs=True,
+        **parts,
+    )

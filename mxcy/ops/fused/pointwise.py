@@ -1,0 +1,402 @@
+"""Fused elementwise programs: many elementwise operators in one pass over memory.
+
+For the pass that makes them::
+
+    if fusible(node.op, node.attrs, ins, outs): ...   # Specs of the node's inputs and outputs
+    text = program_of(2, [(mul, attrs, (0, 1)), (tanh, attrs, (2,))], outputs=(3,))
+    F._fused_pointwise(lhs, rhs, program=text, num_args=2)
+
+Values are numbered: first the program's inputs, then each step's result (its first output). All
+steps of a program work on one shape and one element type, float32 or float64; only inputs may be
+repeated (see `repeats`). A program has at most `MAX_STEPS` steps, `MAX_INPUTS` and `MAX_OUTPUTS`.
+
+The text, ``elemwise_mul 0 1; tanh 2; -> 3``, names operators with their values and attributes
+(``_plus_scalar 0 scalar=2.0``), so that it means what the operators' own references say. Which
+operators can be steps, their records tell (`Op.pointwise`); the kernel knows the instructions from
+the same table as the operators' own kernels, and refuses those it does not know.
+"""
+
+from functools import lru_cache
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Int, Str
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
+from mxcy.ops.core.params import PROGRAM
+from mxcy.ops.core.record import find, native, op, sample
+
+__all__ = ["MAX_INPUTS", "MAX_OUTPUTS", "MAX_STEPS", "fusible", "program_of", "repeats"]
+
+MAX_STEPS, MAX_INPUTS, MAX_OUTPUTS = 64, 16, 8
+_FLOATS = tuple(map(dtypes.code_of, ("float32", "float64")))
+_FIRST_INPUT, _FIRST_OUTPUT = 100, 200  # places, as in leaf/fused/pointwise.cc
+
+
+# --- what a pass needs -----------------------------------------------------------------------
+
+
+def repeats(shape, out):
+    """How an input of `shape` goes with results of shape `out`.
+
+    Returns
+    -------
+    (extent, inner) or None
+        Element ``position // inner % extent`` belongs to a position of the result; extent 0 when
+        the shapes are equal. None when the input cannot be repeated that way.
+    """
+    if shape == out:
+        return 0, 1
+    shape = (1,) * (len(out) - len(shape)) + tuple(shape)
+    if len(shape) != len(out) or any(
+        n not in (1, full) for n, full in zip(shape, out, strict=True)
+    ):
+        return None
+    kept = [i for i, n in enumerate(shape) if n != 1]
+    if not kept:
+        return 1, 1
+    first, last = kept[0], kept[-1] + 1
+    if shape[first:last] != tuple(out[first:last]):
+        return None
+    return Spec(shape).size, Spec(tuple(out[last:])).size
+
+
+def fusible(op, attrs, ins, outs):
+    """Whether a node can be a step of a program whose results have the shape of its output.
+
+    Parameters
+    ----------
+    op : Op
+    attrs : Attrs
+        With dynamic attributes.
+    ins, outs : list of Spec
+        Completely known.
+    """
+    if op.pointwise(attrs) is None or not ins or outs[0].dtype not in _FLOATS:
+        return False
+    return all(
+        spec.dtype == outs[0].dtype and repeats(spec.shape, outs[0].shape) is not None
+        for spec in ins
+    )
+
+
+def program_of(count, steps, outputs):
+    """The text of a program.
+
+    Parameters
+    ----------
+    count : int
+        How many inputs the program has.
+    steps : sequence of (Op, Attrs, sequence of int)
+        Operator, attributes and the numbers of the values that it takes.
+    outputs : sequence of int
+        The values that the program returns.
+    """
+    lines = []
+    for number, (record, attrs, operands) in enumerate(steps):
+        if not all(0 <= operand < count + number for operand in operands):
+            raise ValueError(f"step {number} takes values {operands} that are not there yet")
+        given = [
+            f"{field.name}={str(getattr(attrs, field.name)).replace(' ', '')}"
+            for field in record.schema.fields
+            if getattr(attrs, field.name) != field.default
+        ]
+        lines.append(" ".join([record.name, *map(str, operands), *given]))
+    return "; ".join([*lines, " ".join(["->", *map(str, outputs)])])
+
+
+# --- reading a program -----------------------------------------------------------------------
+
+
+class _Step:
+    """One operator of a program: its record, attributes and operands."""
+
+    def __init__(self, text):
+        name, *words = text.split()
+        self.op = find(name)
+        self.operands = tuple(int(word) for word in words if "=" not in word)
+        given = dict(word.split("=", 1) for word in words if "=" in word)
+        schema = self.op.schema
+        attrs = schema.intern(name, given)
+        attrs = schema.filled(attrs, schema.dynamic_values(name, given))
+        self.attrs = attrs.with_values(("train",), (False,)) if self.op.uses_mode else attrs
+
+    def evaluate(self, xp, values):
+        """The first output, by the operator's reference."""
+        arrays = [values[operand] for operand in self.operands]
+        ref = self.op.ref
+        found = ref(self.attrs, xp, arrays) if self.op.variadic else ref(self.attrs, xp, *arrays)
+        return found[0] if isinstance(found, (tuple, list)) else found
+
+    def instructions(self, dtype):
+        """The step as (name, operands, numbers); an operand None is the result before it."""
+        kernel = self.op.pointwise(self.attrs)
+        require(kernel is not None, f"program: {self.op.name} is not elementwise")
+        spec = Spec((), dtype)
+        if isinstance(kernel.pointwise, str):
+            first, *rest = self.operands
+            if not rest:
+                return [("copy", (first,), ())]
+            return [
+                (kernel.pointwise, (None if i else first, operand), ())
+                for i, operand in enumerate(rest)
+            ]
+        name = kernel.name
+        if callable(name):
+            name = name(self.attrs, (spec,), (spec,))
+        numbers = ()
+        if kernel.struct is not None:
+            given = kernel.params(self.attrs, (spec,), (spec,)) if kernel.params else {}
+            numbers = tuple(
+                float(given[field] if field in given else getattr(self.attrs, field))
+                for field in kernel.struct.offsets
+            )
+        return [(name, () if name == "fill" else self.operands, numbers)]
+
+
+@lru_cache(maxsize=1024)
+def _parse(text, count):
+    """The steps and the outputs of a program of `count` inputs."""
+    *lines, last = (line.strip() for line in text.split(";"))
+    require(last.startswith("->"), f"program: expected '-> outputs' at the end, got {last!r}")
+    try:
+        steps, outputs = [_Step(line) for line in lines], tuple(map(int, last[2:].split()))
+    except ValueError as error:
+        raise MXNetError(f"program: {error}") from None
+    for number, step in enumerate(steps):
+        require(
+            all(0 <= operand < count + number for operand in step.operands),
+            f"program: step {number} takes values that are not there yet: {step.operands}",
+        )
+    require(
+        outputs and all(0 <= value < count + len(steps) for value in outputs),
+        f"program: outputs {outputs} are not among its values",
+    )
+    return steps, outputs
+
+
+# --- lowering: from values to registers --------------------------------------------------------
+
+
+def name_code(name):
+    """FNV-1a of a name: how a kernel knows an instruction (see leaf/elementwise/functor.h)."""
+    code = 2166136261
+    for byte in name.encode():
+        code = (code ^ byte) * 16777619 & 0xFFFFFFFF
+    return code
+
+
+class _Registers:
+    """Registers that are handed out and given back."""
+
+    def __init__(self):
+        self.free, self.count = [], 0
+
+    def take(self):
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return self.count - 1
+
+
+class _Lowering:
+    """Instructions with places for operands and results, made from a program's steps.
+
+    A result goes straight to an output's memory only when no input is read after it, because that
+    memory may be an input's.
+    """
+
+    def __init__(self, steps, outputs, forms, dtype):
+        self.forms, self.registers, self.code = forms, _Registers(), []
+        self.place = {
+            value: _FIRST_INPUT + value for value, form in enumerate(forms) if form[0] in (0, 1)
+        }
+        flat, names = self._flatten(steps, dtype)
+        outputs = [names[value] for value in outputs]
+        self.last = {value: number for number, (_, _, uses, _) in enumerate(flat) for value in uses}
+        self.last.update(dict.fromkeys(outputs, len(flat)))
+        reads = [
+            number
+            for number, (_, _, uses, _) in enumerate(flat)
+            if any(isinstance(value, int) and value < len(forms) for value in uses)
+        ]
+        # Inputs that are returned are saved before anything is written.
+        returned = [value for value in outputs if isinstance(value, int)]
+        for value in dict.fromkeys(returned):
+            if self._readable(value) >= _FIRST_INPUT:
+                self._add("copy", self.registers.take(), [self.place[value]], ())
+                self.place[value] = self.code[-1][1]
+        quiet = len(flat) if returned else max(reads, default=-1)  # from here on no input is read
+        for number, (name, value, uses, numbers) in enumerate(flat):
+            direct = value in outputs and number >= quiet
+            self._emit(number, name, value, uses, numbers, outputs, direct)
+        for index, value in enumerate(outputs):
+            target = _FIRST_OUTPUT + index
+            if self.place[value] != target:
+                self._add("copy", target, [self.place[value]], ())
+
+    def _flatten(self, steps, dtype):
+        """(name, result, operands, numbers) of every instruction, and each value's result."""
+        count, flat = len(self.forms), []
+        names = dict(enumerate(range(count)))
+        for number, step in enumerate(steps):
+            before = None
+            for index, (name, operands, numbers) in enumerate(step.instructions(dtype)):
+                value = (number, index)
+                uses = [before if o is None else names[o] for o in operands]
+                flat.append((name, value, uses, numbers))
+                before = value
+            names[count + number] = before
+        return flat, names
+
+    def _emit(self, number, name, value, uses, numbers, outputs, direct):
+        ones = [self._is_one(use) for use in uses]
+        # A single element serves as one operand of two; elsewhere it has to be spread.
+        spread = len(uses) == 1 or all(ones)
+        places = [
+            self._readable(use) if spread or not one else self.place[use]
+            for use, one in zip(uses, ones, strict=True)
+        ]
+        for use in set(uses):
+            if self.last[use] == number and self.place[use] < _FIRST_INPUT:
+                self.registers.free.append(self.place[use])
+        if direct:
+            self.place[value] = _FIRST_OUTPUT + outputs.index(value)
+        else:
+            self.place[value] = self.registers.take()
+        self._add(name, self.place[value], places, numbers)
+        if value not in self.last and not direct:  # nobody wants it
+            self.registers.free.append(self.place[value])
+
+    def _is_one(self, value):
+        return isinstance(value, int) and self.forms[value][0] == 1
+
+    def _readable(self, value):
+        """The place of a value's run of elements; repeated inputs are spread into a register."""
+        if value not in self.place or self._is_one(value) and self.place[value] >= _FIRST_INPUT:
+            self.place[value] = self.registers.take()
+            self._add("expand", self.place[value], [_FIRST_INPUT + value], ())
+        return self.place[value]
+
+    def _add(self, name, dst, places, numbers):
+        self.code.append((name, dst, *(*places, -1, -1)[:2], numbers))
+
+
+def _forms(ins, outs):
+    return [repeats(spec.shape, outs[0].shape) for spec in ins]
+
+
+def _lower(a, ins, outs):
+    steps, outputs = _parse(a.program, a.num_args)
+    return _Lowering(steps, outputs, _forms(ins, outs), outs[0].dtype)
+
+
+def _params(a, ins, outs):
+    lowered, forms = _lower(a, ins, outs), _forms(ins, outs)
+    names, dst, lhs, rhs, numbers = zip(*lowered.code, strict=True)
+    codes = [name_code(name) for name in names]
+    return {
+        "steps": len(codes),
+        "registers": lowered.registers.count,
+        "code": [code - (code >> 31 << 32) for code in codes],
+        "dst": dst,
+        "a": lhs,
+        "b": rhs,
+        "numbers": [n for pair in numbers for n in (*pair, 0.0, 0.0)[:2]],
+        "extent": [form[0] for form in forms],
+        "inner": [form[1] for form in forms],
+    }
+
+
+def _refuse(a, ins, outs):
+    if outs[0].dtype not in _FLOATS:
+        return "programs compute in float32 and float64"
+    if len(ins) > MAX_INPUTS or len(outs) > MAX_OUTPUTS:
+        return f"more than {MAX_INPUTS} inputs or {MAX_OUTPUTS} outputs"
+    if None in _forms(ins, outs):
+        return "an input is not repeated in a simple way"
+    steps = len(_lower(a, ins, outs).code)
+    return f"{steps} steps are more than {MAX_STEPS}" if steps > MAX_STEPS else None
+
+
+def _work(a, ins, outs):
+    return outs[0].size * max(len(_parse(a.program, a.num_args)[0]), 1)
+
+
+@op(
+    "_fused_pointwise",
+    inputs="",
+    variadic="data",
+    num_args="num_args",
+    outputs=lambda a: tuple(f"output{i}" for i in range(len(_parse(a.program, a.num_args)[1]))),
+)
+class FusedPointwise:
+    """A program of elementwise operators, ``elemwise_mul 0 1; tanh 2; -> 3``.
+
+    Shapes: the inputs are broadcast; every output has that shape. Values are numbered: inputs
+    first, then the result of each step.
+    """
+
+    program: Str
+    num_args: Int
+
+    kernels = (
+        native(
+            "fused_pointwise",
+            struct=PROGRAM,
+            params=_params,
+            when=_refuse,
+            work=_work,
+            inplace=True,
+            asks=True,
+        ),
+    )
+    samples = (
+        sample(
+            (3, 50),
+            (3, 50),
+            (3, 50),
+            program="elemwise_mul 0 1; elemwise_add 3 2; sigmoid 4; tanh 4; elemwise_mul 5 6; -> 7",
+        ),
+        sample((40, 70), program="_rminus_scalar 0 scalar=2.0; clip 1 a_min=0.5 a_max=2.5; -> 2"),
+        sample(
+            (2, 3, 4, 5),
+            (3, 1, 1),
+            (1,),
+            (5,),
+            program="broadcast_mul 0 1; broadcast_sub 4 2; broadcast_sub 2 5; exp 6;"
+            " broadcast_add 7 3; _maximum 8 0; -> 9 5",
+        ),
+        sample(
+            (2, 3000),
+            (1,),
+            (1, 1),
+            program="broadcast_mul 1 2; tanh 1; broadcast_add 0 4; broadcast_add 5 3;"
+            " LeakyReLU 6 act_type=selu; Activation 7 act_type=softrelu; -> 8",
+        ),
+        sample(
+            (7, 9),
+            (7, 9),
+            (7, 9),
+            program="add_n 0 1 2 num_args=3; add_n 3 num_args=1; ones_like 0; elemwise_sub 5 4;"
+            " _activation_grad 6 3 act_type=relu; square 0; -> 7 3 8 0 8",
+        ),
+        sample((3, 1), (1, 4), program="broadcast_add 0 1; -> 2"),
+        sample((2, 1, 3), (2, 5, 3), program="broadcast_add 0 1; -> 2"),
+    )
+
+    def infer(a, ins):
+        require(len(ins) == a.num_args, f"num_args: {a.num_args} for {len(ins)} inputs")
+        steps, outputs = _parse(a.program, a.num_args)
+        dtype = same_dtype(ins, [f"data{i}" for i in range(len(ins))])
+        shape = ins[0].shape
+        for spec in ins[1:]:
+            shape = broadcast_shapes(shape, spec.shape, ("data", "data"))
+        return [Spec(shape, dtype) for _ in outputs]
+
+    def ref(a, xp, arrays):
+        steps, outputs = _parse(a.program, a.num_args)
+        values = list(arrays)
+        for step in steps:
+            values.append(step.evaluate(xp, values))
+        shape = xp.broadcast_shapes(*(array.shape for array in arrays))
+        return [xp.broadcast_to(values[value], shape) for value in outputs]

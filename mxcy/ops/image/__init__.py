@@ -1,0 +1,1 @@
+"""Images: transforms, resizing, sampling."""

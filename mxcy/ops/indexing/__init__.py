@@ -1,0 +1,1 @@
+"""Operators that choose elements by indices, order or position in a sequence."""

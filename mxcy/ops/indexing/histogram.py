@@ -1,0 +1,51 @@
+"""Counting elements in intervals."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import DoubleTuple, IntOrNone
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.record import op, sample
+
+_INT64 = dtypes.CODES["int64"]
+
+
+@op("_histogram", aliases=("_npi_histogram",), inputs="data bins?", outputs="output0 output1")
+class Histogram:
+    """Count the elements in intervals: half-open ones, the last one closed; others do not count.
+
+    The bounds are those in `bins`, or those of `bin_cnt` equal intervals over `range`. Returns the
+    counts, int64, and the bounds.
+    """
+
+    bin_cnt: IntOrNone = None
+    range: DoubleTuple = ()
+
+    def arguments(a):
+        return ("data", "bins") if a.bin_cnt is None else ("data",)
+
+    def infer(a, data, bins=None):
+        if a.bin_cnt is None:
+            if bins.shape is None:
+                return Spec(None, _INT64), Spec(None, bins.dtype)
+            require(bins.ndim == 1, f"bins must have one dimension, got shape {bins.shape}")
+            intervals = bins.shape[0] - 1
+            require(intervals != 0 and intervals != -1, "bins must hold at least two bounds")
+            return Spec((max(intervals, -1),), _INT64), Spec(bins.shape, bins.dtype)
+        require(a.bin_cnt > 0, f"bin_cnt must be positive, got {a.bin_cnt}")
+        require(
+            len(a.range) == 2 and a.range[0] < a.range[1],
+            f"range must be two ascending bounds, got {a.range}",
+        )
+        return Spec((a.bin_cnt,), _INT64), Spec((a.bin_cnt + 1,), data.dtype)
+
+    def ref(a, xp, data, bins=None):
+        if bins is None:
+            bins = xp.linspace(*a.range, a.bin_cnt + 1).astype(data.dtype)
+        counts, _ = xp.histogram(data.reshape(-1), bins=bins)
+        return counts, bins
+
+    samples = (
+        sample((3, 4), np.array([-1.0, 0.0, 0.25, 1.0], np.float32), dtypes=("float32",)),
+        sample((3, 4), bin_cnt=3, range=(-0.5, 1.0)),
+    )

@@ -1,0 +1,328 @@
+"""Factorisations, inverses and determinants of (batches of) matrices."""
+
+import math
+
+import numpy as np
+
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Bool
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, back_data, require
+from mxcy.ops.core.params import MATRICES, TRIANGULAR
+from mxcy.ops.core.record import native, op, sample
+from mxcy.ops.matrix.linalg import matrices, solve, square, transposed, triangle
+
+__all__ = []
+
+
+def _eye(xp, A):
+    return xp.broadcast_to(xp.eye(A.shape[-1], dtype=A.dtype), A.shape)
+
+
+def _symmetric(rng, batch=()):
+    """Well-conditioned symmetric positive definite matrices."""
+    root = rng.normal(size=(*batch, 3, 3))
+    return root @ root.swapaxes(-1, -2) + 2 * np.eye(3)
+
+
+def _regular(rng):
+    """Well-conditioned matrices without symmetry."""
+    return rng.normal(size=(2, 3, 3)) * 0.3 + 2 * np.eye(3)
+
+
+def _exchanged(rng):
+    """Well-conditioned matrices of several blocks, whose rows are in another order."""
+    return (rng.normal(size=(2, 70, 70)) / 16 + np.eye(70))[:, rng.permutation(70)]
+
+
+def _singular(rng):
+    """A matrix that has an inverse, and one without."""
+    return _regular(rng) * np.array([1, 0])[:, None, None]
+
+
+def _kernel(name):
+    """A native kernel over triangular matrices."""
+
+    def params(a, ins, outs):
+        *batch, n, _ = ins[0].shape
+        return {
+            "batch": math.prod(batch),
+            "n": n,
+            "m": 0,
+            "transpose": 0,
+            "rightside": 0,
+            "lower": a.lower,
+            "alpha": 1,
+        }
+
+    return native(
+        name, TRIANGULAR, params, work=lambda a, ins, outs: ins[0].size * ins[0].shape[-1] // 8
+    )
+
+
+def _factors(name):
+    """A native kernel that factors matrices of any kind."""
+
+    def params(a, ins, outs):
+        *batch, rows, columns = ins[0].shape
+        return {"batch": math.prod(batch), "rows": rows, "columns": columns}
+
+    def work(a, ins, outs):
+        return ins[0].size * ins[0].shape[-2] // 8
+
+    return (native(name, MATRICES, params, work=work),)
+
+
+def _infer_square(a, A):
+    return Spec(square(A), A.dtype)
+
+
+def _half_diagonal(F, matrix):
+    """The lower triangle with its diagonal halved."""
+    diagonal = F._linalg_makediag(F._linalg_extractdiag(matrix))
+    return triangle(F, matrix) - diagonal * 0.5
+
+
+@op("_linalg_potrf", aliases=("linalg_potrf",), inputs="A")
+class Potrf:
+    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive definite A.
+
+    Only the lower triangle of A is read; the gradient is symmetric. With ``lower=False`` the
+    upper triangle is read and the factors are upper: ``A = U^T U``.
+    """
+
+    lower: Bool = True
+
+    samples = (
+        sample(_symmetric, grad=False, tol=10),
+        sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=10),
+        sample(lambda rng: _symmetric(rng, (2,)), lower=False, grad=False, tol=10),
+    )
+    kernels = (_kernel("potrf"),)
+    infer = _infer_square
+    infer_back = back_data
+
+    def grad(a, F, g, out, specs):
+        if not a.lower:
+            g, out = (transposed(F, matrix, specs[0].ndim) for matrix in (g, out))
+        inner = _half_diagonal(F, F._linalg_gemm2(out, g, transpose_a=True))
+        half = F._linalg_trsm(out, inner, transpose=True)
+        half = F._linalg_trsm(out, half, rightside=True)
+        return (half + transposed(F, half, specs[0].ndim)) * 0.5
+
+    def ref(a, xp, A):
+        try:
+            factors = xp.linalg.cholesky(A if a.lower else A.swapaxes(-1, -2))
+        except xp.linalg.LinAlgError:
+            raise MXNetError("argument A: a matrix is not symmetric positive definite") from None
+        return factors if a.lower else factors.swapaxes(-1, -2)
+
+
+@op("_linalg_potri", aliases=("linalg_potri",), inputs="A")
+class Potri:
+    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors.
+
+    Only the lower triangle of A is read; with ``lower=False`` only the upper one, and it is
+    ``A^T A`` that is inverted.
+    """
+
+    lower: Bool = True
+
+    samples = (sample(_regular, tol=10), sample(_regular, lower=False, tol=10))
+    kernels = (_kernel("potri"),)
+    infer = _infer_square
+    infer_back = back_data
+
+    def grad(a, F, g, A, out, specs):
+        both = g + transposed(F, g, specs[0].ndim)
+        if a.lower:
+            spread = F._linalg_gemm2(out, both)
+            solved = F._linalg_trsm(A, spread, transpose=True, rightside=True)
+        else:
+            solved = F._linalg_trsm(A, F._linalg_gemm2(both, out), transpose=True, lower=False)
+        return -triangle(F, solved, lower=a.lower)
+
+    def ref(a, xp, A):
+        lower = xp.tril(A) if a.lower else xp.triu(A).swapaxes(-1, -2)
+        inverse = solve(xp, lower, _eye(xp, A))
+        return inverse.swapaxes(-1, -2) @ inverse
+
+
+@op("_linalg_inverse", aliases=("linalg_inverse",), inputs="A")
+class Inverse:
+    """The inverses of square matrices; an error when there is none."""
+
+    samples = (
+        sample(_regular, tol=10),
+        sample(_symmetric, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+    )
+    kernels = _factors("inverse")
+    infer = _infer_square
+    infer_back = back_data
+
+    def grad(a, F, g, out):
+        left = F._linalg_gemm2(out, g, transpose_a=True)
+        return F._linalg_gemm2(left, out, transpose_b=True, alpha=-1.0)
+
+    def ref(a, xp, A):
+        return solve(xp, A, _eye(xp, A))
+
+
+@op("_linalg_inverse_or_zero", inputs="A")
+class _InverseOrZero:
+    """The inverses of square matrices, and zeros for those that have none."""
+
+    samples = (
+        sample(_regular, tol=10),
+        sample(_exchanged, grad=False, tol=50),
+        sample(_singular, grad=False, tol=10),
+    )
+    kernels = _factors("inverse_or_zero")
+    infer = _infer_square
+    infer_back = back_data
+
+    def grad(a, F, g, out):
+        left = F._linalg_gemm2(out, g, transpose_a=True)
+        return F._linalg_gemm2(left, out, transpose_b=True, alpha=-1.0)
+
+    def ref(a, xp, A):
+        singular = (xp.linalg.det(A) == 0)[..., None, None]
+        return xp.where(singular, 0, xp.linalg.inv(xp.where(singular, _eye(xp, A), A)))
+
+
+def _infer_det(a, A):
+    shape = square(A)
+    return Spec(None if shape is None else shape[:-2] or (1,), A.dtype)
+
+
+def _spread(F, A, shape, per_matrix):
+    """One number per matrix times the transposed inverse of A, which has that shape."""
+    inverse = transposed(F, F._linalg_inverse_or_zero(A), len(shape))
+    return F.broadcast_mul(F.Reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
+
+
+_DETERMINED = (
+    sample(_regular, tol=10),
+    sample(_symmetric, tol=10),
+    sample(_exchanged, grad=False, tol=50),
+    sample(_singular, grad=False, tol=10),
+)
+
+
+@op("_linalg_det", aliases=("linalg_det",), inputs="A", in_symbols=InSymbols(listed=3))
+class Det:
+    """The determinants of square matrices; one matrix gives shape (1,).
+
+    The gradient at singular matrices is zero.
+    """
+
+    samples = _DETERMINED
+    kernels = _factors("det")
+    infer = _infer_det
+
+    def grad(a, F, g, A, out, specs):
+        return _spread(F, A, specs[0].shape, g * out)
+
+    def ref(a, xp, A):
+        out = xp.linalg.det(A)
+        return out.reshape(out.shape or (1,))
+
+
+@op(
+    "_linalg_slogdet",
+    aliases=("linalg_slogdet",),
+    inputs="A",
+    outputs="sign logabsdet",
+    in_symbols=InSymbols(listed=4),
+)
+class SLogDet:
+    """The signs and the logarithms of the magnitudes of determinants of square matrices.
+
+    One matrix gives shapes (1,). The gradient at singular matrices is zero, and that of the sign
+    always.
+    """
+
+    samples = _DETERMINED
+    kernels = _factors("slogdet")
+
+    def infer(a, A):
+        return _infer_det(a, A), _infer_det(a, A)
+
+    def grad(a, F, g, A, specs):
+        return _spread(F, A, specs[0].shape, g[1])
+
+    def ref(a, xp, A):
+        sign, logabsdet = xp.linalg.slogdet(A)
+        shape = sign.shape or (1,)
+        return sign.reshape(shape), logabsdet.reshape(shape)
+
+
+@op("_linalg_gelqf", aliases=("linalg_gelqf",), inputs="A", outputs="Q L")
+class Gelqf:
+    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower triangular L.
+
+    Shapes: A (..., m, n) with m <= n, Q (..., m, n), L (..., m, m).
+    """
+
+    samples = (
+        sample((2, 3), tol=10),
+        sample((2, 3, 4), tol=10),
+        sample((5, 5), grad=False, tol=20),
+        sample((2, 70, 75), grad=False, tol=50),
+        sample((1, 4, 70), grad=False, tol=20),
+    )
+    kernels = _factors("lq")
+
+    def infer(a, A):
+        shape = matrices(A)
+        if shape is None:
+            return Spec(None, A.dtype), Spec(None, A.dtype)
+        wide = -1 in shape[-2:] or shape[-2] <= shape[-1]
+        require(wide, f"A: expected no more rows than columns, got {shape}")
+        return Spec(shape, A.dtype), Spec((*shape[:-1], shape[-2]), A.dtype)
+
+    def grad(a, F, g, Q, L, specs):
+        by_q, by_l = g
+        inner = F._linalg_gemm2(L, by_l, transpose_a=True)
+        inner = inner - F._linalg_gemm2(by_q, Q, transpose_b=True)
+        half = _half_diagonal(F, inner)
+        along = by_q + F._linalg_gemm2(half + transposed(F, half, specs[0].ndim), Q)
+        return F._linalg_trsm(L, along, transpose=True)
+
+    def ref(a, xp, A):
+        q, r = xp.linalg.qr(A.swapaxes(-1, -2))
+        return q.swapaxes(-1, -2), r.swapaxes(-1, -2)
+
+
+@op("_linalg_syevd", inputs="A", outputs="U L")
+class Syevd:
+    """Eigenvectors and eigenvalues of symmetric matrices: ``A = U^T diag(L) U``.
+
+    The rows of U are the eigenvectors, in the order of ascending eigenvalues; the component of
+    largest magnitude of each is positive. Only the lower triangle of A is read; the gradient is
+    symmetric, and leaves out what pairs of equal eigenvalues make infinite.
+    """
+
+    samples = (
+        sample(_symmetric, grad=False, tol=20),
+        sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=20),
+    )
+
+    def infer(a, A):
+        shape = square(A)
+        return Spec(shape, A.dtype), Spec(None if shape is None else shape[:-1], A.dtype)
+
+    def grad(a, F, g, U, L, specs):
+        by_u, by_l = g
+        gaps = F.broadcast_sub(F.expand_dims(L, axis=-1), F.expand_dims(L, axis=-2))
+        equal = gaps == 0
+        inner = F._linalg_gemm2(by_u, U, transpose_b=True) * (1 - equal) / (gaps + equal)
+        inner = (inner + transposed(F, inner, specs[0].ndim)) * 0.5 + F._linalg_makediag(by_l)
+        return F._linalg_gemm2(F._linalg_gemm2(U, inner, transpose_a=True), U)
+
+    def ref(a, xp, A):
+        found, vectors = xp.linalg.eigh(A)
+        rows = vectors.swapaxes(-1, -2)
+        at = xp.abs(rows).argmax(-1)[..., None]
+        return rows * xp.sign(xp.take_along_axis(rows, at, -1)), found

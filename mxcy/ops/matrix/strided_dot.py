@@ -1,0 +1,243 @@
+"""Products of matrices that lie anywhere in their arrays, such as the heads of attention.
+
+An operand's `place` tells where its matrices lie, in elements: (offset, step to the next outer
+matrix, step to the next inner matrix, step to the next row, step to the next column).
+"""
+
+import math
+
+from mxcy.ops.core.attrs import Bool, Double, LongTuple, Shape
+from mxcy.ops.core.infer import Spec, require, same_dtype, whole_shape
+from mxcy.ops.core.params import STRIDED_DOT
+from mxcy.ops.core.record import native, op, sample
+from mxcy.ops.shape.strided import reached
+
+__all__ = ["Products", "product_kernel", "transposed"]
+
+
+def transposed(place):
+    """The place of the transposed matrices."""
+    return (*place[:3], place[4], place[3])
+
+
+class Products:
+    """The products of two operands.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Outer and inner number of matrices, rows and columns of a result, extent summed over.
+    lhs, rhs, out : tuple of int
+        Places.
+    scale : float
+        A factor on the results.
+    """
+
+    def __init__(self, sizes, lhs, rhs, out, scale=1.0):
+        self.sizes, self.lhs, self.rhs, self.out, self.scale = sizes, lhs, rhs, out, scale
+
+    @property
+    def swapped(self):
+        """The same with (lhs rhs) written as (rhs' lhs')'."""
+        outer, inner, m, n, k = self.sizes
+        places = map(transposed, (self.rhs, self.lhs, self.out))
+        return Products((outer, inner, n, m, k), *places, self.scale)
+
+    @property
+    def by_lhs(self):
+        """The products, of results' gradients with rhs, that are lhs' gradients."""
+        outer, inner, m, n, k = self.sizes
+        sizes = outer, inner, m, k, n
+        return Products(sizes, self.out, transposed(self.rhs), self.lhs, self.scale)
+
+    @property
+    def by_rhs(self):
+        """The products, of lhs with results' gradients, that are rhs' gradients."""
+        outer, inner, m, n, k = self.sizes
+        sizes = outer, inner, k, n, m
+        return Products(sizes, transposed(self.lhs), self.out, self.rhs, self.scale)
+
+    @property
+    def attrs(self):
+        """Attributes of `_strided_dot`."""
+        return {
+            "sizes": self.sizes,
+            "lhs_place": self.lhs,
+            "rhs_place": self.rhs,
+            "out_place": self.out,
+            "scale": self.scale,
+        }
+
+    @property
+    def size(self):
+        """The number of elements of all results."""
+        return math.prod(self.sizes[:4])
+
+    @property
+    def native(self):
+        """Whether rows or columns of each operand, and rows of the results, are contiguous."""
+        return self.out[4] == 1 and all(1 in place[3:] for place in (self.lhs, self.rhs))
+
+
+def product_kernel(products_of, lhs=0, rhs=1):
+    """The kernel of a record that is a product.
+
+    Parameters
+    ----------
+    products_of : callable
+        ``products_of(a, ins, outs)`` gives the `Products`.
+    lhs, rhs : int
+        Which inputs the operands are; a third input is what the output holds elsewhere.
+    """
+
+    def lowered(a, ins, outs):
+        found = products_of(a, ins, outs)
+        return (found, lhs, rhs) if found.out[4] == 1 else (found.swapped, rhs, lhs)
+
+    def params(a, ins, outs):
+        found, left, right = lowered(a, ins, outs)
+        outer, inner, m, n, k = found.sizes
+        places = (found.lhs, found.rhs, found.out)
+        turned = [place[4] != 1 for place in places]
+        return {
+            "outer": outer,
+            "inner": inner,
+            "m": m,
+            "n": n,
+            "k": k,
+            "scale": found.scale,
+            "offset": [place[0] for place in places],
+            "outer_step": [place[1] for place in places],
+            "inner_step": [place[2] for place in places],
+            "row": [place[4 if turn else 3] for place, turn in zip(places, turned, strict=True)],
+            "lhs": left,
+            "rhs": right,
+            "transpose_lhs": turned[0],
+            "transpose_rhs": turned[1],
+            "base": len(ins) > 2,
+            "clear": found.size < outs[0].size,
+        }
+
+    def work(a, ins, outs):
+        sizes = products_of(a, ins, outs).sizes
+        return math.prod(sizes) // 4 + outs[0].size
+
+    def when(a, ins, outs):
+        if not all(spec.size for spec in ins):
+            return "there are no elements"
+        return None if lowered(a, ins, outs)[0].native else "no side of the matrices is contiguous"
+
+    def inplace(a, ins, outs):
+        return (2,) if len(ins) > 2 else ()
+
+    return native("strided_dot", STRIDED_DOT, params, when, work=work, inplace=inplace)
+
+
+def _indices(xp, sizes, place):
+    """For each element of the matrices its position in a flat array."""
+    found = place[0]
+    for axis, (extent, step) in enumerate(zip(sizes, place[1:], strict=True)):
+        shape = [1] * 4
+        shape[axis] = extent
+        found = found + (xp.arange(extent) * step).reshape(shape)
+    return found
+
+
+@op("_strided_dot", inputs="lhs rhs base?")
+class StridedDot:
+    """Products of matrices that lie anywhere in the arrays.
+
+    `sizes` is (outer, inner, m, n, k): outer times inner products of an m by k and a k by n matrix,
+    each times `scale`. `lhs_place`, `rhs_place` and `out_place` tell where matrices lie: (offset,
+    outer step, inner step, row step, column step), in elements. The output has the shape `shape`;
+    where no product is, it holds the elements of `base`, or zeros if `with_base` is False.
+    """
+
+    sizes: LongTuple
+    lhs_place: LongTuple
+    rhs_place: LongTuple
+    out_place: LongTuple
+    shape: Shape
+    scale: Double = 1.0
+    with_base: Bool = False
+
+    samples = (
+        sample(
+            (3, 2, 12),
+            (3, 2, 12),
+            sizes=(2, 2, 3, 3, 2),
+            lhs_place=(0, 12, 6, 24, 1),
+            rhs_place=(2, 12, 6, 1, 24),
+            out_place=(0, 18, 9, 3, 1),
+            shape=(4, 3, 3),
+            scale=0.5,
+        ),
+        sample(
+            (4, 3, 3),
+            (3, 2, 12),
+            (3, 2, 12),
+            sizes=(2, 2, 3, 2, 3),
+            lhs_place=(0, 18, 9, 1, 3),
+            rhs_place=(4, 12, 6, 24, 1),
+            out_place=(2, 12, 6, 24, 1),
+            shape=(3, 2, 12),
+            with_base=True,
+        ),
+        sample(
+            (2, 3, 4),
+            (2, 4, 5),
+            sizes=(1, 2, 3, 5, 4),
+            lhs_place=(0, 0, 12, 4, 1),
+            rhs_place=(0, 0, 20, 5, 1),
+            out_place=(1, 0, 20, 1, 3),
+            shape=(2, 20),
+        ),
+    )
+
+    kernels = (product_kernel(lambda a, ins, outs: _products(a)),)
+
+    def arguments(a):
+        return ("lhs", "rhs", "base") if a.with_base else ("lhs", "rhs")
+
+    def infer(a, lhs, rhs, base=None):
+        lengths = [len(t) for t in (a.sizes, a.lhs_place, a.rhs_place, a.out_place)]
+        require(lengths == [5] * 4, f"sizes and places: expected five numbers, got {lengths}")
+        found = (lhs, rhs) if base is None else (lhs, rhs, base)
+        dtype = same_dtype(found, ("lhs", "rhs", "base")[: len(found)])
+        out = Spec(whole_shape(a.shape), dtype)
+        if base is not None:
+            base.fill("base", a.shape, dtype)
+        require(min(a.sizes) >= 0, f"sizes: expected no negative number, got {a.sizes}")
+        *batch, m, n, k = a.sizes
+        for spec, name, place, extents in (
+            (lhs, "lhs", a.lhs_place, (*batch, m, k)),
+            (rhs, "rhs", a.rhs_place, (*batch, k, n)),
+            (out, "out", a.out_place, (*batch, m, n)),
+        ):
+            if spec.known and 0 not in extents:
+                first, last = reached(extents, place[1:], place[0])
+                inside = first >= 0 and last < spec.size
+                require(inside, f"{name}_place: {place} leaves an array of shape {spec.shape}")
+        return out
+
+    def grad(a, F, g, lhs, rhs, specs):
+        products = _products(a)
+        left = F._strided_dot(g, rhs, **products.by_lhs.attrs, shape=specs[0].shape)
+        right = F._strided_dot(lhs, g, **products.by_rhs.attrs, shape=specs[1].shape)
+        if not a.with_base:
+            return left, right
+        nothing = {**products.attrs, "scale": 0.0}
+        return left, right, F._strided_dot(lhs, rhs, g, **nothing, shape=a.shape, with_base=True)
+
+    def ref(a, xp, lhs, rhs, base=None):
+        outer, inner, m, n, k = a.sizes
+        left = lhs.reshape(-1)[_indices(xp, (outer, inner, m, k), a.lhs_place)]
+        right = rhs.reshape(-1)[_indices(xp, (outer, inner, k, n), a.rhs_place)]
+        size = math.prod(a.shape)
+        out = xp.zeros(size, lhs.dtype) if base is None else xp.array(base).reshape(-1)
+        out[_indices(xp, (outer, inner, m, n), a.out_place)] = xp.matmul(left, right) * a.scale
+        return out.reshape(a.shape)
+
+
+def _products(a):
+    return Products(a.sizes, a.lhs_place, a.rhs_place, a.out_place, a.scale)

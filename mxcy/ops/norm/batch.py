@@ -1,0 +1,259 @@
+"""Batch normalisation."""
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
+from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
+from mxcy.ops.core.infer import Spec, back_data, normal_axis, require
+from mxcy.ops.core.params import BATCH_NORM
+from mxcy.ops.core.record import by_onednn, native, op, sample, values
+
+__all__ = ["along", "other_axes", "require_float"]
+
+
+def require_float(spec, name="data"):
+    """Refuse an input whose dtype is known and not floating."""
+    if spec.dtype is not None:
+        require(dtypes.is_float(spec.dtype), f"{name}: expected a floating dtype, got {spec}")
+
+
+def _parameter_dtype(dtype):
+    """Half-precision data goes with float32 parameters and statistics."""
+    return 0 if dtype in (2, 12) else dtype
+
+
+def along(array, axis, ndim):
+    """A vector shaped to broadcast along one axis."""
+    return array.reshape([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def other_axes(axis, ndim):
+    """All axes but one."""
+    return tuple(i for i in range(ndim) if i != axis)
+
+
+def _infer_batch_norm(a, data, vectors):
+    """Fill in the vectors, a dict of specs by name; returns spec of a vector."""
+    require_float(data)
+    vector = Spec(None, None if data.dtype is None else _parameter_dtype(data.dtype))
+    if data.shape is not None:
+        vector.shape = (data.shape[normal_axis(a.axis, data.ndim)],)
+    for name, spec in vectors.items():
+        spec.fill(name, vector.shape, vector.dtype)
+    return vector
+
+
+def _uses_batch(a):
+    """Whether the statistics are the batch's, not the running ones."""
+    return a.train and not a.use_global_stats
+
+
+def _refuse_running(a, ins, outs):
+    return None if _uses_batch(a) else "the statistics are the running ones"
+
+
+def _kernels(name, data, batch_stats, when=None):
+    """The native kernel `name` and oneDNN's.
+
+    `data` is the index of the data; ``batch_stats(a)`` a bool; `when` oneDNN's reason for refusing.
+    """
+
+    def params(a, ins, outs):
+        shape = ins[data].shape
+        axis = normal_axis(a.axis, len(shape))
+        return {
+            "outer": Spec(shape[:axis]).size,
+            "channels": shape[axis],
+            "inner": Spec(shape[axis + 1 :]).size,
+            "eps": a.eps,
+            "momentum": a.momentum,
+            "fix_gamma": a.fix_gamma,
+            "batch_stats": batch_stats(a),
+        }
+
+    kernel = native(name, struct=BATCH_NORM, params=params, mixed=True)
+    return kernel, by_onednn(kernel, when)
+
+
+_STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
+
+
+@op(
+    "BatchNorm",
+    aliases=("_npx_batch_norm",),
+    inputs="data gamma beta moving_mean moving_var",
+    outputs="output mean var",
+    visible=lambda a: 3 if a.output_mean_var else 1,
+    mutates=("gamma", "moving_mean", "moving_var"),
+    aux=("moving_mean", "moving_var"),
+    in_symbols=InSymbols(STATISTICS, named=True),
+    uses_mode=True,
+    repeatable=True,
+)
+class BatchNorm:
+    """Normalise each channel over the batch and scale and shift it.
+
+    ``out = gamma * (data - mean) / sqrt(var + eps) + beta`` with one value of gamma and beta per
+    index of `axis`. In training mode mean and (biased) variance are those of the batch, and the
+    backward pass then moves the running statistics: ``moving = momentum * moving + (1 - momentum) *
+    batch``. Otherwise, or with `use_global_stats`, the running statistics are used and stay as they
+    are. With `fix_gamma` gamma is overwritten by ones and has no gradient.
+
+    Shapes: data any, the others (channels,); their dtype is float32 for half-precision data, else
+    the data's. `output_mean_var` returns also the mean and ``1 / sqrt(var + eps)``. `cudnn_off` and
+    the calibration ranges change nothing on CPU.
+    """
+
+    eps: Double = 0.0010000000474974513
+    momentum: Float = 0.899999976
+    fix_gamma: Bool = True
+    use_global_stats: Bool = False
+    output_mean_var: Bool = False
+    axis: Int = 1
+    cudnn_off: Bool = False
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    def samples():
+        half = ("float16", "bfloat16")
+        states = [values(-1, 1, (3,), "float32")] * 3 + [values(0.5, 2, (3,), "float32")]
+        for train in (False, True):
+            yield sample((4, 3, 2, 5), *_STATES, train=train, fix_gamma=False, tol=4)
+            yield sample((4, 3, 2, 5), *_STATES, train=train, fix_gamma=True, tol=4)
+            yield sample(
+                (2, 5, 3),
+                *_STATES,
+                train=train,
+                fix_gamma=False,
+                axis=-1,
+                output_mean_var=True,
+                grad=False,
+                tol=4,
+            )
+            yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
+        yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
+
+    kernels = _kernels("batch_norm", 0, _uses_batch)
+
+    def infer(a, data, gamma, beta, moving_mean, moving_var):
+        vectors = {
+            "gamma": gamma,
+            "beta": beta,
+            "moving_mean": moving_mean,
+            "moving_var": moving_var,
+        }
+        vector = _infer_batch_norm(a, data, vectors)
+        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    infer_back = back_data
+
+    def grad(a, F, g, data, gamma, mean, var, moving_mean, moving_var):
+        by_data, by_gamma, by_beta = F._batch_norm_grad(
+            g[0],
+            data,
+            gamma,
+            mean,
+            var,
+            moving_mean,
+            moving_var,
+            momentum=a.momentum,
+            axis=a.axis,
+            fix_gamma=a.fix_gamma,
+            use_global_stats=a.use_global_stats,
+            eps=a.eps,
+        )
+        return by_data, by_gamma, by_beta
+
+    def ref(a, xp, data, gamma, beta, moving_mean, moving_var):
+        axis, ndim = a.axis % data.ndim, data.ndim
+        gamma = xp.ones_like(gamma) if a.fix_gamma else gamma
+        wide = data.astype(gamma.dtype)
+        mean, var = moving_mean, moving_var
+        if _uses_batch(a):
+            mean, var = wide.mean(other_axes(axis, ndim)), wide.var(other_axes(axis, ndim))
+        inverse = 1 / xp.sqrt(var + a.eps)
+        out = (wide - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
+        out = (out + along(beta, axis, ndim)).astype(data.dtype)
+        return out, mean, inverse, gamma, moving_mean, moving_var
+
+
+@op(
+    "_batch_norm_grad",
+    inputs="grad data gamma mean inverse moving_mean moving_var",
+    outputs="data_grad gamma_grad beta_grad",
+    mutates=("moving_mean", "moving_var"),
+    uses_mode=True,
+)
+class _BatchNormGrad:
+    """The gradients of BatchNorm; its mode is that of the backward pass.
+
+    In training mode they are those of the saved statistics, and the running ones are moved;
+    otherwise, or with `use_global_stats`, those of the running statistics.
+    """
+
+    momentum: Float
+    axis: Int
+    fix_gamma: Bool
+    use_global_stats: Bool
+    eps: Double
+
+    def samples():
+        shared = {"eps": 1e-3, "momentum": 0.9, "grad": False, "tol": 4}
+        states = [values(-1, 1, (3,)), values(-1, 1, (3,)), *[values(0.5, 2, (3,))] * 3]
+        for fix_gamma in (False, True):
+            for train, use_global in ((False, False), (True, False), (True, True)):
+                yield sample(
+                    (4, 3, 2, 5),
+                    (4, 3, 2, 5),
+                    *states,
+                    axis=1,
+                    fix_gamma=fix_gamma,
+                    train=train,
+                    use_global_stats=use_global,
+                    **shared,
+                )
+                yield sample(
+                    (6, 3),
+                    (6, 3),
+                    *states,
+                    axis=-1,
+                    fix_gamma=fix_gamma,
+                    train=train,
+                    use_global_stats=use_global,
+                    **shared,
+                )
+
+    kernels = _kernels("batch_norm_grad", 1, _uses_batch, _refuse_running)
+
+    def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):
+        vectors = {
+            "gamma": gamma,
+            "mean": mean,
+            "inverse": inverse,
+            "moving_mean": moving_mean,
+            "moving_var": moving_var,
+        }
+        vector = _infer_batch_norm(a, data, vectors)
+        grad.fill("grad", data.shape, data.dtype)
+        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    def ref(a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var):
+        axis, ndim = a.axis % data.ndim, data.ndim
+        others, wide = other_axes(axis, ndim), grad.astype(gamma.dtype)
+        batch_stats = _uses_batch(a)
+        if not batch_stats:
+            mean, inverse = moving_mean, 1 / xp.sqrt(moving_var + a.eps)
+        scaled = (data.astype(gamma.dtype) - along(mean, axis, ndim)) * along(inverse, axis, ndim)
+        by_beta, by_gamma = wide.sum(others), (wide * scaled).sum(others)
+        by_data = wide
+        if batch_stats:
+            n = max(data.size // max(data.shape[axis], 1), 1)
+            by_data = (
+                wide - along(by_beta / n, axis, ndim) - scaled * along(by_gamma / n, axis, ndim)
+            )
+            var = 1 / (inverse * inverse) - a.eps
+            moving_mean = a.momentum * moving_mean + (1 - a.momentum) * mean
+            moving_var = a.momentum * moving_var + (1 - a.momentum) * var
+        scale = inverse if a.fix_gamma else gamma * inverse
+        by_data = (by_data * along(scale, axis, ndim)).astype(data.dtype)
+        by_gamma = xp.zeros_like(by_gamma) if a.fix_gamma else by_gamma
+        return by_data, by_gamma, by_beta, moving_mean, moving_var

@@ -1,0 +1,1 @@
+"""Random draws, and the densities of their distributions."""

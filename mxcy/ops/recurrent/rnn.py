@@ -1,0 +1,440 @@
+"""Operator RNN: stacks of recurrent layers over sequences, fused into one call.
+
+Definitions: LSTM after Hochreiter and Schmidhuber (1997) with a forget gate, with projection after
+Sak et al. (2014); GRU after Cho et al. (2014), the reset gate applied after the product.
+"""
+
+import functools
+
+import numpy as np
+
+from mxcy import env
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, Float, IntOrNone, UInt
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, like_inputs, most, require, same_dtype
+from mxcy.ops.core.params import RNN as STRUCT
+from mxcy.ops.core.record import native, op, register, sample
+from mxcy.ops.random.dropout import draw_mask
+from mxcy.ops.recurrent.cells import CELLS
+from mxcy.ops.recurrent.layers import Net, backward, forward
+
+__all__ = []
+
+_LENGTHS = [dtypes.code_of(name) for name in ("float32", "float64", "int32", "int64")]
+
+
+def _names(a):
+    """The inputs of a call."""
+    return (
+        "data",
+        "parameters",
+        "state",
+        *(("state_cell",) if CELLS[a.mode].has_cell else ()),
+        *(("sequence_length",) if a.use_sequence_length else ()),
+    )
+
+
+def _states(a):
+    """The outputs that are states."""
+    return ("state_output", *(("statecell_output",) if CELLS[a.mode].has_cell else ()))
+
+
+def _given(names, arrays):
+    return dict(zip(names, arrays, strict=True))
+
+
+def _lengths(given):
+    return given.get("sequence_length")
+
+
+def _check(a):
+    require(a.num_layers > 0, f"num_layers: expected 1 or more, got {a.num_layers}")
+    most(a.num_layers, 1 << 12, "num_layers")
+    require(a.state_size > 0, f"state_size: expected 1 or more, got {a.state_size}")
+    require(0 <= a.p <= 1, f"p: must be in [0, 1], got {a.p}")
+    require(
+        a.projection_size is None or (a.mode == "lstm" and a.projection_size > 0),
+        f"projection_size: expected a positive size, with mode='lstm' only, got "
+        f"{a.projection_size} with mode={a.mode!r}",
+    )
+    require(
+        (a.lstm_state_clip_min is None) == (a.lstm_state_clip_max is None),
+        "lstm_state_clip_min and lstm_state_clip_max: give both or none",
+    )
+
+
+def _drops(a):
+    """Whether something is dropped between the layers."""
+    return a.train and a.p > 0 and a.num_layers > 1
+
+
+def _saves(a):
+    """Whether what the gradient needs is put out: always, but for operator RNN in prediction."""
+    return "dropped" in a.__dict__ or a.train
+
+
+def _net(a, data):
+    return Net(a, a.dropped if "dropped" in a.__dict__ else _drops(a), *data.shape)
+
+
+def _struct(a, ins, outs):
+    net = _net(a, ins[0])
+    return {
+        "mode": net.cell.number,
+        "gates": net.cell.gates,
+        "extra": net.cell.has_extra,
+        "steps": net.steps,
+        "batch": net.batch,
+        "inputs": net.inputs,
+        "hidden": net.hidden,
+        "layers": net.layers,
+        "directions": net.directions,
+        "saves": _saves(a),
+        "lengths": a.use_sequence_length,
+        "drop": a.p if net.drops else 0.0,
+    }
+
+
+def _refusal(a, ins, outs):
+    if a.projection_size or a.lstm_state_clip_min is not None:
+        return "projection and clipping are the reference's"
+    if a.use_sequence_length and ins[len(_names(a)) - 1].dtype not in _LENGTHS:
+        return "lengths of a rare element type"
+    return None if ins[0].size else "there is no data"
+
+
+def _not_onednn(a, ins, outs):
+    if _saves(a):
+        return "oneDNN saves nothing for the gradient"
+    if a.use_sequence_length:
+        return "oneDNN knows no lengths"
+    if not env.get("MXNET_USE_ONEDNN_RNN"):
+        return "MXNET_USE_ONEDNN_RNN=0"
+    steps, batch, _ = ins[0].shape
+    # As measured: its steps gain on many rows, and its weights have to be put in order first.
+    gated = a.mode in ("lstm", "gru")
+    if not gated or a.bidirectional or batch < 64 or steps < 8 or a.state_size > 256:
+        return "no gated layers of one direction and up to 256 units on a batch of 64 or more"
+    return _refusal(a, ins, outs)
+
+
+def _work(a, ins, outs):
+    # A vector's worth of multiply-adds is one elementwise step.
+    return ins[0].shape[0] * ins[0].shape[1] * ins[1].size // 16
+
+
+def _mask(a, xp, dtype):
+    return functools.partial(draw_mask, xp, a.p, dtype=dtype)
+
+
+def _infer_saved(a, data):
+    """The Spec of what is saved for the gradient."""
+    if not _saves(a):
+        return Spec((0,), data.dtype)
+    if not data.known:
+        return Spec((-1,), data.dtype)
+    return Spec((sum(Spec(s, None).size for s in _net(a, data).saved_shapes()),), data.dtype)
+
+
+def _forward_ref(a, xp, data, parameters, *rest):
+    given = _given(_names(a)[2:], rest)
+    net = _net(a, data)
+    out, state, cell, saved = forward(
+        net,
+        xp,
+        _mask(a, xp, data.dtype),
+        data,
+        parameters,
+        given["state"],
+        given.get("state_cell"),
+        _lengths(given),
+    )
+    empty = xp.zeros((0,), data.dtype)
+    parts = saved if _saves(a) else ()
+    flat = xp.concatenate([empty, *(part.reshape(-1) for part in parts)])
+    return (out, state, flat) if cell is None else (out, state, cell, flat)
+
+
+_KERNELS = (
+    native("rnn", struct=STRUCT, params=_struct, when=_refusal, work=_work, asks=True, mixed=True),
+)
+
+
+def _split(net, saved):
+    """What the gradient needs, as arrays."""
+    parts, at = [], 0
+    for shape in net.saved_shapes():
+        size = Spec(shape, None).size
+        parts.append(saved[at : at + size].reshape(shape))
+        at += size
+    return parts
+
+
+def _samples():
+    yield from _plain_samples()
+    size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and samples for oneDNN's kernel
+    yield sample(
+        (8, 64, 3),
+        (size,),
+        (1, 64, 4),
+        (1, 64, 4),
+        state_size=4,
+        num_layers=1,
+        mode="lstm",
+        dtypes=("float32",),
+        grad=False,
+    )
+    for mode, cell in CELLS.items():
+        deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+        cells = ((4, 4, 4),) if cell.has_cell else ()
+        dtype = {"lstm": "float32", "gru": "int64"}.get(mode, "int32")
+        yield sample(
+            (5, 4, 3),
+            (deep,),
+            (4, 4, 4),
+            *cells,
+            np.array([3, 5, 0, 9], dtype),
+            state_size=4,
+            num_layers=2,
+            mode=mode,
+            bidirectional=True,
+            state_outputs=True,
+            use_sequence_length=True,
+            grad=False,
+        )
+
+
+def _plain_samples():
+    for mode, cell in CELLS.items():
+        cells = ((1, 2, 4),) if cell.has_cell else ()
+        size = cell.gates * (4 * 3 + 4 * 4 + 2 * 4)
+        yield sample((5, 2, 3), (size,), (1, 2, 4), *cells, state_size=4, num_layers=1, mode=mode)
+        deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+        cells = ((4, 2, 4),) if cell.has_cell else ()
+        yield sample(
+            (3, 2, 3),
+            (deep,),
+            (4, 2, 4),
+            *cells,
+            state_size=4,
+            num_layers=2,
+            mode=mode,
+            bidirectional=True,
+            state_outputs=True,
+        )
+
+
+@op(
+    "RNN",
+    aliases=("_npx_rnn",),
+    inputs="data parameters state state_cell? sequence_length?",
+    outputs=lambda a: ("output", *_states(a), "saved"),
+    visible=lambda a: 1 + len(_states(a)) if a.state_outputs else 1,
+    in_symbols=InSymbols(
+        named=True, listed=lambda a: 1 + len(_states(a)) if a.state_outputs else 1
+    ),
+    uses_mode=True,
+    uses_rng=_drops,
+)
+class RNN:
+    """Run recurrent layers over a batch of sequences.
+
+    ``rnn_relu``, ``rnn_tanh``: h' = act(W x + b + R h + c). ``lstm``: i, f, o = sigmoid and g =
+    tanh of such sums; c' = f c + i g, h' = o tanh(c'), times the projection if there is one.
+    ``gru``: r, z = sigmoid of such sums, n = tanh(W x + b + r (R h + c)), h' = (1 - z) n + z h.
+
+    Shapes: data (steps, batch, inputs); state and state_cell (num_layers * directions, batch,
+    state_size or projection_size); sequence_length (batch,); out (steps, batch, directions *
+    size). `parameters` holds, for each layer and direction, the weights of the input and of the
+    hidden state (and of the projection), gate by gate (lstm: i, f, g, o; gru: r, z, n), and after
+    all weights, in the same order, the biases of both. In training mode a part `p` of what each
+    layer but the last puts out is dropped.
+    """
+
+    state_size: UInt
+    num_layers: UInt
+    bidirectional: Bool = False
+    mode: Enum("gru", "lstm", "rnn_relu", "rnn_tanh")
+    p: Float = 0.0
+    state_outputs: Bool = False
+    projection_size: IntOrNone = None
+    lstm_state_clip_min: DoubleOrNone = None
+    lstm_state_clip_max: DoubleOrNone = None
+    lstm_state_clip_nan: Bool = False
+    use_sequence_length: Bool = False
+
+    arguments = _names
+
+    def samples():
+        yield from _samples()
+        weights = 4 * (4 * 3 + 4 * 2 + 2 * 4) + 2 * 4
+        yield sample(
+            (4, 2, 3),
+            (weights,),
+            (1, 2, 2),
+            (1, 2, 4),
+            state_size=4,
+            num_layers=1,
+            mode="lstm",
+            projection_size=2,
+            state_outputs=True,
+        )
+        weights = 2 * 3 * (4 * 3 + 4 * 4 + 2 * 4)
+        lengths = np.array([2, 4], np.float32)
+        yield sample(
+            (4, 2, 3),
+            (weights,),
+            (2, 2, 4),
+            lengths,
+            state_size=4,
+            num_layers=1,
+            mode="gru",
+            bidirectional=True,
+            use_sequence_length=True,
+            grad=False,
+        )
+
+    def infer(a, data, parameters, *rest):
+        _check(a)
+        names = _names(a)
+        given = _given(names, (data, parameters, *rest))
+        same = [given[name] for name in names if name != "sequence_length"]
+        dtype = same_dtype(same, names[: len(same)])
+        data.fill("data", (-1, -1, -1))
+        steps, batch, inputs = data.shape
+        directions = 1 + a.bidirectional
+        hidden, size = a.state_size, a.projection_size or a.state_size
+        if inputs != -1:
+            count = Net(a, False, steps, batch, inputs).parameter_count()
+            parameters.fill("parameters", (count,), dtype)
+        shapes = [(a.num_layers * directions, batch, n) for n in (size, hidden)]
+        for name, shape in zip(("state", "state_cell"), shapes, strict=True):
+            if name in given:
+                given[name].fill(name, shape, dtype)
+        if a.use_sequence_length:
+            given["sequence_length"].fill("sequence_length", (batch,))
+        states = [Spec(shape, dtype) for shape in shapes[: len(_states(a))]]
+        out = Spec((steps, batch, directions * size), dtype)
+        return out, *states, _infer_saved(a, data)
+
+    def grad(a, F, g, inputs, outs):
+        states = _states(a)
+        values = {name: getattr(a, name) for name in RNN.schema.names}
+        if not _saves(a):
+            outs = F._rnn_saving(*inputs, **values)
+        upstream = [
+            F.zeros_like(out) if d is None else d
+            for d, out in zip(g[: 1 + len(states)], outs, strict=False)
+        ]
+        found = F._rnn_grad(*inputs, outs[0], outs[-1], *upstream, **values, dropped=_drops(a))
+        return (*found, None) if a.use_sequence_length else tuple(found)
+
+    def ref(a, xp, data, parameters, *rest):
+        return _forward_ref(a, xp, data, parameters, *rest)
+
+    kernels = (
+        native(
+            "rnn_onednn", struct=STRUCT, params=_struct, when=_not_onednn, work=_work, asks=True
+        ),
+        *_KERNELS,
+    )
+
+
+register(
+    "_rnn_saving",
+    doc="""Operator RNN in prediction, which also saves what its gradient needs.""",
+    inputs="data parameters state state_cell? sequence_length?",
+    outputs=lambda a: ("output", *_states(a), "saved"),
+    fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
+    arguments=_names,
+    infer=lambda a, *ins: RNN.infer(a, ins),
+    ref=_forward_ref,
+    kernels=_KERNELS,
+    samples=_samples,
+)
+
+
+def _grad_names(a):
+    return (*_names(a), "output", "saved", "output_grad", *(f"{name}_grad" for name in _states(a)))
+
+
+def _infer_grad(a, data, parameters, *rest):
+    given = _given(_grad_names(a), (data, parameters, *rest))
+    out, *states, _ = RNN.infer(a, [given[name] for name in _names(a)])
+    given["saved"].fill("saved", _infer_saved(a, data).shape, data.dtype)
+    given["output"].fill("output", out.shape, out.dtype)
+    for name, spec in zip(("output", *_states(a)), (out, *states), strict=True):
+        given[f"{name}_grad"].fill(f"{name}_grad", spec.shape, spec.dtype)
+    wanted = [data, parameters, given["state"]]
+    wanted += [given["state_cell"]] if "state_cell" in given else []
+    return like_inputs(*wanted)
+
+
+def _grad_ref(a, xp, *arrays):
+    given = _given(_grad_names(a), arrays)
+    net = _net(a, given["data"])
+    *found, d_cell = backward(
+        net,
+        xp,
+        given["data"],
+        given["parameters"],
+        given["state"],
+        given.get("state_cell"),
+        _lengths(given),
+        given["output"],
+        _split(net, given["saved"]),
+        given["output_grad"],
+        given["state_output_grad"],
+        given.get("statecell_output_grad"),
+    )
+    return found if d_cell is None else (*found, d_cell)
+
+
+def _grad_samples():
+    for case in _samples():
+        a = RNN.schema.intern("RNN", case.attrs)
+        data, states = case.inputs[0], case.inputs[2:]
+        net = Net(a, False, *data)
+        saved = sum(Spec(shape, None).size for shape in net.saved_shapes())
+        shape, made = ((data[0], data[1], net.directions * net.out),) * 2
+        if a.use_sequence_length:
+            *states, lengths = states
+            alive = np.arange(data[0])[:, None, None] < lengths[:, None]
+
+            def made(rng, shape=shape, alive=alive):  # nothing beyond the lengths
+                return rng.uniform(-1, 1, shape) * alive
+
+        yield sample(*case.inputs, made, (saved,), shape, *states, **case.attrs, grad=False)
+
+
+register(
+    "_rnn_grad",
+    doc="""The gradients of operator RNN: of data, parameters, state and, for ``lstm``, state_cell.
+
+Takes the inputs of RNN, its first and its last, hidden output, and its outputs' gradients.""",
+    inputs="data parameters state state_cell? sequence_length? output saved output_grad "
+    "state_output_grad statecell_output_grad?",
+    outputs=lambda a: (
+        "data_grad",
+        "parameters_grad",
+        "state_grad",
+        *(("state_cell_grad",) if CELLS[a.mode].has_cell else ()),
+    ),
+    fields=(*RNN.schema.fields, Field("dropped", Bool, False)),
+    arguments=_grad_names,
+    infer=_infer_grad,
+    ref=_grad_ref,
+    kernels=(
+        native(
+            "rnn_grad",
+            struct=STRUCT,
+            params=_struct,
+            when=_refusal,
+            work=lambda a, ins, outs: 2 * _work(a, ins, outs),
+            asks=True,
+            mixed=True,
+        ),
+    ),
+    samples=_grad_samples,
+)

@@ -1,0 +1,1 @@
+"""Operators that reshape, cut, join, pad and permute."""

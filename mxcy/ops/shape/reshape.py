@@ -1,0 +1,473 @@
+"""Operators that give the same elements another shape, or the same shape another meaning.
+
+Reshape and its relatives, identities (copies, gradient stops) and the arrays that describe shapes.
+"""
+
+import math
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, back_data, back_dtype, normal_axes, require
+from mxcy.ops.core.record import native, op, register, sample, stop
+from mxcy.ops.core.stypes import densely
+from mxcy.ops.sparse.rules import KEPT, first_cast, first_kept
+
+__all__ = ["restored", "reshaped"]
+
+_INT64 = dtypes.CODES["int64"]
+#: the output holds the input's elements in the same order
+MOVE = (native("copy_strided", inplace=True),)
+
+
+def restored(F, g, spec):
+    """A gradient in the shape of the input it belongs to, for gradient rules."""
+    return F._backward_reshape(g, shape=spec.shape)
+
+
+def _size(shape):
+    """The number of elements, or None when an extent is unknown."""
+    return None if shape is None or -1 in shape else math.prod(shape)
+
+
+def _product(extents):
+    return -1 if -1 in extents else math.prod(extents)
+
+
+# --- Reshape -------------------------------------------------------------------------------------
+
+
+def _apply_codes(shape, codes):
+    """The result of Reshape's special codes on `shape`; at most one extent is left at None."""
+    out, source, position = [], 0, 0
+
+    def take(n, code):
+        nonlocal source
+        require(source + n <= len(shape), f"shape: code {code} has no dimension of {shape} left")
+        source += n
+        return shape[source - n : source]
+
+    while position < len(codes):
+        code = codes[position]
+        position += 1
+        if code == 0:
+            out += take(1, code)
+        elif code == -1:
+            require(None not in out, f"shape: only one extent can be inferred, got {codes}")
+            out.append(None)
+            source += 1
+        elif code == -2:
+            out += take(max(len(shape) - source, 0), code)
+        elif code == -3:
+            out.append(_product(take(2, code)))
+        elif code == -4:
+            require(
+                position + 2 <= len(codes), f"shape: code -4 needs two extents after it in {codes}"
+            )
+            (whole,) = take(1, code)
+            out += _split(whole, *codes[position : position + 2])
+            position += 2
+        else:
+            require(code > 0, f"shape: unknown code {code} in {codes}")
+            out.append(code)
+            source += 1
+    return out
+
+
+def _split(whole, first, second):
+    """The two extents that code -4 makes of one; one of them may be -1."""
+    require((first, second) != (-1, -1), "shape: only one extent of code -4 can be -1")
+    if whole == -1:
+        return first, second
+    if first == -1 and second > 0:
+        first = whole // second
+    elif second == -1 and first > 0:
+        second = whole // first
+    require(
+        first * second == whole, f"shape: cannot split extent {whole} into {first} and {second}"
+    )
+    return first, second
+
+
+def _infer_extent(shape, out):
+    """Replace the None in `out` so that both shapes have as many elements."""
+    total = _size(shape)
+    if None in out:
+        rest = _product([extent for extent in out if extent is not None])
+        at = out.index(None)
+        if total is None or rest == -1:
+            out[at] = -1
+        else:
+            require(
+                rest > 0 and total % rest == 0, f"shape: cannot reshape {shape} to {_shown(out)}"
+            )
+            out[at] = total // rest
+    known = _size(out)
+    require(
+        known is None or total is None or known == total,
+        f"shape: cannot reshape {shape} to {_shown(out)}",
+    )
+    return tuple(out)
+
+
+def _shown(out):
+    return tuple(-1 if extent is None else extent for extent in out)
+
+
+def reshaped(shape, codes, reverse=False):
+    """The shape that Reshape makes of `shape` (which may be partial or None)."""
+    if shape is None:
+        return tuple(codes) if all(code > 0 or code == -1 for code in codes) else None
+    if reverse:
+        out = _infer_extent(shape, _apply_codes(shape[::-1], codes[::-1])[::-1])
+    else:
+        out = _infer_extent(shape, _apply_codes(shape, codes))
+    return out
+
+
+def _legacy_target(shape, target, keep_highest):
+    """The meaning of the old parameter target_shape: one 0 is inferred."""
+    if shape is None:
+        return None
+    out = [None if extent == 0 else extent for extent in target]
+    if keep_highest:
+        out[0] = shape[0]
+    require(out.count(None) <= 1, f"target_shape: only one extent can be inferred, got {target}")
+    return _infer_extent(shape, out)
+
+
+@op("Reshape", aliases=("reshape",), identity=True)
+class Reshape:
+    """Give the elements of an array another shape with as many elements.
+
+    Besides extents, `shape` may hold codes: 0 keeps the input's extent, -1 (once) is inferred, -2
+    takes all remaining extents, -3 joins the next two extents, and -4 splits one extent into the
+    two values that follow (one of which may be -1). With `reverse` the codes are matched from the
+    right. `target_shape` and `keep_highest` are the older form, where one 0 is inferred.
+
+    Raises
+    ------
+    MXNetError
+        When the numbers of elements differ or the codes do not fit the input.
+    """
+
+    shape: Shape = ()
+    reverse: Bool = False
+    target_shape: Shape = ()
+    keep_highest: Bool = False
+
+    def infer_back(a, ins, outs):
+        """One unknown extent of the data is what makes the numbers of elements equal."""
+        back_dtype(a, ins, outs)
+        data, size = ins[0].shape, _size(outs[0].shape) or 0
+        if data is not None and data.count(-1) == 1 and size > 0:
+            rest = -math.prod(data)
+            if rest > 0 and size % rest == 0:
+                ins[0].fill("data", tuple(size // rest if n == -1 else n for n in data))
+
+    def infer(a, data):
+        if not a.shape and a.target_shape:
+            return Spec(_legacy_target(data.shape, a.target_shape, a.keep_highest), data.dtype)
+        return Spec(reshaped(data.shape, a.shape or (), a.reverse), data.dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, data):
+        return xp.reshape(data, Reshape.infer(a, [Spec(data.shape)])[0].shape)
+
+    kernels = MOVE
+    samples = (
+        sample((2, 3, 4), shape=(4, 0, 2)),
+        sample((2, 3, 4), shape=(0, -1)),
+        sample((2, 3, 4), shape=(-3, -4, 2, -1)),
+        sample((2, 3, 4), shape=(-2, 1)),
+        sample((10, 5, 4), shape=(-1, 0), reverse=True),
+        sample((2, 3, 4), target_shape=(2, 0)),
+        sample((0, 3), shape=(-3,)),
+        sample((1,), shape=()),
+    )
+
+
+@op("_backward_reshape", identity=True)
+class ReshapeExactly:
+    """Give an array exactly this shape: every number of `shape` is an extent, zeros included."""
+
+    shape: Shape
+
+    infer_back = back_dtype
+
+    def infer(a, data):
+        known = _size(data.shape)
+        require(
+            known is None or known == math.prod(a.shape),
+            f"shape: cannot reshape {data.shape} to {a.shape}",
+        )
+        return Spec(a.shape, data.dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, data):
+        return xp.reshape(data, a.shape)
+
+    kernels = MOVE
+    samples = (sample((2, 3, 4), shape=(4, 6)), sample((0, 3), shape=(2, 0)))
+
+
+def _part(ndim, begin, end, name):
+    """The dimensions [begin, end) that reshape_like replaces or copies."""
+    first = 0 if begin is None else begin + ndim if begin < 0 else begin
+    last = ndim if end is None else end + ndim if end < 0 else end
+    require(
+        0 <= first and last <= ndim, f"{name}: {begin}:{end} is out of bounds for {ndim} dimensions"
+    )
+    require(first < last or (begin is None and end is None), f"{name}: {begin}:{end} is empty")
+    return first, last
+
+
+@op(
+    "reshape_like",
+    aliases=("_npx_reshape_like",),
+    inputs="lhs rhs",
+    identity=True,
+    ignores=("rhs",),
+)
+class ReshapeLike:
+    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of `rhs`'s.
+
+    The dimensions `lhs_begin` to `lhs_end` of `lhs` are replaced by `rhs_begin` to `rhs_end` of
+    `rhs`; both ranges are everything by default, and bounds may be negative.
+    """
+
+    lhs_begin: IntOrNone = None
+    lhs_end: IntOrNone = None
+    rhs_begin: IntOrNone = None
+    rhs_end: IntOrNone = None
+
+    infer_back = back_dtype
+
+    def infer(a, lhs, rhs):
+        if lhs.shape is None or rhs.shape is None:
+            return Spec(None, lhs.dtype)
+        begin, end = _part(lhs.ndim, a.lhs_begin, a.lhs_end, "lhs")
+        first, last = _part(rhs.ndim, a.rhs_begin, a.rhs_end, "rhs")
+        shape = lhs.shape[:begin] + rhs.shape[first:last] + lhs.shape[end:]
+        have, want = _size(lhs.shape), _size(shape)
+        require(
+            have is None or want is None or have == want,
+            f"lhs: cannot reshape {lhs.shape} to {shape}, the numbers of elements differ",
+        )
+        return Spec(shape, lhs.dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, lhs, rhs):
+        return xp.reshape(lhs, ReshapeLike.infer(a, [Spec(lhs.shape), Spec(rhs.shape)])[0].shape)
+
+    kernels = MOVE
+    samples = (
+        sample((6,), (2, 3)),
+        sample((30, 7), (15, 2, 4), lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2),
+        sample((30, 7), (15, 2, 4), lhs_begin=-2, lhs_end=-1, rhs_end=-1),
+    )
+
+
+@op("Flatten", aliases=("_npx_batch_flatten", "flatten"), identity=True)
+class Flatten:
+    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+
+    infer_back = back_dtype
+
+    def infer(a, data):
+        if data.shape is None:
+            return Spec((-1, -1), data.dtype)
+        require(data.ndim > 0, "data: needs at least one dimension")
+        return Spec((data.shape[0], _product(data.shape[1:])), data.dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, data):
+        return xp.reshape(data, (data.shape[0], math.prod(data.shape[1:])))
+
+    kernels = MOVE
+    samples = (sample((2, 3, 4)), sample((5,)))
+
+
+@op("expand_dims", aliases=("_npi_expand_dims",), identity=True)
+class ExpandDims:
+    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+
+    axis: Int
+
+    def infer(a, data):
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        ndim = data.ndim
+        require(
+            -ndim - 1 <= a.axis <= ndim, f"axis: must lie in [{-ndim - 1}, {ndim}], got {a.axis}"
+        )
+        at = a.axis + ndim + 1 if a.axis < 0 else a.axis
+        return Spec((*data.shape[:at], 1, *data.shape[at:]), data.dtype)
+
+    def infer_back(a, ins, outs):
+        shape = outs[0].shape
+        if shape is not None:
+            at = a.axis + len(shape) if a.axis < 0 else a.axis
+            shape = shape[:at] + shape[at + 1 :]
+        ins[0].fill("data", shape, outs[0].dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, data):
+        return xp.expand_dims(data, a.axis)
+
+    kernels = MOVE
+    samples = (sample((2, 3), axis=1), sample((2, 3), axis=-1), sample((2, 3), axis=0))
+
+
+@op("squeeze", identity=True, in_symbols=InSymbols(named_input=True))
+class Squeeze:
+    """Remove dimensions of extent 1: all of them, or those listed in `axis`.
+
+    An array whose dimensions would all vanish keeps shape (1,).
+    """
+
+    axis: ShapeOrNone = None
+
+    infer_back = back_dtype
+
+    def infer(a, data):
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        if a.axis is None:
+            if -1 in data.shape:
+                return Spec(None, data.dtype)
+            kept = tuple(extent for extent in data.shape if extent != 1)
+        else:
+            axes = normal_axes(a.axis, data.ndim)
+            for axis in axes:
+                require(
+                    data.shape[axis] in (1, -1),
+                    f"axis: cannot remove dimension {axis} of extent {data.shape[axis]}",
+                )
+            kept = tuple(n for i, n in enumerate(data.shape) if i not in axes)
+        return Spec(kept or (1,), data.dtype)
+
+    def grad(a, F, g, specs):
+        return restored(F, g, specs[0])
+
+    def ref(a, xp, data):
+        return xp.reshape(data, Squeeze.infer(a, [Spec(data.shape)])[0].shape)
+
+    kernels = MOVE
+    samples = (
+        sample((1, 2, 1, 3)),
+        sample((1, 2, 1, 3), axis=(0, -2)),
+        sample((1, 2, 1, 3), axis=0),
+        sample((1, 1)),
+    )
+
+
+# --- identities ----------------------------------------------------------------------------------
+
+
+def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
+    return register(
+        name,
+        aliases=aliases,
+        outputs=outputs,
+        in_symbols=InSymbols(named=True),
+        infer=lambda a, data: Spec(data.shape, data.dtype),
+        infer_back=back_data,
+        grad=grad,
+        ref=lambda a, xp, data: xp.array(data),
+        kernels=MOVE,
+        forwards=lambda a: True,
+        identity=True,
+        samples=(
+            sample((3, 4), grad=honest),
+            sample((2, 0)),
+            sample((2, 3), dtypes=("float16", "bfloat16", "int8", "bool")),
+        ),
+        doc=doc,
+        stypes=KEPT,
+    )
+
+
+_identity("_copy", "A copy of an array.", ("identity",), grad=lambda a, F, g: g)
+_identity(
+    "BlockGrad",
+    "The input itself; gradients do not pass backwards through it.",
+    ("stop_gradient", "_sparse_stop_gradient", "_npx_stop_gradient"),
+    grad=stop,
+    honest=False,
+)
+_identity(
+    "make_loss",
+    "The input itself, as a loss to minimise: its gradient is 1, whatever the head gradient.",
+    ("_sparse_make_loss",),
+    grad=lambda a, F, g: F.ones_like(g),
+    outputs="loss",
+    honest=False,
+)
+
+
+def _like_rhs(a, lhs, rhs):
+    lhs.fill("lhs", rhs.shape, rhs.dtype)
+    rhs.fill("rhs", lhs.shape, lhs.dtype)
+    return Spec(lhs.shape, lhs.dtype)
+
+
+register(
+    "_identity_with_attr_like_rhs",
+    inputs="lhs rhs",
+    infer=_like_rhs,
+    grad=lambda a, F, g: g,
+    ref=lambda a, xp, lhs, rhs: xp.array(lhs),
+    kernels=MOVE,
+    identity=True,
+    ignores=("rhs",),
+    stypes=(
+        first_kept("csr csr -> csr"),
+        first_kept("row_sparse row_sparse -> row_sparse"),
+        first_cast("default csr -> csr"),
+        first_cast("row_sparse csr -> csr"),
+        first_cast("default row_sparse -> row_sparse"),
+        first_cast("csr row_sparse -> row_sparse"),
+        densely("csr default", "row_sparse default"),
+    ),
+    samples=(sample((3, 4), (3, 4)),),
+    doc="`lhs` itself; shape and dtype are those of `rhs`.",
+)
+
+
+# --- shapes as values ----------------------------------------------------------------------------
+
+
+def _shape_infer(a, data):
+    return Spec((-1 if data.shape is None else data.ndim,), _INT64)
+
+
+register(
+    "shape_array",
+    aliases=("_npx_shape_array",),
+    infer=_shape_infer,
+    grad=stop,
+    ref=lambda a, xp, data: xp.asarray(data.shape, "int64"),
+    ignores=("data",),
+    samples=(sample((2, 3, 4)), sample((5,))),
+    doc="The extents of an array as a 1-D int64 array.",
+)
+register(
+    "size_array",
+    infer=lambda a, data: Spec((1,), _INT64),
+    grad=stop,
+    ref=lambda a, xp, data: xp.asarray([data.size], "int64"),
+    ignores=("data",),
+    samples=(sample((2, 3, 4)), sample((0, 3))),
+    doc="The number of elements of an array as an int64 array of shape (1,).",
+)

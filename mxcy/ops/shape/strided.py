@@ -1,0 +1,128 @@
+"""Lower operators that only move elements to one kernel: nested loops over two strided sides.
+
+A copy writes ``dst[dst_offset + sum(i[d] * dst[d])] = src[src_offset + sum(i[d] * src[d])]`` for
+every index ``i`` of a shape. Transposing, slicing, broadcasting, tiling and flipping are all such
+copies.
+"""
+
+from mxcy.ops.core.params import COPY
+from mxcy.ops.core.record import native
+
+__all__ = [
+    "NOTHING",
+    "FILL",
+    "BASE",
+    "SCALAR",
+    "MAX_DIM",
+    "reached",
+    "strides_of",
+    "loops",
+    "walk",
+    "strided",
+]
+
+MAX_DIM = 32  # loops of one copy
+
+#: what the output holds before the copy: anything, the scalar everywhere, or the first input
+NOTHING, FILL, BASE = 0, 1, 2
+#: the source that stands for the parameter struct's scalar
+SCALAR = -1
+
+
+def strides_of(shape):
+    """The strides, in elements, of a C-contiguous array."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return strides[::-1]
+
+
+def loops(shape, src, dst=None, src_offset=0, dst_offset=0, before=NOTHING, source=0, scalar=0.0):
+    """The parameters of a copy.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Extents of the nested loops.
+    src, dst : sequence of int
+        How far one step along each loop leads, in elements; by default `dst` fills the output in
+        order.
+    src_offset, dst_offset : int
+        Where the loops start.
+    before : int
+        `NOTHING`, `FILL` or `BASE`.
+    source : int
+        The input to read, or `SCALAR`.
+    scalar : float or None
+        None leaves it to the operator's dynamic attribute of that name.
+    """
+    found = {
+        "ndim": len(shape),
+        "before": before,
+        "source": source,
+        "shape": shape,
+        "src": src,
+        "dst": strides_of(shape) if dst is None else dst,
+        "src_offset": src_offset,
+        "dst_offset": dst_offset,
+    }
+    return found if scalar is None else {**found, "scalar": scalar}
+
+
+def walk(extents, starts, steps):
+    """Offset and strides that walk through a slice of a contiguous array of `extents`."""
+    strides = strides_of(extents)
+    offset = sum(start * stride for start, stride in zip(starts, strides, strict=True))
+    return offset, [step * stride for step, stride in zip(steps, strides, strict=True)]
+
+
+def reached(extents, strides, offset):
+    """The first and the last element that nested loops touch; none of `extents` is 0."""
+    ends = [(n - 1) * stride for n, stride in zip(extents, strides, strict=True)]
+    return offset + sum(min(n, 0) for n in ends), offset + sum(max(n, 0) for n in ends)
+
+
+def _check_reach(found, strides, offset, size):
+    """Make sure that loops stay within an array of `size` elements, whatever `infer` let through.
+
+    Raises
+    ------
+    IndexError
+    """
+    first, last = reached(found["shape"], strides, offset)
+    if first < 0 or last >= size:
+        raise IndexError(f"elements {first} to {last} of an array that has {size}")
+
+
+def strided(params, inplace=False, rank=lambda a, ins, outs: outs[0].ndim, when=None):
+    """The kernel of a record that is one strided copy.
+
+    Parameters
+    ----------
+    params : callable
+        ``params(a, ins, outs)`` returns the call's `loops`.
+    inplace : bool
+        Whether the output may be the first input's memory.
+    rank : callable
+        ``rank(a, ins, outs)``: how many loops the copy needs; the output's dimensions by default.
+    when : callable, optional
+        A further reason for refusing a call, as `native` takes it.
+    """
+
+    def refusal(a, ins, outs):
+        needed = rank(a, ins, outs)
+        if needed > MAX_DIM:
+            return f"{needed} loops, the kernel takes {MAX_DIM}"
+        return when(a, ins, outs) if when else None
+
+    def checked(a, ins, outs):
+        found = params(a, ins, outs)
+        if 0 not in found["shape"]:
+            _check_reach(found, found["dst"], found["dst_offset"], outs[0].size)
+            if found["source"] != SCALAR:
+                source = ins[found["source"]]
+                _check_reach(found, found["src"], found["src_offset"], source.size)
+        return found
+
+    return native("copy_loops", struct=COPY, params=checked, when=refusal, inplace=inplace)

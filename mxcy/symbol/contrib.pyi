@@ -1,0 +1,345 @@
+"""`mx.sym.contrib`: operators outside the core and control flow, over symbols."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.context import Context
+from mxcy.symbol.symbol import (
+    Symbol as Symbol,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_Floats: TypeAlias = float | Sequence[float]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+
+def AdaptiveAvgPooling2D(
+    data: Symbol | None = None, output_size: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Means over equal parts of images (batch, channels, height, width), as many as ..."""
+def BatchNormWithReLU(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
+    eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """BatchNorm followed by ``max(x, 0)``; see BatchNorm."""
+def BilinearResize2D(
+    data: Symbol | None = None, like: Symbol | None = None, height: int = 1, width: int = 1,
+    scale_height: float | None = None, scale_width: float | None = None,
+    mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] = "size",
+    align_corners: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Images (batch, channels, height, width) in another size by bilinear interpolation."""
+def CTCLoss(
+    data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def DeformableConvolution(
+    data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None,
+    bias: Symbol | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
+    pad: _Shape = (), num_filter: int = ..., num_group: int = 1, num_deformable_group: int = 1,
+    workspace: int = 1024, no_bias: bool = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """A convolution whose taps are moved by offsets."""
+def DeformablePSROIPooling(
+    data: Symbol | None = None, rois: Symbol | None = None, trans: Symbol | None = None,
+    spatial_scale: float = ..., output_dim: int = ..., group_size: int = ...,
+    pooled_size: int = ..., part_size: int = 0, sample_per_part: int = 1, trans_std: float = 0.0,
+    no_trans: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """PSROIPooling whose parts move, as another array says, and read points between pixels."""
+def ModulatedDeformableConvolution(
+    data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None,
+    weight: Symbol | None = None, bias: Symbol | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, num_deformable_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    im2col_step: int = 64, layout: Literal[None, "NCDHW", "NCHW", "NCW"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """A convolution whose taps are moved by offsets and weighted by a mask."""
+def MultiBoxDetection(
+    cls_prob: Symbol | None = None, loc_pred: Symbol | None = None, anchor: Symbol | None = None,
+    clip: bool = True, threshold: float = 0.00999999978, background_id: int = 0,
+    nms_threshold: float = 0.5, force_suppress: bool = False,
+    variances: _Floats = (0.1, 0.1, 0.2, 0.2), nms_topk: int = -1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Boxes out of what a single-shot detector predicts."""
+def MultiBoxPrior(
+    data: Symbol | None = None, sizes: _Floats = (1.0,), ratios: _Floats = (1.0,),
+    clip: bool = False, steps: _Floats = (-1.0, -1.0), offsets: _Floats = (0.5, 0.5),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Anchors of several sizes and shapes around each position of a feature map."""
+def MultiBoxTarget(
+    anchor: Symbol | None = None, label: Symbol | None = None, cls_pred: Symbol | None = None,
+    overlap_threshold: float = 0.5, ignore_label: float = -1.0, negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5, minimum_negative_samples: int = 0,
+    variances: _Floats = (0.1, 0.1, 0.2, 0.2), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """What a single-shot detector is to learn from an image's boxes."""
+def MultiProposal(
+    cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000, rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988,
+    rpn_min_size: int = 16, scales: _Floats = (4.0, 8.0, 16.0, 32.0),
+    ratios: _Floats = (0.5, 1.0, 2.0), feature_stride: int = 16, output_score: bool = False,
+    iou_loss: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Regions of images that may hold objects, the best first."""
+def PSROIPooling(
+    data: Symbol | None = None, rois: Symbol | None = None, spatial_scale: float = ...,
+    output_dim: int = ..., pooled_size: int = ..., group_size: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The means of the parts of regions, each part read from channels of its own."""
+def Proposal(
+    cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000, rpn_post_nms_top_n: int = 300, threshold: float = 0.699999988,
+    rpn_min_size: int = 16, scales: _Floats = (4.0, 8.0, 16.0, 32.0),
+    ratios: _Floats = (0.5, 1.0, 2.0), feature_stride: int = 16, output_score: bool = False,
+    iou_loss: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Regions of an image that may hold objects, the best first."""
+def ROIAlign(
+    data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
+    spatial_scale: float = ..., sample_ratio: int = -1, position_sensitive: bool = False,
+    aligned: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The means of points in the parts of regions, as many parts for each region."""
+def RROIAlign(
+    data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
+    spatial_scale: float = ..., sampling_ratio: int = -1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The means of points in the parts of turned regions."""
+def SparseEmbedding(
+    data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
+    output_dim: int = ..., dtype: _DType = "float32", deterministic: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Replace each integer by its row of the weight; the gradient is row_sparse."""
+def SyncBatchNorm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: float = 0.00100000005,
+    momentum: float = 0.899999976, fix_gamma: bool = True, use_global_stats: bool = False,
+    output_mean_var: bool = False, ndev: int = 1, key: str = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """BatchNorm over axis 1 whose statistics are those of all devices."""
+def adamw_update(
+    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0,
+    clip_gradient=-1, out=None, name=None, **kwargs,
+) -> Symbol:
+    """One step of Adam with the weight decay apart from the gradient."""
+def allclose(
+    a: Symbol | None = None, b: Symbol | None = None, rtol: float = 1e-05, atol: float = 1e-08,
+    equal_nan: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 when ``abs(a - b) <= atol + rtol * abs(b)`` for all elements, 0 otherwise."""
+def arange_like(
+    data: Symbol | None = None, start: float = 0.0, step: float = 1.0, repeat: int = 1,
+    ctx: Context | str | None = "", axis: int | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` ..."""
+def bipartite_matching(
+    data: Symbol | None = None, is_ascend: bool = False, threshold: float = ..., topk: int = -1,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Match rows and columns of scores (..., rows, columns), the best pairs first."""
+def boolean_mask(
+    data: Symbol | None = None, index: Symbol | None = None, axis: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The rows of `data` whose entry in `index` is not zero; `axis` must be 0."""
+def box_decode(
+    data: Symbol | None = None, anchors: Symbol | None = None, std0: float = 1.0, std1: float = 1.0,
+    std2: float = 1.0, std3: float = 1.0, clip: float = -1.0,
+    format: Literal["center", "corner"] = "center", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Boxes from predicted offsets and anchors: the inverse of box_encode."""
+def box_encode(
+    samples: Symbol | None = None, matches: Symbol | None = None, anchors: Symbol | None = None,
+    refs: Symbol | None = None, means: Symbol | None = None, stds: Symbol | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training ..."""
+def box_iou(
+    lhs: Symbol | None = None, rhs: Symbol | None = None,
+    format: Literal["center", "corner"] = "corner", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Overlap (intersection over union) of each box of one array with each of another."""
+def box_nms(
+    data: Symbol | None = None, overlap_thresh: float = 0.5, valid_thresh: float = 0.0,
+    topk: int = -1, coord_start: int = 2, score_index: int = 1, id_index: int = -1,
+    background_id: int = -1, force_suppress: bool = False,
+    in_format: Literal["center", "corner"] = "corner",
+    out_format: Literal["center", "corner"] = "corner", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Leave out boxes that overlap a better one too much."""
+def box_non_maximum_suppression(
+    data: Symbol | None = None, overlap_thresh: float = 0.5, valid_thresh: float = 0.0,
+    topk: int = -1, coord_start: int = 2, score_index: int = 1, id_index: int = -1,
+    background_id: int = -1, force_suppress: bool = False,
+    in_format: Literal["center", "corner"] = "corner",
+    out_format: Literal["center", "corner"] = "corner", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Leave out boxes that overlap a better one too much."""
+def cond(pred, then_func, else_func, name="cond"):
+    """One of two results, by a condition."""
+def count_sketch(
+    data: Symbol | None = None, h: Symbol | None = None, s: Symbol | None = None,
+    out_dim: int = ..., processing_batch_size: int = 32, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets ..."""
+def ctc_loss(
+    data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def div_sqrt_dim(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Divide by the square root of the last extent, as attention does."""
+def dynamic_reshape(
+    data: Symbol | None = None, shape: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`data` with the extents that `shape` holds, which may be 0, -1, -2, -3 and -4 as ..."""
+def fft(
+    data: Symbol | None = None, compute_size: int = 128, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The Fourier transform along the last axis."""
+def foreach(body, data, init_states, name="foreach"):
+    """Call a function for each element of arrays along their first axis."""
+def full(shape, val, dtype=None, **kwargs) -> Symbol:
+    """An array filled with a number."""
+def getnnz(
+    data: Symbol | None = None, axis: int | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """How many elements of a csr array are stored: in all, or by row or column."""
+def gradientmultiplier(
+    data: Symbol | None = None, scalar: float = 1.0, is_int: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data itself, whose gradient is multiplied by `scalar` (negative values reverse ..."""
+def group_adagrad_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None,
+    lr: float = ..., rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    epsilon: float = 9.99999975e-06, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """AdaGrad with one step length per row: ``weight - lr * grad / sqrt(history + ..."""
+def hawkesll(
+    lda: Symbol | None = None, alpha: Symbol | None = None, beta: Symbol | None = None,
+    state: Symbol | None = None, lags: Symbol | None = None, marks: Symbol | None = None,
+    valid_length: Symbol | None = None, max_time: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithm of the likelihood of sequences of events, and the state after them."""
+def ifft(
+    data: Symbol | None = None, compute_size: int = 128, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The real part of the inverse Fourier transform along the last axis, times its ..."""
+def index_array(
+    data: Symbol | None = None, axes: _Shape | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The coordinates of every element, as int64 along a new last dimension; or some `axes`."""
+def index_copy(
+    old_tensor: Symbol | None = None, index_vector: Symbol | None = None,
+    new_tensor: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`old_tensor` with row ``index_vector[i]`` replaced by row i of `new_tensor`."""
+def interleaved_matmul_encdec_qk(
+    queries: Symbol | None = None, keys_values: Symbol | None = None, heads: int = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The products of queries and another sequence's keys, divided by the root of a ..."""
+def interleaved_matmul_encdec_valatt(
+    keys_values: Symbol | None = None, attention: Symbol | None = None, heads: int = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Another sequence's values weighted by attention."""
+def interleaved_matmul_selfatt_qk(
+    queries_keys_values: Symbol | None = None, heads: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The products of queries and keys, divided by the square root of a head's depth."""
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: Symbol | None = None, attention: Symbol | None = None, heads: int = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The values weighted by attention."""
+def mp_adamw_update(
+    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
+    wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
+) -> Symbol:
+    """`adamw_update` of a half-precision weight with a float32 copy."""
+def mrcnn_mask_target(
+    rois: Symbol | None = None, gt_masks: Symbol | None = None, matches: Symbol | None = None,
+    cls_targets: Symbol | None = None, num_rois: int = ..., num_classes: int = ...,
+    mask_size: _Shape = ..., sample_ratio: int = 2, aligned: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The matched objects' masks as regions see them, and which of the classes count."""
+def quadratic(
+    data: Symbol | None = None, a: float = 0.0, b: float = 0.0, c: float = 0.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """``a x^2 + b x + c``, the operator of the original's tutorial."""
+def rand_zipfian(true_classes, num_sampled, range_max):
+    """Draw classes from an approximately log-uniform (Zipfian) distribution."""
+def round_ste(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`round` whose gradient passes straight through."""
+def sign_ste(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`sign` whose gradient passes straight through."""
+def sldwin_atten_context(
+    score: Symbol | None = None, value: Symbol | None = None, dilation: Symbol | None = None,
+    w: int = ..., symmetric: bool = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The values in a sliding window, weighted by scores and summed."""
+def sldwin_atten_mask_like(
+    score: Symbol | None = None, dilation: Symbol | None = None, valid_length: Symbol | None = None,
+    w: int = ..., symmetric: bool = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where a score of sldwin_atten_score is that of two steps within the sequence, ..."""
+def sldwin_atten_score(
+    query: Symbol | None = None, key: Symbol | None = None, dilation: Symbol | None = None,
+    w: int = ..., symmetric: bool = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The products of queries with the keys in a sliding window."""
+def uniform(low=0, high=1, shape=..., dtype=..., **kwargs) -> Symbol:
+    """Draw samples from the uniform distribution on [low, high)."""
+def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
+    """Call a function as long as a condition holds."""

@@ -1,0 +1,1463 @@
+"""`mx.sym.op`: the operators with public names."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.context import Context
+from mxcy.symbol.symbol import (
+    Symbol as Symbol,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_Floats: TypeAlias = float | Sequence[float]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+
+def Activation(
+    data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Apply an activation function to every element."""
+def BatchNorm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
+    eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Normalise each channel over the batch and scale and shift it."""
+def BatchNorm_v1(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: float = 0.00100000005,
+    momentum: float = 0.899999976, fix_gamma: bool = True, use_global_stats: bool = False,
+    output_mean_var: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """BatchNorm over axis 1, as older models use it."""
+def BilinearSampler(
+    data: Symbol | None = None, grid: Symbol | None = None, cudnn_off: bool | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Read images at the places of a grid, between pixels by bilinear interpolation."""
+def BlockGrad(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The input itself; gradients do not pass backwards through it."""
+def CTCLoss(
+    data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def Cast(
+    data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Convert to another element type; floats are cut to integers towards zero."""
+def Concat(
+    *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def Convolution(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
+    num_filter: int = ..., num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Convolve the data with a bank of filters (as neural networks do: cross-correlation)."""
+def Convolution_v1(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
+    num_filter: int = ..., num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NDHWC", "NHWC"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The convolution of old models; see Convolution."""
+def Correlation(
+    data1: Symbol | None = None, data2: Symbol | None = None, kernel_size: int = 1,
+    max_displacement: int = 1, stride1: int = 1, stride2: int = 1, pad_size: int = 0,
+    is_multiply: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Compare each patch of an image with patches around the same place of another image."""
+def Crop(
+    *data: Symbol, num_args: int = ..., offset: _Shape = (0, 0), h_w: _Shape = (0, 0),
+    center_crop: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cut a rectangle out of the last two dimensions of an array (batch, channel, ..."""
+def Deconvolution(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (),
+    adj: _Shape = (), target_shape: _Shape = (), num_filter: int = ..., num_group: int = 1,
+    workspace: int = 512, no_bias: bool = True,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Transposed convolution: what a convolution's gradient does to its data."""
+def Dropout(
+    data: Symbol | None = None, p: float = 0.5, mode: Literal["always", "training"] = "training",
+    axes: _Shape = (), cudnn_off: bool | None = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Zero each element with probability p and scale the others by 1 / (1 - p), in ..."""
+def ElementWiseSum(
+    *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype, element by element."""
+def Embedding(
+    data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
+    output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Replace each integer by its row of the weight."""
+def Flatten(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+def FullyConnected(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+def GridGenerator(
+    data: Symbol | None = None, transform_type: Literal["affine", "warp"] = ...,
+    target_shape: _Shape = (0, 0), name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The grid of a transformation, for BilinearSampler."""
+def GroupNorm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    num_groups: int = 1, eps: float = 9.99999975e-06, output_mean_var: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Normalise groups of channels of each sample, and scale and shift."""
+def IdentityAttachKLSparseReg(
+    data: Symbol | None = None, moving_avg: Symbol | None = None,
+    sparseness_target: float = 0.100000001, penalty: float = 0.00100000005,
+    momentum: float = 0.899999976, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged; the gradient adds a penalty on units that are too active."""
+def InstanceNorm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    eps: float = 0.00100000005, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Normalise each channel of each sample, and scale and shift."""
+def L2Normalization(
+    data: Symbol | None = None, eps: float = 1.00000001e-10,
+    mode: Literal["channel", "instance", "spatial"] = "instance", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``."""
+def LRN(
+    data: Symbol | None = None, alpha: float = 9.99999975e-05, beta: float = 0.75,
+    knorm: float = 2.0, nsize: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Divide by a power of the energy of neighbouring channels."""
+def LayerNorm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    axis: int = -1, eps: float = 9.99999975e-06, output_mean_var: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Normalise along one axis and scale and shift."""
+def LeakyReLU(
+    data: Symbol | None = None, gamma: Symbol | None = None,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky",
+    slope: float = 0.25, lower_bound: float = 0.125, upper_bound: float = 0.333999991,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Rectifiers that let something of negative elements through."""
+def LinearRegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+def LogisticRegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+def MAERegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+def MakeLoss(
+    data: Symbol | None = None, grad_scale: float = 1.0, valid_thresh: float = 0.0,
+    normalization: Literal["batch", "null", "valid"] = "null", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Make an array a loss: the data unchanged, with the gradient `grad_scale`."""
+def Pad(
+    data: Symbol | None = None, mode: Literal["constant", "edge", "reflect"] = ...,
+    pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Add margins to the dimensions of an array behind the first two."""
+def Pooling(
+    data: Symbol | None = None, kernel: _Shape = (),
+    pool_type: Literal["avg", "lp", "max", "sum"] = "max", global_pool: bool = False,
+    cudnn_off: bool = False, pooling_convention: Literal["full", "same", "valid"] = "valid",
+    stride: _Shape = (), pad: _Shape = (), p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm."""
+def Pooling_v1(
+    data: Symbol | None = None, kernel: _Shape = (),
+    pool_type: Literal["avg", "max", "sum"] = "max", global_pool: bool = False,
+    pooling_convention: Literal["full", "valid"] = "valid", stride: _Shape = (), pad: _Shape = (),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The pooling of old models over images (batch, channels, height, width)."""
+def RNN(
+    data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
+    state_cell: Symbol | None = None, sequence_length: Symbol | None = None, state_size: int = ...,
+    num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0.0,
+    state_outputs: bool = False, projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Run recurrent layers over a batch of sequences."""
+def ROIPooling(
+    data: Symbol | None = None, rois: Symbol | None = None, pooled_size: _Shape = ...,
+    spatial_scale: float = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The maxima of the parts of regions, as many for each region."""
+def Reshape(
+    data: Symbol | None = None, shape: _Shape = (), reverse: bool = False,
+    target_shape: _Shape = (), keep_highest: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Give the elements of an array another shape with as many elements."""
+def SVMOutput(
+    data: Symbol | None = None, label: Symbol | None = None, margin: float = 1.0,
+    regularization_coefficient: float = 1.0, use_linear: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged, with the gradient of a one-against-all support vector machine."""
+def SequenceLast(
+    data: Symbol | None = None, sequence_length: Symbol | None = None,
+    use_sequence_length: bool = False, axis: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The last step of every sequence."""
+def SequenceMask(
+    data: Symbol | None = None, sequence_length: Symbol | None = None,
+    use_sequence_length: bool = False, value: float = 0.0, axis: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`data` with `value` in place of the steps behind each sequence's length."""
+def SequenceReverse(
+    data: Symbol | None = None, sequence_length: Symbol | None = None,
+    use_sequence_length: bool = False, axis: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Every sequence in reverse; steps behind its length stay where they are."""
+def SliceChannel(
+    data: Symbol | None = None, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cut an array into `num_outputs` equal parts along `axis`."""
+def Softmax(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False,
+    preserve_shape: bool = False, normalization: Literal["batch", "null", "valid"] = "null",
+    out_grad: bool = False, smooth_alpha: float = 0.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Softmax whose gradient is that of the cross entropy with `label`."""
+def SoftmaxActivation(
+    data: Symbol | None = None, mode: Literal["channel", "instance"] = "instance",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
+def SoftmaxOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False,
+    preserve_shape: bool = False, normalization: Literal["batch", "null", "valid"] = "null",
+    out_grad: bool = False, smooth_alpha: float = 0.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Softmax whose gradient is that of the cross entropy with `label`."""
+def SpatialTransformer(
+    data: Symbol | None = None, loc: Symbol | None = None, target_shape: _Shape = (0, 0),
+    transform_type: Literal["affine"] = ..., sampler_type: Literal["bilinear"] = ...,
+    cudnn_off: bool | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Images under affine transformations: BilinearSampler at the grid that ..."""
+def SwapAxis(
+    data: Symbol | None = None, dim1: int = 0, dim2: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Exchange the two dimensions `dim1` and `dim2`."""
+def UpSampling(
+    *data: Symbol, scale: int = ..., num_filter: int = 0,
+    sample_type: Literal["bilinear", "nearest"] = ...,
+    multi_input_mode: Literal["concat", "sum"] = "concat", num_args: int = ...,
+    workspace: int = 512, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Enlarge images `scale` times."""
+def abs(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Absolute value."""
+def adam_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
+    var: Symbol | None = None, lr: float = ..., beta1: float = 0.899999976,
+    beta2: float = 0.999000013, epsilon: float = 9.99999994e-09, wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Adam, without the correction of the first steps, which callers put into `lr`."""
+def add_n(
+    *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype, element by element."""
+def all_finite(
+    data: Symbol | None = None, init_output: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Whether all elements are finite: 1 or 0 as float32 of shape (1,)."""
+def amp_cast(
+    data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Convert between float32, float16 and bfloat16; arrays of other types stay as they are."""
+def amp_multicast(
+    *data: Symbol, num_outputs: int = ..., cast_narrow: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Bring arrays of float32, float16 and bfloat16 to one of these types."""
+def arccos(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse cosine."""
+def arccosh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic cosine."""
+def arcsin(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse sine."""
+def arcsinh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic sine."""
+def arctan(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse tangent."""
+def arctanh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic tangent."""
+def argmax(
+    data: Symbol | None = None, axis: int | None = None, keepdims: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Position of the maximum along an axis, as a float; the first of equal ones."""
+def argmax_channel(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The position of the largest element along axis 1, as a float."""
+def argmin(
+    data: Symbol | None = None, axis: int | None = None, keepdims: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Position of the minimum along an axis, as a float; the first of equal ones."""
+def argsort(
+    data: Symbol | None = None, axis: int | None = -1, is_ascend: bool = True,
+    dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The positions that put the elements along `axis` in order, as element type `dtype`."""
+def batch_dot(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
+    transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n)."""
+def batch_take(
+    a: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The element ``a[i, indices[i]]`` of every row; `indices` are int32 and are clipped."""
+def broadcast_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Shapes are broadcast."""
+def broadcast_axes(
+    data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+def broadcast_axis(
+    data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Stretch the dimensions `axis` (of extent 1, not negative) to the extents `size`."""
+def broadcast_div(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+def broadcast_equal(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_greater(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `greater` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_greater_equal(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `greater_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_hypot(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The hypotenuse sqrt(x^2 + y^2). Shapes are broadcast."""
+def broadcast_lesser(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `lesser` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_lesser_equal(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `lesser_equal` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_like(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_axes: _Shape | None = None,
+    rhs_axes: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to ..."""
+def broadcast_logical_and(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `logical_and` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_logical_or(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `logical_or` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_logical_xor(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `logical_xor` holds, 0 elsewhere, in the operands' element type. Shapes ..."""
+def broadcast_maximum(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The larger value. Shapes are broadcast."""
+def broadcast_minimum(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The smaller value. Shapes are broadcast."""
+def broadcast_minus(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Shapes are broadcast."""
+def broadcast_mod(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Remainder with the sign of the divisor; 0 for divisor 0. Shapes are broadcast."""
+def broadcast_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product. Shapes are broadcast."""
+def broadcast_not_equal(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where `not_equal` holds, 0 elsewhere, in the operands' element type. Shapes are ..."""
+def broadcast_plus(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Shapes are broadcast."""
+def broadcast_power(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Power. Shapes are broadcast."""
+def broadcast_sub(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Shapes are broadcast."""
+def broadcast_to(
+    data: Symbol | None = None, shape: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Stretch dimensions of extent 1 to `shape`, which has as many entries; 0 keeps an ..."""
+def cast(
+    data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Convert to another element type; floats are cut to integers towards zero."""
+def cast_storage(
+    data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """A copy of an array with another storage type."""
+def cbrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cube root."""
+def ceil(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The smallest integer not below the value."""
+def choose_element_0index(
+    data: Symbol | None = None, index: Symbol | None = None, axis: int | None = -1,
+    keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """One element along `axis` for each position in the other dimensions."""
+def clip(
+    data: Symbol | None = None, a_min: float = ..., a_max: float = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+def col2im(
+    data: Symbol | None = None, output_size: _Shape = ..., kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sums of patches, put back where im2col took them from: its transpose."""
+def concat(
+    *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def cos(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cosine."""
+def cosh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic cosine."""
+def crop(
+    data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def ctc_loss(
+    data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None, use_data_lengths: bool = False,
+    use_label_lengths: bool = False, blank_label: Literal["first", "last"] = "first",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def cumsum(
+    a: Symbol | None = None, axis: int | None = None, dtype: _DType = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Running sums along `axis`, or of the flattened array by default, in element type ..."""
+def degrees(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Radians as degrees."""
+def depth_to_space(
+    data: Symbol | None = None, block_size: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Move blocks of channels to blocks of pixels: (n, c, h, w) becomes (n, c/b/b, h*b, ..."""
+def diag(
+    data: Symbol | None = None, k: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The diagonal `k` of an array over two dimensions, or a matrix with a vector on it."""
+def digamma(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithmic derivative of the gamma function."""
+def dot(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
+    transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+def elemwise_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Both arrays have one shape."""
+def elemwise_div(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+def elemwise_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product. Both arrays have one shape."""
+def elemwise_sub(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Both arrays have one shape."""
+def erf(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The error function."""
+def erfinv(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The inverse of the error function."""
+def exp(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Exponential."""
+def expand_dims(
+    data: Symbol | None = None, axis: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+def expm1(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """exp(x) - 1, accurate for small x."""
+def fill_element_0index(
+    lhs: Symbol | None = None, mhs: Symbol | None = None, rhs: Symbol | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The matrix `lhs` with element ``rhs[i]`` of each row i replaced by ``mhs[i]``."""
+def fix(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The integer nearest towards zero."""
+def flatten(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join all dimensions but the first: (d0, d1, ..., dn) becomes (d0, d1*...*dn)."""
+def flip(
+    data: Symbol | None = None, axis: _Shape = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+def floor(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The largest integer not above the value."""
+def ftml_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, d: Symbol | None = None,
+    v: Symbol | None = None, z: Symbol | None = None, lr: float = ..., beta1: float = 0.600000024,
+    beta2: float = 0.999000013, epsilon: float = 9.99999993922529e-09, t: int = ...,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_grad: float = -1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Follow the moving leader; `t` counts the updates from 1."""
+def ftrl_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, z: Symbol | None = None,
+    n: Symbol | None = None, lr: float = ..., lamda1: float = 0.00999999978, beta: float = 1.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+def gamma(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The gamma function."""
+def gammaln(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithm of the gamma function's absolute value."""
+def gather_nd(
+    data: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ..."""
+def hard_sigmoid(
+    data: Symbol | None = None, alpha: float = 0.2, beta: float = 0.5, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """``alpha * x + beta`` limited to [0, 1]."""
+def identity(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """A copy of an array."""
+def im2col(
+    data: Symbol | None = None, kernel: _Shape = ..., stride: _Shape = (), dilate: _Shape = (),
+    pad: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The patches under a window that slides over images, as columns."""
+def khatri_rao(
+    *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The column-wise Kronecker product of matrices with as many columns each."""
+def lamb_update_phase1(
+    weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
+    var: Symbol | None = None, beta1: float = 0.899999976, beta2: float = 0.999000013,
+    epsilon: float = 9.99999997e-07, t: int = ..., bias_correction: bool = True, wd: float = ...,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The first half of LAMB: the direction of the step."""
+def lamb_update_phase2(
+    weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None,
+    r2: Symbol | None = None, lr: float = ..., lower_bound: float = -1.0, upper_bound: float = -1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+def linalg_det(
+    A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The determinants of square matrices; one matrix gives shape (1,)."""
+def linalg_extractdiag(
+    A: Symbol | None = None, offset: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The diagonals of square matrices; `offset` counts diagonals, positive ones lie above."""
+def linalg_extracttrian(
+    A: Symbol | None = None, offset: int = 0, lower: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The triangles of square matrices, each as a vector."""
+def linalg_gelqf(
+    A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower ..."""
+def linalg_gemm(
+    A: Symbol | None = None, B: Symbol | None = None, C: Symbol | None = None,
+    transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0, beta: float = 1.0,
+    axis: int = -2, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Products of matrices: ``alpha * op(A) op(B) + beta * C``."""
+def linalg_gemm2(
+    A: Symbol | None = None, B: Symbol | None = None, transpose_a: bool = False,
+    transpose_b: bool = False, alpha: float = 1.0, axis: int = -2, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Products of matrices: ``alpha * op(A) op(B)``."""
+def linalg_inverse(
+    A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The inverses of square matrices; an error when there is none."""
+def linalg_makediag(
+    A: Symbol | None = None, offset: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square matrices with the given diagonals, which lie `offset` above the main one."""
+def linalg_maketrian(
+    A: Symbol | None = None, offset: int = 0, lower: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square matrices with the given triangles and zeros elsewhere."""
+def linalg_potrf(
+    A: Symbol | None = None, lower: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive ..."""
+def linalg_potri(
+    A: Symbol | None = None, lower: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
+def linalg_slogdet(
+    A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+def linalg_sumlogdiag(
+    A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sums of the logarithms of the diagonals of square matrices."""
+def linalg_syrk(
+    A: Symbol | None = None, transpose: bool = False, alpha: float = 1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with ..."""
+def linalg_trmm(
+    A: Symbol | None = None, B: Symbol | None = None, transpose: bool = False,
+    rightside: bool = False, lower: bool = True, alpha: float = 1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Products with triangular matrices: ``alpha * op(A) B``, or ``alpha * B op(A)``."""
+def linalg_trsm(
+    A: Symbol | None = None, B: Symbol | None = None, transpose: bool = False,
+    rightside: bool = False, lower: bool = True, alpha: float = 1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Solutions X of triangular systems ``op(A) X = alpha * B``, or ``X op(A) = alpha * B``."""
+def log(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Natural logarithm."""
+def log10(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Logarithm to base 10."""
+def log1p(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """log(1 + x), accurate for small x."""
+def log2(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Logarithm to base 2."""
+def log_sigmoid(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """log(1 / (1 + exp(-x)))."""
+def log_softmax(
+    data: Symbol | None = None, axis: int = -1, temperature: float | None = None,
+    dtype: _DType = None, use_length: bool | None = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithm of the softmax along an axis, computed without overflow."""
+def logical_not(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 where the value is zero, 0 elsewhere."""
+def make_loss(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+def masked_log_softmax(
+    data: Symbol | None = None, mask: Symbol | None = None, axis: int = -1,
+    temperature: float | None = None, normalize: bool | None = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithm of the softmax along an axis over the elements that a mask selects."""
+def masked_softmax(
+    data: Symbol | None = None, mask: Symbol | None = None, axis: int = -1,
+    temperature: float | None = None, normalize: bool | None = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Softmax along an axis over the elements that a mask selects."""
+def max(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Largest value over axes."""
+def max_axis(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Largest value over axes."""
+def mean(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Mean over axes; integers are cut towards zero."""
+def min(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Smallest value over axes."""
+def min_axis(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Smallest value over axes."""
+def mish(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """x * tanh(log(1 + exp(x)))."""
+def moments(
+    data: Symbol | None = None, axes: _Shape | None = None, keepdims: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The mean and the biased variance over `axes`, which must be given."""
+def mp_lamb_update_phase1(
+    weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
+    var: Symbol | None = None, weight32: Symbol | None = None, beta1: float = 0.899999976,
+    beta2: float = 0.999000013, epsilon: float = 9.99999997e-07, t: int = ...,
+    bias_correction: bool = True, wd: float = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The first half of LAMB: the direction of the step."""
+def mp_lamb_update_phase2(
+    weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None,
+    r2: Symbol | None = None, weight32: Symbol | None = None, lr: float = ...,
+    lower_bound: float = -1.0, upper_bound: float = -1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The second half of LAMB: ``weight - lr * trust * g`` along the direction `g`."""
+def mp_nag_mom_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    weight32: Symbol | None = None, lr: float = ..., momentum: float = 0.0, wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Nesterov's accelerated gradient."""
+def mp_sgd_mom_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    weight32: Symbol | None = None, lr: float = ..., momentum: float = 0.0, wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent with momentum."""
+def mp_sgd_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, weight32: Symbol | None = None,
+    lr: float = ..., wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    lazy_update: bool = True, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def multi_all_finite(
+    *data: Symbol, num_arrays: int = 1, init_output: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Whether all elements of all arrays are finite: 1 or 0 as float32 of shape (1,)."""
+def multi_lars(
+    lrs: Symbol | None = None, weights_sum_sq: Symbol | None = None,
+    grads_sum_sq: Symbol | None = None, wds: Symbol | None = None, eta: float = ...,
+    eps: float = ..., rescale_grad: float = 1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The learning rates of LARS for many weights at once."""
+def multi_mp_sgd_mom_update(
+    *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+def multi_mp_sgd_update(
+    *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_update, each weight with its own learning rate and weight decay."""
+def multi_sgd_mom_update(
+    *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., momentum: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_mom_update, each weight with its own learning rate and weight decay."""
+def multi_sgd_update(
+    *data: Symbol, lrs: _Floats = ..., wds: _Floats = ..., rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_update, each weight with its own learning rate and weight decay."""
+def multi_sum_sq(
+    *data: Symbol, num_arrays: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum of the squares of each array: one float32 for each."""
+def nag_mom_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Nesterov's accelerated gradient."""
+def nanprod(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product over axes with NaN taken as 1."""
+def nansum(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum over axes with NaN taken as 0."""
+def negative(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Negation."""
+def norm(
+    data: Symbol | None = None, ord: int = 2, axis: _Shape | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
+    keepdims: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+def normal(
+    loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the normal distribution with a mean and a standard deviation."""
+def one_hot(
+    indices: Symbol | None = None, depth: int = ..., on_value: float = 1.0, off_value: float = 0.0,
+    dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Rows of `depth` elements that are `off_value`, but `on_value` at the index."""
+def ones_like(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """An array of ones like the input."""
+def pad(
+    data: Symbol | None = None, mode: Literal["constant", "edge", "reflect"] = ...,
+    pad_width: _Shape = ..., constant_value: float = 0.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Add margins to the dimensions of an array behind the first two."""
+def pick(
+    data: Symbol | None = None, index: Symbol | None = None, axis: int | None = -1,
+    keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """One element along `axis` for each position in the other dimensions."""
+def preloaded_multi_mp_sgd_mom_update(
+    *data: Symbol, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_mp_sgd_update(
+    *data: Symbol, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_sgd_mom_update(
+    *data: Symbol, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_mom_update, with learning rates and weight decays in arrays."""
+def preloaded_multi_sgd_update(
+    *data: Symbol, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Like sgd_update, with learning rates and weight decays in arrays."""
+def prod(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product over axes."""
+def radians(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Degrees as radians."""
+def random_binomial(
+    n: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the binomial distribution: successes with probability p in n trials."""
+def random_exponential(
+    lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the exponential distribution with rate lam, the inverse of the mean."""
+def random_gamma(
+    alpha: float = 1.0, beta: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the gamma distribution with shape alpha and scale beta."""
+def random_generalized_negative_binomial(
+    mu: float = 1.0, alpha: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the generalized negative binomial distribution with mean mu and ..."""
+def random_negative_binomial(
+    k: int = 1, p: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the negative binomial distribution: failures with probability p ..."""
+def random_normal(
+    loc: float = 0.0, scale: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the normal distribution with a mean and a standard deviation."""
+def random_pdf_dirichlet(
+    sample: Symbol | None = None, alpha: Symbol | None = None, is_log: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the Dirichlet distribution with concentrations alpha, for each row ..."""
+def random_pdf_exponential(
+    sample: Symbol | None = None, lam: Symbol | None = None, is_log: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the exponential distribution with rate lam."""
+def random_pdf_gamma(
+    sample: Symbol | None = None, alpha: Symbol | None = None, beta: Symbol | None = None,
+    is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the gamma distribution with shape alpha and rate beta, the inverse ..."""
+def random_pdf_generalized_negative_binomial(
+    sample: Symbol | None = None, mu: Symbol | None = None, alpha: Symbol | None = None,
+    is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the generalized negative binomial distribution with mean mu and ..."""
+def random_pdf_negative_binomial(
+    sample: Symbol | None = None, k: Symbol | None = None, p: Symbol | None = None,
+    is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the negative binomial distribution: failures with probability p ..."""
+def random_pdf_normal(
+    sample: Symbol | None = None, mu: Symbol | None = None, sigma: Symbol | None = None,
+    is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the normal distribution with mean mu and standard deviation sigma."""
+def random_pdf_poisson(
+    sample: Symbol | None = None, lam: Symbol | None = None, is_log: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the Poisson distribution with rate lam."""
+def random_pdf_uniform(
+    sample: Symbol | None = None, low: Symbol | None = None, high: Symbol | None = None,
+    is_log: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The density of the uniform distribution on [low, high], wherever the sample lies."""
+def random_poisson(
+    lam: float = 1.0, shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the Poisson distribution with rate lam."""
+def random_randint(
+    low: int = ..., high: int = ..., shape: _Shape | None = None, ctx: Context | str | None = "",
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw integers from the uniform distribution on [low, high)."""
+def random_uniform(
+    low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the uniform distribution on [low, high)."""
+def ravel_multi_index(
+    data: Symbol | None = None, shape: _Shape | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Flat positions in an array of shape `shape` from coordinates, one column for each."""
+def rcbrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reciprocal of the cube root."""
+def reciprocal(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """One divided by the value."""
+def relu(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """max(x, 0)."""
+def repeat(
+    data: Symbol | None = None, repeats: int = ..., axis: int | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Repeat every element `repeats` times along `axis`, or of the flattened array by ..."""
+def reset_arrays(
+    *data: Symbol, num_arrays: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Fill each array with zeros."""
+def reshape(
+    data: Symbol | None = None, shape: _Shape = (), reverse: bool = False,
+    target_shape: _Shape = (), keep_highest: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Give the elements of an array another shape with as many elements."""
+def reshape_like(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_begin: int | None = None,
+    lhs_end: int | None = None, rhs_begin: int | None = None, rhs_end: int | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Give `lhs` the shape of `rhs`, or replace a range of its dimensions by a range of ..."""
+def reverse(
+    data: Symbol | None = None, axis: _Shape = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reverse the order of the elements along the dimensions `axis` (not negative)."""
+def rint(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The nearest integer; halves towards the smaller one."""
+def rmsprop_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None,
+    lr: float = ..., gamma1: float = 0.949999988, epsilon: float = 9.99999994e-09, wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, clip_weights: float = -1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """RMSProp: ``weight - lr * grad / sqrt(n + epsilon)``, where n averages the squared ..."""
+def rmspropalex_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None,
+    g: Symbol | None = None, delta: Symbol | None = None, lr: float = ...,
+    gamma1: float = 0.949999988, gamma2: float = 0.899999976, epsilon: float = 9.99999994e-09,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    clip_weights: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """RMSProp as Graves gave it: centred, with momentum."""
+def round(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The nearest integer; halves away from zero."""
+def rsqrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reciprocal of the square root."""
+def sample_binomial(
+    n: Symbol | None = None, p: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the binomial ..."""
+def sample_categorical(
+    data: Symbol | None = None, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw indices along the last axis of an array with the probabilities that stand there."""
+def sample_exponential(
+    lam: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the exponential ..."""
+def sample_gamma(
+    alpha: Symbol | None = None, beta: Symbol | None = None, shape: _Shape = (),
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the gamma distribution ..."""
+def sample_generalized_negative_binomial(
+    mu: Symbol | None = None, alpha: Symbol | None = None, shape: _Shape = (),
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the generalized ..."""
+def sample_multinomial(
+    data: Symbol | None = None, shape: _Shape = (), get_prob: bool = False, dtype: _DType = "int32",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw indices along the last axis of an array with the probabilities that stand there."""
+def sample_negative_binomial(
+    k: Symbol | None = None, p: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None",
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the negative binomial ..."""
+def sample_normal(
+    mu: Symbol | None = None, sigma: Symbol | None = None, shape: _Shape = (),
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the normal ..."""
+def sample_poisson(
+    lam: Symbol | None = None, shape: _Shape = (), dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the Poisson ..."""
+def sample_uniform(
+    low: Symbol | None = None, high: Symbol | None = None, shape: _Shape = (),
+    dtype: _DType = "None", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples for each element of the parameter arrays, from the uniform ..."""
+def scatter_nd(
+    data: Symbol | None = None, indices: Symbol | None = None, shape: _Shape = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Zeros of the given shape with ``out[indices[0, i...], ...] = data[i...]``."""
+def sgd_mom_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, lazy_update: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent with momentum."""
+def sgd_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, lr: float = ..., wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def shape_array(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The extents of an array as a 1-D int64 array."""
+def shuffle(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Shuffle an array along its first axis; not differentiable."""
+def sigmoid(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 / (1 + exp(-x))."""
+def sign(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sign: -1, 0 or 1."""
+def signsgd_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, lr: float = ..., wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Steps of fixed length: ``(1 - lr * wd) * weight - lr * sign(grad)``."""
+def signum_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, wd_lh: float = 0.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Steps of fixed length along the momentum: ``(1 - lr * wd_lh) * weight + lr * ..."""
+def sin(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sine."""
+def sinh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic sine."""
+def size_array(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The number of elements of an array as an int64 array of shape (1,)."""
+def slice(
+    data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def slice_axis(
+    data: Symbol | None = None, axis: int = ..., begin: int = ..., end: int | None = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements ``begin:end`` along one dimension; negative positions count from its end."""
+def slice_like(
+    data: Symbol | None = None, shape_like: Symbol | None = None, axes: _Shape = (),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cut `data` from its first element on to the extents of `shape_like`."""
+def smooth_l1(
+    data: Symbol | None = None, scalar: float = 1.0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The loss of bounding boxes: quadratic for small values, linear for large ones."""
+def softmax(
+    data: Symbol | None = None, length: Symbol | None = None, axis: int = -1,
+    temperature: float | None = None, dtype: _DType = None, use_length: bool | None = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Exponentials that sum to one along an axis: ``exp(x / t) / sum(exp(x / t))``."""
+def softmax_cross_entropy(
+    data: Symbol | None = None, label: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum over all rows of the cross entropy between the softmax and the label's class."""
+def softmin(
+    data: Symbol | None = None, axis: int = -1, temperature: float | None = None,
+    dtype: _DType = None, use_length: bool | None = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The softmax of the negated array along an axis: small elements give large results."""
+def softsign(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """x / (1 + abs(x))."""
+def sort(
+    data: Symbol | None = None, axis: int | None = -1, is_ascend: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements in order along `axis`; of the flattened array for ``axis=None``."""
+def space_to_depth(
+    data: Symbol | None = None, block_size: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Move blocks of pixels to channels: (n, c, h, w) becomes (n, c*b*b, h/b, w/b)."""
+def split(
+    data: Symbol | None = None, num_outputs: int = ..., axis: int = 1, squeeze_axis: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cut an array into `num_outputs` equal parts along `axis`."""
+def sqrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square root."""
+def square(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square."""
+def squeeze(
+    data: Symbol | None = None, axis: _Shape | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Remove dimensions of extent 1: all of them, or those listed in `axis`."""
+def stack(
+    *data: Symbol, axis: int = 0, num_args: int = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join arrays of one shape along a new dimension at position `axis` of the result."""
+def stop_gradient(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The input itself; gradients do not pass backwards through it."""
+def sum(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum over axes."""
+def sum_axis(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum over axes."""
+def swapaxes(
+    data: Symbol | None = None, dim1: int = 0, dim2: int = 0, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Exchange the two dimensions `dim1` and `dim2`."""
+def take(
+    a: Symbol | None = None, indices: Symbol | None = None, axis: int = 0,
+    mode: Literal["clip", "raise", "wrap"] = "clip", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements at `indices` along `axis`."""
+def tan(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Tangent."""
+def tanh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic tangent."""
+def tile(
+    data: Symbol | None = None, reps: _Shape = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Repeat the whole array ``reps[i]`` times along dimension i."""
+def topk(
+    data: Symbol | None = None, axis: int | None = -1, k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] = "indices", is_ascend: bool = False,
+    dtype: _DType = "float32", name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order."""
+def transpose(
+    data: Symbol | None = None, axes: _Shape = (), name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Permute the dimensions: dimension i of the output is ``axes[i]`` of the input."""
+def trunc(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The integer nearest towards zero."""
+def uniform(
+    low: float = 0.0, high: float = 1.0, shape: _Shape | None = None,
+    ctx: Context | str | None = "", dtype: _DType = "None", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Draw samples from the uniform distribution on [low, high)."""
+def unravel_index(
+    data: Symbol | None = None, shape: _Shape | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Coordinates in an array of shape `shape` from flat positions."""
+def where(
+    condition: Symbol | None = None, x: Symbol | None = None, y: Symbol | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+def zeros_like(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """An array of zeros like the input."""

@@ -1,0 +1,355 @@
+"""`mx.sym.sparse`: the operators of that family, over symbols."""
+
+# Written by `python -m tools.stubs --write`.
+
+from collections.abc import Sequence
+from typing import Any
+from typing import Literal
+from typing import TypeAlias
+import numpy as np
+from mxcy.symbol.symbol import (
+    Symbol as Symbol,
+)
+
+_Shape: TypeAlias = int | Sequence[int | None]
+_DType: TypeAlias = str | type | np.dtype[Any] | None
+
+def ElementWiseSum(
+    *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype, element by element."""
+def Embedding(
+    data: Symbol | None = None, weight: Symbol | None = None, input_dim: int = ...,
+    output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Replace each integer by its row of the weight."""
+def FullyConnected(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    num_hidden: int = ..., no_bias: bool = False, flatten: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Affine map of the last axis: ``out = data . weight^T + bias``."""
+def LinearRegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged, with the gradient of the squared error, ``out - label``."""
+def LogisticRegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sigmoid of the data, with the gradient of the logistic loss, ``out - label``."""
+def MAERegressionOutput(
+    data: Symbol | None = None, label: Symbol | None = None, grad_scale: float = 1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The data unchanged, with the gradient of the absolute error: 1 where the data are ..."""
+def _contrib_round_ste(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`round` whose gradient passes straight through."""
+def _contrib_sign_ste(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """`sign` whose gradient passes straight through."""
+def abs(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Absolute value."""
+def adagrad_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None,
+    lr: float = ..., epsilon: float = 1.00000001e-07, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """AdaGrad: ``weight - lr * (grad / sqrt(history + epsilon) + wd * weight)``."""
+def adam_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None,
+    var: Symbol | None = None, lr: float = ..., beta1: float = 0.899999976,
+    beta2: float = 0.999000013, epsilon: float = 9.99999994e-09, wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Adam, without the correction of the first steps, which callers put into `lr`."""
+def add_n(
+    *args: Symbol, num_args: int = ..., name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype, element by element."""
+def arccos(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse cosine."""
+def arccosh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic cosine."""
+def arcsin(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse sine."""
+def arcsinh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic sine."""
+def arctan(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse tangent."""
+def arctanh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Inverse hyperbolic tangent."""
+def broadcast_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Shapes are broadcast."""
+def broadcast_div(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Quotient; integers are cut towards zero. Shapes are broadcast."""
+def broadcast_minus(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Shapes are broadcast."""
+def broadcast_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product. Shapes are broadcast."""
+def broadcast_plus(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Shapes are broadcast."""
+def broadcast_sub(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Shapes are broadcast."""
+def cast_storage(
+    data: Symbol | None = None, stype: Literal["csr", "default", "row_sparse"] = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """A copy of an array with another storage type."""
+def cbrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cube root."""
+def ceil(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The smallest integer not below the value."""
+def clip(
+    data: Symbol | None = None, a_min: float = ..., a_max: float = ..., name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
+def concat(
+    *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join arrays along the dimension `dim`; their other extents and their dtypes agree."""
+def cos(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Cosine."""
+def cosh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic cosine."""
+def degrees(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Radians as degrees."""
+def dot(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
+    transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The product of two matrices; in general, of the last axis of lhs with the first of ..."""
+def elemwise_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum. Both arrays have one shape."""
+def elemwise_div(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Quotient; integers are cut towards zero. Both arrays have one shape."""
+def elemwise_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Product. Both arrays have one shape."""
+def elemwise_sub(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Difference. Both arrays have one shape."""
+def exp(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Exponential."""
+def expm1(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """exp(x) - 1, accurate for small x."""
+def fix(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The integer nearest towards zero."""
+def floor(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The largest integer not above the value."""
+def ftrl_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, z: Symbol | None = None,
+    n: Symbol | None = None, lr: float = ..., lamda1: float = 0.00999999978, beta: float = 1.0,
+    wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Follow the regularised leader, with the penalty `lamda1` on magnitudes."""
+def gamma(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The gamma function."""
+def gammaln(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The logarithm of the gamma function's absolute value."""
+def log(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Natural logarithm."""
+def log10(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Logarithm to base 10."""
+def log1p(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """log(1 + x), accurate for small x."""
+def log2(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Logarithm to base 2."""
+def make_loss(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The input itself, as a loss to minimise: its gradient is 1, whatever the head ..."""
+def mean(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Mean over axes; integers are cut towards zero."""
+def negative(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Negation."""
+def norm(
+    data: Symbol | None = None, ord: int = 2, axis: _Shape | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] = None,
+    keepdims: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
+def radians(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Degrees as radians."""
+def relu(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """max(x, 0)."""
+def retain(
+    data: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The rows `indices` of a row_sparse array, those and no others."""
+def rint(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The nearest integer; halves towards the smaller one."""
+def round(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The nearest integer; halves away from zero."""
+def rsqrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reciprocal of the square root."""
+def sgd_mom_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None,
+    lr: float = ..., momentum: float = 0.0, wd: float = 0.0, rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0, lazy_update: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent with momentum."""
+def sgd_update(
+    weight: Symbol | None = None, grad: Symbol | None = None, lr: float = ..., wd: float = 0.0,
+    rescale_grad: float = 1.0, clip_gradient: float = -1.0, lazy_update: bool = True,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Gradient descent: ``weight - lr * (grad + wd * weight)``, the gradient rescaled ..."""
+def sigmoid(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """1 / (1 + exp(-x))."""
+def sign(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sign: -1, 0 or 1."""
+def sin(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sine."""
+def sinh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic sine."""
+def slice(
+    data: Symbol | None = None, begin: _Shape = ..., end: _Shape = ..., step: _Shape = (),
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The elements at ``begin:end:step`` of the first dimensions, as Python slices them."""
+def sqrt(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square root."""
+def square(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Square."""
+def stop_gradient(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The input itself; gradients do not pass backwards through it."""
+def sum(
+    data: Symbol | None = None, axis: _Shape | None = None, keepdims: bool = False,
+    exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Sum over axes."""
+def tan(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Tangent."""
+def tanh(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Hyperbolic tangent."""
+def trunc(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The integer nearest towards zero."""
+def where(
+    condition: Symbol | None = None, x: Symbol | None = None, y: Symbol | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+def zeros_like(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """An array of zeros like the input."""

@@ -1,0 +1,21 @@
+"""Waiting for what happens on other threads and in other processes."""
+
+import time
+
+__all__ = ["await_that"]
+
+_PATIENCE = 60  # seconds, many more than it takes; machines may be slow or busy
+
+
+def await_that(condition):
+    """Wait until ``condition()`` is true; fail when it does not become so in a minute.
+
+    Parameters
+    ----------
+    condition : callable
+        Is called every few milliseconds.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while not (true := condition()) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert true

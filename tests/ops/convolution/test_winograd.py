@@ -1,0 +1,228 @@
+"""Winograd convolution against float64: edges of maps, channels, threads, what is fused."""
+
+import numpy as np
+import pytest
+
+from mxcy import nd
+from mxcy.base import MXNetError
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import REGISTRY
+from tests.ops.fused.fused_conv import ACTIVATIONS, BLOCK, Problem
+from tests.ops.kernel_call import library, query_kernel, run_kernel
+
+TOLERANCE = 1e-5
+KERNELS = [(3, 3), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1)]
+
+
+@pytest.mark.parametrize("pad", [(0, 0), (1, 1), (2, 2), (0, 2)])
+@pytest.mark.parametrize("source", [(3, 3), (4, 9), (7, 7), (8, 8), (13, 6), (17, 22)])
+def test_maps_of_any_size(source, pad):
+    problem = Problem(2, BLOCK, BLOCK, source, pad=pad)
+    assert problem.error(problem.run("conv_winograd")) < TOLERANCE
+
+
+@pytest.mark.parametrize("source", [(1, 1), (2, 1), (1, 12)])
+def test_maps_smaller_than_the_kernel(source):
+    problem = Problem(3, BLOCK, 2 * BLOCK, source)
+    assert problem.error(problem.run("conv_winograd")) < TOLERANCE
+
+
+@pytest.mark.parametrize("kernel", KERNELS[1:])
+@pytest.mark.parametrize("source", [(3, 5), (8, 17), (17, 12)])
+@pytest.mark.parametrize("same", [True, False])
+def test_other_kernels(kernel, source, same):
+    pad = tuple(k // 2 if same else 3 for k in kernel)
+    problem = Problem(2, 2 * BLOCK, BLOCK, source, kernel=kernel, pad=pad, other=True, act="relu")
+    for threads in (1, 2):
+        assert problem.error(problem.run("conv_winograd", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("tile", [0, 1, 5, 40, 1000])
+@pytest.mark.parametrize("blocks", [(1, 1), (2, 3), (3, 6), (5, 9)])
+def test_channels_and_cuts(blocks, tile, threads):
+    problem = Problem(3, blocks[0] * BLOCK, blocks[1] * BLOCK, (14, 11), tile=tile)
+    assert problem.error(problem.run("conv_winograd", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_deep_sums_stay_accurate(kernel):
+    problem = Problem(1, 512, 64, (14, 14), kernel=kernel, pad=tuple(k // 2 for k in kernel))
+    # The largest acceptable error is 1e-4; more points cost some digits.
+    limit = TOLERANCE if max(kernel) == 3 else 4 * TOLERANCE
+    assert problem.error(problem.run("conv_winograd")) < limit
+
+
+def test_a_team_that_grew_since_the_workspace_was_made():
+    problem = Problem(2, 2 * BLOCK, 3 * BLOCK, (20, 20))
+    before = library().mx_threads()
+    library().mx_set_threads(1)
+    try:
+        assert problem.error(problem.run("conv_winograd", threads=2)) < TOLERANCE
+    finally:
+        library().mx_set_threads(before)
+
+
+def test_no_images():
+    assert Problem(0, BLOCK, BLOCK, (8, 8)).run("conv_winograd", 2).shape == (0, BLOCK, 8, 8)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("act", list(ACTIVATIONS))
+@pytest.mark.parametrize("other", [False, True])
+def test_what_follows(act, other, threads):
+    problem = Problem(2, BLOCK, 3 * BLOCK, (9, 9), other=other, act=act)
+    problem.weight *= 0.1  # exp and square stay in range
+    assert problem.error(problem.run("conv_winograd", threads)) < TOLERANCE
+
+
+def test_without_bias():
+    problem = Problem(1, BLOCK, BLOCK, (9, 9), bias=False, other=True, act="relu")
+    assert problem.error(problem.run("conv_winograd")) < TOLERANCE
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sum_in_place(threads):
+    problem = Problem(2, BLOCK, 3 * BLOCK, (10, 7), other=True, act="relu")
+    out = problem.run("conv_winograd", threads, in_place=True)
+    assert problem.error(out) < TOLERANCE
+
+
+def test_same_bits_for_any_team():
+    problem = Problem(2, 2 * BLOCK, 4 * BLOCK, (15, 15))
+    one, two = (problem.run("conv_winograd", threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_nan_stays_in_its_tiles():
+    problem = Problem(1, BLOCK, BLOCK, (12, 12), act="relu")
+    problem.data[0, 3, 6, 6] = np.nan
+    out = problem.run("conv_winograd")
+    assert np.isnan(out[0, :, 5:8, 5:8]).all()
+    touched = np.isnan(out).any(axis=(0, 1))
+    assert touched[4:8, 4:8].all()
+    assert touched.sum() == 16
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_turned_weights_give_the_gradient_of_the_data(kernel):
+    common = dict(kernel=kernel, bias=False)
+    forward = Problem(2, 2 * BLOCK, 3 * BLOCK, (9, 11), pad=(0, 0), **common)
+    around = tuple(k - 1 for k in kernel)
+    gradient = Problem(2, 3 * BLOCK, 2 * BLOCK, forward.out_shape[2:], pad=around, **common)
+    gradient.weight = forward.weight
+    out = gradient.run("conv_winograd", pack="conv_winograd_pack_turned")
+    gradient.weight = forward.weight.transpose(1, 0, 2, 3)[:, :, ::-1, ::-1]
+    assert gradient.error(out) < TOLERANCE
+    assert out.shape == forward.data.shape
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (dict(kernel=(2, 2)), "3 x 3"),
+        (dict(stride=(2, 2)), "stride"),
+        (dict(dilate=(2, 2)), "dilated"),
+        (dict(groups=2), "groups"),
+        (dict(in_block=0), "blocked"),
+    ],
+)
+def test_refusals(change, reason):
+    problem = Problem(1, 2 * BLOCK, 2 * BLOCK, (9, 9), **change)
+    with pytest.raises(MXNetError, match=f"conv_winograd: .*{reason}"):
+        problem.run("conv_winograd")
+
+
+def plain_kernel(operator):
+    """The kernel of an operator on plain arrays."""
+    return next(k for k in REGISTRY[operator].kernels if "winograd" in str(k.name))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("channels", [(BLOCK, 2 * BLOCK), (20, 37)])
+def test_plain_arrays(channels, kernel, bias, threads):
+    rng = np.random.default_rng(3)
+    pad = tuple(k // 2 for k in kernel)
+    data, weight, add = (
+        rng.uniform(-1, 1, shape).astype(np.float32)
+        for shape in ((3, channels[0], 14, 9), (*channels[::-1], *kernel), channels[1:])
+    )
+    ins = [data, weight, add][: 2 + bias]
+    attrs = dict(kernel=kernel, pad=pad, num_filter=channels[1], no_bias=not bias)
+    forward = run_plain("Convolution", attrs, ins, (3, channels[1], 14, 9), threads)
+    assert forward < TOLERANCE
+    grad = rng.uniform(-1, 1, (3, channels[1], 14, 9)).astype(np.float32)
+    del attrs["no_bias"]
+    attrs["spatial"] = data.shape[2:]
+    assert run_plain("_conv_data", attrs, [grad, weight], data.shape, threads) < TOLERANCE
+
+
+def run_plain(operator, attrs, ins, shape, threads):
+    """The error of an operator's Winograd kernel on plain arrays."""
+    record = REGISTRY[operator]
+    a = record.schema.intern(operator, attrs)
+    out = np.full(shape, np.nan, np.float32)
+    kernel = plain_kernel(operator)
+    specs = [Spec(x.shape, 0) for x in ins], [Spec(shape, 0)]
+    params = kernel.struct.pack(**kernel.params(a, *specs))
+    workspace = query_kernel(kernel.name, ins, [out], params, "workspace")
+    run_kernel(kernel.name, ins, [out], params, threads=threads, workspace=workspace)
+    answer = record.ref(a, np, *(x.astype(np.float64) for x in ins))
+    return np.abs(out - answer).max() / np.abs(answer).max()
+
+
+def test_many_images_go_in_slices():
+    rng = np.random.default_rng(4)
+    data = rng.uniform(-1, 1, (40, 64, 80, 80)).astype(np.float32)
+    weight = rng.uniform(-1, 1, (16, 64, 3, 3)).astype(np.float32)
+    whole = nd.Convolution(
+        nd.array(data), nd.array(weight), kernel=(3, 3), num_filter=16, no_bias=True
+    )
+    for image in (0, 17, 39):
+        one = nd.Convolution(
+            nd.array(data[image : image + 1]),
+            nd.array(weight),
+            kernel=(3, 3),
+            num_filter=16,
+            no_bias=True,
+        )
+        np.testing.assert_array_equal(whole[image].asnumpy(), one[0].asnumpy())
+
+
+def test_eager_calls_choose_it_where_it_pays(run_python):
+    told = run_python(
+        """
+import mxcy as mx
+for channels, size in ((16, 32), (16, 8), (4, 32)):
+    data, weight = mx.nd.ones((2, channels, size, size)), mx.nd.ones((16, channels, 3, 3))
+    mx.nd.Convolution(data, weight, kernel=(3, 3), num_filter=16, no_bias=True)
+""",
+        MXCY_VERBOSE="dispatch",
+    )
+    chosen = ["-> conv_winograd_plain" in line for line in told.splitlines() if "Conv" in line]
+    assert chosen == [True, False, False]
+
+
+@pytest.mark.parametrize("level", ["v2", "v3", "v4"])
+def test_other_instruction_sets(run_python, level):
+    told = run_python(
+        """
+try:
+    from tests.ops.fused.fused_conv import BLOCK, Problem
+except Exception as error:  # MXNetError of the very import of mxcy
+    print("cannot:", error)
+else:
+    for kernel, pad in (((3, 3), (1, 1)), ((1, 7), (0, 3)), ((5, 5), (2, 2))):
+        problem = Problem(2, BLOCK, 3 * BLOCK, (13, 10), kernel, pad, other=True, act="relu")
+        print(problem.error(problem.run("conv_winograd")))
+        print(problem.error(problem.run("conv_blocked")))
+""",
+        MXCY_ISA=level,
+    )
+    if told.startswith("cannot:"):
+        pytest.skip(told.strip())
+    errors = [float(line) for line in told.split()]
+    assert len(errors) == 6
+    assert max(errors) < TOLERANCE

@@ -1,0 +1,19 @@
+"""Which elementwise operators `mx.nd.sparse` and `mx.sym.sparse` offer."""
+
+import pytest
+
+import mxcy as mx
+
+
+@pytest.mark.parametrize("interface", [mx.nd, mx.sym], ids=["nd", "sym"])
+@pytest.mark.parametrize("name", ["abs", "gamma", "rsqrt", "square"])
+def test_sparse_namespaces_offer_what_mxnet_offers(interface, name):
+    assert callable(getattr(interface.sparse, name))
+
+
+@pytest.mark.parametrize("interface", [mx.nd, mx.sym], ids=["nd", "sym"])
+@pytest.mark.parametrize("name", ["digamma", "erf", "mish", "rcbrt", "reciprocal", "softsign"])
+def test_sparse_namespaces_offer_nothing_else(interface, name):
+    assert hasattr(interface, name)
+    with pytest.raises(AttributeError, match=name):
+        getattr(interface.sparse, name)

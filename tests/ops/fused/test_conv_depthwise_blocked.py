@@ -1,0 +1,46 @@
+"""Convolution of blocked activations with one filter for each channel against float64."""
+
+import pytest
+
+from mxcy.base import MXNetError
+from tests.ops.fused.fused_conv import ACTIVATIONS, BLOCK, Problem
+
+KERNEL, TOLERANCE = "conv_depthwise_blocked", 1e-6
+
+
+def depthwise(images, channels, source, **attrs):
+    return Problem(images, channels, channels, source, groups=channels, **attrs)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dilate", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (1, 3)])
+@pytest.mark.parametrize("kernel, pad", [((3, 3), (1, 1)), ((2, 5), (0, 3)), ((7, 1), (4, 0))])
+def test_windows(kernel, pad, stride, dilate, threads):
+    problem = depthwise(
+        2, 3 * BLOCK, (15, 23), kernel=kernel, pad=pad, stride=stride, dilate=dilate, other=True
+    )
+    assert problem.error(problem.run(KERNEL, threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("source, pad", [((1, 1), (1, 1)), ((2, 3), (4, 5)), ((56, 56), (0, 0))])
+def test_sizes(source, pad):
+    problem = depthwise(1, BLOCK, source, pad=pad, bias=False)
+    assert problem.error(problem.run(KERNEL)) < TOLERANCE
+
+
+@pytest.mark.parametrize("act", ACTIVATIONS)
+@pytest.mark.parametrize("in_place", [False, True])
+def test_what_follows(act, in_place):
+    problem = depthwise(1, 2 * BLOCK, (9, 10), other=True, act=act)
+    assert problem.error(problem.run(KERNEL, in_place=in_place)) < 2e-6
+
+
+def test_refusals():
+    for problem, message in (
+        (Problem(1, 2 * BLOCK, BLOCK, (5, 5), groups=BLOCK), "several channels"),
+        (Problem(1, BLOCK, 2 * BLOCK, (5, 5), groups=BLOCK), "several channels"),
+        (depthwise(1, BLOCK, (5, 5), in_block=0, out_block=0), "not blocked"),
+    ):
+        with pytest.raises(MXNetError, match=message):
+            problem.run(KERNEL)

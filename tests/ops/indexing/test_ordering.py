@@ -1,0 +1,113 @@
+"""Ordering of long rows, of ties, NaN and infinities, and of few among many."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+
+nd = mx.nd
+RNG = np.random.default_rng(2)
+DTYPES = ("float32", "float64", "float16", "int8", "uint8", "int32", "int64")
+
+
+def rows(dtype, *shape):
+    """Values with many ties; floats have zeros of both signs, infinities and NaN."""
+    values = RNG.integers(0, 50, shape) - (0 if dtype == "uint8" else 20)
+    values = values.astype(dtype)
+    if dtype.startswith("float"):
+        flat = values.reshape(-1)
+        places = RNG.permutation(flat.size)[: 4 * (flat.size // 10)].reshape(4, -1)
+        for place, special in zip(places, (np.nan, np.inf, -np.inf, -0.0), strict=True):
+            flat[place] = special
+    return values
+
+
+def order(values, ascending, axis=-1):
+    """Stable order with NaN as the largest."""
+    if ascending:
+        return np.argsort(values, axis, kind="stable")
+    flipped = np.argsort(np.flip(values, axis), axis, kind="stable")
+    return values.shape[axis] - 1 - np.flip(flipped, axis)
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 39, 41, 700, 5000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorts_stably(dtype, n, ascending):
+    values = rows(dtype, 3, n)
+    array, expected = nd.array(values, dtype=dtype), order(values, ascending)
+    found = nd.argsort(array, is_ascend=ascending, dtype="int64")
+    np.testing.assert_array_equal(found.asnumpy(), expected)
+    sorted_values = nd.sort(array, is_ascend=ascending).asnumpy()
+    np.testing.assert_array_equal(sorted_values, np.take_along_axis(values, expected, -1))
+
+
+@pytest.mark.parametrize("k", [1, 5, 40, 60, 999])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_finds_few_among_many(dtype, k):
+    values = rows(dtype, 4, 1000)
+    expected = order(values, False)[:, :k]
+    array = nd.array(values, dtype=dtype)
+    found, indices = nd.topk(array, k=k, ret_typ="both", dtype="int32")
+    np.testing.assert_array_equal(indices.asnumpy(), expected)
+    np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(values, expected, 1))
+    mask = nd.topk(array, k=k, ret_typ="mask").asnumpy()
+    assert (mask.sum(1) == k).all()
+    assert np.take_along_axis(mask, expected, 1).all()
+
+
+@pytest.mark.parametrize("shape, axis", [((300, 7, 5), 0), ((5, 300, 7), 1), ((90, 80), None)])
+def test_orders_any_dimension(shape, axis):
+    values = rows("float32", *shape)
+    found = nd.topk(nd.array(values), k=9, axis=axis, is_ascend=True, dtype="int32").asnumpy()
+    flat = values.reshape(-1) if axis is None else values
+    expected = np.take(order(flat, True, axis or 0), range(9), axis or 0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_finds_the_first_of_a_descending_row():
+    """The worst case of a search that keeps the best so far."""
+    values = np.arange(100000, 0, -1, dtype="float32")
+    found = nd.topk(nd.array(values), k=10, is_ascend=True, ret_typ="value").asnumpy()
+    np.testing.assert_array_equal(found, np.arange(1, 11))
+
+
+def test_orders_rows_on_threads():
+    values = rows("float32", 600, 800)
+    found = nd.argsort(nd.array(values), dtype="int32").asnumpy()
+    np.testing.assert_array_equal(found, order(values, True))
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize(
+    "shape, axis",
+    [
+        ((3, 5000), 1),
+        ((2, 1030), 1),
+        ((37, 1), 1),
+        ((37, 300), 1),
+        ((20, 1024), 1),
+        ((300, 37), 0),
+        ((3, 70, 21), 1),
+        ((3, 70, 2), 1),
+        ((5,), 0),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_sorts_values_alone(dtype, shape, axis, ascending):
+    """By digits or by a network, with rows in order, side by side or neither."""
+    values = rows(dtype, *shape)
+    if dtype == "int32":
+        values.flat[:2] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    array = nd.array(values, dtype=dtype)
+    expected = np.take_along_axis(values, order(values, ascending, axis), axis)
+    np.testing.assert_array_equal(nd.sort(array, axis, ascending).asnumpy(), expected)
+    array.attach_grad()
+    with mx.autograd.record():
+        out = nd.sort(array, axis, ascending)
+    if dtype == "float32":
+        weights = RNG.random(shape, "float32")
+        out.backward(nd.array(weights))
+        back = np.zeros_like(values)
+        np.put_along_axis(back, order(values, ascending, axis), weights, axis)
+        np.testing.assert_array_equal(array.grad.asnumpy(), back)

@@ -1,0 +1,203 @@
+"""Write the stubs that tell editors and type checkers what `mx.nd` and `mx.sym` offer.
+
+Operators become functions when they are first asked for, so tools that read sources cannot see
+them. Their stubs come from the records: names, attributes with types and defaults, a line of
+documentation. What is written by hand in the same modules comes from its signature and docstring.
+
+    python -m tools.stubs           lists stubs that are out of date; exits with 1 if there are any
+    python -m tools.stubs --write   writes them
+"""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+# The interface is the same with both fronts; only Python functions have signatures to ask for.
+os.environ["MXNET_ENABLE_CYTHON"] = "0"
+os.environ["MXNET_PROFILER_AUTOSTART"] = "0"
+
+import mxcy
+from mxcy._base.files import replacing
+from mxcy.ops.core import homes
+from tools.stub_parts import WIDTH, method, operator, summary, written
+
+__all__ = ["generated"]
+
+ROOT = Path(__file__).resolve().parents[1]
+#: what stubs may need: a name that they use -> the line that brings it
+PREAMBLE = {
+    "Iterator": "from collections.abc import Iterator",
+    "Sequence": "from collections.abc import Sequence",
+    "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
+    "TypeAlias": "from typing import TypeAlias",
+    "np": "import numpy as np",
+    "Context": "from mxcy.context import Context",
+    "NDArray": "from mxcy.ndarray.ndarray import NDArray",
+    "_Shape": "_Shape: TypeAlias = int | Sequence[int | None]",
+    "_Floats": "_Floats: TypeAlias = float | Sequence[float]",
+    "_DType": "_DType: TypeAlias = str | type | np.dtype[Any] | None",
+    "_Out": "_Out: TypeAlias = NDArray | list[NDArray] | None",
+}
+#: modules of `mx.nd` and `mx.sym` that programs use
+MODULES = (
+    "_internal",
+    "contrib",
+    "image",
+    "linalg",
+    "ndarray",
+    "op",
+    "random",
+    "register",
+    "sparse",
+    "symbol",
+    "utils",
+)
+
+
+def class_stub(module, cls):
+    """The module that defines the class of arrays or symbols; its other names stay untyped."""
+    kind = cls.__name__
+    bodies = [
+        method(name, inspect.getattr_static(cls, name), kind)
+        for name in sorted(dir(cls), key=lambda name: (name.startswith("_"), name))
+        if not hasattr(object, name) or name in vars(cls)
+    ]
+    names = "def __getattr__(name: str) -> Any: ...\n\n"
+    first = f'class {kind}:\n    """{summary(cls.__doc__)}"""\n\n'
+    imports = f"from {module.__package__} import op\n"
+    return stub(module, imports, names + first + "".join(bodies))
+
+
+# --- modules ---
+def stub(module, imports, body):
+    """A module's stub, with the part of the preamble that it needs."""
+    used, lines = imports + body, []
+    for name, line in reversed(PREAMBLE.items()):
+        if (
+            re.search(rf"\b{name}\b", used)
+            and f"{name} as {name}" not in imports
+            and f"class {name}:" not in body
+        ):
+            lines.insert(0, line)
+            used += line
+    aliases = [line for line in lines if line.startswith("_")]
+    imported = "".join(f"{line}\n" for line in lines if line not in aliases)
+    parts = [imported + imports, "".join(f"{line}\n" for line in aliases), body]
+    head = f'"""{summary(module.__doc__)}"""\n\n# Written by `python -m tools.stubs --write`.\n\n'
+    return head + "\n".join(filter(None, parts))
+
+
+def imported(package, names):
+    """One statement that offers names of a module, wrapped to the width of the house."""
+    line = ", ".join(f"{name} as {name}".replace(" ", "\0") for name in sorted(names))
+    wrapped = textwrap.fill(
+        line + ",", WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False
+    ).replace("\0", " ")
+    return f"from {package} import (\n{wrapped}\n)\n" if names else ""
+
+
+def namespace_stub(module, namespace, kind):
+    """A module with the operators of a namespace and functions written by hand."""
+    package = "mxcy.ndarray" if kind == "NDArray" else "mxcy.symbol"
+    offered = {f"{package}.{kind.lower()}": [kind]}  # module -> names that it offers
+    bodies = {}
+    for name, value in vars(module).items():
+        home = getattr(value, "__module__", None) or ""
+        by_hand = home.startswith(package) and not hasattr(value, "__mx_params__")
+        if name.startswith("_") or name == kind or not by_hand:
+            continue
+        if inspect.isclass(value):
+            offered.setdefault(home, []).append(name)
+        elif inspect.isfunction(value):
+            bodies[name] = written(name, value)
+    operators = set(homes.names(namespace)) - bodies.keys()
+    if module.__name__ == package:
+        offered[package] = [name for name in MODULES if hasattr(module, name)]
+        offered[f"{package}.op"] = operators
+    else:
+        for name in operators:
+            record = homes.registered(namespace, name)
+            bodies[name] = operator(name, record, kind) if record.foreign is None else ""
+    imports = "".join(imported(home, names) for home, names in sorted(offered.items()))
+    return stub(module, imports, "".join(bodies[name] for name in sorted(bodies)))
+
+
+def package_stub(package):
+    """A package that offers what its modules define."""
+    offered, body = {}, ""
+    for name in package.__all__:
+        value = getattr(package, name)
+        home = getattr(value, "__module__", None)
+        if isinstance(value, ModuleType):
+            offered.setdefault(package.__name__, []).append(name)
+        elif home is None or value.__name__ != name:
+            body += f"{name}: Any\n"
+        elif home == package.__name__ or getattr(sys.modules[home], name, None) is not value:
+            body += written(name, value)
+        else:
+            offered.setdefault(home, []).append(name)
+    return stub(package, "".join(imported(*each) for each in sorted(offered.items())), body)
+
+
+def root_stub():
+    """`mxcy` itself, most of whose modules are imported when first asked for."""
+    lines = []
+    names = {*mxcy.__all__, *mxcy._LATER} - {"__version__"}
+    for name in sorted(names):
+        value = mxcy._LATER.get(name) or getattr(mxcy, name)
+        if isinstance(value, (str, ModuleType)):
+            package, _, module = (value if isinstance(value, str) else value.__name__).rpartition(
+                "."
+            )
+            lines.append(f"from {package} import {module} as {name}\n")
+        else:
+            lines.append(f"from {value.__module__} import {value.__name__} as {name}\n")
+    return stub(mxcy, "".join(sorted(lines)), f"__all__ = {sorted(names)}\n__version__: str\n")
+
+
+def generated():
+    """The text of every stub by its path."""
+    stubs = {ROOT / "mxcy" / "__init__.pyi": root_stub()}
+    for info in pkgutil.walk_packages(mxcy.gluon.__path__, "mxcy.gluon."):
+        if info.ispkg:
+            package = importlib.import_module(info.name)
+            stubs[Path(package.__file__).with_suffix(".pyi")] = package_stub(package)
+    stubs[ROOT / "mxcy" / "gluon" / "__init__.pyi"] = package_stub(mxcy.gluon)
+    for package, cls in ((mxcy.nd, mxcy.nd.NDArray), (mxcy.sym, mxcy.sym.Symbol)):
+        kind = cls.__name__
+        folder = ROOT / package.__name__.replace(".", "/")
+        stubs[folder / "__init__.pyi"] = namespace_stub(package, homes.MAIN, kind)
+        stubs[folder / "op.pyi"] = namespace_stub(package.op, homes.MAIN, kind)
+        stubs[folder / f"{kind.lower()}.pyi"] = class_stub(sys.modules[cls.__module__], cls)
+        for namespace in ("contrib", "image", "linalg", "random", "sparse"):
+            module = getattr(package, namespace)
+            stubs[Path(module.__file__).with_suffix(".pyi")] = namespace_stub(
+                module, namespace, kind
+            )
+    return stubs
+
+
+def main():
+    """Compare or write the stubs; the exit status."""
+    stale = 0
+    for path, text in generated().items():
+        if path.exists() and path.read_text() == text:
+            continue
+        if "--write" in sys.argv:
+            with replacing(path) as file:
+                file.write(text.encode())
+        else:
+            print(f"{path.relative_to(ROOT)} is out of date: python -m tools.stubs --write")
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
