@@ -1,0 +1,160 @@
+"""Runs the cases of a fuzzer in a child process that may crash, hang or take all memory.
+
+A fuzzer is a module ``tests/fuzz/fuzz_NAME.py``. Its ``case(seed)`` does one thing, the same for
+the same seed, and lets every error out that is not documented (`expected` keeps the others in);
+its ``COUNT`` is how many cases the ordinary tests run, its ``prepare()``, if there is one, runs
+before the first.
+"""
+
+import contextlib
+import dataclasses
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mxcy.base import MXNetError
+
+__all__ = ["Finding", "expected", "fuzzers", "repeat", "run"]
+
+HERE = Path(__file__).resolve().parent
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+_STARTING = 120  # seconds that importing and preparing may take
+
+
+@dataclasses.dataclass
+class Finding:
+    """What a case should not have done."""
+
+    fuzzer: str
+    seed: int
+    what: str
+
+    def __str__(self):
+        return f"{self.what}\n    repeat: {repeat(self.fuzzer, self.seed)}"
+
+
+def repeat(fuzzer, seed):
+    """The command that runs a case again."""
+    return f"python -m tests.fuzz.worker {fuzzer} {seed} 1"
+
+
+def fuzzers():
+    """The names of all fuzzers."""
+    return sorted(path.stem for path in HERE.glob("fuzz_*.py"))
+
+
+@contextlib.contextmanager
+def expected(*errors):
+    """Keep in MXNetError and other documented errors."""
+    with contextlib.suppress(MXNetError, *errors):
+        yield
+
+
+def run(fuzzer, first, count, seconds=20, memory=2**30, until=None):
+    """Run cases, in a new child after each one that ended a child.
+
+    Parameters
+    ----------
+    fuzzer : str
+        The module's name.
+    first, count : int
+        The seeds.
+    seconds : float
+        How long a case may take.
+    memory : int
+        How many bytes a case may add to the child's address space; under a sanitizer there is no
+        such limit.
+    until : float, optional
+        When to stop, as `time.monotonic` tells it.
+
+    Returns
+    -------
+    findings : list of Finding
+    done : int
+        How many cases were run.
+    """
+    findings, seed = [], first
+    while seed < first + count and not (until and time.monotonic() > until):
+        seed, finding = _child(fuzzer, seed, first + count - seed, seconds, memory, until)
+        if finding is not None:
+            findings.append(finding)
+            seed += 1
+    return findings, seed - first
+
+
+def _child(fuzzer, seed, count, seconds, memory, until):
+    """Run cases until one is a finding: (its seed, or the one after the last; Finding or None)."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.worker",
+        fuzzer,
+        str(seed),
+        str(count),
+        str(memory),
+    ]
+    with (
+        tempfile.TemporaryDirectory(prefix="fuzz") as folder,
+        subprocess.Popen(
+            command,
+            cwd=HERE.parents[1],
+            env={**os.environ, "TMPDIR": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ) as child,
+    ):
+        try:
+            return _watch(child, fuzzer, seed, seconds, until)
+        finally:
+            child.kill()
+
+
+def _watch(child, fuzzer, seed, seconds, until):
+    lines, tail, wait = _lines(child.stdout), [], _STARTING
+    while True:
+        line = lines(wait)
+        if line is None:
+            return seed, Finding(fuzzer, seed, f"no end after {wait} seconds")
+        if line == "":
+            status = child.wait()
+            if status == 0:
+                return seed, None
+            text = "\n    ".join(tail[-25:])
+            return seed, Finding(fuzzer, seed, f"ended with status {status}:\n    {text}")
+        if line.startswith("begins "):
+            seed, wait, tail = int(line.split()[1]), seconds, []
+            if until and time.monotonic() > until:
+                return seed, None
+        elif line.startswith("done "):
+            seed = int(line.split()[1]) + 1
+        else:
+            tail.append(line)
+
+
+def _lines(stream):
+    """A function that waits for the next line: None if none comes in time, "" at the end."""
+    selector = selectors.DefaultSelector()
+    selector.register(stream, selectors.EVENT_READ)
+    os.set_blocking(stream.fileno(), False)
+    kept = bytearray()
+
+    def line(wait):
+        end = time.monotonic() + wait
+        while b"\n" not in kept:
+            if not selector.select(max(end - time.monotonic(), 0)):
+                return None
+            part = stream.read(65536)
+            if part == b"":
+                rest = bytes(kept)
+                kept.clear()
+                return rest.decode(errors="replace")
+            kept.extend(part or b"")
+        head, _, rest = bytes(kept).partition(b"\n")
+        kept[:] = rest
+        return head.decode(errors="replace") or " "
+
+    return line
