@@ -1,0 +1,182 @@
+"""Sparse storage beside scipy.sparse, and MXNet 1.9.1 where MXCY_BENCH_MXNET names its Python."""
+
+import pytest
+
+CSR = """
+import numpy as np
+from scipy import sparse
+r = np.random.RandomState(0)
+def csr(seed):
+    return sparse.random(10**4, 10**5, 1e-3, format='csr', dtype='f', random_state=seed)
+a, b = csr(0), csr(1)
+wide, tall = r.rand(10**5, 64).astype('f'), r.rand(10**4, 64).astype('f')
+"""
+OURS = """
+nd = mx.nd
+def csr_array(x):
+    return nd.sparse.csr_matrix((x.data, x.indices, x.indptr), shape=x.shape)
+"""
+#: for MXNet, in whose environment there is no scipy
+DRAWN = """
+import numpy as np
+r = np.random.RandomState(0)
+def csr(seed, rows=10**4, columns=10**5):
+    r = np.random.RandomState(seed)
+    places = np.unique(r.randint(0, rows * columns, rows * columns // 1000))
+    indptr = np.searchsorted(places // columns, np.arange(rows + 1))
+    return nd.sparse.csr_matrix((r.rand(len(places)).astype('f'), places % columns, indptr),
+                                shape=(rows, columns))
+a, b = csr(0), csr(1)
+wide, tall = (nd.array(r.rand(n, 64).astype('f')) for n in (10**5, 10**4))
+nd.waitall()
+"""
+PRODUCTS = {
+    "mxcy": CSR + "import mxcy as mx" + OURS
+    + "a, b, wide, tall = csr_array(a), csr_array(b), nd.array(wide), nd.array(tall)",
+    "scipy": CSR,
+    "mxnet": "import mxnet as mx\nnd = mx.nd" + DRAWN,
+}  # fmt: skip
+CASES = {
+    "csr . dense": ("nd.dot(a, wide)", "a @ wide", "nd.dot(a, wide).wait_to_read()"),
+    "csr transposed . dense": (
+        "nd.dot(a, tall, transpose_a=True, forward_stype='default')",
+        "a.T @ tall",
+        "nd.dot(a, tall, transpose_a=True, forward_stype='default').wait_to_read()",
+    ),
+    "csr transposed . dense to row_sparse": (
+        "nd.dot(a, tall, transpose_a=True)",
+        "a.T @ tall",
+        "nd.dot(a, tall, transpose_a=True).wait_to_read()",
+    ),
+    "csr + csr": ("a + b", "a + b", "(a + b).wait_to_read()"),
+    "csr * csr": ("a * b", "a.multiply(b)", "(a * b).wait_to_read()"),
+    "csr to dense": (
+        "a[:1000].tostype('default')",
+        "a[:1000].toarray()",
+        "a[:1000].tostype('default').wait_to_read()",
+    ),
+    "sum of columns": ("nd.sum(a, axis=0)", "a.sum(0)", "nd.sum(a, axis=0).wait_to_read()"),
+}
+
+UPDATES = """
+nd = mx.nd
+import numpy as np
+r = np.random.RandomState(0)
+rows, n = 10**6, 10**4
+weight, mean, var = (nd.ones((rows, 64)) for _ in range(3))
+ids = np.sort(r.choice(rows, n, replace=False))
+values = r.rand(n, 64).astype('f')
+grad = nd.sparse.row_sparse_array((values, ids), shape=(rows, 64))
+embedding = nd.ones((200000, 64))
+words = nd.array(r.randint(0, 200000, 4096), dtype='int64')
+def backward(sparse):
+    embedding.attach_grad(stype='row_sparse' if sparse else None)
+    def run():
+        with mx.autograd.record():
+            out = nd.Embedding(words, embedding, 200000, 64, sparse_grad=sparse)
+        out.backward()
+        embedding.grad.wait_to_read()
+    return run
+nd.waitall()
+"""
+#: the least that NumPy could do: gather rows, compute, scatter them
+BY_HAND = """
+import numpy as np
+r = np.random.RandomState(0)
+rows, n = 10**6, 10**4
+weight, mean, var = (np.ones((rows, 64), 'f') for _ in range(3))
+ids = np.sort(r.choice(rows, n, replace=False))
+values = r.rand(n, 64).astype('f')
+def sgd(lr=np.float32(0.1), wd=np.float32(0.01)):
+    w = weight[ids]
+    weight[ids] = w - lr * (values + wd * w)
+def adam(lr=np.float32(0.1), wd=np.float32(0.01), b1=np.float32(0.9), b2=np.float32(0.999)):
+    w = weight[ids]
+    g = values + wd * w
+    m, v = b1 * mean[ids] + (1 - b1) * g, b2 * var[ids] + (1 - b2) * g * g
+    mean[ids], var[ids] = m, v
+    weight[ids] = w - lr * m / (np.sqrt(v) + np.float32(1e-8))
+def adagrad(lr=np.float32(0.1)):
+    h = var[ids] + values * values
+    var[ids] = h
+    weight[ids] -= lr * values / np.sqrt(h + np.float32(1e-7))
+"""
+LAZY = {
+    "lazy SGD, 10 k rows of 1 M x 64": (
+        "nd.sgd_update(weight, grad, lr=0.1, wd=0.01, out=weight)", "sgd()",
+    ),
+    "lazy Adam": (
+        "nd.adam_update(weight, grad, mean, var, lr=0.1, wd=0.01, out=weight)", "adam()",
+    ),
+    "lazy AdaGrad": (
+        "nd.sparse.adagrad_update(weight, grad, var, lr=0.1, out=weight)", "adagrad()",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
+def threads(request):
+    """The team's size, set back afterwards."""
+    import mxcy as mx
+
+    before = mx.util.set_num_threads(request.param)
+    yield request.param
+    mx.util.set_num_threads(before)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_arrays(compare, case, threads):
+    statements = dict(zip(("mxcy", "scipy", "mxnet"), CASES[case], strict=True))
+    compare(f"{case}, {threads} threads", PRODUCTS, statements, seconds=0.05)
+
+
+@pytest.mark.parametrize("case", LAZY)
+def test_updates_by_rows(compare, case, threads):
+    ours, by_hand = LAZY[case]
+    setups = {
+        "mxcy": "import mxcy as mx" + UPDATES, "numpy": BY_HAND,
+        "mxnet": "import mxnet as mx" + UPDATES,
+    }  # fmt: skip
+    statements = {"mxcy": ours, "numpy": by_hand, "mxnet": f"{ours}.wait_to_read()"}
+    compare(f"{case}, {threads} threads", setups, statements)
+
+
+def test_embedding_backward(compare, threads):
+    """Of 4096 ids and 200,000 x 64, beside the dense gradient."""
+    ours = "import mxcy as mx" + UPDATES
+    setups = {
+        "mxcy": ours + "run = backward(True)", "dense": ours + "run = backward(False)",
+        "mxnet": "import mxnet as mx" + UPDATES + "run = backward(True)",
+    }  # fmt: skip
+    label = f"embedding backward, {threads} threads"
+    compare(label, setups, dict.fromkeys(setups, "run()"))
+
+
+@pytest.mark.parametrize("case", ["all rows", "10 k rows"])
+def test_push_and_row_sparse_pull(compare, case, threads):
+    """Of 100,000 x 64, beside push and pull of a dense array of the pushed size."""
+    stored = "np.arange(rows)" if case == "all rows" else "np.arange(0, rows, 10)"
+    setup = f"""
+import numpy as np
+nd, rows = mx.nd, 10**5
+ids = {stored}
+store = mx.kv.create('local')
+store.init('w', nd.ones((rows, 64)).tostype('row_sparse'))
+value = nd.sparse.row_sparse_array((np.ones((len(ids), 64), 'f'), ids), shape=(rows, 64))
+out, wanted = nd.zeros((rows, 64), stype='row_sparse'), nd.array(ids, dtype='int64')
+store.init('d', nd.ones((len(ids), 64)))
+dense, to = nd.ones((len(ids), 64)), nd.zeros((len(ids), 64))
+def sparse_way():
+    store.push('w', [value, value])
+    store.row_sparse_pull('w', out=out, row_ids=wanted)
+    out.wait_to_read()
+def dense_way():
+    store.push('d', [dense, dense])
+    store.pull('d', out=to)
+    to.wait_to_read()
+nd.waitall()
+"""
+    setups = {"mxcy": "import mxcy as mx" + setup, "dense": "import mxcy as mx" + setup}
+    setups["mxnet"] = "import mxnet as mx" + setup
+    statements = {"mxcy": "sparse_way()", "dense": "dense_way()", "mxnet": "sparse_way()"}
+    compare(f"push and row_sparse_pull, {case}, {threads} threads", setups, statements)
