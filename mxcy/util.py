@@ -48,7 +48,15 @@ __all__ = [
 class _Flags(threading.local):
     shape = False
     array = False
-    dtype = False
+
+    @property
+    def dtype(self):
+        """The policy of element types, which the front keeps: operators ask for it."""
+        return front.has_numpy_types()
+
+    @dtype.setter
+    def dtype(self, active):
+        front.set_numpy_types(bool(active))
 
 
 _flags = _Flags()

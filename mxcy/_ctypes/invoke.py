@@ -9,7 +9,7 @@ from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
 from mxcy._ctypes.engine import held as quick
-from mxcy._ctypes.ndarray import NDArrayBase, empty, home_of, mixes
+from mxcy._ctypes.ndarray import NDArrayBase, class_of, empty, home_of, in_numpy, mixes
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.services import services
 from mxcy._ctypes.tape import Node, state
@@ -209,7 +209,7 @@ class Variant:
     def __init__(self, handle, given, mode):
         attrs = handle.schema.intern(handle.op.name, given)
         self.handle = handle
-        self.attrs = attrs.with_values(("train",), (mode,)) if handle.op.uses_mode else attrs
+        self.attrs = attrs.with_values(("train", "numpy_types"), mode) if any(mode) else attrs
         self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
         self._prepared = LastUsed(services.most_signatures)
 
@@ -245,9 +245,14 @@ class OpHandle:
         most = services.most_signatures
         self._variants, self._known = LastUsed(most), LastUsed(most)
 
+    def _mode(self):
+        """What of the thread's state matters to the operator: training, and NumPy's types."""
+        op = self.op
+        return op.uses_mode and state.training, op.uses_types and state.numpy_types
+
     def variant(self, given):
         """The variant of attribute values by name."""
-        mode = self.op.uses_mode and state.training
+        mode = self._mode()
         key = (mode, self.schema.intern(self.op.name, given).key)
         found = self._variants.get(key)
         if found is None:
@@ -257,7 +262,7 @@ class OpHandle:
     def known_variant(self, raw):
         """The variant of raw attributes in schema order, without reading values seen before."""
         static = [raw[i] for i in self._static] if self._dynamic else raw
-        key = (self.op.uses_mode and state.training, *map(type, static), *static)
+        key = (*self._mode(), *map(type, static), *static)
         try:
             found = self._known.get(key)
         except TypeError:  # a list or an array among the values
@@ -308,7 +313,9 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
     if any(kind == "outs" for kind, _ in needs):
         wanted = set(range(len(outputs)))
     # Views: an output itself refers to the node, and a cycle would keep both alive.
-    node.saved_outputs = [a.detached() if i in wanted else None for i, a in enumerate(outputs)]
+    node.saved_outputs = [
+        a.detached(services.array_class) if i in wanted else None for i, a in enumerate(outputs)
+    ]
     for i, array in enumerate(outputs):
         array.node, array.node_index = node, i
 
@@ -371,27 +378,33 @@ def _copy_memory(source, target):
         uses.hand_on()
 
 
-def invoke(variant, inputs, numbers, out):
-    """Run an operator on arrays; returns the visible outputs, one array or a list."""
+def invoke(variant, inputs, numbers, out, cls=None):
+    """Run an operator on arrays; returns the visible outputs, one array or a list.
+
+    Results have class `cls`; None: as the inputs say.
+    """
     if not profiler.profiled.value & profiler.CALLS:
-        return _perform(variant, inputs, numbers, out)
+        return _perform(variant, inputs, numbers, out, cls)
     began = profiler.now()
     prepared = variant.find(inputs)
     if prepared is not None:
         profiler.set_owner(prepared.named_source())
     context = inputs[0].context if inputs else services.context_of(variant.attrs)
     profiler.set_device(context.device_typeid, context.device_id)
-    found = _perform(variant, inputs, numbers, out)
+    found = _perform(variant, inputs, numbers, out, cls)
     profiler.set_owner(0)
     profiler.api_end("MXImperativeInvokeEx", began)
     return found
 
 
-def _perform(variant, inputs, numbers, out):
+def _perform(variant, inputs, numbers, out, cls):
     handle, prepared = variant.handle, variant.find(inputs)
     if prepared is None:
         return _perform_sparse(variant, inputs, numbers, out)
     call, given = prepared.call, []
+    cls = cls or class_of(*inputs)
+    if out is not None and cls is in_numpy.cls and _other_type(prepared, out):
+        return in_numpy.store(_perform(variant, inputs, numbers, None, cls), out)
     if out is not None:
         given = _given_outputs(prepared, out)
         if given is None:
@@ -412,7 +425,7 @@ def _perform(variant, inputs, numbers, out):
         if target is not None and _clashes(prepared, target, inputs):
             copies.append((i, target))
             target = None
-        outputs.append(empty(shape, dtype, context) if target is None else target)
+        outputs.append(empty(shape, dtype, context, cls) if target is None else target)
     prepared.run(inputs, outputs, numbers, context)
     for i, target in copies:
         _copy_memory(outputs[i], target)
@@ -424,6 +437,14 @@ def _perform(variant, inputs, numbers, out):
             array.touch()
         return out
     return outputs[0] if call.visible == 1 else outputs[: call.visible]
+
+
+def _other_type(prepared, out):
+    """Whether `out` is an array that only differs in its element type from the one result."""
+    if len(prepared.outs) != 1 or not isinstance(out, NDArrayBase):
+        return False
+    shape, dtype = prepared.outs[0]
+    return out.dtype_code != dtype and out.shape == shape
 
 
 def _perform_sparse(variant, inputs, numbers, out):
@@ -469,7 +490,7 @@ def _checked_inputs(variant, inputs):
     return inputs
 
 
-def call(handle, inputs, raw, out, extra):
+def call(handle, inputs, raw, out, extra, cls=None):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     if extra or not handle.plain:
         given = {**handle.given(raw), **extra}
@@ -479,7 +500,7 @@ def call(handle, inputs, raw, out, extra):
         numbers = handle.schema.dynamic_values(handle.op.name, given)
     else:
         variant, numbers = handle.known_variant(raw), handle.numbers(raw)
-    return invoke(variant, _checked_inputs(variant, inputs), numbers, out)
+    return invoke(variant, _checked_inputs(variant, inputs), numbers, out, cls)
 
 
 def record_view(handle, source, attrs, view):

@@ -15,11 +15,20 @@ from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy._ctypes.services import services
 
 __all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "make_sparse", "mixes"]
-__all__ += ["plug_arithmetic"]
+__all__ += ["in_numpy", "plug_arithmetic"]
 
 _BF16 = 12
 _CPU, _CPU_SHARED = 1, 5
 _arithmetic = None
+
+
+class _Numpy:
+    """What `mx.np` has the front know once it is imported."""
+
+    cls, store = None, None
+
+
+in_numpy = _Numpy()
 
 
 def home_of(context):
@@ -100,9 +109,17 @@ def _address_of(memory):
         return memory.__array_interface__["data"][0]
 
 
-def wrap(memory, dtype, context, storage=None, address=None):
+def class_of(*arrays):
+    """The class of what is made of arrays: that of `mx.np` as soon as one has it."""
+    if in_numpy.cls is not None and any(isinstance(array, in_numpy.cls) for array in arrays):
+        return in_numpy.cls
+    return services.array_class
+
+
+def wrap(memory, dtype, context, storage=None, address=None, cls=None):
     """An array over NumPy memory; `storage` is what views of it share."""
-    array = services.array_class.__new__(services.array_class)
+    cls = cls or services.array_class
+    array = cls.__new__(cls)
     array._memory, array.dtype_code, array.context = memory, dtype, context
     array.shape, array.kind = memory.shape, (memory.shape, dtype)
     array.address = _address_of(memory) if address is None else address
@@ -111,23 +128,23 @@ def wrap(memory, dtype, context, storage=None, address=None):
     return array
 
 
-def empty(shape, dtype, context):
-    """An array with uninitialised elements."""
+def empty(shape, dtype, context, cls=None):
+    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
     if context.device_typeid == _CPU_SHARED and 0 not in shape:
-        return services.shared_array(shape, dtype, context)
+        return services.shared_array(shape, dtype, context).detached(cls)
     kind = _memory_type(dtype)
     size = math.prod(shape) * kind.itemsize
     pool = pool_of(context)
     try:
         if size <= 0:
-            return wrap(np.empty(shape, kind), dtype, pool.context)
+            return wrap(np.empty(shape, kind), dtype, pool.context, cls=cls)
         try:
             memory, address = memory_of(pool, size, shape, kind)
         except MXNetError:
             if not settle_all():
                 raise
             memory, address = memory_of(pool, size, shape, kind)
-        return wrap(memory, dtype, pool.context, None, address)
+        return wrap(memory, dtype, pool.context, None, address, cls)
     except (ValueError, MXNetError) as error:
         raise MXNetError(f"{error}, for shape {shape}") from None
 
@@ -149,19 +166,19 @@ def make_sparse(array, dtype, context):
     array.kind = None  # so that no prepared call fits it
 
 
-def from_numpy(source, dtype, context, copy=True):
+def from_numpy(source, dtype, context, copy=True, cls=None):
     """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
 
     With ``copy=False`` it shares the memory, which has to be writable.
     """
     memory = source.view(np.uint16) if dtype == _BF16 else source
     if copy:
-        array = empty(memory.shape, dtype, context)
+        array = empty(memory.shape, dtype, context, cls)
         array._memory[...] = memory
         return array
     if not memory.flags.writeable:
         raise ValueError("the source array is read-only")
-    array = wrap(memory, dtype, context)
+    array = wrap(memory, dtype, context, cls=cls)
     array._storage.exported = True
     return array
 
@@ -288,14 +305,15 @@ class NDArrayBase:
         """Whether both arrays are views of one storage."""
         return self._storage is other._storage
 
-    def _derive(self, memory):
-        made = wrap(memory, self.dtype_code, self.context, self._storage)
+    def _derive(self, memory, cls=None):
+        cls = cls or class_of(self)
+        made = wrap(memory, self.dtype_code, self.context, self._storage, cls=cls)
         made.writable = self.writable
         return made
 
     def detached(self, cls=None):
-        """A view of the whole array that is not on the tape."""
-        return self._derive(self._memory)
+        """A view of the whole array, of its class or another, that is not on the tape."""
+        return self._derive(self._memory, cls)
 
     def view_as(self, shape):
         """A view with another shape of as many elements, not on the tape."""

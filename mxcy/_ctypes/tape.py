@@ -2,12 +2,22 @@
 
 import threading
 
-__all__ = ["Node", "is_recording", "is_training", "set_recording", "set_training", "take_over"]
+__all__ = [
+    "Node",
+    "has_numpy_types",
+    "is_recording",
+    "is_training",
+    "set_numpy_types",
+    "set_recording",
+    "set_training",
+    "take_over",
+]
 
 
 class _State(threading.local):
     recording = False
     training = False
+    numpy_types = False
 
 
 state = _State()
@@ -21,6 +31,17 @@ def is_recording():
 def is_training():
     """Whether operators of this thread run in training mode."""
     return state.training
+
+
+def has_numpy_types():
+    """Whether operators of `mx.np` choose element types as NumPy does."""
+    return state.numpy_types
+
+
+def set_numpy_types(flag):
+    """Switch NumPy's element types for this thread; returns the previous state."""
+    before, state.numpy_types = state.numpy_types, bool(flag)
+    return before
 
 
 def set_recording(flag):

@@ -1,9 +1,9 @@
 """Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
 from cpython.float cimport PyFloat_CheckExact
-from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 
 from mxcy._cy.invoke cimport invoke
-from mxcy._cy.ndarray cimport NDArrayBase, plug_arithmetic
+from mxcy._cy.ndarray cimport NDArrayBase, numpy_class, plug_arithmetic, plug_numpy
 from mxcy._cy.services cimport services
 from mxcy._cy.variants cimport OpHandle, Variant
 
@@ -13,6 +13,12 @@ from mxcy._base.errors import MXNetError
 cdef list arrays_handles = [None] * 12
 cdef list number_handles = [None] * 12
 cdef list reversed_handles = [None] * 12
+
+# The same for arrays of `mx.np`, and what Python does with other operands.
+cdef list numpy_handles = []
+cdef object unusual_in_numpy = None
+
+cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
 
 
 def set_operators(list table):
@@ -26,6 +32,72 @@ def set_operators(list table):
     for i, (both, number, number_first) in enumerate(table):
         arrays_handles[i], number_handles[i] = bind(both), bind(number)
         reversed_handles[i] = bind(number_first)
+
+
+def use_numpy(cls, list table, unusual, store):
+    """Tell what arrays of `mx.np` do.
+
+    Parameters
+    ----------
+    cls : type
+        Their class.
+    table : list
+        For each operator, in the order of `set_operators` and beyond: its records.
+    unusual : callable
+        ``unusual(operation, lhs, rhs)``: arithmetic with other operands.
+    store : callable
+        ``store(result, out)`` casts a result into an array of another element type.
+    """
+    global unusual_in_numpy
+    numpy_handles[:] = [tuple(map(bind, row)) for row in table]
+    unusual_in_numpy = unusual
+    plug_numpy(cls, store)
+
+
+def numpy_arithmetic(int operation, lhs, rhs):
+    """What an operator gives for arrays of `mx.np`, by its number."""
+    return in_numpy(operation, lhs, rhs)
+
+
+cdef bint is_number(object value):
+    """Whether a value is a float, or an int that a double holds."""
+    cdef long long number
+    cdef int overflow = 0
+    if PyFloat_CheckExact(value):
+        return True
+    if not PyLong_CheckExact(value):
+        return False
+    number = PyLong_AsLongLongAndOverflow(value, &overflow)
+    return overflow == 0 and -MOST_EXACT <= number <= MOST_EXACT
+
+
+cdef object with_number(OpHandle handle, NDArrayBase array, object value, object out):
+    """Call an operator of an array and a number."""
+    cdef double number = value_of(value)
+    return invoke(
+        handle.number_variant(PyLong_CheckExact(value)), (array,), &number, out, numpy_class
+    )
+
+
+cdef object in_numpy(int operation, object lhs, object rhs):
+    cdef tuple handles = <tuple>numpy_handles[operation]
+    cdef OpHandle handle
+    if isinstance(lhs, NDArrayBase):
+        if isinstance(rhs, NDArrayBase):
+            handle = <OpHandle>handles[0]
+            return invoke(handle.plain_now(), (lhs, rhs), NULL, None, numpy_class)
+        if is_number(rhs):
+            return with_number(<OpHandle>handles[1], <NDArrayBase>lhs, rhs, None)
+    elif is_number(lhs):
+        return with_number(<OpHandle>handles[2], <NDArrayBase>rhs, lhs, None)
+    return unusual_in_numpy(operation, lhs, rhs)
+
+
+cdef inline bint is_classic(object array):
+    return (
+        numpy_class is None or type(array) is services.array_class
+        or not isinstance(array, numpy_class)
+    )
 
 
 cdef inline Variant plain(OpHandle handle):
@@ -44,13 +116,28 @@ cdef object arithmetic(int operation, object lhs, object rhs):
     cdef double number
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
-            return invoke(plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None)
+            if not (is_classic(lhs) and is_classic(rhs)):
+                return in_numpy(operation, lhs, rhs)
+            return invoke(
+                plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None,
+                services.array_class
+            )
+        if not is_classic(lhs):
+            return in_numpy(operation, lhs, rhs)
         if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
             number = value_of(rhs)
-            return invoke(plain(<OpHandle>number_handles[operation]), (lhs,), &number, None)
+            return invoke(
+                plain(<OpHandle>number_handles[operation]), (lhs,), &number, None,
+                services.array_class
+            )
+    elif not is_classic(rhs):
+        return in_numpy(operation, lhs, rhs)
     elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
         number = value_of(lhs)
-        return invoke(plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None)
+        return invoke(
+            plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None,
+            services.array_class
+        )
     return services.unusual_operands(operation, lhs, rhs)
 
 

@@ -1,5 +1,6 @@
 from mxcy._cy.variants cimport OpHandle, Variant
 
 
-cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out)
-cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra)
+cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out, object cls)
+cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra,
+                          object cls)

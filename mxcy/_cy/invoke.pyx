@@ -7,7 +7,9 @@ from libc.string cimport memcpy
 from mxcy._cy.engine cimport MX_READS, is_naive, mx_operation
 from mxcy._cy.homes cimport home_of, mixes
 from mxcy._cy.native cimport MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE
-from mxcy._cy.ndarray cimport NDArrayBase, itemsize, make_array, make_view, wrote
+from mxcy._cy.ndarray cimport (
+    NDArrayBase, itemsize, make_array, make_view, numpy_class, numpy_store, wrote,
+)
 from mxcy._cy.pending cimport mx_push_copy
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_end,
@@ -68,7 +70,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         node.kept_outputs = [None] * prepared.nout
         for i in range(prepared.nout) if handle.need_all_out else handle.need_out:
             array = <NDArrayBase>outputs[i]
-            node.kept_outputs[i] = make_view(array, array.layout, 0)
+            node.kept_outputs[i] = make_view(array, array.layout, 0, services.array_class)
     for i in range(prepared.nout):
         array = <NDArrayBase>outputs[i]
         array.node, array.node_index = node, i
@@ -153,10 +155,21 @@ cdef int32_t api_source = mx_profile_source(
 )
 
 
-cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out):
-    """Run an operator on arrays; returns the visible outputs, one array or a list."""
+cdef object class_for(tuple inputs):
+    """The class of a call's results: that of `mx.np` as soon as an input has it."""
+    for array in inputs:
+        if type(array) is not services.array_class and isinstance(array, numpy_class):
+            return numpy_class
+    return services.array_class
+
+
+cdef object invoke(Variant variant, tuple inputs, const double *numbers, object out, object cls):
+    """Run an operator on arrays; returns the visible outputs, one array or a list.
+
+    Results have class `cls`; None: as the inputs say.
+    """
     cdef int64_t began = mx_profile_begin(MX_PROFILE_API | MX_PROFILE_MEMORY)
-    found = perform(variant, inputs, numbers, out)
+    found = perform(variant, inputs, numbers, out, cls)
     if began:
         mx_profile_owner(0)
         if mx_profiled(MX_PROFILE_API):
@@ -164,7 +177,19 @@ cdef object invoke(Variant variant, tuple inputs, const double *numbers, object 
     return found
 
 
-cdef object perform(Variant variant, tuple inputs, const double *numbers, object out):
+cdef bint other_type(Prepared prepared, object out):
+    """Whether `out` is an array that only differs in its element type from the one result."""
+    cdef NDArrayBase array
+    if prepared.nout != 1 or not isinstance(out, NDArrayBase):
+        return False
+    array = <NDArrayBase>out
+    return (
+        array.dtype_code != prepared.out_dtypes[0]
+        and array.layout.dims == (<Shape>prepared.out_shapes[0]).dims
+    )
+
+
+cdef object perform(Variant variant, tuple inputs, const double *numbers, object out, object cls):
     """`invoke`, not counted as an API call."""
     cdef OpHandle handle = variant.handle
     cdef Prepared prepared = variant.find(inputs)
@@ -185,9 +210,13 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
                 )
     else:
         context = services.context_of(variant.attrs) if out is None else None
+    if cls is None:
+        cls = services.array_class if numpy_class is None else class_for(inputs)
+    if out is not None and cls is numpy_class and other_type(prepared, out):
+        return numpy_store(perform(variant, inputs, numbers, None, cls), out)
     name_for_profiler(prepared, context)
     if out is None and prepared.simple and inputs_quiet(prepared, inputs):
-        array = run_simple(prepared, inputs, numbers, context)
+        array = run_simple(prepared, inputs, numbers, context, cls)
         if recording() and handle.differentiable:
             record(handle, prepared, inputs, array, None, numbers, context)
         return array
@@ -204,10 +233,12 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     for i in range(prepared.nout):
         if i == len(outputs):
             outputs.append(
-                make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+                make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context, cls)
             )
         elif outputs[i] is None:
-            outputs[i] = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+            outputs[i] = make_array(
+                <Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context, cls
+            )
     run(prepared, inputs, outputs, numbers, context, NULL, False)
     if copies:
         for i, target in copies:
@@ -271,7 +302,8 @@ cdef tuple checked_inputs(Variant variant, tuple inputs):
     return inputs
 
 
-cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra):
+cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, dict extra,
+                          object cls):
     """Call from generated functions: raw attributes in schema order, `_Null` if not given."""
     cdef double numbers[CALL_NUMBERS]
     cdef Variant variant = handle.variant(raw, numbers, extra, len(inputs))
@@ -282,12 +314,12 @@ cdef object call_operator(OpHandle handle, tuple inputs, tuple raw, object out, 
         for i in range(n):
             if not isinstance(inputs[i], NDArrayBase):
                 inputs = checked_inputs(variant, inputs)
-    return invoke(variant, inputs, numbers, out)
+    return invoke(variant, inputs, numbers, out, cls)
 
 
-def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra):
+def call(OpHandle handle not None, tuple inputs, tuple raw, out, dict extra, cls=None):
     """`call_operator` for Python."""
-    return call_operator(handle, inputs, raw, out, extra)
+    return call_operator(handle, inputs, raw, out, extra, cls)
 
 
 def record_view(OpHandle handle not None, NDArrayBase source not None, dict attrs,
@@ -354,7 +386,10 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
         ) and not clashes(prepared, <NDArrayBase>target, inputs)
         if not direct:
             writes[i] = MX_WRITE
-            result = make_array(<Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context)
+            result = make_array(
+                <Shape>prepared.out_shapes[i], prepared.out_dtypes[i], context,
+                services.array_class
+            )
         else:
             result = target
         results.append(result)

@@ -36,6 +36,10 @@ cdef void plug_arithmetic(Arithmetic run)
 cdef void wrote(Storage storage) noexcept
 cdef bint is_quiet(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL
-cdef NDArrayBase make_array(Shape layout, int dtype, object context)
-cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset)
+cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)
+cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, object cls)
+cdef object numpy_class  # mx.np.ndarray, once it is imported
+cdef object numpy_store  # stores a result of mx.np in an array of another element type
+cdef int plug_numpy(object cls, object store) except -1
+cdef object class_of(NDArrayBase array)
 cdef int32_t itemsize[13]

@@ -49,6 +49,24 @@ cdef tuple NO_ARGS = ()
 cdef Arithmetic arithmetic = NULL
 
 
+cdef object numpy_class = None
+cdef object numpy_store = None
+
+
+cdef int plug_numpy(object cls, object store) except -1:
+    global numpy_class, numpy_store
+    numpy_class, numpy_store = cls, store
+    return 0
+
+
+cdef object class_of(NDArrayBase array):
+    """Which of the two classes of dense arrays what is made of an array has."""
+    if numpy_class is not None and type(array) is not services.array_class:
+        if isinstance(array, numpy_class):
+            return numpy_class
+    return services.array_class
+
+
 cdef void plug_arithmetic(Arithmetic run):
     global arithmetic
     arithmetic = run
@@ -157,11 +175,13 @@ cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
     return 0
 
 
-cdef NDArrayBase make_array(Shape layout, int dtype, object context):
+cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls):
     """A new array over uninitialised memory of the pool."""
+    cdef NDArrayBase array
     if layout.size and is_shared(context):
-        return <NDArrayBase>services.shared_array(layout.dims, dtype, context)
-    cdef NDArrayBase array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
+        array = <NDArrayBase>services.shared_array(layout.dims, dtype, context)
+        return array if type(array) is cls else make_view(array, layout, 0, cls)
+    array = <NDArrayBase>mx_new(cls, NO_ARGS)
     cdef Storage storage = Storage.__new__(Storage)
     cdef Pool pool = pool_of(context)
     storage.bytes = layout.size * itemsize[dtype]
@@ -181,9 +201,9 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context):
     return array
 
 
-cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
+cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, object cls):
     """An array over the memory of another from element `offset` on; of None: over no memory."""
-    cdef NDArrayBase array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
+    cdef NDArrayBase array = <NDArrayBase>mx_new(cls, NO_ARGS)
     array.layout = layout
     if base is not None:
         array.storage = base.storage
@@ -193,9 +213,11 @@ cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset):
     return array
 
 
-def empty(tuple shape, int dtype, context):
-    """An array with uninitialised elements."""
-    return make_array(shape_of(shape), dtype, context)
+def empty(tuple shape, int dtype, context, cls=None):
+    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
+    return make_array(
+        shape_of(shape), dtype, context, services.array_class if cls is None else cls
+    )
 
 
 def make_sparse(NDArrayBase array not None, int dtype, context):
@@ -220,7 +242,7 @@ def from_memory(size_t address, owner not None, tuple shape, int dtype, context)
     return array
 
 
-def from_numpy(source, int dtype, context, bint copy=True):
+def from_numpy(source, int dtype, context, bint copy=True, cls=None):
     """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
 
     With ``copy=False`` it shares the memory, which has to be writable.
@@ -230,7 +252,9 @@ def from_numpy(source, int dtype, context, bint copy=True):
     cdef Storage storage
     cdef const unsigned char[::1] octets
     if copy:
-        array = make_array(shape_of(source.shape), dtype, context)
+        array = make_array(
+            shape_of(source.shape), dtype, context, services.array_class if cls is None else cls
+        )
         if array.layout.size:
             octets = source.reshape(-1).view("uint8")
             memcpy(array.data, &octets[0], array.layout.size * itemsize[dtype])
@@ -241,7 +265,7 @@ def from_numpy(source, int dtype, context, bint copy=True):
     storage.exported = True
     place_storage(storage, context)
     wrote(storage)
-    array = <NDArrayBase>mx_new(services.array_class, NO_ARGS)
+    array = <NDArrayBase>mx_new(services.array_class if cls is None else cls, NO_ARGS)
     array.storage, array.data = storage, <char *>export.view.buf
     array.layout, array.dtype_code = shape_of(source.shape), dtype
     return array
@@ -374,15 +398,15 @@ cdef class NDArrayBase:
         return self.storage is other.storage
 
     def detached(self, cls=None):
-        """A view of the whole array that is not on the tape."""
-        return make_view(self, self.layout, 0)
+        """A view of the whole array, of its class or another, that is not on the tape."""
+        return make_view(self, self.layout, 0, class_of(self) if cls is None else cls)
 
     def view_as(self, tuple shape):
         """A view with another shape of as many elements, not on the tape."""
         cdef Shape layout = shape_of(shape)
         if layout.size != self.layout.size:
             raise MXNetError(f"cannot view shape {self.shape} as {shape}")
-        return make_view(self, layout, 0)
+        return make_view(self, layout, 0, class_of(self))
 
     def view_rows(self, int64_t begin, int64_t end):
         """A view of the rows begin <= row < end of the first axis, not on the tape."""
@@ -391,7 +415,9 @@ cdef class NDArrayBase:
             raise IndexError(f"rows {begin}:{end} are out of bounds for shape {self.shape}")
         if self.layout.extents[0]:
             row = self.layout.size // self.layout.extents[0]
-        return make_view(self, with_rows(self.layout, end - begin), begin * row)
+        return make_view(
+            self, with_rows(self.layout, end - begin), begin * row, class_of(self)
+        )
 
     def view_bytes(self, int64_t offset, tuple shape, int dtype):
         """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
@@ -401,7 +427,7 @@ cdef class NDArrayBase:
             self.layout.size * itemsize[self.dtype_code]
         ):
             raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
-        array = make_view(self, layout, 0)
+        array = make_view(self, layout, 0, class_of(self))
         array.data += offset
         array.dtype_code = dtype
         return array
@@ -427,7 +453,9 @@ cdef class NDArrayBase:
                 # Empty and odd slices go the long way, where their rules are.
                 if 0 <= start < stop:
                     row = self.layout.size // rows
-                    return make_view(self, with_rows(self.layout, stop - start), start * row)
+                    return make_view(
+                        self, with_rows(self.layout, stop - start), start * row, class_of(self)
+                    )
         return self._get_index(key)
 
     def __setitem__(self, key, value):

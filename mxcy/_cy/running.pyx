@@ -244,7 +244,8 @@ cdef int fail(Prepared prepared, str text, tuple inputs, list outputs, Uses uses
     return uses.fail(error)
 
 
-cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbers, object context):
+cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbers, object context,
+                            object cls):
     """What `run` does for a simple call, into a new array."""
     cdef mx_tensor tensors[4]
     cdef char params[SMALL_PARAMS]
@@ -252,7 +253,7 @@ cdef NDArrayBase run_simple(Prepared prepared, tuple inputs, const double *numbe
     cdef mx_call call
     cdef int i
     cdef Shape layout = <Shape>prepared.out_shapes[0]
-    cdef NDArrayBase out = make_array(layout, prepared.out_dtypes[0], context)
+    cdef NDArrayBase out = make_array(layout, prepared.out_dtypes[0], context, cls)
     for i in range(prepared.nin):
         fill_tensor(&tensors[i], <NDArrayBase>inputs[i])
     fill_tensor(&tensors[3], out)

@@ -28,4 +28,5 @@ cdef class Node:
 
 cdef int recording() noexcept nogil
 cdef int training() noexcept nogil
+cdef int numpy_types() noexcept nogil
 cdef void keep_output(Node node, NDArrayBase output)

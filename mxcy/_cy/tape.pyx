@@ -3,14 +3,16 @@ cimport cython
 from cpython.ref cimport Py_REFCNT
 
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, make_view
+from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE
 
 cdef extern from *:
     """
-    static __thread int mx_recording = 0, mx_training = 0;
+    static __thread int mx_recording = 0, mx_training = 0, mx_numpy_types = 0;
     """
     int mx_recording
     int mx_training
+    int mx_numpy_types
 
 
 cdef int recording() noexcept nogil:
@@ -21,6 +23,10 @@ cdef int training() noexcept nogil:
     return mx_training
 
 
+cdef int numpy_types() noexcept nogil:
+    return mx_numpy_types
+
+
 def is_recording():
     """Whether this thread records operations on the tape."""
     return mx_recording != 0
@@ -29,6 +35,19 @@ def is_recording():
 def is_training():
     """Whether operators of this thread run in training mode."""
     return mx_training != 0
+
+
+def has_numpy_types():
+    """Whether operators of `mx.np` choose element types as NumPy does."""
+    return mx_numpy_types != 0
+
+
+def set_numpy_types(bint flag):
+    """Switch NumPy's element types for this thread; returns the previous state."""
+    global mx_numpy_types
+    cdef int before = mx_numpy_types
+    mx_numpy_types = flag
+    return before != 0
 
 
 def set_recording(bint flag):
@@ -94,7 +113,7 @@ cdef class Node:
         cdef NDArrayBase view
         if self.kept_storage is None:
             return self.kept_outputs
-        view = make_view(None, self.kept_layout, 0)
+        view = make_view(None, self.kept_layout, 0, services.array_class)
         view.storage, view.data = self.kept_storage, self.kept_data
         view.dtype_code = self.kept_dtype
         return [view]

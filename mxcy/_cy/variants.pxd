@@ -47,7 +47,7 @@ cdef class Variant:
     cdef readonly object attrs
     cdef int arguments  # how many inputs these attributes ask for; -1: any number
     cdef tuple raw  # the attributes as given in the last call of `handle.last`
-    cdef bint mode
+    cdef int mode
     cdef list near
     cdef Recent far
 
@@ -59,19 +59,25 @@ cdef class OpHandle:
     cdef object schema
     cdef str variadic
     cdef object num_args
-    cdef bint uses_mode, differentiable
+    cdef bint differentiable
+    cdef int uses_mode  # 1: training matters, 2: NumPy's element types do
     cdef list is_dynamic, is_tuple  # per field: a dynamic number, a dynamic tuple
     cdef int nfields, nnumbers, num_args_field
-    cdef Variant plain0, plain1  # no attributes given; by mode
-    cdef Recent variants0, variants1
+    cdef Variant plain0  # no attributes given, in mode 0
+    cdef list plain  # the same by mode
+    cdef list variants  # by mode: Recent
+    cdef list with_number  # by mode and by whether the number is an integer
     cdef Variant last  # of the last call
     cdef tuple need_in, need_out  # which inputs and outputs the gradient rule reads
     cdef bint need_all_in, need_all_out
 
-    cdef Variant make_variant(self, dict given, bint mode)
+    cdef int mode_now(self)
+    cdef Variant make_variant(self, dict given, int mode)
+    cdef Variant plain_now(self)
+    cdef Variant number_variant(self, bint is_int)
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs)
     cdef bint repeats(self, tuple before, tuple raw) noexcept
-    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs)
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, int mode, int nargs)
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs)
 
 

@@ -13,7 +13,7 @@ from mxcy._cy.native cimport mx_kernel_find
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_of
-from mxcy._cy.tape cimport MAX_NUMBERS, training
+from mxcy._cy.tape cimport MAX_NUMBERS, numpy_types, training
 from mxcy._cy.uses cimport heavy_work
 
 from mxcy._cy import native as library
@@ -166,7 +166,8 @@ cdef class OpHandle:
     def __init__(self, op):
         self.op, self.schema = op, op.schema
         self.variadic, self.num_args = op.variadic, op.num_args
-        self.uses_mode, self.differentiable = op.uses_mode, op.differentiable
+        self.uses_mode = op.uses_mode | op.uses_types << 1
+        self.differentiable = op.differentiable
         fields = op.schema.fields
         self.is_dynamic = [f in op.schema.dynamic for f in fields]
         self.is_tuple = [f in op.schema.tuples for f in fields]
@@ -176,18 +177,40 @@ cdef class OpHandle:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
         if len(op.schema.tuples) > MAX_TUPLES:
             raise ValueError(f"operator {op.name} has more than {MAX_TUPLES} dynamic tuples")
-        self.variants0, self.variants1 = Recent(), Recent()
+        self.variants, self.plain = [Recent() for _ in range(4)], [None] * 4
+        self.with_number = [None] * 8
         needs = op.grad_needs
         self.need_all_in = any(kind == "ins" for kind, _ in needs)
         self.need_all_out = any(kind == "outs" for kind, _ in needs)
         self.need_in = tuple([i for kind, i in needs if kind == "in"])
         self.need_out = tuple([i for kind, i in needs if kind == "out"])
 
-    cdef Variant make_variant(self, dict given, bint mode):
+    cdef int mode_now(self):
+        return (training() | numpy_types() << 1) & self.uses_mode if self.uses_mode else 0
+
+    cdef Variant plain_now(self):
+        """The variant without attributes."""
+        cdef int mode = self.mode_now()
+        if self.plain[mode] is None:
+            self.plain[mode] = self.make_variant({}, mode)
+            if mode == 0:
+                self.plain0 = self.plain[mode]
+        return <Variant>self.plain[mode]
+
+    cdef Variant number_variant(self, bint is_int):
+        """The variant for a number, of an operator with attributes `scalar` and `is_int`."""
+        cdef int place = self.mode_now() * 2 + is_int
+        if self.with_number[place] is None:
+            self.with_number[place] = self.make_variant({"is_int": is_int}, place >> 1)
+        return <Variant>self.with_number[place]
+
+    cdef Variant make_variant(self, dict given, int mode):
         cdef Variant made = Variant.__new__(Variant)
         attrs = self.schema.intern(self.op.name, given)
-        if self.uses_mode:
-            attrs = attrs.with_values(("train",), (mode,))
+        if self.uses_mode & 1:
+            attrs = attrs.with_values(("train",), (bool(mode & 1),))
+        if self.uses_mode & 2:
+            attrs = attrs.with_values(("numpy_types",), (bool(mode & 2),))
         made.handle, made.attrs = self, attrs
         made.arguments = -1 if self.variadic is not None else len(self.op.arguments(attrs))
         made.near = []
@@ -196,7 +219,7 @@ cdef class OpHandle:
     cdef Variant variant(self, tuple raw, double *numbers, dict extra, int nargs):
         """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
         cdef int i, n = 0, further = self.nnumbers
-        cdef bint mode = self.uses_mode and training() != 0
+        cdef int mode = self.mode_now()
         cdef Variant found
         cdef list key = None
         if self.nfields == 0 and not mode and self.plain0 is not None and not extra:
@@ -236,14 +259,7 @@ cdef class OpHandle:
                 key.append(type(value))
                 key.append(value)
         if key is None:
-            found = self.plain1 if mode else self.plain0
-            if found is None:
-                found = self.make_variant({}, mode)
-                if mode:
-                    self.plain1 = found
-                else:
-                    self.plain0 = found
-            return found
+            return self.plain_now()
         return self.keyed_variant(tuple(key), raw, numbers, mode, nargs)
 
     cdef bint repeats(self, tuple before, tuple raw) noexcept:
@@ -254,10 +270,10 @@ cdef class OpHandle:
                 return False
         return True
 
-    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, bint mode, int nargs):
+    cdef Variant keyed_variant(self, tuple key, tuple raw, double *numbers, int mode, int nargs):
         """The variant of static attributes, `key`: each one's index, type and value."""
         cdef Variant found
-        cdef Recent variants = self.variants1 if mode else self.variants0
+        cdef Recent variants = <Recent>self.variants[mode]
         try:
             cached = variants.get(key)
         except TypeError:  # a list or an array among the values
@@ -279,7 +295,7 @@ cdef class OpHandle:
         return found
 
     cdef Variant slow_variant(self, tuple raw, double *numbers, dict extra, int nargs):
-        cdef bint mode = self.uses_mode and training() != 0
+        cdef int mode = self.mode_now()
         given = {
             name: value for name, value in zip(self.schema.names, raw) if value is not _Null
         }
@@ -289,7 +305,7 @@ cdef class OpHandle:
             given[self.num_args] = nargs
         for i, number in enumerate(self.schema.dynamic_values(self.op.name, given)):
             numbers[i] = number
-        cdef Recent variants = self.variants1 if mode else self.variants0
+        cdef Recent variants = <Recent>self.variants[mode]
         attrs = self.schema.intern(self.op.name, given)
         cached = variants.get(attrs.key)
         if cached is None:

@@ -35,10 +35,19 @@ NAMES = {
         "threads",
     ),
     "invoke": ("bind", "call", "execute", "record_view"),
-    "functions": ("function",),
-    "arithmetic": ("set_operators",),
+    "functions": ("function", "numpy_function"),
+    "arithmetic": ("numpy_arithmetic", "set_operators", "use_numpy"),
     "services": ("use_services",),
-    "tape": ("Node", "is_recording", "is_training", "set_recording", "set_training", "take_over"),
+    "tape": (
+        "Node",
+        "has_numpy_types",
+        "is_recording",
+        "is_training",
+        "set_numpy_types",
+        "set_recording",
+        "set_training",
+        "take_over",
+    ),
     "plan": ("Plan",),
     "pool": ("Pool", "host_memory"),
     "profiler": ("recorder",),
@@ -181,7 +190,8 @@ NDArrayBase = _names["NDArrayBase"]
 empty, from_memory, from_numpy = _names["empty"], _names["from_memory"], _names["from_numpy"]
 make_sparse = _names["make_sparse"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
-function = _names["function"]
+function, numpy_function = _names["function"], _names["numpy_function"]
+numpy_arithmetic, use_numpy = _names["numpy_arithmetic"], _names["use_numpy"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 get_threads = _names["threads"]
@@ -191,6 +201,7 @@ Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
 recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
+has_numpy_types, set_numpy_types = _names["has_numpy_types"], _names["set_numpy_types"]
 Pool, host_memory = _names["Pool"], _names["host_memory"]
 Var, push = _names["Var"], _names["push"]
 engine_stats, configure_engine = _names["engine_stats"], _names["configure_engine"]

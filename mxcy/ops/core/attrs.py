@@ -295,6 +295,9 @@ class Attrs:
 
         def __getattr__(self, name: str) -> Any: ...
 
+    train = False  # fronts set them for operators that ask
+    numpy_types = False
+
     def __init__(self, values: Mapping[str, Any], key: Any) -> None:
         self.__dict__.update(values)
         self.__dict__["key"] = key

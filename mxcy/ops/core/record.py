@@ -90,6 +90,9 @@ class Op:
         The attribute that counts those inputs.
     uses_mode : bool
         Whether training differs from prediction; ``a.train`` tells which it is.
+    uses_types : bool
+        Whether its result's element type depends on the thread's policy of types;
+        ``a.numpy_types`` tells whether that is NumPy's (see `result_types`).
     uses_rng : bool or callable
         Whether it draws random numbers; ``uses_rng(a)``, whether a call does.
     arguments : callable, optional
@@ -161,6 +164,7 @@ class Op:
         "writes",
         "aux",
         "uses_mode",
+        "uses_types",
         "uses_rng",
         "like_out",
         "eager",
@@ -206,6 +210,7 @@ class Op:
         variadic: str | None = None,
         num_args: str | None = None,
         uses_mode: bool = False,
+        uses_types: bool = False,
         uses_rng: bool | Callable[..., bool] = False,
         arguments: Callable[..., Iterable[str]] | None = None,
         infer: Callable[..., Any] | None = None,
@@ -244,7 +249,8 @@ class Op:
         self._mutates = mutates if callable(mutates) else tuple(map(self.inputs.index, mutates))
         self.writes = bool(self._mutates)  # whether there may be inputs that it writes
         self.aux = tuple(aux or () if callable(mutates) or aux is not None else mutates)
-        self.uses_mode, self.uses_rng, self._draws = uses_mode, bool(uses_rng), uses_rng
+        self.uses_mode, self.uses_types = uses_mode, uses_types
+        self.uses_rng, self._draws = bool(uses_rng), uses_rng
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue = forwards, epilogue
         self.layer, self.factor = layer, factor
