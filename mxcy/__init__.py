@@ -6,7 +6,7 @@ from mxcy import autograd, env, ndarray, random, storage, util
 from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy._base.suggestions import no_attribute
-from mxcy._machine import forks  # noqa: F401  it acts when the process forks
+from mxcy._library import forks  # noqa: F401  it acts when the process forks
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus

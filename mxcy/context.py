@@ -7,8 +7,8 @@ is told by the backend that serves it, see `serve_device`; the CPU needs none.
 import operator
 import re
 
+from mxcy._base.cpus import logical_processors
 from mxcy._base.per_thread import PerThread
-from mxcy._machine.cpus import logical_processors
 from mxcy.base import MXNetError
 
 __all__ = [

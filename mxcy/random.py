@@ -1,6 +1,6 @@
 """`mx.random`: the seed of all random streams, and random arrays."""
 
-from mxcy._execute.streams import get_state, seed, set_state
+from mxcy._devices.streams import get_state, seed, set_state
 from mxcy.ndarray.random import *  # noqa: F403
 from mxcy.ndarray.random import __all__ as _drawing
 

@@ -1,7 +1,7 @@
 """What operators borrow from a device while they run."""
 
 from mxcy import storage
-from mxcy._execute import streams
+from mxcy._devices import streams
 from mxcy.context import as_context
 
 __all__ = ["stats"]

@@ -4,9 +4,9 @@ from collections import OrderedDict
 from importlib.util import find_spec
 
 from mxcy import env, libinfo
+from mxcy._base import cpus
 from mxcy._library import blas, front, onednn
 from mxcy._library.open import open_library
-from mxcy._machine import cpus
 from mxcy._machine import threads as process_threads
 from mxcy._machine.tuning import op_tuning, tuning
 

@@ -20,8 +20,8 @@ LAYERS = (
     ("ops",),
     ("graph",),
     # arrays and symbols, and what runs them
-    ("attribute", "autograd", "context", "custom", "engine", "_execute", "executor", "name")
-    + ("ndarray", "profiler", "random", "resource", "storage", "symbol", "util"),
+    ("attribute", "autograd", "context", "custom", "_devices", "engine", "_execute", "executor")
+    + ("name", "ndarray", "profiler", "random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),
@@ -98,6 +98,38 @@ def test_no_modules_import_each_other_in_a_circle():
         sorter.prepare()
     except graphlib.CycleError as error:
         pytest.fail(" imports\n".join(reversed(error.args[1])))
+
+
+def test_no_rooms_import_each_other_in_a_circle():
+    """Rooms are the packages and modules right below mxcy; the fronts are loaded by name."""
+    forwarded = {dotted(path): imported(path) for path in SOURCES if only_forwards(path)}
+    sorter = graphlib.TopologicalSorter()
+    for path in SOURCES:
+        room = part(dotted(path))
+        if room in ("", *NARROW) or dotted(path) in forwarded:
+            continue
+        for name in imported(path):
+            module = name if name in forwarded else name.rpartition(".")[0]
+            rooms = {part(source) for source in forwarded.get(module, (name,))}
+            sorter.add(room, *rooms - {None, "", room})
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" imports\n".join(reversed(error.args[1])))
+
+
+def only_forwards(path):
+    """Whether a module of its own has nothing but a docstring, imports and `__all__`."""
+    if path.suffix != ".py" or path.parent != PACKAGE or path.name == "__init__.py":
+        return False
+    return all(
+        isinstance(statement, ast.Import | ast.ImportFrom)
+        or isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        or isinstance(statement, ast.Assign)
+        and ast.unparse(statement.targets[0]) == "__all__"
+        for statement in ast.parse(path.read_text()).body
+    )
 
 
 def modules_of(names, modules, importer):

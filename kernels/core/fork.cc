@@ -1,4 +1,4 @@
-// Fork handlers of the library; those of Python's objects are in mxcy/_machine/forks.py and run
+// Fork handlers of the library; those of Python's objects are in mxcy/_library/forks.py and run
 // before them.
 #include "core/fork.h"
 

@@ -9,20 +9,19 @@ from typing import Any
 from mxcy import autograd, env
 from mxcy._base.errors import MXNetError
 from mxcy._base.last_used import LastUsed
-from mxcy._execute.api_calls import api_call
 from mxcy._execute.eager import run_eagerly
 from mxcy._execute.planned import Planned, target, training_graph
 from mxcy._library import front
+from mxcy._library.api_calls import api_call
 from mxcy.graph.control import expand
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
-from mxcy.graph.node import topological
+from mxcy.graph.node import clone, replace_variables, topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.ndarray.register import F
 from mxcy.ops.core.infer import Spec
-from mxcy.symbol import Symbol, compose
 
 __all__ = ["CachedOp"]
 
@@ -58,6 +57,7 @@ class CachedOp:
     """
 
     def __init__(self, sym, flags=()):
+        self._symbol_class = type(sym)
         self._entries = list(sym._entries)
         self._names = sym.list_inputs()
         self.flags = dict(_FLAGS)
@@ -130,7 +130,7 @@ class CachedOp:
         -------
         Symbol
         """
-        return Symbol(list(self._entries))
+        return self._symbol_class(list(self._entries))
 
     def plan(self, *args):
         """The plan of a call with these arrays, for inspection: `mxcy.graph.plan.Plan`."""
@@ -241,10 +241,8 @@ class _Recorded:
 
     def _expressed(self, name, inputs):
         """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
-        given = {
-            key: Symbol([entry]) for key, entry in zip(self._cached._names, inputs, strict=True)
-        }
-        return compose.substitute(compose.clone(self._cached._entries), given)
+        replacements = dict(zip(self._cached._names, inputs, strict=True))
+        return replace_variables(clone(self._cached._entries), replacements)
 
     def _differentiable(self, heads):
         """The same by operators on the tape, for higher derivatives."""

@@ -9,8 +9,7 @@ import threading
 import weakref
 from typing import Any
 
-from mxcy._library import front
-from mxcy._machine import forks
+from mxcy._library import forks, front
 
 __all__ = ["Kept"]
 

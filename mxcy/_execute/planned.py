@@ -4,9 +4,9 @@ import sys
 
 from mxcy import env
 from mxcy._base.dtypes import CODES
+from mxcy._execute import trials
 from mxcy._execute.kept import Kept
 from mxcy._library import front
-from mxcy._machine import trials
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize

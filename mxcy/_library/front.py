@@ -13,13 +13,13 @@ from importlib import import_module
 from typing import Any
 
 from mxcy import env
-
-#: module of a front -> names it offers
+from mxcy._base import cpus
 from mxcy._library import blas, onednn
 from mxcy._library.open import open_library
 from mxcy._library.services import Services
-from mxcy._machine import cpus, threads, tuning
+from mxcy._machine import threads, tuning
 
+#: module of a front -> names it offers
 NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_memory", "from_numpy", "make_sparse"),
     "native": (
@@ -177,7 +177,7 @@ env.read_import_time()
 package, _names = choose_with(threads.runtime_settings(env.omp_threads()))
 prepare_library(_names)
 prepare_engine(_names)
-threads.free_others()
+threads.free_others(open_library())
 threads.check_runtimes()
 if env.is_set("OMP_NUM_THREADS") or env.is_set("MXNET_OMP_MAX_THREADS"):
     threads.limit_pools(env.omp_threads())

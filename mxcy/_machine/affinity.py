@@ -9,7 +9,7 @@ process's mask are never used.
 import re
 from collections.abc import Sequence
 
-from mxcy._machine.cpus import Cpu
+from mxcy._base.cpus import Cpu
 
 __all__ = ["Affinity", "parse"]
 

@@ -12,8 +12,8 @@ import warnings
 from typing import Any
 
 from mxcy import env
-from mxcy._library.open import open_library
-from mxcy._machine import affinity, cpus
+from mxcy._base import cpus
+from mxcy._machine import affinity
 
 __all__ = [
     "check_runtimes",
@@ -87,16 +87,21 @@ def _bound_places(threads: int) -> list[list[int]]:
     return places
 
 
-def free_others() -> None:
+def free_others(library: ctypes.CDLL) -> None:
     """After the runtime was loaded: do not let what is no team inherit that this thread is bound.
 
     The engine's workers and forked processes may use all CPUs that this process had.
+
+    Parameters
+    ----------
+    library : ctypes.CDLL
+        The native library.
     """
     everything = sorted(cpus.mask())
     if set(everything) == os.sched_getaffinity(0):
         return
     os.register_at_fork(after_in_child=lambda: os.sched_setaffinity(0, everything))
-    open_library().mx_keep_cpus((ctypes.c_int32 * len(everything))(*everything), len(everything))
+    library.mx_keep_cpus((ctypes.c_int32 * len(everything))(*everything), len(everything))
 
 
 # --- other libraries -----------------------------------------------------------------------------

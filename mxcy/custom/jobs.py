@@ -8,7 +8,6 @@ import os
 import traceback
 
 import mxcy
-from mxcy import autograd
 from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.base import MXNetError
@@ -236,7 +235,7 @@ class Forward:
     def _call_dense(self, inputs, out):
         described, count = self.described, len(self.described.arguments)
         context = inputs[0].context.home if inputs else mxcy.current_context()
-        train = bool(autograd.is_training())
+        train = bool(front.is_training())
         specs = [Spec(array.shape, array.dtype_code) for array in inputs]
         outs = self.record.infer(None, specs)[:-1]
         ins, states = inputs[:count], inputs[count:]
@@ -245,7 +244,7 @@ class Forward:
         _forward(described, operator, ins, arrays, states, train, context)
         for array in (*states, *(arrays if out is not None else ())):
             array.touch()
-        if autograd.is_recording() and any(array.node is not None for array in ins):
+        if front.is_recording() and any(array.node is not None for array in ins):
             node = front.Node()
             node.custom = _Recorded(self, operator, ins, arrays, states, train, context)
             node.parents = tuple([array.node for array in ins])

@@ -97,3 +97,37 @@ def topological(entries):
             state[id(node)] = 2
             order.append(node)
     return order
+
+
+def clone(entries):
+    """Entries of a copy of all nodes that they depend on."""
+    copies = {}
+    for node in topological(entries):
+        inputs = [(copies[id(source)], i) for source, i in node.inputs]
+        copies[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
+    return [(copies[id(node)], index) for node, index in entries]
+
+
+def replace_variables(entries, replacements):
+    """Put entries in the place of variables, in the nodes themselves.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+    replacements : dict of str to (SymbolNode, int)
+        By the variables' names.
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+        The entries, where they were variables replaced as well.
+    """
+    order = topological(entries)
+    replaced = {
+        id(node): replacements[node.name]
+        for node in order
+        if node.op is None and node.name in replacements
+    }
+    for node in order:
+        node.inputs = [replaced.get(id(source), (source, i)) for source, i in node.inputs]
+    return [replaced.get(id(node), (node, i)) for node, i in entries]

@@ -9,8 +9,8 @@ import weakref
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy._base import cpus
 from mxcy._library.opencv import opencv
-from mxcy._machine import cpus
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.io.batch_threads import BatchThreads

@@ -3,7 +3,7 @@
 import pickle
 
 from mxcy import optimizer as optimizers
-from mxcy._execute.api_calls import api_call
+from mxcy._library.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.compression import GradientCompression

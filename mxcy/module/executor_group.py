@@ -7,11 +7,11 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
-from mxcy._execute.symbol_binding import storage_types, variable_contexts
 from mxcy.context import Context
 from mxcy.io import DataDesc
 from mxcy.module.slices import columns, copy_parts, joined, split_batch
 from mxcy.ops.core.infer import Spec
+from mxcy.symbol.binding import storage_types, variable_contexts
 
 __all__ = ["DataParallelExecutorGroup"]
 

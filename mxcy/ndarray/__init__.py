@@ -6,7 +6,7 @@ they are made when first asked for.
 
 from mxcy import env, storage
 from mxcy._base import older_paths
-from mxcy._execute import streams, virtual
+from mxcy._devices import streams, virtual
 from mxcy._library import front
 from mxcy._library.services import Services
 from mxcy.context import as_context, check_usable, current_context

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mxcy._execute.api_calls import api_call
 from mxcy._library import front
+from mxcy._library.api_calls import api_call
 from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray import creation

@@ -16,7 +16,7 @@ from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
 from mxcy.base import MXNetError
-from mxcy.ndarray import arithmetic, dlpack, fluent, functions, indexing, pointers, state
+from mxcy.ndarray import arithmetic, dlpack, fluent, functions, gradients, indexing, pointers, state
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
 from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
@@ -462,7 +462,7 @@ class NDArray(front.NDArrayBase):
             The gradient's storage type, the array's own by default.
         """
         gradient = zeros_for(self, stype or self.stype)
-        _autograd().mark_variables([self], [gradient], grad_req)
+        gradients.mark_variables([self], [gradient], grad_req)
 
     def drop_grad(self):
         """Make the array no variable any more."""
@@ -484,13 +484,7 @@ class NDArray(front.NDArrayBase):
         train_mode : bool
             Whether the pass runs in training mode.
         """
-        _autograd().backward([self], [out_grad], retain_graph, train_mode)
-
-
-def _autograd():
-    from mxcy import autograd  # it stands above this module
-
-    return autograd
+        gradients.backward([self], [out_grad], retain_graph, train_mode)
 
 
 def _shown(array):

@@ -1,9 +1,9 @@
 """Composition: operators applied to symbols, and symbols put in the place of variables."""
 
 from mxcy.base import MXNetError
-from mxcy.graph.node import SymbolNode, topological
+from mxcy.graph.node import SymbolNode, replace_variables, topological
 
-__all__ = ["apply", "check_key", "clone", "substitute"]
+__all__ = ["apply", "check_key", "substitute"]
 
 
 def apply(op, name, attrs, positional, named):
@@ -104,16 +104,6 @@ def _mark_inputs(node, names):
                 source.attrs.setdefault("__init__", text)
 
 
-def clone(entries):
-    """Entries of a copy of all nodes that they depend on."""
-    made = {}
-    for node in topological(entries):
-        made[id(node)] = SymbolNode(
-            node.op, node.name, node.attrs, [(made[id(n)], i) for n, i in node.inputs]
-        )
-    return [(made[id(node)], index) for node, index in entries]
-
-
 def substitute(entries, named):
     """Put symbols in the place of variables, in the nodes themselves.
 
@@ -140,11 +130,9 @@ def substitute(entries, named):
             raise MXNetError(
                 f"Symbol.ComposeKeyword argument name {key} not found.{_candidates(variables)}"
             )
-    replaced = {
-        id(node): _single(node.name, named[node.name])
+    replacements = {
+        node.name: _single(node.name, named[node.name])
         for node in order
         if node.op is None and node.name in named
     }
-    for node in order:
-        node.inputs = [replaced.get(id(source), (source, i)) for source, i in node.inputs]
-    return [replaced.get(id(node), (node, i)) for node, i in entries]
+    return replace_variables(entries, replacements)

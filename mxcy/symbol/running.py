@@ -49,7 +49,7 @@ def bind(
     -------
     Executor
     """
-    from mxcy._execute.symbol_binding import bind as make
+    from mxcy.symbol.binding import bind as make
 
     return make(self, ctx, args, args_grad, grad_req, aux_states)
 
@@ -93,7 +93,7 @@ def simple_bind(
     -------
     Executor
     """
-    from mxcy._execute.symbol_binding import simple_bind as make
+    from mxcy.symbol.binding import simple_bind as make
 
     return make(
         self,

@@ -3,7 +3,7 @@
 from mxcy._base import older_paths
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
-from mxcy.graph.node import topological
+from mxcy.graph.node import clone, topological
 from mxcy.symbol import attributes, compose, inference, running, text
 from mxcy.util import is_np_shape
 
@@ -211,7 +211,7 @@ class Symbol:
             self._entries[0][0].name = name
 
     def __copy__(self):
-        return type(self)(compose.clone(self._entries))
+        return type(self)(clone(self._entries))
 
     def __deepcopy__(self, memo):
         return self.__copy__()

@@ -52,7 +52,7 @@ def test_one_queue_has_a_thread_for_each_core():
     program = (
         STATS
         + """
-from mxcy._machine import cpus
+from mxcy._base import cpus
 mx.engine.push(bool)
 stats = mx.engine.stats()
 print(json.dumps([stats["queues"]["all"]["threads"], min(16, cpus.usable_cores())]))

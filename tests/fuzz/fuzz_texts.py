@@ -11,7 +11,7 @@ import numpy as np
 
 import mxcy as mx
 from mxcy._base import cache_files
-from mxcy._machine import trials
+from mxcy._execute import trials
 from mxcy._machine.tuning.table import Table
 from tests.fuzz.damage import damaged, generator
 from tests.fuzz.harness import expected

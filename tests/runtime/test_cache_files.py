@@ -8,7 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy._base import cache_files
-from mxcy._machine import trials
+from mxcy._execute import trials
 from mxcy._machine.tuning.table import Table
 
 GOOD_ALGORITHMS = {"4/8/2": {"conv": ["conv_blocked", 0]}}

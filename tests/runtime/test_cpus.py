@@ -2,7 +2,7 @@
 
 import pytest
 
-from mxcy._machine import cpus
+from mxcy._base import cpus
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ import threading
 import pytest
 
 import mxcy as mx
-from mxcy._machine import affinity, cpus
+from mxcy._base import cpus
+from mxcy._base.cpus import Cpu
+from mxcy._machine import affinity
 from mxcy._machine import threads as process_threads
-from mxcy._machine.cpus import Cpu
 
 #: two packages of two cores with two hardware threads: numbered as Linux does
 SERVER = [Cpu(n, n // 2 % 2, n % 2, n // 4) for n in range(8)]

@@ -9,7 +9,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import env
-from mxcy._machine import cpus
+from mxcy._base import cpus
 from mxcy._machine.tuning import ALL, Library, Tuner
 from mxcy._machine.tuning.table import Table, counts
 from mxcy.base import MXNetError

@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from mxcy import env
-from mxcy._base import cache_files
-from mxcy._machine import cpus
+from mxcy._base import cache_files, cpus
 from mxcy.libinfo import __version__
 
 __all__ = ["Table", "counts"]

@@ -14,9 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mxcy import env
+from mxcy._base import cpus
 from mxcy._base.dtypes import NAMES
 from mxcy._base.errors import MXNetError
-from mxcy._machine import cpus
 
 if TYPE_CHECKING:
     from mxcy._machine.tuning.table import Table

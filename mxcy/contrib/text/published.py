@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 from mxcy._base.files import replacing, unpack_zip
+from mxcy._files.download import _get_repo_file_url, check_sha1, download
 from mxcy.base import MXNetError
-from mxcy.gluon.utils import _get_repo_file_url, check_sha1, download
 
 __all__ = ["archives", "files", "published_file"]
 

@@ -34,7 +34,7 @@ ROWS = (
              "From how much work on, in elementwise steps, operators are left to workers of the "
              "engine; smaller ones run in their caller unless their arrays are in use.",
              test="env/test_virtual.py::test_work"),
-    Variable("MXCY_VIRTUAL_DEVICES", integer(0, 64), 0, "I", "mxcy._execute.virtual",
+    Variable("MXCY_VIRTUAL_DEVICES", integer(0, 64), 0, "I", "mxcy._devices.virtual",
              "How many contexts gpu(0), gpu(1)... there are without any GPU: their arrays lie in "
              "the memory of the host, their operations take a GPU's way through the engine.",
              test="env/test_virtual.py::test_contexts"),

@@ -11,7 +11,7 @@ ROWS = (
              test="env/test_files.py::test_home"),
     Variable("MXNET_GLUON_REPO", address,
              "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/", "C",
-             "mxcy.gluon.utils",
+             "mxcy._files.download",
              "Where pretrained models are fetched from: gluon/models/NAME.zip in there.",
              test="env/test_files.py::test_gluon_repo"),
     Variable("MXCY_MAX_IMAGE_PIXELS", integer(1), 100_000_000, "C", "mxcy._library.opencv",

@@ -1,6 +1,6 @@
 """Threads."""
 
-from mxcy._machine import cpus
+from mxcy._base import cpus
 from mxcy.env.kinds import anything, integer, spins, team, waiting
 from mxcy.env.variable import Variable
 

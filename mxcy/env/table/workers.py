@@ -4,11 +4,11 @@ from mxcy.env.kinds import integer
 from mxcy.env.variable import Variable
 
 ROWS = (
-    Variable("MXNET_MP_WORKER_NTHREADS", integer(1), 1, "I", "mxcy._machine.forks",
+    Variable("MXNET_MP_WORKER_NTHREADS", integer(1), 1, "I", "mxcy._library.forks",
              "What MXNET_CPU_WORKER_NTHREADS is in processes that were forked and in workers of "
              "data loaders. Their operators use one thread each.",
              test="env/test_workers.py::test_engine_workers"),
-    Variable("MXNET_MP_OPENCV_NUM_THREADS", integer(0), 0, "I", "mxcy._machine.forks",
+    Variable("MXNET_MP_OPENCV_NUM_THREADS", integer(0), 0, "I", "mxcy._library.forks",
              "Threads of OpenCV in processes that were forked and in workers of data loaders; "
              "below 2 it has none besides the caller's.",
              test="env/test_workers.py::test_opencv_threads"),

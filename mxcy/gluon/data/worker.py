@@ -6,8 +6,7 @@ import traceback
 from collections import deque
 
 from mxcy import autograd, util
-from mxcy._library import shared_memory
-from mxcy._machine import forks
+from mxcy._library import forks, shared_memory
 from mxcy.base import MXNetError
 from mxcy.gluon.data.messages import Packet
 

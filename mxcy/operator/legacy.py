@@ -5,6 +5,7 @@ import warnings
 
 from mxcy.base import MXNetError
 from mxcy.custom.described import PROPERTIES
+from mxcy.symbol.custom import Custom
 
 __all__ = ["NDArrayOp", "NumpyOp", "PythonOp"]
 
@@ -71,8 +72,6 @@ class PythonOp:
 
     def _symbol(self, runner, args, kwargs):
         """The symbol of an operator of its own kind."""
-        from mxcy.symbol.custom import Custom
-
         name = f"_python_{next(_numbers)}_{type(self).__name__}"
         PROPERTIES[name] = lambda: _Property(self, runner)
         return Custom(*args, op_type=name, **kwargs)

@@ -5,10 +5,11 @@ from typing import Any
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
+from mxcy._execute.executor import Executor
+from mxcy._execute.executor_arrays import requests_of, resized
 from mxcy._execute.planned import training_graph
 from mxcy._execute.sparse_executor import SparseExecutor, is_sparse_call, makes_sparse_values
 from mxcy.context import Context, current_context
-from mxcy.executor import Executor, requests_of, resized
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial

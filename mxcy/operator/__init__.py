@@ -12,8 +12,8 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.custom.described import NAME, PROPERTIES
-from mxcy.custom.legacy import NDArrayOp, NumpyOp, PythonOp
 from mxcy.ndarray import array
+from mxcy.operator.legacy import NDArrayOp, NumpyOp, PythonOp
 from mxcy.ops.core.record import ONLY_SYMBOLS, REGISTRY
 
 __all__ = [

@@ -10,8 +10,7 @@ from typing import Any
 
 from mxcy import env
 from mxcy._base import cache_files
-from mxcy._library import front
-from mxcy._machine import forks
+from mxcy._library import forks, front
 
 __all__ = ["memory", "save"]
 

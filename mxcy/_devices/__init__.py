@@ -1,0 +1,1 @@
+"""What devices offer to arrays: streams of random numbers, virtual GPUs."""

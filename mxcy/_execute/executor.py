@@ -1,0 +1,444 @@
+"""Executors: a symbol bound to arrays."""
+
+import numpy as np
+
+from mxcy._execute.executor_arrays import (
+    by_name,
+    check_gradients,
+    dense,
+    gradient_arrays,
+    head_gradient,
+    in_order,
+    requests_of,
+    resized,
+)
+from mxcy._execute.planned import Planned, training_graph
+from mxcy._execute.watching import Watcher
+from mxcy._library.api_calls import api_call
+from mxcy.base import MXNetError
+from mxcy.context import Context
+from mxcy.custom.objects import share
+from mxcy.graph.backend import to_entries
+from mxcy.graph.builder import Builder
+from mxcy.graph.control import expand
+from mxcy.graph.gradient import HEAD
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer, infer_partial
+from mxcy.graph.passes import cse
+from mxcy.graph.report import summary
+from mxcy.ndarray import NDArray
+from mxcy.ops.core.infer import Spec
+
+__all__ = ["Executor"]
+
+
+class Executor:
+    """A symbol bound to arrays; made by `Symbol.bind` and `Symbol.simple_bind`.
+
+    Attributes
+    ----------
+    outputs : list of NDArray
+        Overwritten by each `forward`.
+    """
+
+    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
+        self._symbol, self._ctx = symbol, Context(ctx)
+        self._arg_names = symbol.list_arguments()
+        self._aux_names = symbol.list_auxiliary_states()
+        self._output_names = symbol.list_outputs()
+        self._arg_arrays = in_order(args, self._arg_names, "args")
+        self._aux_arrays = in_order(aux_states or [], self._aux_names, "aux_states")
+        self._requests = requests_of(grad_req, self._arg_names)
+        self._grad_arrays = gradient_arrays(args_grad, self._arg_names)
+        check_gradients(self._arg_names, self._arg_arrays, self._grad_arrays)
+        for name, gradient in zip(self._arg_names, self.grad_arrays, strict=True):
+            if gradient is None:
+                self._requests[name] = "null"
+        self._plans: dict = {}  # by training mode, and whether the backward pass is planned too
+        self._sources: dict = {}  # plan -> see _sources_of
+        self._head_slots: dict = {}  # plan -> see _head_slots_of
+        self._objects: dict = {}  # of users' operators
+        self._watcher = None
+        self._arena = self._ran = None
+        self._mode = self._spent = False  # of the last forward pass; whether backward followed it
+        self._slopes_of_predictions = False  # whether that ever happened in prediction mode
+        self._known = {
+            name: Spec(array.shape, array.dtype_code)
+            for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
+        }
+        self.outputs = self._first_outputs()
+
+    def _first_outputs(self):
+        """Arrays for the outputs, whose values no one has computed yet."""
+        return self._planned(False, False).new_outputs(len(self._output_names))
+
+    # --- arrays in the order of the symbol's lists, and by name ---
+    @property
+    def arg_arrays(self):
+        """list of NDArray: the arguments."""
+        return self._arg_arrays
+
+    @property
+    def grad_arrays(self):
+        """list of NDArray: the arguments' gradients, None where not wanted."""
+        return self._grad_arrays
+
+    @property
+    def aux_arrays(self):
+        """list of NDArray: the auxiliary states."""
+        return self._aux_arrays
+
+    @property
+    def arg_dict(self):
+        """dict of str to NDArray: the arguments."""
+        return by_name(self._arg_names, self.arg_arrays, "arguments")
+
+    @property
+    def grad_dict(self):
+        """dict of str to NDArray: the arguments' gradients, None where not wanted."""
+        return by_name(self._arg_names, self.grad_arrays, "arguments")
+
+    @property
+    def aux_dict(self):
+        """dict of str to NDArray: the auxiliary states."""
+        return by_name(self._aux_names, self.aux_arrays, "auxiliary states")
+
+    @property
+    def output_dict(self):
+        """dict of str to NDArray: the outputs."""
+        return by_name(self._output_names, self.outputs, "outputs")
+
+    # --- running ---
+    @api_call("MXExecutorForward")
+    def forward(self, is_train=False, **kwargs):
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        is_train : bool
+            Whether operators run in training mode.
+        **kwargs : NDArray or array_like
+            New values of arguments, by name.
+
+        Returns
+        -------
+        list of NDArray
+
+        Raises
+        ------
+        TypeError
+            When a name is no argument.
+        ValueError
+            When a value has another shape than the argument.
+        """
+        if kwargs:
+            self._take(kwargs)
+        self._mode = bool(is_train)
+        planned, arrays = self._prepare(self._mode or self._slopes_of_predictions)
+        if self._watcher is None:
+            planned.forward(arrays, self._arena[1])
+        else:
+            planned.step_by_step(arrays, self._arena[1], self._watcher.visit)
+        for output in self.outputs:
+            output.touch()
+        return self.outputs
+
+    def _prepare(self, differentiable):
+        """The plan of a pass, its arrays, and memory that fits it."""
+        planned = self._planned(self._mode, differentiable)
+        arrays = self._bases(planned)
+        if self._arena is None or self._arena[0] is not planned:
+            self._arena = (planned, planned.new_arena())
+        self._ran, self._spent = (planned, arrays), not differentiable
+        return planned, arrays
+
+    @api_call("MXExecutorBackwardEx")
+    def backward(self, out_grads=None, is_train=True):
+        """Compute the gradients of the arguments, after `forward`.
+
+        After ``forward(is_train=True)`` this costs the backward pass alone. A second `backward`, or
+        the first one after a forward pass in prediction mode, repeats the forward pass; one that
+        none came before runs it.
+
+        Parameters
+        ----------
+        out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
+            Gradients of the outputs, of any dtype; ones by default, which losses ignore. More than
+            there are outputs are left alone.
+        is_train : bool
+            The mode of the forward pass when none came before.
+
+        Raises
+        ------
+        TypeError
+            When a gradient is not an array.
+        MXNetError
+            When there are fewer gradients than outputs, or one has another shape.
+        """
+        if not self._wanted():
+            return
+        if self._ran is None:
+            self._mode, self._spent = bool(is_train), True
+        heads = self._heads(out_grads)
+        if self._spent:
+            self._repeat()
+        planned, arrays = self._ran
+        for slot, position in self._head_slots[planned]:
+            arrays[slot] = heads[position]
+        planned.backward(arrays, self._arena[1])
+        self._spent = True
+        for array in self.grad_arrays:
+            if array is not None:
+                array.touch()
+        if self._watcher is not None:
+            slot = len(planned.variables) + len(self.outputs) + len(self._wanted())
+            self._watcher.show_gradients(self._mode, planned.graph, heads, arrays[slot:])
+
+    def _repeat(self):
+        """Run the forward pass again for a backward pass; states change once, not twice."""
+        if not self._mode:
+            self._slopes_of_predictions = True
+        states = [array.copy() for array in self.aux_arrays]
+        planned, arrays = self._prepare(True)
+        planned.forward(arrays, self._arena[1])
+        for array, state in zip(self.aux_arrays, states, strict=True):
+            array[:] = state
+
+    def _heads(self, out_grads):
+        if isinstance(out_grads, NDArray):
+            out_grads = [out_grads]
+        elif isinstance(out_grads, dict):
+            out_grads = [out_grads[name] for name in self._output_names]
+        if out_grads is None:
+            out_grads = [None] * len(self.outputs)
+        if len(out_grads) < len(self.outputs):
+            raise MXNetError(
+                f"backward: expected {len(self.outputs)} output gradients, got {len(out_grads)}"
+            )
+        read = self._heads_read()
+        return [
+            # A gradient that reaches no argument may be anything, as in MXNet.
+            self._head(name, gradient, output) if number in read else output
+            for number, (name, gradient, output) in enumerate(
+                zip(self._output_names, out_grads, self.outputs, strict=False)
+            )
+        ]
+
+    def _heads_read(self):
+        """The numbers of the outputs whose gradients matter."""
+        return {number for _, number in self._head_slots[self._planned(self._mode, True)]}
+
+    def _head(self, name, gradient, output):
+        return dense(head_gradient(name, gradient, output))  # plans know dense arrays only
+
+    def _take(self, values):
+        arguments = self.arg_dict
+        for name, value in values.items():
+            if name not in arguments:
+                raise TypeError(f"Unknown argument {name}")
+            array = arguments[name]
+            if tuple(np.shape(value)) != array.shape:
+                raise ValueError(
+                    f"Shape not match! Argument {name}, need: {array.shape}, "
+                    f"received: {tuple(np.shape(value))}"
+                )
+            array[:] = value
+
+    def _wanted(self):
+        return [name for name in self._arg_names if self._requests[name] != "null"]
+
+    def _planned(self, training, differentiable):
+        """The plan of a mode, with or without the backward pass, made at its first use."""
+        found = self._plans.get((training, differentiable))
+        if found is None:
+            graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
+            wanted = self._wanted() if differentiable else []
+            if wanted:
+                trace = None if self._watcher is None else []
+                graph = training_graph(graph, wanted, trace=trace)
+                adding = [name for name in wanted if self._requests[name] == "add"]
+                graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
+                if trace:
+                    self._watcher.trace(training, graph, trace)
+            found = self._plans[training, differentiable] = Planned(
+                graph, self._ctx, self._watcher is None
+            )
+            share(found.plan.steps, self._objects)
+            self._sources[found] = self._sources_of(found)
+            self._head_slots[found] = self._head_slots_of(found)
+        return found
+
+    def _head_slots_of(self, planned):
+        """(slot, number of the output) for each head gradient that a plan reads."""
+        heads = {f"{HEAD}{position}": position for position in range(len(self._output_names))}
+        return [(slot, heads[name]) for slot, name in enumerate(planned.variables) if name in heads]
+
+    def _bases(self, planned):
+        """The arrays of a plan's slots: the variables', then the outputs and their gradients."""
+        lists = (self._arg_arrays, self._aux_arrays, self._grad_arrays, self.outputs)
+        arrays = [lists[kind][index] for kind, index in self._sources[planned]]
+        if self._watcher is not None:  # which has asked for further outputs
+            arrays += planned.new_outputs()[len(arrays) - len(planned.variables) :]
+        return arrays
+
+    def _sources_of(self, planned):
+        """For each slot of a plan the list its array is in, by number as in `_bases`, and where."""
+        names = (self._arg_names, self._aux_names)
+        place = {name: (kind, i) for kind in (0, 1) for i, name in enumerate(names[kind])}
+        gradient = {name: (2, i) for i, name in enumerate(self._arg_names)}
+        # Heads are set by backward; until then any array keeps their slots.
+        slots = [
+            gradient[name.removeprefix(_SUM)] if name.startswith(_SUM) else place.get(name, (3, 0))
+            for name in planned.variables
+        ]
+        slots += [(3, i) for i in range(len(self._output_names))]
+        if len(planned.outputs) > len(self._output_names):
+            slots += [gradient[name] for name in self._wanted()]
+        return slots
+
+    # --- the rest of the public interface ---
+    def set_monitor_callback(self, callback, monitor_all=False):
+        """Call ``callback(name, array)`` for every operator's outputs, and for its gradients.
+
+        Parameters
+        ----------
+        callback : callable or None
+            The name has a method `decode`, as those have that MXNet passes as bytes.
+        monitor_all : bool
+            Whether it is called for inputs as well, during `forward`.
+        """
+        self._plans.clear()  # watched graphs are not optimized
+        self._sources.clear()
+        self._head_slots.clear()
+        self._arena = self._ran = self._watcher = None
+        if callback is not None:
+            self._watcher = Watcher(callback, self._symbol._entries, monitor_all)
+
+    def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
+        """Copy values into the arguments and auxiliary states.
+
+        Parameters
+        ----------
+        arg_params, aux_params : dict of str to NDArray
+        allow_extra_params : bool
+            Whether names that are not in the symbol are ignored.
+
+        Raises
+        ------
+        ValueError
+            For such a name otherwise.
+        """
+        for kind, own, given in (
+            ("arguments", self.arg_dict, arg_params),
+            ("auxiliary states", self.aux_dict, aux_params or {}),
+        ):
+            for name, array in given.items():
+                if name in own:
+                    array.astype(own[name].dtype).copyto(own[name])
+                elif not allow_extra_params:
+                    raise ValueError(f'Find name "{name}" that is not in the {kind}')
+
+    def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
+        """An executor for other input shapes that shares the unchanged arrays.
+
+        Parameters
+        ----------
+        partial_shaping : bool
+            Whether arguments that are not named may change their shapes.
+        allow_up_sizing : bool
+            Whether arrays may grow.
+        **kwargs : tuple of int
+            New shapes by argument name.
+
+        Raises
+        ------
+        ValueError
+            When a name is unknown.
+        MXNetError
+            When what is not allowed would happen.
+        """
+        for name in kwargs:
+            if name not in self._known:
+                raise ValueError(f"{name} is not an argument of the symbol")
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        if arg_shapes is None:
+            raise ValueError("Insufficient argument shapes provided.")
+        arguments, gradients = [], []
+        for name, shape, array, gradient in zip(
+            self._arg_names, arg_shapes, self.arg_arrays, self.grad_arrays, strict=True
+        ):
+            if not (partial_shaping or name in kwargs or shape == array.shape):
+                raise MXNetError(
+                    f"Shape of unspecified array arg:{name} changed. This can cause the new "
+                    "executor to not share parameters with the old one. Please check for error in "
+                    "the network. If this is intended, set partial_shaping=True to suppress this "
+                    "warning."
+                )
+            arguments.append(resized(array, shape, name, allow_up_sizing))
+            gradients.append(
+                None if gradient is None else resized(gradient, shape, name, allow_up_sizing)
+            )
+        states = []
+        for name, shape, array in zip(self._aux_names, aux_shapes, self.aux_arrays, strict=True):
+            if not partial_shaping and shape != array.shape:
+                raise MXNetError(f"Shape of unspecified array aux:{name} changed.")
+            states.append(resized(array, shape, name, allow_up_sizing))
+        requests = self._requests
+        reshaped = type(self)(self._symbol, self._ctx, arguments, gradients, requests, states)
+        if self._watcher is not None:
+            reshaped.set_monitor_callback(*self._watcher.settings)
+        return reshaped
+
+    def plan(self, is_train=False):
+        """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
+        return self._planned(is_train, is_train).plan
+
+    def describe(self, is_train=False):
+        """What became of the graph in a mode: a dict, see `mxcy.graph.report.describe`."""
+        return self._planned(is_train, is_train).describe()
+
+    def debug_str(self):
+        """Text about the graph as it runs, step by step: with gradients when some are wanted."""
+        training = bool(self._wanted())
+        planned = self._planned(training, training)
+        lines = [f"Symbol Outputs: {', '.join(self._output_names)}"]
+        lines += [
+            f"{step.name}: {step.call.op.name} by {step.call.kernel or 'ref'} -> "
+            f"{', '.join(map(str, step.call.outs))}"
+            for step in planned.plan.steps
+        ]
+        lines.append(summary(planned.describe()))
+        lines.append(f"Total {planned.plan.arena >> 20} MB allocated")
+        return "\n".join(lines)
+
+    def get_optimized_symbol(self):
+        """The symbol that was bound, with common expressions computed once.
+
+        What other passes make of it is no symbol; `debug_str` shows it.
+
+        Returns
+        -------
+        Symbol
+        """
+        graph = from_entries(self._symbol._entries)
+        graph.specs = infer_partial(graph, self._known)
+        merged = cse.run(graph, self._planned(False, False).machine)
+        return self._symbol if merged is graph else type(self._symbol)(to_entries(merged))
+
+
+#: what the names of variables start with that hold gradients which are added to
+_SUM = "__grad_sum_"
+
+
+def _add_to_gradients(graph, skip, wanted, adding):
+    """The graph with ``grad + gradient`` in place of the gradients that are to be added."""
+    if not adding:
+        return graph
+    builder = Builder(True)
+    builder.copy(graph)
+    outputs = list(graph.outputs)
+    for position, name in enumerate(wanted, skip):
+        if name in adding:
+            before = builder.variable(_SUM + name, graph.spec(outputs[position]))
+            outputs[position] = builder.add("elemwise_add", {}, [before, outputs[position]])
+    return builder.finish(outputs, graph.forward)

@@ -1,0 +1,130 @@
+"""The arrays that executors are made of: in the symbol's order, by name, gradients and requests."""
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.ndarray import NDArray
+
+__all__ = [
+    "by_name",
+    "check_gradients",
+    "dense",
+    "gradient_arrays",
+    "head_gradient",
+    "in_order",
+    "requests_of",
+    "resized",
+]
+
+_REQUESTS = ("null", "write", "add")
+
+
+def in_order(arrays, names, what):
+    """Arrays in the order of names, from a list or a dict."""
+    if isinstance(arrays, dict):
+        lacking = [name for name in names if name not in arrays]
+        if lacking:
+            raise ValueError(f"key `{lacking[0]}` is missing in `{what}`")
+        arrays = [arrays[name] for name in names]
+    arrays = list(arrays)
+    if len(arrays) != len(names):
+        raise ValueError(f"Length of {what} does not match the number: {len(names)} {names}")
+    for name, array in zip(names, arrays, strict=True):
+        if not isinstance(array, NDArray):
+            raise TypeError(f"{what}: {name} must be an NDArray, got {type(array).__name__}")
+    return arrays
+
+
+def requests_of(grad_req, names):
+    """{argument: request} of a request, a list or a dict of them."""
+    if isinstance(grad_req, str):
+        found = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(names):
+            raise ValueError(f"grad_req: expected {len(names)} requests, got {len(grad_req)}")
+        found = dict(zip(names, grad_req, strict=True))
+    elif isinstance(grad_req, dict):
+        found = {name: grad_req.get(name, "null") for name in names}
+    else:
+        raise ValueError("grad_req must be a string, a list or a dict")
+    for name, request in found.items():
+        if request not in _REQUESTS:
+            raise ValueError(f"grad_req must be in {_REQUESTS}, got {request!r} for {name}")
+    return found
+
+
+def gradient_arrays(args_grad, names):
+    """The gradient arrays, None where there are none; those of 'null' stay as they are."""
+    if args_grad is None:
+        return [None] * len(names)
+    if isinstance(args_grad, dict):
+        return [args_grad.get(name) for name in names]
+    if len(args_grad) != len(names):
+        raise ValueError(f"Length of args_grad does not match the number: {len(names)}")
+    return list(args_grad)
+
+
+def check_gradients(names, arrays, gradients):
+    """Refuse gradient arrays into which the arguments' gradients do not go."""
+    for name, array, gradient in zip(names, arrays, gradients, strict=True):
+        if gradient is None:
+            continue
+        if gradient.stype != "default" or array.stype != "default":
+            fits = gradient.shape == array.shape
+        else:
+            fits = gradient.size >= array.size
+        if gradient.dtype_code != array.dtype_code or not fits:
+            raise MXNetError(
+                f"args_grad: {name}: expected shape {array.shape} and {array.dtype.__name__}, "
+                f"got shape {gradient.shape} and {gradient.dtype.__name__}"
+            )
+
+
+def dense(array):
+    """The array itself, or a dense copy of a sparse one."""
+    return array if array.stype == "default" else array.tostype("default")
+
+
+def head_gradient(name, gradient, output):
+    """The gradient of one output, in the output's dtype."""
+    if gradient is None and output.stype != "default":
+        return nd.ones(output.shape, output.context, output.dtype)
+    if gradient is None:
+        return nd.ones_like(output)
+    if not isinstance(gradient, NDArray):
+        raise TypeError(
+            f"backward: gradient of {name}: expected an NDArray, got {type(gradient).__name__}"
+        )
+    if gradient.shape != output.shape:
+        raise MXNetError(
+            f"backward: gradient of {name}: expected shape {output.shape}, got {gradient.shape}"
+        )
+    same = gradient.dtype_code == output.dtype_code
+    return gradient if same else gradient.astype(output.dtype)
+
+
+def by_name(names, arrays, what):
+    """{name: array}; names must differ."""
+    named = dict(zip(names, arrays, strict=True))
+    if len(named) != len(names):
+        raise ValueError(f"Duplicate names detected in {what}: {names}")
+    return named
+
+
+def resized(array, shape, name, may_grow):
+    """The array itself, a part of its memory, or a larger one."""
+    if array.shape == tuple(shape):
+        return array
+    if array.stype != "default":
+        return nd.zeros(shape, array.context, array.dtype, array.stype)
+    size = int(np.prod(shape, dtype=np.int64))
+    if size <= array.size:
+        return array.reshape((-1,))[:size].reshape(shape)
+    if not may_grow:
+        raise MXNetError(
+            f"New shape of {name} is larger than original. First making a big executor and then "
+            "down sizing it is more efficient than the reverse. If you really want to up size, set "
+            "allow_up_sizing=True to enable allocation of new arrays."
+        )
+    return nd.empty(shape, ctx=array.context, dtype=array.dtype)
