@@ -9,7 +9,7 @@ from typing import Any
 from mxcy import autograd, env
 from mxcy._base.errors import MXNetError
 from mxcy._base.last_used import LastUsed
-from mxcy._execute.eager import run_eagerly
+from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
@@ -20,6 +20,7 @@ from mxcy.graph.infer import infer
 from mxcy.graph.node import clone, replace_variables, topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.storage_types import makes_sparse
+from mxcy.graph.subgraphs import cut
 from mxcy.ndarray.register import F
 from mxcy.ops.core.infer import Spec
 
@@ -73,13 +74,14 @@ class CachedOp:
             (len(operations) <= int(self.flags["inline_limit"]) and not loops)
             or bool(self.flags["is_dynamic"])
             or any(node.op.eager is not None for node in operations)
-            or any(
-                makes_sparse(node.op, node.parsed, len(node.inputs))
-                for node in operations
-                if not node.op.in_symbols.subgraphs
-            )
+        )
+        self._makes_sparse = any(
+            makes_sparse(node.op, node.parsed, len(node.inputs))
+            for node in operations
+            if not node.op.in_symbols.subgraphs
         )
         self._plans = LastUsed(env.get("MXCY_CACHED_PLANS"))
+        self._cuts = LastUsed(env.get("MXCY_CACHED_PLANS"))
 
     @api_call("MXInvokeCachedOpEx")
     def __call__(self, *args, out=None, default_ctx=None):
@@ -101,11 +103,11 @@ class CachedOp:
                 f"CachedOp: expected {len(self._names)} arrays ({', '.join(self._names)}), "
                 f"got {len(args)}"
             )
-        # Plans know dense arrays only.
-        if self._eager or any([array.stype != "default" for array in args]):
+        if self._eager:
             found = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
         else:
-            found = self._run(args)
+            pieces = self._pieces(args)
+            found = self._run(args) if pieces is None else pieces.run(args)
         if out is not None:
             targets = out if isinstance(out, (list, tuple)) else [out]
             for array, target in zip(found, targets, strict=True):
@@ -140,6 +142,28 @@ class CachedOp:
         """What became of the graph in such a call: a dict, see `mxcy.graph.report.describe`."""
         return self._bound(args).planned.describe()
 
+    def run_alone(self, *args):
+        """The names of the operators that run one by one in such a call: a list of str.
+
+        These are all, none, or those with sparse values or gradients.
+        """
+        if self._eager:
+            return [node.name for node in topological(self._entries) if node.op is not None]
+        pieces = self._pieces(args)
+        return [] if pieces is None else pieces.run_alone
+
+    def _pieces(self, args):
+        """What a call with something sparse is cut into, None without: plans know dense arrays."""
+        if not self._makes_sparse and all([array.stype == "default" for array in args]):
+            return None
+        recording = autograd.is_recording()
+        signature = [(array.shape, array.dtype_code, array.stype) for array in args]
+        key = recording, tuple(signature)
+        found = self._cuts.get(key)
+        if found is None:
+            found = self._cuts.put(key, _Pieces(self, recording, args))
+        return found if found.run_alone else None
+
     def _bound(self, args):
         recording = autograd.is_recording()
         wanted = tuple(recording and array.node is not None for array in args)
@@ -165,6 +189,43 @@ class CachedOp:
             for index, array in enumerate(outputs):
                 array.node, array.node_index = node, index
         return outputs
+
+
+class _Pieces:
+    """A cached operator as smaller ones and operators between that run one by one."""
+
+    def __init__(self, cached, recording, args):
+        names = cached._names
+        known = {
+            name: Spec(array.shape, array.dtype_code)
+            for name, array in zip(names, args, strict=True)
+        }
+        stypes = {name: array.stype for name, array in zip(names, args, strict=True)}
+        found = cut(cached._entries, known, stypes, recording)
+        self._variables, self._outputs = found.variables, found.outputs
+        self.run_alone = [piece.node.name for piece in found.pieces if piece.node is not None]
+        self._runs = [
+            (_of_list(cached, piece) if piece.node is None else runner(piece.node), piece)
+            for piece in found.pieces
+        ]
+
+    def run(self, args):
+        """The outputs of a call."""
+        values = dict(zip(self._variables, args, strict=True))
+        for run, piece in self._runs:
+            values.update(zip(piece.outputs, run([values[i] for i in piece.inputs]), strict=False))
+        return [values[i] for i in self._outputs]
+
+
+def _of_list(cached, piece):
+    """A subgraph as a function from the list of its inputs to that of its outputs."""
+    smaller = CachedOp(cached._symbol_class(piece.entries), cached.flags)
+
+    def run(inputs):
+        found = smaller(*inputs)
+        return [found] if len(piece.outputs) == 1 else found
+
+    return run
 
 
 class _Bound:

@@ -11,7 +11,7 @@ from mxcy.ndarray import NDArray
 from mxcy.ndarray.register import function
 from mxcy.ops.core.infer import Spec
 
-__all__ = ["run_eagerly"]
+__all__ = ["run_eagerly", "runner"]
 
 
 def run_eagerly(entries, arrays, watch=None):
@@ -36,24 +36,40 @@ def run_eagerly(entries, arrays, watch=None):
                 raise MXNetError(f"variable {node.name} has no value")
             results[id(node)] = [arrays[node.name]]
             continue
-        if node.op.in_symbols.subgraphs:
-            inputs = [results[id(source)][index] for source, index in node.inputs]
-            results[id(node)] = _run_expanded(node, inputs)
-            if watch is not None:
-                watch(node, inputs, results[id(node)])
-            continue
-        known = node.op.schema.by_name
-        given = {name: text for name, text in node.attrs.items() if name in known}
         inputs = [results[id(source)][index] for source, index in node.inputs]
-        if not node.op.variadic:
-            names = node.op.arguments(node.parsed)
-            found = function(node.op)(**dict(zip(names, inputs, strict=True)), **given)
-        else:
-            found = function(node.op)(*inputs, **given)
-        results[id(node)] = [found] if isinstance(found, NDArray) else found
+        results[id(node)] = runner(node)(inputs)
         if watch is not None:
             watch(node, inputs, results[id(node)])
     return [results[id(node)][index] for node, index in entries]
+
+
+def runner(node):
+    """``run(inputs)``, which computes the list of a node's outputs from the list of its inputs.
+
+    Parameters
+    ----------
+    node : SymbolNode
+        An operation.
+
+    Returns
+    -------
+    callable
+    """
+    op = node.op
+    if op.in_symbols.subgraphs:
+        return lambda inputs: _run_expanded(node, inputs)
+    call, known = function(op), op.schema.by_name
+    given = {name: text for name, text in node.attrs.items() if name in known}
+    names = None if op.variadic else op.arguments(node.parsed)
+
+    def run(inputs):
+        if names is None:
+            found = call(*inputs, **given)
+        else:
+            found = call(**dict(zip(names, inputs, strict=True)), **given)
+        return [found] if isinstance(found, NDArray) else found
+
+    return run
 
 
 def _run_expanded(node, inputs):

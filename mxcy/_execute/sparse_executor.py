@@ -1,12 +1,13 @@
-"""Executors of graphs in which something is sparse: they run operator by operator, on the tape.
+"""Executors of graphs in which something is sparse: cached operators on the tape.
 
 How many elements sparse arrays store is known only when they are computed, so that no plan can
-place them.
+place them: what is sparse runs operator by operator, plans run what is dense between.
 """
 
 from mxcy import autograd
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
+from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy.base import MXNetError
 from mxcy.executor import Executor, _head
@@ -34,7 +35,12 @@ def is_sparse_call(arrays):
 
 
 class SparseExecutor(Executor):
-    """An `Executor` that runs operator by operator; made by `bind` and `simple_bind`."""
+    """An `Executor` that runs a cached operator; made by `bind` and `simple_bind`."""
+
+    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
+        self._cached = CachedOp(symbol)
+        self._inputs = symbol.list_inputs()
+        super().__init__(symbol, ctx, args, args_grad, grad_req, aux_states)
 
     def _first_outputs(self):
         graph = expand(infer(from_entries(self._symbol._entries, False), self._known))
@@ -58,15 +64,21 @@ class SparseExecutor(Executor):
             arrays[name] = variable = arrays[name].detach()
             gradient = self.grad_dict[name]
             autograd.mark_variables([variable], [gradient], self._requests[name])
-        watch = None if self._watcher is None else self._watcher.show_node
         before = autograd.set_recording(bool(wanted)), autograd.set_training(self._mode)
         try:
-            self._taped = run_eagerly(self._symbol._entries, arrays, watch)
+            self._taped = self._computed(arrays)
         finally:
             autograd.set_recording(before[0])
             autograd.set_training(before[1])
         self.outputs[:] = [array.detach() for array in self._taped]
         self._ran, self._spent = True, not wanted
+
+    def _computed(self, arrays):
+        """The outputs, computed operator by operator if someone watches."""
+        if self._watcher is not None:
+            return run_eagerly(self._symbol._entries, arrays, self._watcher.show_node)
+        found = self._cached(*[arrays[name] for name in self._inputs])
+        return found if isinstance(found, list) else [found]
 
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the arguments; see `Executor.backward`."""
@@ -74,8 +86,13 @@ class SparseExecutor(Executor):
             return
         if self._ran is None:
             self._mode = bool(is_train)
-        if self._ran is None or self._spent:
+        if self._ran is None:
             self._run(True)
+        elif self._spent:  # states change once, not twice
+            states = [array.copy() for array in self.aux_arrays]
+            self._run(True)
+            for array, state in zip(self.aux_arrays, states, strict=True):
+                array[:] = state
         heads = self._heads(out_grads)
         taped = [
             (output, head)
@@ -84,7 +101,8 @@ class SparseExecutor(Executor):
         ]
         if taped:
             outputs, heads = zip(*taped, strict=True)
-            autograd.backward(list(outputs), list(heads), retain_graph=True, train_mode=self._mode)
+            autograd.backward(list(outputs), list(heads), train_mode=self._mode)
+        self._spent = True
 
     def _heads_read(self):
         return range(len(self._output_names))
@@ -94,7 +112,9 @@ class SparseExecutor(Executor):
 
     def plan(self, is_train=False):
         """Refuse: there is no plan."""
-        raise MXNetError("a graph with sparse arrays runs operator by operator: it has no plan")
+        raise MXNetError(
+            "a graph with sparse arrays has no plan of its own: what is dense has some"
+        )
 
     def describe(self, is_train=False):
         """What became of the graph: nothing."""
