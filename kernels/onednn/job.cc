@@ -13,7 +13,7 @@ namespace mx {
 namespace onednn {
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+int64_t aligned(int64_t bytes) { return round_up(bytes, 64); }
 
 void copy(int threads, const mx_tensor& from, const mx_tensor& to) {
   const int64_t bytes = count(from) * item_size(from.dtype);

@@ -20,7 +20,7 @@ enum Mode { kRnnRelu, kRnnTanh, kLstm, kGru };
 // The tensors of a layer's call; a cell comes and goes with LSTM only, at the end.
 enum LayerInput { kData, kState, kLayerWeights, kOwnWeights, kLayerBias, kCell };
 
-int64_t aligned(int64_t count) { return (count + 15) / 16 * 16; }
+int64_t aligned(int64_t count) { return round_up(count, 16); }
 
 // Extents of one layer: P with one layer, whose `inputs` are the layer's own.
 struct LayerShape {

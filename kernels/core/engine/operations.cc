@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/integers.h"
 #include "core/threads.h"
 #include "mxcy_profiler.h"
 
@@ -47,7 +48,7 @@ struct KernelRun {
     }
     reqs.assign(given.req, given.req + given.nout);
     if (params_size) {
-      params.resize((params_size + 7) / 8);
+      params.resize(mx::ceil_div(params_size, 8));
       memcpy(params.data(), given.params, params_size);
       call.params = params.data();
     }

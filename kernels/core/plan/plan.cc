@@ -97,7 +97,7 @@ int add_step(mx_plan* plan, const mx_step& given, int32_t nplaces, const mx_plac
   plan->reqs.insert(plan->reqs.end(), given.req, given.req + given.nout);
   if (given.params_size) {
     step.call.params = plan->params.data() + plan->params.size();
-    plan->params.resize(plan->params.size() + (given.params_size + 7) / 8);
+    plan->params.resize(plan->params.size() + mx::ceil_div(given.params_size, 8));
     memcpy(const_cast<void*>(step.call.params), given.params, given.params_size);
   }
   step.call.workspace_size = given.workspace;
@@ -125,7 +125,7 @@ extern "C" mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int3
   for (int32_t i = 0; i < nsteps; ++i) {
     operands += steps[i].nin + steps[i].nout;
     reqs += steps[i].nout;
-    words += (steps[i].params_size + 7) / 8;
+    words += mx::ceil_div(steps[i].params_size, 8);
   }
   plan->operands.reserve(operands);  // steps keep pointers into these: they must not move
   plan->tensors.reserve(operands);

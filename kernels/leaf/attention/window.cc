@@ -21,7 +21,7 @@ struct Band {
       : p(params),
         first(first),
         dilation(dilation),
-        count((p.steps - first + dilation - 1) / dilation),
+        count(ceil_div(p.steps - first, dilation)),
         begin(begin),
         end(least(begin + block(p), count)),
         before(before),
@@ -66,7 +66,7 @@ int each_band(const mx_call* call, int64_t before, int64_t behind, const Body& b
       const int64_t image = i / p.heads * p.steps * p.heads, head = i % p.heads;
       const int64_t dilation = dilations[head];
       for (int64_t first = 0; first < least(dilation, p.steps); ++first) {
-        const int64_t count = (p.steps - first + dilation - 1) / dilation;
+        const int64_t count = ceil_div(p.steps - first, dilation);
         for (int64_t begin = 0; begin < count; begin += Band::block(p)) {
           const Band here(p, first, dilation, begin, before, behind);
           if (!band || !body(here, band, image + head)) ok = false;

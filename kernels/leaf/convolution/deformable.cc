@@ -70,7 +70,7 @@ inline void multiply(T* values, const T* by, int n) {
 // body(group, tap, first place, how many) for all blocks of places of all taps.
 template <class T, class Body>
 void each_block(int threads, const mx_deformable_params& p, const Taps<T>& taps, const Body& body) {
-  const int64_t blocks = (taps.places() + kPoints - 1) / kPoints;
+  const int64_t blocks = ceil_div(taps.places(), kPoints);
   parallel_for(threads, p.moved * taps.taps() * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t at = unit % blocks * kPoints, tap = unit / blocks;

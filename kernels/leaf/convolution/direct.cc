@@ -80,7 +80,7 @@ struct Cut {
       by_panels =
           panels >= threads && s.out_blocks * B * taps > images * s.out_height * s.out_width;
       if (!by_panels) {
-        const int64_t even = (images * pieces + threads - 1) / threads * threads;
+        const int64_t even = round_up(images * pieces, threads);
         pieces = ceil_div(even, images);
       }
     }
@@ -92,7 +92,7 @@ struct Cut {
   int64_t band(const Shape& s) const {
     if (s.direct) return 0;
     const int64_t plane = s.flat ? columns * s.run : s.rows_under(rows) * s.band_row();
-    return (s.in_planes * plane + 15) / 16 * 16;
+    return round_up(s.in_planes * plane, 16);
   }
 };
 
@@ -316,8 +316,7 @@ int conv_blocked(const mx_call* call) {
   float* bands = (float*)call->workspace;
   const int64_t band = work.cut.band(shape), units = p.batch * work.cut.pieces;
   if (work.cut.by_panels) {
-    const int64_t each =
-        (shape.out_blocks + threads * kPanelBlocks - 1) / (threads * kPanelBlocks) * kPanelBlocks;
+    const int64_t each = ceil_div(shape.out_blocks, threads * kPanelBlocks) * kPanelBlocks;
     parallel_for(threads, shape.out_blocks, each, [&](int64_t begin, int64_t end) {
       for (int64_t i = 0; i < units; ++i) {
         piece_of(work, bands + begin / each * band, i / work.cut.pieces, i % work.cut.pieces, begin,

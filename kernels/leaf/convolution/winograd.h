@@ -51,8 +51,8 @@ Tiling tiling_of(const mx_fused_conv_params& p) {
   t.height = p.source[1], t.width = p.source[2];
   t.pad_y = p.pad[1], t.pad_x = p.pad[2];
   t.out_height = p.target[1], t.out_width = p.target[2];
-  t.rows = (t.out_height + Fy::outputs - 1) / Fy::outputs;
-  t.cols = (t.out_width + Fx::outputs - 1) / Fx::outputs;
+  t.rows = ceil_div(t.out_height, Fy::outputs);
+  t.cols = ceil_div(t.out_width, Fx::outputs);
   t.tiles = t.images * t.rows * t.cols;
   return t;
 }

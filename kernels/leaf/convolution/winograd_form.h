@@ -130,9 +130,11 @@ struct Form {
     });
   }
 
-  // What follows V for out blocks [begin, end), which start and end with panels.
-  static void rest(const Tiling& g, const Cut& cut, const float* v, const float* u, float* m,
-                   const Finish& finish, int64_t first, int64_t count, int64_t begin, int64_t end) {
+  // The products of V and U and their inverse transforms, for out blocks [begin, end), which start
+  // and end with panels.
+  static void multiply_and_invert(const Tiling& g, const Cut& cut, const float* v, const float* u,
+                                  float* m, const Finish& finish, int64_t first, int64_t count,
+                                  int64_t begin, int64_t end) {
     const int64_t channels = g.in_blocks * B, u_point = channels * g.out_blocks * B;
     for (int64_t low = begin; low < end; low += cut.outs) {
       const int64_t high = least(low + cut.outs, end);
@@ -149,7 +151,7 @@ struct Form {
   }
 
   // An odd number of cache lines, so that points do not share cache sets.
-  static int64_t spread(int64_t floats) { return (floats + 15) / 16 * 16 | 16; }
+  static int64_t spread(int64_t floats) { return round_up(floats, 16) | 16; }
 
   static Cut cut_of(const Tiling& g, int tile, int threads) {
     constexpr int64_t kPointBytes = kPoints * B * (int64_t)sizeof(float);  // of a block in a tile
@@ -200,9 +202,10 @@ struct Form {
         parallel_for(threads, g.in_blocks, 1, [&](int64_t begin, int64_t end) {
           forward_all(g, cut, in, v, first, count, begin, end);
         });
-        const int64_t each = (g.out_blocks + threads * kPanel - 1) / (threads * kPanel) * kPanel;
+        const int64_t each = ceil_div(g.out_blocks, threads * kPanel) * kPanel;
         parallel_for(threads, g.out_blocks, each, [&](int64_t begin, int64_t end) {
-          rest(g, cut, v, u, m + begin / each * m_size(cut), finish, first, count, begin, end);
+          multiply_and_invert(g, cut, v, u, m + begin / each * m_size(cut), finish, first, count,
+                              begin, end);
         });
       }
       return 0;
@@ -214,7 +217,8 @@ struct Form {
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * cut.tiles, count = least(cut.tiles, g.tiles - first);
         forward_all(g, cut, in, own, first, count, 0, g.in_blocks);
-        rest(g, cut, own, u, own + v_size(cut), finish, first, count, 0, g.out_blocks);
+        multiply_and_invert(g, cut, own, u, own + v_size(cut), finish, first, count, 0,
+                            g.out_blocks);
       }
     });
     return 0;

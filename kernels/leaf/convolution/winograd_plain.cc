@@ -44,21 +44,21 @@ struct Problem {
 
 // Places in the workspace, in bytes.
 struct Room {
-  int64_t packed, weight, bias, in, out, rest, all;
+  int64_t packed, weight, bias, in, out, inner, all;
 
-  static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  static int64_t whole_lines(int64_t bytes) { return round_up(bytes, 64); }
   explicit Room(const Problem& problem, const WinogradEntry& entry, int threads) {
     const mx_fused_conv_params& p = problem.p;
     const int64_t size = sizeof(float);
     const bool filled = p.channels != problem.channels || p.filters != problem.filters;
     packed = 0;
-    weight = packed + round_up(entry.packed(p));
-    bias =
-        weight + (filled ? round_up(p.channels * p.filters * p.kernel[1] * p.kernel[2] * size) : 0);
-    in = bias + round_up(p.filters * size);
-    out = in + round_up(p.batch * problem.in_size() * size);
-    rest = out + round_up(p.batch * problem.out_size() * size);
-    all = rest + entry.workspace(p, threads);
+    weight = packed + whole_lines(entry.packed(p));
+    bias = weight +
+           (filled ? whole_lines(p.channels * p.filters * p.kernel[1] * p.kernel[2] * size) : 0);
+    in = bias + whole_lines(p.filters * size);
+    out = in + whole_lines(p.batch * problem.in_size() * size);
+    inner = out + whole_lines(p.batch * problem.out_size() * size);
+    all = inner + entry.workspace(p, threads);
   }
 };
 
@@ -139,8 +139,8 @@ int run(const mx_call* given) {
   }
   mx_call inner = *call;
   inner.in = ins, inner.out = &result;
-  inner.workspace = space + room.rest;
-  inner.workspace_size = call->workspace_size - room.rest;
+  inner.workspace = space + room.inner;
+  inner.workspace_size = call->workspace_size - room.inner;
 
   const int64_t source = p.source[1] * p.source[2], target = p.target[1] * p.target[2];
   const int64_t slice = p.batch;

@@ -10,7 +10,7 @@ namespace {
 struct Run {
   int64_t begin, end;
   Run(int64_t i, int64_t parts, int64_t extent)
-      : begin(i * extent / parts), end(((i + 1) * extent + parts - 1) / parts) {}
+      : begin(i * extent / parts), end(ceil_div((i + 1) * extent, parts)) {}
   int64_t size() const { return end - begin; }
 };
 
