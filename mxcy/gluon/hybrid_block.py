@@ -104,7 +104,7 @@ class HybridBlock(CachedGraph, Block):
         self._active = self._settles_first = active
         if clear or not active:
             self._clear_cached_op()
-        self._flags = {
+        self._flags = options = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
             "inline_limit": inline_limit,
@@ -112,17 +112,7 @@ class HybridBlock(CachedGraph, Block):
             "backward_bulk_size": backward_bulk_size,
             **kwargs,
         }
-        super().hybridize(
-            active,
-            backend=backend,
-            clear=clear,
-            static_alloc=static_alloc,
-            static_shape=static_shape,
-            inline_limit=inline_limit,
-            forward_bulk_size=forward_bulk_size,
-            backward_bulk_size=backward_bulk_size,
-            **kwargs,
-        )
+        super().hybridize(active, backend=backend, clear=clear, **options)
 
     def register_op_hook(self, callback, monitor_all=False):
         def show(node, inputs, outputs):

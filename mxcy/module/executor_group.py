@@ -16,6 +16,39 @@ from mxcy.symbol.binding import storage_types, variable_contexts
 __all__ = ["DataParallelExecutorGroup"]
 
 
+def _batch_axes(shapes, batch_size):
+    """The batch axis of each shape, -1 where there is none, and the size that all have there.
+
+    Parameters
+    ----------
+    shapes : list of DataDesc
+    batch_size : int or None
+        What other shapes had, None where there were none.
+    """
+    axes = [DataDesc.get_batch_axis(one.layout) for one in shapes]
+    for one, axis in zip(shapes, axes, strict=True):
+        if axis == -1:
+            continue
+        size = one.shape[axis]
+        batch_size = size if batch_size is None else batch_size
+        assert size == batch_size, (
+            f"all data must have the same batch size: batch_size = {batch_size}, but "
+            f"{one.name} has shape {one.shape}"
+        )
+    return axes, batch_size
+
+
+def _part_shapes(shapes, axes, size):
+    """The shapes of one device's part of the batch, `size` long."""
+    parts = []
+    for one, axis in zip(shapes, axes, strict=True):
+        shape = list(one.shape)
+        if axis >= 0:
+            shape[axis] = size
+        parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
+    return parts
+
+
 class DataParallelExecutorGroup:
     """Executors of one symbol on several devices, between which batches are divided.
 
@@ -161,18 +194,10 @@ class DataParallelExecutorGroup:
         ValueError
             When there are more devices than entries.
         """
-        axes = [DataDesc.get_batch_axis(one.layout) for one in data_shapes]
-        for one, axis in zip(data_shapes, axes, strict=True):
-            if axis == -1:
-                continue
-            size = one.shape[axis]
-            if self.batch_size is None:
-                self.batch_size = size
-                self.slices = split_batch(size, self.workload)
-            assert size == self.batch_size, (
-                f"all data must have the same batch size: batch_size = {self.batch_size}, but "
-                f"{one.name} has shape {one.shape}"
-            )
+        before = self.batch_size
+        axes, self.batch_size = _batch_axes(data_shapes, before)
+        if self.batch_size != before:
+            self.slices = split_batch(self.batch_size, self.workload)
         return axes
 
     def bind_exec(self, data_shapes, label_shapes, shared_group=None, reshape=False):
@@ -187,30 +212,26 @@ class DataParallelExecutorGroup:
         reshape : bool
             Keep the arrays whose shapes stay.
         """
-        before = dict(self.__dict__)
-        try:
-            self._bind_all(data_shapes, label_shapes or [], shared_group, reshape)
-        except Exception:
-            self.__dict__.update(before)  # what was bound goes on to work
-            raise
-
-    def _bind_all(self, data_shapes, label_shapes, shared_group, reshape):
-        self.batch_size = self.slices = None
-        self.data_layouts = self.decide_slices(data_shapes)
-        self.label_layouts = self.decide_slices(label_shapes)
-        self.data_shapes, self.label_shapes = data_shapes, label_shapes
-        self.data_names = [one.name for one in data_shapes]
-        self.label_names = [one.name for one in label_shapes]
+        label_shapes = label_shapes or []
+        data_layouts, batch_size = _batch_axes(data_shapes, None)
+        label_layouts, batch_size = _batch_axes(label_shapes, batch_size)
+        slices = None if batch_size is None else split_batch(batch_size, self.workload)
         execs = []
         for i, ctx in enumerate(self.contexts):
-            parts = self._part_shapes(data_shapes, self.data_layouts, i)
-            parts += self._part_shapes(label_shapes, self.label_layouts, i)
+            size = 0 if slices is None else slices[i].stop - slices[i].start
+            parts = _part_shapes(data_shapes, data_layouts, size)
+            parts += _part_shapes(label_shapes, label_layouts, size)
             if reshape:
                 execs.append(self.execs[i].reshape(allow_up_sizing=True, **self._inputs_of(parts)))
             else:
                 shared = None if shared_group is None else shared_group.execs[i]
                 execs.append(self._bind(ctx, parts, shared, self._group2ctxs[i]))
-        self.execs = execs
+        # Until here nothing has changed: after a failure, what was bound before goes on to work.
+        self.execs, self.batch_size, self.slices = execs, batch_size, slices
+        self.data_shapes, self.label_shapes = data_shapes, label_shapes
+        self.data_layouts, self.label_layouts = data_layouts, label_layouts
+        self.data_names = [one.name for one in data_shapes]
+        self.label_names = [one.name for one in label_shapes]
         self._collect_arrays()
 
     def _inputs_of(self, parts):
@@ -221,16 +242,6 @@ class DataParallelExecutorGroup:
             return given
         found = zip(self.arg_names, shapes, strict=True)
         return {name: shape for name, shape in found if name not in self.param_names}
-
-    def _part_shapes(self, descriptions, axes, device):
-        size = 0 if self.slices is None else self.slices[device].stop - self.slices[device].start
-        parts = []
-        for one, axis in zip(descriptions, axes, strict=True):
-            shape = list(one.shape)
-            if axis >= 0:
-                shape[axis] = size
-            parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
-        return parts
 
     def _bind(self, ctx, parts, shared, group2ctx):
         """An executor with new arrays, or those of `shared` for parameters and states."""

@@ -29,7 +29,7 @@ from mxcy.ops.core import reference
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
 
-_BFLOAT16 = 12
+_BFLOAT16 = dtypes.CODES["bfloat16"]
 
 
 def _element_type(code):

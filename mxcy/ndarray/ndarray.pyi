@@ -103,7 +103,7 @@ class NDArray:
     def detach(self) -> NDArray:
         """The same memory as an array without gradient."""
     def detached(self, cls=None):
-        """A view of the whole array that is not on the tape."""
+        """A view of the whole array, of its class or another, that is not on the tape."""
     @property
     def device(self) -> Context:
         """Context: the device that holds the array."""

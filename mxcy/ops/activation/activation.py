@@ -1,5 +1,6 @@
 """Activation: one nonlinearity by name, applied to every element."""
 
+from mxcy.ops.activation.definitions import sigmoid, softrelu
 from mxcy.ops.core.attrs import Enum
 from mxcy.ops.core.infer import Spec, back_data, same_specs
 from mxcy.ops.core.record import by_onednn, native, op, sample
@@ -7,14 +8,10 @@ from mxcy.ops.core.record import by_onednn, native, op, sample
 __all__ = []
 
 
-def _softrelu(xp, x):
-    return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
-
-
 _ACTIVATIONS = {
     "relu": lambda xp, x: xp.maximum(x, 0),
-    "sigmoid": lambda xp, x: 1 / (1 + xp.exp(-x)),
-    "softrelu": _softrelu,
+    "sigmoid": sigmoid,
+    "softrelu": softrelu,
     "softsign": lambda xp, x: x / (1 + xp.abs(x)),
     "tanh": lambda xp, x: xp.tanh(x),
 }

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy.ops.activation.definitions import sigmoid
 from mxcy.ops.core.attrs import Bool, Double, Dynamic, Float, Unstated
 from mxcy.ops.core.infer import Spec, back_data, require
 from mxcy.ops.core.params import SCALAR, SCALAR2
@@ -296,7 +297,7 @@ unary(
 unary(
     "sigmoid",
     "1 / (1 + exp(-x)).",
-    lambda xp, x: 1 / (1 + xp.exp(-x)),
+    sigmoid,
     lambda a, F, g, y: F._activation_grad(g, y, act_type="sigmoid"),
     (-4, 4),
     ends=True,

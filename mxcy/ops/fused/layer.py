@@ -13,6 +13,7 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
+from mxcy.ops.activation.definitions import sigmoid, softrelu
 from mxcy.ops.core.attrs import Enum
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import native
@@ -47,9 +48,9 @@ def _gelu_tanh(xp, x):
 ACTIVATIONS = {
     "none": lambda xp, x, alpha, beta: x,
     "relu": lambda xp, x, alpha, beta: xp.maximum(x, 0),
-    "sigmoid": lambda xp, x, alpha, beta: 1 / (1 + xp.exp(-x)),
+    "sigmoid": lambda xp, x, alpha, beta: sigmoid(xp, x),
     "tanh": lambda xp, x, alpha, beta: xp.tanh(x),
-    "softrelu": lambda xp, x, alpha, beta: xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x))),
+    "softrelu": lambda xp, x, alpha, beta: softrelu(xp, x),
     "leaky": lambda xp, x, alpha, beta: xp.where(x > 0, x, alpha * x),
     "elu": lambda xp, x, alpha, beta: xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0))),
     "gelu_erf": lambda xp, x, alpha, beta: x * 0.5 * (1 + _erf(xp, x * math.sqrt(0.5))),
@@ -140,9 +141,9 @@ def unfused(kernel):
             return "packed weights"
         if a.act != "none" or a.with_sum:
             return "a sum or an activation follows"
-        if "before" in a.__dict__ and a.before != "none":
+        if getattr(a, "before", "none") != "none":
             return "the data is scaled first"
-        if "in_block" in a.__dict__ and (a.in_block or a.out_block):
+        if getattr(a, "in_block", 0) or getattr(a, "out_block", 0):
             return "blocked data"
         return kernel.when(a, ins, outs) if kernel.when else None
 

@@ -2,6 +2,7 @@
 
 import math
 
+from mxcy.ops.activation.definitions import sigmoid
 from mxcy.ops.core.attrs import Bool, Enum, Field, Float
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, require, same_dtype
@@ -95,7 +96,7 @@ regression(
 )
 regression(
     "LogisticRegressionOutput",
-    lambda xp, data: 1 / (1 + xp.exp(-data)),
+    sigmoid,
     lambda F, out, label: out - label,
     "The sigmoid of the data, with the gradient of the logistic loss, ``out - label``.",
     kernels=(native("sigmoid", inplace=True),),

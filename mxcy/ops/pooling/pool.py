@@ -40,8 +40,8 @@ def resolve(a, spatial):
             out.append(-(-x // s))
         else:
             require(k <= x + 2 * p, f"kernel: extent {k} exceeds the padded input {x + 2 * p}")
-            rest = x + 2 * p - k
-            out.append(1 + (-(-rest // s) if a.pooling_convention == "full" else rest // s))
+            span = x + 2 * p - k  # from the first window's place to the last possible one
+            out.append(1 + (-(-span // s) if a.pooling_convention == "full" else span // s))
     return a.kernel, stride, pad, tuple(out)
 
 

@@ -6,11 +6,9 @@ activations, and for some cells one more array, `extra`: the LSTM's cell state, 
 GRU's new gate that the reset gate scales.
 """
 
+from mxcy.ops.activation.definitions import sigmoid
+
 __all__ = ["CELLS", "Cell"]
-
-
-def _sigmoid(xp, x):
-    return 0.5 * (1 + xp.tanh(0.5 * x))
 
 
 def _vanilla(activation, slope):
@@ -29,7 +27,7 @@ def _vanilla(activation, slope):
 
 def _lstm_step(xp, a, from_input, from_hidden, hidden, cell):
     sums = from_input + from_hidden
-    gates = _sigmoid(xp, sums)
+    gates = sigmoid(xp, sums)
     gates[:, 2] = xp.tanh(sums[:, 2])
     enter, forget, new, leave = (gates[:, i] for i in range(4))
     cell = _clipped(xp, a, forget * cell + enter * new)
@@ -63,7 +61,7 @@ def _lstm_back(xp, a, gates, extra, hidden, cell, d_hidden, d_cell):
 
 
 def _gru_step(xp, a, from_input, from_hidden, hidden, cell):
-    gates = _sigmoid(xp, from_input + from_hidden)
+    gates = sigmoid(xp, from_input + from_hidden)
     reset, update, scaled = gates[:, 0], gates[:, 1], from_hidden[:, 2]
     gates[:, 2] = new = xp.tanh(from_input[:, 2] + reset * scaled)
     return gates, scaled, (1 - update) * new + update * hidden, None

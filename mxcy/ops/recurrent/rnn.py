@@ -71,11 +71,11 @@ def _drops(a):
 
 def _saves(a):
     """Whether what the gradient needs is put out: always, but for operator RNN in prediction."""
-    return "dropped" in a.__dict__ or a.train
+    return hasattr(a, "dropped") or a.train
 
 
 def _net(a, data):
-    return Net(a, a.dropped if "dropped" in a.__dict__ else _drops(a), *data.shape)
+    return Net(a, getattr(a, "dropped", _drops(a)), *data.shape)
 
 
 def _struct(a, ins, outs):
