@@ -1,61 +1,48 @@
-"""Sparse storage beside scipy.sparse, and MXNet 1.9.1 where MXCY_BENCH_MXNET names its Python."""
+"""Sparse storage beside scipy.sparse, and MXNet 1.9.1 where MXCY_REAL_MXNET_19 names its Python."""
 
 import pytest
 
-CSR = """
-import numpy as np
-from scipy import sparse
-r = np.random.RandomState(0)
-def csr(seed):
-    return sparse.random(10**4, 10**5, 1e-3, format='csr', dtype='f', random_state=seed)
-a, b = csr(0), csr(1)
-wide, tall = r.rand(10**5, 64).astype('f'), r.rand(10**4, 64).astype('f')
-"""
-OURS = """
-nd = mx.nd
-def csr_array(x):
-    return nd.sparse.csr_matrix((x.data, x.indices, x.indptr), shape=x.shape)
-"""
-#: for MXNet, in whose environment there is no scipy
+#: the same arrays for all; scipy's own generator would shuffle all 1e9 places
 DRAWN = """
 import numpy as np
-r = np.random.RandomState(0)
-def csr(seed, rows=10**4, columns=10**5):
+def parts(seed, rows=10**4, columns=10**5):
     r = np.random.RandomState(seed)
     places = np.unique(r.randint(0, rows * columns, rows * columns // 1000))
     indptr = np.searchsorted(places // columns, np.arange(rows + 1))
-    return nd.sparse.csr_matrix((r.rand(len(places)).astype('f'), places % columns, indptr),
-                                shape=(rows, columns))
-a, b = csr(0), csr(1)
-wide, tall = (nd.array(r.rand(n, 64).astype('f')) for n in (10**5, 10**4))
+    return (r.rand(len(places)).astype('f'), places % columns, indptr), (rows, columns)
+r = np.random.RandomState(0)
+wide, tall, flat = (r.rand(*shape).astype('f') for shape in ((10**5, 64), (10**4, 64), (64, 10**4)))
+"""
+ARRAYS = """
+nd = mx.nd
+a, b, few = (nd.sparse.csr_matrix(p, shape=s) for p, s in (parts(0), parts(1), parts(2, 10**3)))
+wide, tall, flat = map(nd.array, (wide, tall, flat))
 nd.waitall()
 """
 PRODUCTS = {
-    "mxcy": CSR + "import mxcy as mx" + OURS
-    + "a, b, wide, tall = csr_array(a), csr_array(b), nd.array(wide), nd.array(tall)",
-    "scipy": CSR,
-    "mxnet": "import mxnet as mx\nnd = mx.nd" + DRAWN,
-}  # fmt: skip
+    "mxcy": "import mxcy as mx" + DRAWN + ARRAYS,
+    "scipy": DRAWN
+    + """
+from scipy import sparse
+a, b, few = (sparse.csr_matrix(p, shape=s) for p, s in (parts(0), parts(1), parts(2, 10**3)))
+""",
+    "mxnet": "import mxnet as mx" + DRAWN + ARRAYS,
+}
+#: ours and MXNet's, and scipy's
 CASES = {
-    "csr . dense": ("nd.dot(a, wide)", "a @ wide", "nd.dot(a, wide).wait_to_read()"),
+    "csr . dense": ("nd.dot(a, wide)", "a @ wide"),
     "csr transposed . dense": (
         "nd.dot(a, tall, transpose_a=True, forward_stype='default')",
         "a.T @ tall",
-        "nd.dot(a, tall, transpose_a=True, forward_stype='default').wait_to_read()",
     ),
-    "csr transposed . dense to row_sparse": (
-        "nd.dot(a, tall, transpose_a=True)",
-        "a.T @ tall",
-        "nd.dot(a, tall, transpose_a=True).wait_to_read()",
-    ),
-    "csr + csr": ("a + b", "a + b", "(a + b).wait_to_read()"),
-    "csr * csr": ("a * b", "a.multiply(b)", "(a * b).wait_to_read()"),
-    "csr to dense": (
-        "a[:1000].tostype('default')",
-        "a[:1000].toarray()",
-        "a[:1000].tostype('default').wait_to_read()",
-    ),
-    "sum of columns": ("nd.sum(a, axis=0)", "a.sum(0)", "nd.sum(a, axis=0).wait_to_read()"),
+    "csr transposed . dense to row_sparse": ("nd.dot(a, tall, transpose_a=True)", "a.T @ tall"),
+    "dense . csr": ("nd.dot(flat, a, forward_stype='default')", "flat @ a"),
+    "dense . csr to csr": ("nd.dot(flat, a)", "flat @ a"),
+    "csr + csr": ("a + b", "a + b"),
+    "csr * csr": ("a * b", "a.multiply(b)"),
+    "csr to dense": ("few.tostype('default')", "few.toarray()"),
+    "dense to csr": ("wide.tostype('csr')", "sparse.csr_matrix(wide)"),
+    "sum of columns": ("nd.sum(a, axis=0)", "a.sum(0)"),
 }
 
 UPDATES = """
@@ -126,8 +113,9 @@ def threads(request):
 
 @pytest.mark.parametrize("case", CASES)
 def test_arrays(compare, case, threads):
-    statements = dict(zip(("mxcy", "scipy", "mxnet"), CASES[case], strict=True))
-    compare(f"{case}, {threads} threads", PRODUCTS, statements, seconds=0.05)
+    ours, scipys = CASES[case]
+    statements = {"mxcy": ours, "scipy": scipys, "mxnet": f"({ours}).wait_to_read()"}
+    compare(f"{case}, {threads} threads", PRODUCTS, statements, 0.05, threads)
 
 
 @pytest.mark.parametrize("case", LAZY)
@@ -138,7 +126,7 @@ def test_updates_by_rows(compare, case, threads):
         "mxnet": "import mxnet as mx" + UPDATES,
     }  # fmt: skip
     statements = {"mxcy": ours, "numpy": by_hand, "mxnet": f"{ours}.wait_to_read()"}
-    compare(f"{case}, {threads} threads", setups, statements)
+    compare(f"{case}, {threads} threads", setups, statements, 0.05, threads)
 
 
 def test_embedding_backward(compare, threads):
@@ -149,7 +137,7 @@ def test_embedding_backward(compare, threads):
         "mxnet": "import mxnet as mx" + UPDATES + "run = backward(True)",
     }  # fmt: skip
     label = f"embedding backward, {threads} threads"
-    compare(label, setups, dict.fromkeys(setups, "run()"))
+    compare(label, setups, dict.fromkeys(setups, "run()"), 0.05, threads)
 
 
 @pytest.mark.parametrize("case", ["all rows", "10 k rows"])
@@ -179,4 +167,5 @@ nd.waitall()
     setups = {"mxcy": "import mxcy as mx" + setup, "dense": "import mxcy as mx" + setup}
     setups["mxnet"] = "import mxnet as mx" + setup
     statements = {"mxcy": "sparse_way()", "dense": "dense_way()", "mxnet": "sparse_way()"}
-    compare(f"push and row_sparse_pull, {case}, {threads} threads", setups, statements)
+    label = f"push and row_sparse_pull, {case}, {threads} threads"
+    compare(label, setups, statements, 0.05, threads)

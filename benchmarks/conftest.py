@@ -1,7 +1,7 @@
 """The contenders of the benchmarks, and the table of ratios at the end of a run.
 
-MXCY_BENCH_TORCH names a Python that has PyTorch, MXCY_BENCH_MXNET one that has MXNet 1.9.1; without
-them these are left out.
+MXCY_BENCH_TORCH names a Python that has PyTorch, MXCY_REAL_MXNET_19 one that has MXNet 1.9.1, as
+for the tests; without them these are left out.
 """
 
 import os
@@ -49,7 +49,7 @@ def announce():
 @pytest.fixture(scope="session")
 def mxnet_python():
     """The Python of MXNet's environment, or None."""
-    return os.environ.get("MXCY_BENCH_MXNET")
+    return os.environ.get("MXCY_REAL_MXNET_19")
 
 
 @pytest.fixture
@@ -57,17 +57,18 @@ def compare(request, benchmark, torch_python, mxnet_python):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
     `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
-    "torch" and "mxnet" run in environments of their own.
+    "torch" and "mxnet" run in environments of their own, with so many `threads` if that is given.
     """
     opened, pythons = [], {"torch": torch_python, "mxnet": mxnet_python}
 
-    def run(label, setups, statements, seconds=0.02):
+    def run(label, setups, statements, seconds=0.02, threads=None):
         contenders = {}
         for name in statements:
             python = pythons.get(name)
             if name in pythons and python is None:
                 continue
-            make = Local(setups[name]) if python is None else Worker(python, setups[name])
+            setup = setups[name]
+            make = Local(setup) if python is None else Worker(python, setup, threads)
             contenders[name] = make
             opened.append(make)
         racing = {name: statements[name] for name in contenders}

@@ -5,6 +5,7 @@ counts. A library that has an environment of its own (PyTorch) is timed by a wor
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -37,11 +38,20 @@ class Local:
 
 
 class Worker:
-    """A contender in another Python environment, told what to do over a pipe."""
+    """A contender in another Python environment, told what to do over a pipe.
 
-    def __init__(self, python, setup):
+    Parameters
+    ----------
+    python, setup : str
+    threads : int, optional
+        The size of its OpenMP teams.
+    """
+
+    def __init__(self, python, setup, threads=None):
+        environment = {} if threads is None else {"OMP_NUM_THREADS": str(threads)}
         self._process = subprocess.Popen(
-            [python, str(Path(__file__)), "--worker"],
+            [python, "-W", "ignore", str(Path(__file__)), "--worker"],
+            env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
