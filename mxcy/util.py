@@ -46,7 +46,7 @@ __all__ = [
 
 
 class _Flags(threading.local):
-    shape = False
+    _shape = False
     array = False
 
     @property
@@ -57,6 +57,15 @@ class _Flags(threading.local):
     @dtype.setter
     def dtype(self, active):
         front.set_numpy_types(bool(active))
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @shape.setter
+    def shape(self, active):
+        self._shape = active
+        front.set_np_shape(active, _shape_everywhere)  # where indexing finds it
 
 
 _flags = _Flags()
@@ -113,7 +122,7 @@ def _decorate(flag, target, decorator):
 
 def is_np_shape():
     """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
-    return _shape_everywhere or _flags.shape
+    return front.is_np_shape()
 
 
 def set_np_shape(active):
@@ -147,7 +156,8 @@ def set_np_shape(active):
 
 def _set_shape(active, everywhere):
     global _shape_everywhere
-    _flags.shape, _shape_everywhere = active, everywhere
+    _shape_everywhere = everywhere
+    _flags.shape = active
 
 
 class _NumpyShapeScope:

@@ -28,14 +28,14 @@ def functions_and_classes():
         for name, value in vars(module).items():
             if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
                 continue
-            if inspect.isfunction(value) or inspect.isclass(value):
+            if inspect.isfunction(inspect.unwrap(value)) or inspect.isclass(value):
                 yield f"{module.__name__}.{name}", value
 
 
 def methods(qualified, cls):
     """Every public (qualified name, method or property) that a class itself defines."""
     for name, member in vars(cls).items():
-        value = getattr(member, "__func__", member)
+        value = inspect.unwrap(getattr(member, "__func__", member))
         if not name.startswith("_") and isinstance(value, (property, type(methods))):
             yield (
                 f"{qualified}.{name}",

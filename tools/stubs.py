@@ -115,7 +115,7 @@ def namespace_stub(module, namespace, kind):
             continue
         if inspect.isclass(value):
             offered.setdefault(home, []).append(name)
-        elif inspect.isfunction(value):
+        elif inspect.isfunction(inspect.unwrap(value)):
             bodies[name] = written(name, value)
     operators = set(homes.names(namespace)) - bodies.keys()
     if module.__name__ == package:

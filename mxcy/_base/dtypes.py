@@ -100,6 +100,11 @@ def name_of(code: int) -> str:
     return NAMES[code]
 
 
+def type_of(code: int) -> Any:
+    """NumPy's scalar type of a code, for which arrays give themselves out; bfloat16 has a dtype."""
+    return bfloat16 if DTYPES[code] == bfloat16 else DTYPES[code].type
+
+
 def is_float(code: int) -> bool:
     """Whether a code is one of the floating types."""
     return code in _FLOATS

@@ -226,6 +226,11 @@ class NDArrayBase:
         return len(self.shape)
 
     @property
+    def dtype(self):
+        """type: NumPy's scalar type of the elements, such as ``numpy.float32``."""
+        return dtypes.type_of(self.dtype_code)
+
+    @property
     def owner(self):
         """What keeps the memory alive, None when NumPy does."""
         return self._storage.owner
@@ -342,6 +347,12 @@ class NDArrayBase:
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
+
+    def __float__(self):
+        return float(self._number("a float"))
+
+    def __int__(self):
+        return int(self._number("an integer"))
 
     def __getitem__(self, key):
         return self._get_index(key)

@@ -28,11 +28,16 @@ cdef class NDArrayBase:
 
     cdef int wait_for(self, int32_t access) except -1
     cdef size_t used_bytes(self) noexcept
+    cdef object number(self)
 
 
 # What invoke.pyx plugs in: arithmetic between arrays and numbers.
 ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
 cdef void plug_arithmetic(Arithmetic run)
+# What slices.pyx plugs in: a[key], a[key] = value.
+ctypedef object (*Reader)(NDArrayBase array, object key)
+ctypedef int (*Writer)(NDArrayBase array, object key, object value) except -1
+cdef void plug_slices(Reader read, Writer write)
 cdef void wrote(Storage storage) noexcept
 cdef bint is_quiet(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL

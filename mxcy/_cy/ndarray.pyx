@@ -6,6 +6,7 @@ from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE
 from cpython.buffer cimport PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LT, Py_NE, PyObject
 from cpython.slice cimport PySlice_Check, PySlice_Unpack
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -15,9 +16,12 @@ from mxcy._cy.engine cimport (
     MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed, mx_var_idle,
 )
 from mxcy._cy.homes cimport is_remote, is_shared
-from mxcy._cy.native cimport mx_last_error
+from mxcy._cy.native cimport (
+    MX_BOOL, MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, MX_U8, mx_last_error,
+)
 from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
+from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, with_rows
 
@@ -41,6 +45,7 @@ cdef extern from *:
 
 cdef int32_t itemsize[13]
 cdef list FORMATS = [b"f", b"d", b"e", b"B", b"i", b"b", b"q", b"?", b"h", b"H", b"I", b"Q", b"H"]
+cdef list ELEMENT_TYPES = [dtypes.type_of(code) for code in range(13)]
 cdef int _code
 for _code in range(13):
     itemsize[_code] = dtypes.DTYPES[_code].itemsize
@@ -70,6 +75,15 @@ cdef object class_of(NDArrayBase array):
 cdef void plug_arithmetic(Arithmetic run):
     global arithmetic
     arithmetic = run
+
+
+cdef Reader read_slice = NULL
+cdef Writer write_slice = NULL
+
+
+cdef void plug_slices(Reader read, Writer write):
+    global read_slice, write_slice
+    read_slice, write_slice = read, write
 
 
 # --- storage -------------------------------------------------------------------------------------
@@ -173,6 +187,25 @@ cdef int fill_buffer(NDArrayBase array, Py_buffer *view, int flags) except -1:
     view.suboffsets = NULL
     view.internal = extents
     return 0
+
+
+cdef object number_at(const char *data, int dtype):
+    """An element as a Python number; None where Python has no such type."""
+    if dtype == MX_F32:
+        return (<const float *>data)[0]
+    if dtype == MX_F64:
+        return (<const double *>data)[0]
+    if dtype == MX_I32:
+        return (<const int32_t *>data)[0]
+    if dtype == MX_I64:
+        return (<const int64_t *>data)[0]
+    if dtype == MX_U8:
+        return (<const uint8_t *>data)[0]
+    if dtype == MX_I8:
+        return (<const int8_t *>data)[0]
+    if dtype == MX_BOOL:
+        return data[0] != 0
+    return None
 
 
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls):
@@ -298,6 +331,11 @@ cdef class NDArrayBase:
     def ndim(self):
         """Number of dimensions."""
         return self.layout.ndim
+
+    @property
+    def dtype(self):
+        """type: NumPy's scalar type of the elements, such as ``numpy.float32``."""
+        return ELEMENT_TYPES[self.dtype_code]
 
     @property
     def context(self):
@@ -437,6 +475,21 @@ cdef class NDArrayBase:
             raise TypeError("len() of unsized object")
         return self.layout.extents[0]
 
+    cdef object number(self):
+        """The only element as a Python number; None where that is not simple."""
+        if (self.layout is SPARSE or self.layout.size != 1 or not is_quiet(self.storage)
+                or mx_profiled(MX_PROFILE_API)):
+            return None
+        return number_at(self.data, self.dtype_code)
+
+    def __float__(self):
+        found = self.number()
+        return float(self._number("a float") if found is None else found)
+
+    def __int__(self):
+        found = self.number()
+        return int(self._number("an integer") if found is None else found)
+
     def __getitem__(self, key):
         cdef Py_ssize_t start, stop, step
         cdef int64_t rows, row
@@ -456,10 +509,10 @@ cdef class NDArrayBase:
                     return make_view(
                         self, with_rows(self.layout, stop - start), start * row, class_of(self)
                     )
-        return self._get_index(key)
+        return read_slice(self, key)
 
     def __setitem__(self, key, value):
-        self._set_index(key, value)
+        write_slice(self, key, value)
 
     # One C slot serves both operand orders, so that derived classes inherit it without a detour.
     def __add__(lhs, rhs):

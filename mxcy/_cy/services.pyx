@@ -23,6 +23,7 @@ def use_services(above):
     services.streams_of, services.context_of = above.streams_of, above.context_of
     services.pool_of, services.shared_array = above.pool_of, above.shared_array
     services.array_class, services.default_context = above.array_class, above.default_context
+    services.contexts = above.contexts
     services.serves_devices = above.serves_devices
     services.most_signatures = above.most_signatures
     services.unusual_operands = above.unusual_operands

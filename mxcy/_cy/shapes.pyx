@@ -1,11 +1,17 @@
 """Interned shapes: arrays of one shape share one Shape, so that signatures compare by pointer."""
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
 
 cimport cython
 
 from mxcy._base.errors import MXNetError
 
+cdef enum:
+    NEAR = 1024  # shapes that are found by their extents
+
 cdef dict interned = {}
+cdef list near = [None] * NEAR
 
 
 @cython.final
@@ -27,8 +33,25 @@ cdef Shape shape_of(tuple dims):
     cdef Shape made = make_shape(dims)
     if len(interned) > 65536:  # programs with ever new shapes must not grow without bound
         interned.clear()
+        near[:] = [None] * NEAR
     interned[made.dims] = made
     return made
+
+
+cdef Shape shape_with(int ndim, const int64_t *extents):
+    """The Shape with some extents, none of them negative."""
+    cdef uint64_t mixed = ndim
+    cdef int i
+    for i in range(ndim):
+        mixed = (mixed ^ <uint64_t>extents[i]) * <uint64_t>0x9E3779B97F4A7C15
+    cdef Py_ssize_t place = mixed >> 54
+    cdef Shape found = near[place]
+    if (found is not None and found.ndim == ndim
+            and memcmp(found.extents, extents, ndim * sizeof(int64_t)) == 0):
+        return found
+    found = shape_of(tuple([extents[i] for i in range(ndim)]))
+    near[place] = found
+    return found
 
 
 cdef Shape make_shape(tuple dims):

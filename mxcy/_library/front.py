@@ -37,6 +37,8 @@ NAMES = {
     "invoke": ("bind", "call", "execute", "record_view"),
     "functions": ("function", "numpy_function"),
     "arithmetic": ("numpy_arithmetic", "set_operators", "use_numpy"),
+    "shortcuts": ("shortcut",),
+    "slices": ("is_np_shape", "set_np_shape"),
     "services": ("use_services",),
     "tape": (
         "Node",
@@ -197,6 +199,8 @@ set_threads, query, measure = _names["set_threads"], _names["query"], _names["me
 get_threads = _names["threads"]
 has_kernel = _names["has_kernel"]
 record_view = _names["record_view"]
+is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]
+shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
 recorder = _names["recorder"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]

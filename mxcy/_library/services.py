@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mxcy._base.per_thread import PerThread
+
 __all__ = ["Services"]
 
 
@@ -37,6 +39,8 @@ class Services:
         The subclass of `NDArrayBase` that new arrays have.
     default_context : Context
         The context whose arrays need no look-up of where they live.
+    contexts : PerThread
+        Its `value` is the context of arrays that are put nowhere in particular.
     serves_devices : bool
         Whether there are contexts other than the CPU's.
     operators : list of tuple of Op
@@ -59,6 +63,7 @@ class Services:
     shared_array: Callable[..., Any]
     array_class: type
     default_context: Any
+    contexts: PerThread
     serves_devices: bool
     operators: list[tuple[Any, ...]]
     unusual_operands: Callable[[int, Any, Any], Any]

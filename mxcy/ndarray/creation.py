@@ -111,6 +111,7 @@ def array(source_array, ctx=None, dtype=None):
     return made
 
 
+@front.shortcut
 def empty(shape, ctx=None, dtype=None, stype=None):
     """An array whose elements are not set.
 
@@ -133,6 +134,7 @@ def empty(shape, ctx=None, dtype=None, stype=None):
     return front.empty(_shape(shape), _code(dtype), _place(ctx))
 
 
+@front.shortcut
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     """An array of zeros.
 
@@ -163,6 +165,7 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     return F._zeros(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
 
+@front.shortcut
 def ones(shape, ctx=None, dtype=None, **kwargs):
     """An array of ones; the parameters are those of `zeros`.
 
@@ -174,6 +177,7 @@ def ones(shape, ctx=None, dtype=None, **kwargs):
     return F._ones(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
 
+@front.shortcut
 def full(shape, val, ctx=None, dtype=np.float32, out=None):
     """An array filled with a value.
 
@@ -200,6 +204,7 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None):
     return out
 
 
+@front.shortcut
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32):
     """Evenly spaced values in the half-open interval from start to stop.
 

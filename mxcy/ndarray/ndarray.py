@@ -32,11 +32,7 @@ __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_n
 _BFLOAT16 = dtypes.CODES["bfloat16"]
 
 
-def _element_type(code):
-    return dtypes.bfloat16 if code == _BFLOAT16 else dtypes.dtype_of(code).type
-
-
-_DTYPE_MX_TO_NP = {-1: None, **{code: _element_type(code) for code in dtypes.DTYPES}}
+_DTYPE_MX_TO_NP = {-1: None, **{code: dtypes.type_of(code) for code in dtypes.DTYPES}}
 _DTYPE_NP_TO_MX = {kind: code for code, kind in _DTYPE_MX_TO_NP.items()}
 _GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
 _STORAGE_TYPE_STR_TO_ID = STORAGE_TYPES
@@ -91,11 +87,6 @@ class NDArray(front.NDArrayBase):
         return pointers.pointer_to(self)
 
     @property
-    def dtype(self):
-        """type: NumPy's scalar type of the elements, such as ``numpy.float32``."""
-        return _DTYPE_MX_TO_NP[self.dtype_code]
-
-    @property
     def ctx(self):
         """Context: the device that holds the array."""
         return self.context
@@ -124,12 +115,6 @@ class NDArray(front.NDArrayBase):
         if self.size > 1:
             raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
         return self.size == 1 and bool(self.asscalar())
-
-    def __int__(self):
-        return int(self._number("an integer"))
-
-    def __float__(self):
-        return float(self._number("a float"))
 
     def _number(self, kind):
         if self.size != 1:
@@ -190,6 +175,7 @@ class NDArray(front.NDArrayBase):
         return F._slice_assign_scalar(self, scalar=value, begin=begin, end=end, step=step, out=self)
 
     # --- values ---
+    @front.shortcut
     def asnumpy(self):
         """The elements as a new NumPy array.
 
@@ -206,6 +192,7 @@ class NDArray(front.NDArrayBase):
             recorder.api_end("MXNDArraySyncCopyToCPU", began)
         return values.view(dtypes.bfloat16) if self.dtype_code == _BFLOAT16 else values
 
+    @front.shortcut
     def asscalar(self) -> "np.generic":
         """The only element as a NumPy scalar.
 
@@ -366,6 +353,7 @@ class NDArray(front.NDArrayBase):
         return dlpack.device(self)
 
     # --- shapes ---
+    @front.shortcut
     def reshape(self, *shape, **kwargs):
         """A view of the array with another shape of as many elements.
 

@@ -37,6 +37,7 @@ def other_front():
             shared_array=None,
             array_class=cls,
             default_context=mx.cpu(),
+            contexts=mx.Context._default_ctx,
             serves_devices=False,
             operators=[tuple(map(find, row)) for row in TABLE],
             unusual_operands=None,

@@ -1,5 +1,8 @@
 """Functions that make arrays: what the golden answers cannot say."""
 
+import inspect
+import pickle
+
 import numpy as np
 import pytest
 
@@ -123,3 +126,175 @@ def test_histogram_counts_like_numpy():
         nd.histogram(x, bins=3, range=(2, 1))
     with pytest.raises(MXNetError, match="bins"):
         nd.histogram(x, bins=nd.ones((1,)))
+
+
+# --- the way in C and the way in Python ----------------------------------------------------------
+
+SHAPES = (
+    (2, 3),
+    [4],
+    3,
+    (1,) * 8,
+    (1,) * 9,
+    (200, 200),
+    (2.0, 3),
+    (True, 2),
+    (np.int64(2), 3),
+    np.array([2, 3]),
+)
+WRONG = ((), 0, (0, 2), (-1, 2), (1.5,), "ab", None, (2, None), (2**70,), (2**40, 2**40))
+PLACES = (
+    {},
+    {"ctx": None},
+    {"ctx": mx.cpu(2)},
+    {"ctx": "cpu(1)"},
+    {"ctx": mx.cpu_pinned()},
+    {"ctx": mx.gpu(99)},
+    {"ctx": 7},
+)
+TYPES = (
+    {},
+    {"dtype": None},
+    {"dtype": "int32"},
+    {"dtype": np.float64},
+    {"dtype": np.dtype("uint8")},
+    {"dtype": "float16"},
+    {"dtype": "bfloat16"},
+    {"dtype": bool},
+    {"dtype": int},
+    {"dtype": "int128"},
+    {"dtype": []},
+)
+
+
+def told(make, *args, **kwargs):
+    """What a call gives, errors included, as something to compare."""
+    try:
+        made = make(*args, **kwargs)
+    except Exception as error:
+        return type(error), str(error)
+    return made.shape, made.dtype, made.context, made.asnumpy().tobytes()
+
+
+def same(make, *args, **kwargs):
+    assert told(make, *args, **kwargs) == told(inspect.unwrap(make), *args, **kwargs), (
+        f"{make.__name__} {args} {kwargs}"
+    )
+
+
+@pytest.mark.parametrize("make", [nd.zeros, nd.ones])
+def test_constants_are_the_same_either_way(make):
+    for shape in SHAPES + WRONG:
+        for keywords in PLACES + TYPES:
+            same(make, shape, **keywords)
+        same(make, shape=shape)
+        same(make, shape, None, "float32")
+    same(make)
+    same(make, (2, 3), shape=(2, 3))
+    same(make, (2, 3), typo=1)
+    with mx.cpu(3):
+        same(make, (2, 3))
+        assert make((2, 3)).context == mx.cpu(3)
+
+
+def test_filled_arrays_are_the_same_either_way():
+    for value in (
+        0,
+        1,
+        2.5,
+        -1,
+        True,
+        2**40,
+        2**70,
+        1e300,
+        float("nan"),
+        np.float32(3),
+        [1, 2, 3],
+        "a",
+    ):
+        for types in TYPES:
+            same(nd.full, (2, 3), value, **types)
+            same(nd.full, shape=(2, 3), val=value, **types)
+    same(nd.full, (2, 3))
+    same(nd.full, (0,), 1)
+
+
+def test_ranges_are_the_same_either_way():
+    bounds = (
+        (5,),
+        (0,),
+        (2, 7),
+        (2, 7, 2),
+        (7, 2, -2),
+        (0.5, 10.5, 1.5),
+        (0, 1, 0),
+        (3, 1),
+        (1e20,),
+    )
+    for given in (
+        *bounds,
+        (0, 1, 1e-5),
+        (2**70,),
+        (None,),
+        ("a",),
+        (1, None, 0.1),
+        (0, 3e9, 2.5e9),
+    ):
+        for types in TYPES:
+            same(nd.arange, *given, **types)
+        same(nd.arange, *given, repeat=2)
+    same(nd.arange, 1, step=0.25)
+    same(nd.arange, start=1, stop=2, step=0.3, dtype="float64")
+
+
+def test_reshaping_is_the_same_either_way():
+    array = nd.arange(24).reshape((2, 3, 4))
+    shapes = (
+        (24,),
+        (-1,),
+        (6, 4),
+        (0, -1),
+        (0, 0, 0),
+        (-1, 0),
+        (0, 0, -1),
+        (4, -1, 2),
+        (-1, -1),
+        (-2,),
+        (-3, 4),
+        (-4, 1, 2, -2),
+        (5, 5),
+        (2, 3),
+        (24, 0),
+        (7, -1),
+        (-5, 2),
+        (0, 0, 0, 0),
+        (2**40, -1),
+        (1,) * 9 + (24,),
+        (2.0, 12),
+        (np.int64(24),),
+        ("a",),
+        (48, -1),
+        (0, 0, 0, 1, 0),
+    )
+    plain = inspect.unwrap(nd.NDArray.reshape)
+    for shape in shapes:
+        for arguments in ((shape,), shape, (list(shape),)):
+            fast = told(nd.NDArray.reshape, array, *arguments)
+            assert fast == told(plain, array, *arguments), shape
+        same(nd.NDArray.reshape, array, shape=shape)
+        same(nd.NDArray.reshape, array, shape, reverse=True)
+    assert array.reshape(24).shares_memory(array)
+
+
+def test_functions_in_c_are_known_by_their_names():
+    assert pickle.loads(pickle.dumps(nd.zeros)) is nd.zeros
+    assert list(inspect.signature(nd.zeros).parameters) == [
+        "shape",
+        "ctx",
+        "dtype",
+        "stype",
+        "kwargs",
+    ]
+    assert nd.full.__doc__.startswith("An array filled with a value.")
+    assert nd.NDArray.asnumpy.__name__ == "asnumpy"
+    assert nd.ones((2,)).asnumpy.__self__.shape == (2,)

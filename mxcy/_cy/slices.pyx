@@ -1,0 +1,464 @@
+"""Keys of numbers, slices, None and Ellipsis: what they pick, and reading and writing it in C.
+
+Everything unusual is left to `mxcy.ndarray.indexing`, which has the rules: arrays in keys, what is
+empty, recorded, large or not computed yet, and all errors.
+"""
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from libc.math cimport signbit
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+)
+from libc.string cimport memcpy, strcmp
+
+from mxcy._cy.native cimport (
+    MX_BF16, MX_BOOL, MX_F16, MX_F32, MX_F64, MX_I8, MX_I16, MX_I32, MX_I64, MX_U8, MX_U16, MX_U32,
+    MX_U64,
+)
+from mxcy._cy.ndarray cimport (
+    NDArrayBase, class_of, is_quiet, itemsize, make_array, make_view, plug_slices, wrote,
+)
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, shape_with
+from mxcy._cy.tape cimport recording
+from mxcy._cy.variants cimport NOGIL_WORK
+
+import numpy as np
+
+cdef extern from "Python.h":
+    ctypedef struct PySliceObject:
+        PyObject *start
+        PyObject *stop
+        PyObject *step
+    int is_slice "PySlice_Check"(PyObject *entry)
+    int is_tuple "PyTuple_CheckExact"(PyObject *key)
+    # Errors are cleared here: the long way raises them again.
+    int unpack "PySlice_Unpack"(PyObject *entry, Py_ssize_t *start, Py_ssize_t *stop,
+                                Py_ssize_t *step)
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t *start, Py_ssize_t *stop,
+                                     Py_ssize_t step)
+    void PyErr_Clear()
+    long long as_int64 "PyLong_AsLongLongAndOverflow"(PyObject *number, int *overflow)
+    ctypedef struct PyTupleObject:
+        PyObject **ob_item
+    Py_ssize_t tuple_size "PyTuple_GET_SIZE"(PyObject *entries)
+    int is_int "PyLong_CheckExact"(PyObject *entry)
+    PyObject *kind_of "(PyObject *)Py_TYPE"(PyObject *entry)
+
+cdef extern from *:
+    """
+    static __thread int mx_np_shape = 0;
+    static int mx_np_shape_everywhere = 0;
+    """
+    int mx_np_shape
+    int mx_np_shape_everywhere
+
+cdef PyObject *ELLIPSIS = <PyObject *>Ellipsis
+cdef PyObject *NONE = <PyObject *>None
+cdef object numpy_array = np.ndarray
+cdef object numpy_integer = np.int64
+cdef Shape ELEMENT = shape_of((1,))
+cdef Shape SCALAR = shape_of(())
+# How NumPy's buffers tell element types, by code; it has no bfloat16.
+cdef list formats = [b"f", b"d", b"e", b"B", b"i", b"b", b"l", b"?", b"h", b"H", b"I", b"L", b""]
+
+
+def is_np_shape():
+    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
+    return mx_np_shape != 0 or mx_np_shape_everywhere != 0
+
+
+def set_np_shape(bint active, bint everywhere):
+    """Switch NumPy's shapes for this thread, and for all of them."""
+    global mx_np_shape, mx_np_shape_everywhere
+    mx_np_shape, mx_np_shape_everywhere = active, everywhere
+
+
+# --- what a key picks ----------------------------------------------------------------------------
+
+
+cdef bint add_axis(Region *region, int64_t extent, int64_t stride) noexcept:
+    """Give a region one more axis."""
+    if region.ndim == MOST_ENTRIES:
+        return False
+    region.extents[region.ndim], region.strides[region.ndim] = extent, stride
+    region.ndim += 1
+    return True
+
+
+cdef bint add_slice(Region *region, PyObject *entry, int64_t extent, int64_t pitch) noexcept:
+    """Have a region follow a slice of an axis; False for empty ones."""
+    cdef Py_ssize_t start, stop, step, count
+    if unpack(entry, &start, &stop, &step) < 0:
+        PyErr_Clear()
+        return False
+    count = PySlice_AdjustIndices(extent, &start, &stop, step)
+    region.first += start * pitch
+    return count > 0 and add_axis(region, count, step * pitch)
+
+
+cdef int64_t place(PyObject *entry, int64_t extent) noexcept:
+    """The place that a number means on an axis, -1 for none."""
+    cdef int overflow = 0
+    cdef int64_t at = as_int64(entry, &overflow)
+    if overflow:
+        return -1
+    if at < 0:
+        at += extent
+    return at if 0 <= at < extent else -1
+
+
+cdef bint add_rest(Region *region, Shape layout, const int64_t *pitch, int *axis,
+                   int behind) noexcept:
+    """Give a region all axes from one on, but some at the end."""
+    while axis[0] < layout.ndim - behind:
+        if not add_axis(region, layout.extents[axis[0]], pitch[axis[0]]):
+            return False
+        axis[0] += 1
+    return True
+
+
+cdef bint understand(Shape layout, PyObject *key, Region *region) noexcept:
+    """Find out what a key picks; False for unusual keys."""
+    cdef int64_t pitch[MOST_AXES]
+    cdef int64_t at, stride = 1
+    cdef int axis, behind
+    cdef bint wide = False
+    cdef PyObject **entries = &key
+    cdef PyObject *entry
+    cdef Py_ssize_t count = 1, i, j
+    if layout.ndim == 0 or layout.ndim > MOST_AXES or layout.size == 0:
+        return False
+    for axis in range(layout.ndim - 1, -1, -1):
+        pitch[axis] = stride
+        stride *= layout.extents[axis]
+    region.first, region.ndim, axis = 0, 0, 0
+    if is_tuple(key):
+        count = tuple_size(key)
+        if count == 0 or count > MOST_ENTRIES:
+            return False
+        entries = (<PyTupleObject *>key).ob_item
+    for i in range(count):
+        entry = entries[i]
+        if entry == NONE:
+            if not add_axis(region, 1, 0):
+                return False
+            continue
+        behind = 0
+        if entry == ELLIPSIS:
+            if wide:
+                return False
+            wide = True
+            for j in range(i + 1, count):
+                behind += entries[j] != NONE
+            if not add_rest(region, layout, pitch, &axis, behind):
+                return False
+            continue
+        if axis == layout.ndim:
+            return False
+        if is_int(entry) or kind_of(entry) == <PyObject *>numpy_integer:
+            at = place(entry, layout.extents[axis])
+            if at < 0:
+                return False
+            region.first += at * pitch[axis]
+        elif not is_slice(entry) or not add_slice(
+            region, entry, layout.extents[axis], pitch[axis]
+        ):
+            return False
+        axis += 1
+    return add_rest(region, layout, pitch, &axis, 0)
+
+
+# --- moving elements -----------------------------------------------------------------------------
+
+ctypedef fused Word:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef void move_line(Word *target, int64_t to, const Word *source, int64_t by, int64_t n) noexcept:
+    cdef int64_t i
+    for i in range(n):
+        target[i * to] = source[i * by]
+
+
+cdef void move(char *target, const int64_t *to, const char *source, const int64_t *by,
+               const int64_t *extents, int ndim, int size) noexcept:
+    """Copy elements of a size; `to` and `by` are strides in elements."""
+    cdef int64_t n = extents[ndim - 1] if ndim else 1
+    cdef int64_t along = to[ndim - 1] if ndim else 1, beside = by[ndim - 1] if ndim else 1
+    if ndim > 1:
+        for _ in range(extents[0]):
+            move(target, to + 1, source, by + 1, extents + 1, ndim - 1, size)
+            target += to[0] * size
+            source += by[0] * size
+    elif n > 8 and along == 1 and beside == 1:
+        memcpy(target, source, n * size)
+    elif size == 4:
+        move_line[uint32_t](<uint32_t *>target, along, <const uint32_t *>source, beside, n)
+    elif size == 8:
+        move_line[uint64_t](<uint64_t *>target, along, <const uint64_t *>source, beside, n)
+    elif size == 2:
+        move_line[uint16_t](<uint16_t *>target, along, <const uint16_t *>source, beside, n)
+    else:
+        move_line[uint8_t](<uint8_t *>target, along, <const uint8_t *>source, beside, n)
+
+
+cdef int joined(Region *region, int64_t *extents, int64_t *strides) noexcept:
+    """The region in as few axes as possible; returns how many, 0 for one element."""
+    cdef int n = 0, i
+    for i in range(region.ndim):
+        if region.extents[i] == 1:
+            continue
+        if n and strides[n - 1] == region.extents[i] * region.strides[i]:
+            extents[n - 1] *= region.extents[i]
+            strides[n - 1] = region.strides[i]
+        else:
+            extents[n], strides[n] = region.extents[i], region.strides[i]
+            n += 1
+    return n
+
+
+cdef bint is_usual(NDArrayBase array) noexcept:
+    """Whether the elements may be read and written here and now."""
+    return array.layout is not SPARSE and is_quiet(array.storage)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+cdef object read(NDArrayBase array, object key):
+    """What ``array[key]`` is."""
+    cdef int64_t extents[MOST_ENTRIES]
+    cdef int64_t strides[MOST_ENTRIES]
+    cdef int64_t dense[MOST_ENTRIES]
+    cdef Region region
+    cdef Shape layout
+    cdef NDArrayBase made
+    cdef object cls
+    cdef bint like_numpy
+    cdef int i, n
+    if (array.node is not None and recording()) or not understand(
+        array.layout, <PyObject *>key, &region
+    ):
+        return array._get_index(key)
+    cls = class_of(array)
+    if region.ndim == 0:
+        # An element of mx.nd has shape (1,) in MXNet's own shape semantics.
+        like_numpy = cls is not services.array_class or mx_np_shape or mx_np_shape_everywhere
+        layout = SCALAR if like_numpy else ELEMENT
+    elif is_slice(<PyObject *>key) and (<PySliceObject *>key).start == NONE and (
+        (<PySliceObject *>key).stop == NONE
+        and region.strides[0] * array.layout.extents[0] == array.layout.size
+    ):
+        return array
+    else:
+        layout = shape_with(region.ndim, region.extents)
+    n = joined(&region, extents, strides)
+    if n == 0 or (n == 1 and strides[0] == 1):
+        return make_view(array, layout, region.first, cls)
+    if layout.size >= NOGIL_WORK or not is_usual(array):
+        return array._get_index(key)
+    made = make_array(layout, array.dtype_code, array.storage.context, cls)
+    dense[n - 1] = 1
+    for i in range(n - 1, 0, -1):
+        dense[i - 1] = dense[i] * extents[i]
+    move(
+        made.data, dense, array.data + region.first * itemsize[array.dtype_code], strides,
+        extents, n, itemsize[array.dtype_code]
+    )
+    return made
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+cdef bint is_within(double number, double least, double end) noexcept:
+    """Whether a number, cut to an integer, is one of those from `least` to below `end`."""
+    return least - 1 < number < end
+
+
+cdef bint is_element(int dtype, object number, char *bits) noexcept:
+    """Store a Python number as an element of a type; False where only NumPy knows how."""
+    cdef int64_t whole
+    cdef double real
+    cdef int overflow = 0
+    if PyFloat_CheckExact(number):
+        real = PyFloat_AS_DOUBLE(number)
+        if dtype == MX_F32:
+            (<float *>bits)[0] = <float>real
+            return True
+        if dtype == MX_F64:
+            (<double *>bits)[0] = real
+            return True
+        if dtype == MX_BOOL:
+            bits[0] = real != 0
+            return True
+        # What does not fit in an integer becomes what the processor makes of it: NumPy's affair.
+        if not is_within(real, -2147483648.0, 2147483648.0):
+            return False
+        whole = <int64_t>real
+    elif PyLong_CheckExact(number) or number is True or number is False:
+        whole = as_int64(<PyObject *>number, &overflow)
+        if overflow:
+            return False
+        if dtype == MX_F32:
+            (<float *>bits)[0] = <float>whole
+            return True
+        if dtype == MX_F64:
+            (<double *>bits)[0] = <double>whole
+            return True
+        if dtype == MX_BOOL:
+            bits[0] = whole != 0
+            return True
+        real = whole
+    else:
+        return False
+    if dtype == MX_F16 or dtype == MX_BF16:
+        if (real != 0 and real != 1) or signbit(real):
+            return False
+        (<uint16_t *>bits)[0] = 0 if real == 0 else 0x3C00 if dtype == MX_F16 else 0x3F80
+        return True
+    if dtype == MX_I64:
+        (<int64_t *>bits)[0] = whole
+    elif dtype == MX_I32 and is_within(real, -2147483648.0, 2147483648.0):
+        (<int32_t *>bits)[0] = <int32_t>whole
+    elif dtype == MX_U8 and is_within(real, 0, 256):
+        (<uint8_t *>bits)[0] = <uint8_t>whole
+    elif dtype == MX_I8 and is_within(real, -128, 128):
+        (<int8_t *>bits)[0] = <int8_t>whole
+    elif dtype == MX_I16 and is_within(real, -32768, 32768):
+        (<int16_t *>bits)[0] = <int16_t>whole
+    elif dtype == MX_U16 and is_within(real, 0, 65536):
+        (<uint16_t *>bits)[0] = <uint16_t>whole
+    elif dtype == MX_U32 and is_within(real, 0, 4294967296.0):
+        (<uint32_t *>bits)[0] = <uint32_t>whole
+    elif dtype == MX_U64 and whole >= 0 and real >= 0:
+        (<uint64_t *>bits)[0] = <uint64_t>whole
+    else:
+        return False
+    return True
+
+
+cdef void fill(NDArrayBase array, const char *bits) noexcept:
+    """Give all elements of an array the same bits."""
+    cdef int64_t one = 1, none = 0
+    move(
+        array.data, &one, bits, &none, &array.layout.size, 1, itemsize[array.dtype_code]
+    )
+
+
+cdef bint follow(Region *region, int ndim, const int64_t *extents, const int64_t *pitch,
+                 int64_t *by) noexcept:
+    """Broadcast a value to a region: its strides for each of the region's axes."""
+    cdef int i, ahead = region.ndim - ndim
+    if ahead < 0:
+        return False
+    for i in range(region.ndim):
+        if i < ahead or extents[i - ahead] == 1:
+            by[i] = 0
+        elif extents[i - ahead] == region.extents[i]:
+            by[i] = pitch[i - ahead]
+        else:
+            return False
+    return True
+
+
+cdef bint put(NDArrayBase array, Region *region, const char *source, const int64_t *by) noexcept:
+    """Write to a region."""
+    cdef int size = itemsize[array.dtype_code]
+    move(
+        array.data + region.first * size, region.strides, source, by, region.extents, region.ndim,
+        size
+    )
+    wrote(array.storage)
+    return True
+
+
+cdef bint put_array(NDArrayBase array, Region *region, NDArrayBase value):
+    """Write another array's elements, if that is simple."""
+    cdef int64_t pitch[MOST_AXES]
+    cdef int64_t by[MOST_ENTRIES]
+    cdef int64_t stride = 1
+    cdef int i
+    if (value.dtype_code != array.dtype_code or value.layout.ndim > MOST_AXES
+            or value.storage is array.storage or not is_usual(value)):
+        return False
+    for i in range(value.layout.ndim - 1, -1, -1):
+        pitch[i] = stride
+        stride *= value.layout.extents[i]
+    if not follow(region, value.layout.ndim, value.layout.extents, pitch, by):
+        return False
+    return put(array, region, value.data, by)
+
+
+cdef bint put_numpy(NDArrayBase array, Region *region, object value):
+    """Write a NumPy array's elements, if that is simple."""
+    cdef Py_buffer view
+    cdef int64_t pitch[MOST_AXES]
+    cdef int64_t by[MOST_ENTRIES]
+    cdef int i
+    cdef bint done = False
+    try:
+        PyObject_GetBuffer(value, &view, PyBUF_FORMAT | PyBUF_STRIDES)
+    except (BufferError, ValueError):
+        return False
+    # Arrays over NumPy's memory may overlap with the value: they go the long way.
+    if (view.ndim <= MOST_AXES and not array.storage.exported
+            and strcmp(view.format, <bytes>formats[array.dtype_code]) == 0):
+        done = True
+        for i in range(view.ndim):
+            done = done and view.strides[i] % view.itemsize == 0
+            pitch[i] = view.strides[i] // view.itemsize
+        done = done and follow(region, view.ndim, <int64_t *>view.shape, pitch, by)
+        if done:
+            put(array, region, <const char *>view.buf, by)
+    PyBuffer_Release(&view)
+    return done
+
+
+cdef bint put_value(NDArrayBase array, PyObject *key, object value):
+    """Do ``array[key] = value`` if that is simple."""
+    cdef char bits[8]
+    cdef int64_t by[MOST_ENTRIES]
+    cdef Region region
+    cdef bint is_array = isinstance(value, NDArrayBase)
+    cdef int i
+    cdef int64_t size = 1
+    if not array.writable or not is_usual(array):
+        return False
+    if recording() and (
+        array.node is not None or (is_array and (<NDArrayBase>value).node is not None)
+    ):
+        return False
+    if not understand(array.layout, key, &region):
+        return False
+    for i in range(region.ndim):
+        size *= region.extents[i]
+    if size >= NOGIL_WORK:
+        return False
+    if region.ndim == 0:  # an element also takes arrays of one element
+        add_axis(&region, 1, 1)
+    if is_array:
+        return put_array(array, &region, <NDArrayBase>value)
+    if type(value) is numpy_array:
+        return put_numpy(array, &region, value)
+    if not is_element(array.dtype_code, value, bits):
+        return False
+    for i in range(region.ndim):
+        by[i] = 0
+    return put(array, &region, bits, by)
+
+
+cdef int write(NDArrayBase array, object key, object value) except -1:
+    """Do ``array[key] = value``."""
+    if not put_value(array, <PyObject *>key, value):
+        array._set_index(key, value)
+    return 0
+
+
+plug_slices(read, write)
