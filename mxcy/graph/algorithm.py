@@ -154,14 +154,14 @@ def _remembered(won, accepted):
 def _memory_key(op, attrs, ins):
     """Under what a trial is remembered: images of about the same size have the same winner."""
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
-    given = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
-    return f"{op.name} {given} {shapes}"
+    kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
+    return f"{op.name} {kept} {shapes}"
 
 
 def _about(extent):
     """An extent to three binary digits: 1 ... 8, 10, 12, 14, 16, 20 ..."""
-    rest = max(extent.bit_length() - 3, 0)
-    return extent >> rest << rest
+    dropped_bits = max(extent.bit_length() - 3, 0)
+    return extent >> dropped_bits << dropped_bits
 
 
 def _times(trials):

@@ -52,19 +52,19 @@ def partition(entries, backend, target, known=None, strict=True):
 
 def to_entries(graph):
     """The linked form of a graph: entries of its outputs."""
-    made: list = []
+    symbol_nodes: list = []
     for node in graph.nodes:
-        inputs = [(made[number], index) for number, index in node.inputs]
+        inputs = [(symbol_nodes[number], index) for number, index in node.inputs]
         texts = {} if node.op is None else _texts(node)
-        made.append(SymbolNode(node.op, node.name, {**texts, **node.extra}, inputs))
-    return [(made[number], index) for number, index in graph.outputs]
+        symbol_nodes.append(SymbolNode(node.op, node.name, {**texts, **node.extra}, inputs))
+    return [(symbol_nodes[number], index) for number, index in graph.outputs]
 
 
 def _texts(node):
     """The attributes of a node that differ from their defaults, as text."""
-    found = {}
+    texts = {}
     for field in node.op.schema.fields:
         value = getattr(node.attrs, field.name)
         if value != field.default or type(value) is not type(field.default):
-            found[field.name] = str(value)
-    return found
+            texts[field.name] = str(value)
+    return texts

@@ -94,11 +94,11 @@ class Builder:
     def _infer(self, node):
         ins = [self.specs[source][index] for source, index in node.inputs]
         key = (node.signature, tuple((s.shape, s.dtype) for s in ins))
-        found = self._inferred.get(key)
-        if found is None:
+        inferred = self._inferred.get(key)
+        if inferred is None:
             copies = [Spec(s.shape, s.dtype) for s in ins]
-            found = self._inferred[key] = node.op.infer(node.attrs, copies)
-        return found
+            inferred = self._inferred[key] = node.op.infer(node.attrs, copies)
+        return inferred
 
 
 class Value:
@@ -159,9 +159,9 @@ class Operators:
             op = find(name)
         except MXNetError as error:
             raise AttributeError(str(error)) from None
-        made = self.function(op)
-        self.__dict__[name] = made
-        return made
+        function = self.function(op)
+        self.__dict__[name] = function
+        return function
 
     def function(self, op):
         """The function of a record, which need not be registered."""

@@ -43,13 +43,13 @@ def _infer_body(graph, sources, known):
     names = [graph.nodes[number].name for number in variables]
     require(len(names) == len(sources), f"the body has {len(names)} inputs, got {len(sources)}")
     specs = infer_partial(graph, dict(zip(names, known, strict=True)))
-    for number, name, source, given in zip(variables, names, sources, known, strict=True):
-        found = specs[number][0]
-        if source is given:
-            source.fill(name, found.shape, found.dtype)
+    for number, name, source, known_source in zip(variables, names, sources, known, strict=True):
+        inferred = specs[number][0]
+        if source is known_source:
+            source.fill(name, inferred.shape, inferred.dtype)
         else:
-            whole = None if found.shape in (None, (1,)) else (-1, *found.shape)
-            source.fill(name, whole, found.dtype)
+            whole = None if inferred.shape in (None, (1,)) else (-1, *inferred.shape)
+            source.fill(name, whole, inferred.dtype)
     return [specs[number][index] for number, index in graph.outputs]
 
 
@@ -181,8 +181,10 @@ def _expand_while(builder, a, inputs):
     goes_on, steps = None, []
     for _ in range(a.max_iterations):
         conditions = [entries[position] for position in a.cond_input_locs]
-        (found,) = _emit_body(builder, _body(a.cond, a.train), conditions)
-        goes_on = _flag(builder, found) if goes_on is None else goes_on * _flag(builder, found)
+        (condition,) = _emit_body(builder, _body(a.cond, a.train), conditions)
+        goes_on = (
+            _flag(builder, condition) if goes_on is None else goes_on * _flag(builder, condition)
+        )
         func = [entries[position] for position in a.func_input_locs]
         outs = [builder.value(e) for e in _emit_body(builder, _body(a.func, a.train), func)]
         rows = outs[: a.num_out_data]
@@ -246,11 +248,11 @@ def _branches(a):
 
 
 def _expand_cond(builder, a, inputs):
-    (found,), then, other = (
+    (condition,), then, other = (
         _emit_body(builder, _body(body, a.train), [inputs[position] for position in places])
         for body, places in _branches(a)
     )
-    flag, F = _flag(builder, found), builder.values
+    flag, F = _flag(builder, condition), builder.values
     return [
         _chosen(F, flag, builder.value(left), builder.value(right))
         for left, right in zip(then, other, strict=True)
@@ -295,10 +297,10 @@ def expand(graph):
     for number, (node, specs) in enumerate(zip(graph.nodes, graph.specs, strict=True)):
         inputs = [moved[entry] for entry in node.inputs]
         if node.op is None:
-            found = [builder.variable(node.name, specs[0], node.extra)]
+            outputs = [builder.variable(node.name, specs[0], node.extra)]
         else:
-            found = _emit(builder, node, inputs)
-        moved.update(((number, index), entry) for index, entry in enumerate(found))
+            outputs = _emit(builder, node, inputs)
+        moved.update(((number, index), entry) for index, entry in enumerate(outputs))
     return builder.finish([moved[entry] for entry in graph.outputs])
 
 
@@ -312,9 +314,9 @@ def _emit(builder, node, inputs):
 
 def _emit_body(builder, graph, entries):
     """Append a body's nodes; returns the entries of its outputs."""
-    moved, given = {}, iter(entries)
+    moved, sources = {}, iter(entries)
     for number, node in enumerate(graph.nodes):
         inputs = [moved[entry] for entry in node.inputs]
-        found = [next(given)] if node.op is None else _emit(builder, node, inputs)
-        moved.update(((number, index), entry) for index, entry in enumerate(found))
+        outputs = [next(sources)] if node.op is None else _emit(builder, node, inputs)
+        moved.update(((number, index), entry) for index, entry in enumerate(outputs))
     return [moved[entry] for entry in graph.outputs]

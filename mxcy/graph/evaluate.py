@@ -34,23 +34,23 @@ def evaluate(graph, values, exact=False):
     dict of str to numpy.ndarray
         The new values of the variables that operators write.
     """
-    found, written = {}, {}
+    computed, written = {}, {}
     for number, node in enumerate(graph.nodes):
         if node.op is None:
             try:
-                found[number, 0] = values[node.name]
+                computed[number, 0] = values[node.name]
             except KeyError:
                 raise MXNetError(f"variable {node.name} has no value") from None
             continue
         specs = None if exact else graph.specs[number]
-        results = evaluate_node(node, [found[entry] for entry in node.inputs], specs)
+        results = evaluate_node(node, [computed[entry] for entry in node.inputs], specs)
         for index in range(node.count):
-            found[number, index] = results[index]
+            computed[number, index] = results[index]
         for entry, value in zip(node.mutates(), results[node.count :], strict=True):
-            found[entry] = value
+            computed[entry] = value
             if graph.nodes[entry[0]].op is None:
                 written[graph.nodes[entry[0]].name] = value
-    return [found[entry] for entry in graph.outputs], written
+    return [computed[entry] for entry in graph.outputs], written
 
 
 def evaluate_node(node, ins, specs=None):

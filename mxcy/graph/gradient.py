@@ -61,26 +61,28 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
                 trace.append((number, entries))
     outputs = list(graph.outputs)
     for number in wrt:
-        found = sums.take((number, 0))
-        if found is None:
-            found = F.zeros_like(Value(builder, (number, 0)))
-        elif found.entry[0] < forward:
+        total = sums.take((number, 0))
+        if total is None:
+            total = F.zeros_like(Value(builder, (number, 0)))
+        elif total.entry[0] < forward:
             # What is given from outside is no result of the forward pass.
-            found = F._copy(found)
-        outputs.append(found.entry)
+            total = F._copy(total)
+        outputs.append(total.entry)
     return Graph(builder.nodes, outputs, builder.specs, forward)
 
 
 def _reached(graph, wrt):
     """For each node whether a wanted variable can reach it through differentiable operators."""
     wanted = set(wrt)
-    found = []
+    reached = []
     for number, node in enumerate(graph.nodes):
         if node.op is None:
-            found.append(number in wanted)
+            reached.append(number in wanted)
         else:
-            found.append(node.op.differentiable and any(found[source] for source, _ in node.inputs))
-    return found
+            reached.append(
+                node.op.differentiable and any(reached[source] for source, _ in node.inputs)
+            )
+    return reached
 
 
 class _Sums:
@@ -112,20 +114,20 @@ def _differentiate(builder, sums, reached, number):
     """Send gradients from a node's outputs to its inputs; their entries, or nothing."""
     node = builder.nodes[number]
     op, F = node.op, builder.values
-    found = [sums.take((number, index)) for index in range(node.count)]
+    head_grads = [sums.take((number, index)) for index in range(node.count)]
     visible = op.visible(node.attrs)
-    if all(value is None for value in found[:visible]):
+    if all(value is None for value in head_grads[:visible]):
         return []
     outs = [Value(builder, (number, index)) for index in range(node.count)]
     for index in range(visible):
-        if found[index] is None:
-            found[index] = F.zeros_like(outs[index])
+        if head_grads[index] is None:
+            head_grads[index] = F.zeros_like(outs[index])
     needs = [reached[source] for source, _ in node.inputs]
     try:
         gradients = op.grad(
             node.attrs,
             F,
-            found[0] if len(found) == 1 else found,
+            head_grads[0] if len(head_grads) == 1 else head_grads,
             [Value(builder, entry) for entry in node.inputs],
             outs,
             needs,

@@ -79,11 +79,11 @@ class Graph:
 
     def count_ops(self):
         """{operator name: number of nodes}, for reports and tests."""
-        found = {}
+        counts = {}
         for node in self.nodes:
             if node.op is not None:
-                found[node.op.name] = found.get(node.op.name, 0) + 1
-        return found
+                counts[node.op.name] = counts.get(node.op.name, 0) + 1
+        return counts
 
 
 def from_entries(entries, train=False):

@@ -18,20 +18,20 @@ def find_groups(graph):
     for number in range(len(graph.nodes)):
         grouping.visit(number)
     outside = used_outside(graph, grouping.group)
-    found = []
+    pieces = []
     for group in {id(g): g for g in grouping.group if g is not None}.values():
-        found += _split(sorted(group.members), outside)
-    return [members for members in found if len(members) > 1]
+        pieces += _split(sorted(group.members), outside)
+    return [members for members in pieces if len(members) > 1]
 
 
 def used_outside(graph, group):
     """The nodes whose first output is read by others than their group."""
-    found = {number for number, _ in graph.outputs}
+    used = {number for number, _ in graph.outputs}
     for number, node in enumerate(graph.nodes):
         for source, _ in node.inputs:
             if group[source] is not group[number]:
-                found.add(source)
-    return found
+                used.add(source)
+    return used
 
 
 def _split(members, outside):
@@ -135,8 +135,8 @@ class _Grouping:
 
         Returns False when that would be too large, and nothing changed.
         """
-        found = {id(group): group for group in (self.group[s] for s in joined) if group is not None}
-        groups = sorted(found.values(), key=lambda group: -len(group.members))
+        by_id = {id(group): group for group in (self.group[s] for s in joined) if group is not None}
+        groups = sorted(by_id.values(), key=lambda group: -len(group.members))
         inside = {(source, 0) for source in joined}
         inputs = set().union(own.inputs, *(group.inputs for group in groups)) - inside
         steps = own.steps + sum(group.steps for group in groups)

@@ -42,8 +42,8 @@ def infer_partial(graph, known, settle=False):
     specs = []
     for node in graph.nodes:
         if node.op is None and node.name in known:
-            given = known[node.name]
-            specs.append([Spec(given.shape, given.dtype)])
+            known_spec = known[node.name]
+            specs.append([Spec(known_spec.shape, known_spec.dtype)])
         elif _is_open(node):
             specs.append([_open_spec(node)])
         else:
@@ -87,8 +87,8 @@ def _is_open(node):
 
 def _open_spec(node):
     shape = node.attrs.shape
-    (made,) = node.op.infer(node.attrs, [])
-    return Spec(tuple(extent or -1 for extent in shape) if shape else None, made.dtype)
+    (inferred,) = node.op.infer(node.attrs, [])
+    return Spec(tuple(extent or -1 for extent in shape) if shape else None, inferred.dtype)
 
 
 def _closed(node, shape):
@@ -157,16 +157,16 @@ def _finish(node, ins, outs, cache):
         if out.shape is not None or out.dtype is not None:
             return False
     key = tuple(parts)
-    found = cache.get(key)
-    if found is None:
+    inferred = cache.get(key)
+    if inferred is None:
         try:
-            found = node.op.infer(node.attrs, ins)
+            inferred = node.op.infer(node.attrs, ins)
         except MXNetError as error:
             raise MXNetError(f"Error in node {node.name}: {error}") from None
-        if not all(spec.known for spec in found):
+        if not all(spec.known for spec in inferred):
             return False
-        cache[key] = found
-    for out, spec in zip(outs, found, strict=True):
+        cache[key] = inferred
+    for out, spec in zip(outs, inferred, strict=True):
         out.shape, out.dtype = spec.shape, spec.dtype
     return True
 

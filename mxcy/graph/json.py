@@ -85,13 +85,13 @@ def input_versions(order):
     -------
     list of list of int
     """
-    writes, found = {}, []  # id of a variable -> how many operators have written it so far
+    writes, versions = {}, []  # id of a variable -> how many operators have written it so far
     for node in order:
         for position in _written(node):
             source = id(node.inputs[position][0])
             writes[source] = writes.get(source, 0) + 1
-        found.append([writes.get(id(source), 0) for source, _ in node.inputs])
-    return found
+        versions.append([writes.get(id(source), 0) for source, _ in node.inputs])
+    return versions
 
 
 def _written(node):
@@ -107,13 +107,13 @@ def _without_casts(entries):
     order = topological(entries)
     if not any(node.op is not None and node.op.in_symbols.precision_cast for node in order):
         return entries
-    made, behind = {}, {}
+    copies, behind = {}, {}
     for node in order:
-        inputs = [behind.get((id(n), i)) or (made[id(n)], i) for n, i in node.inputs]
-        made[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
+        inputs = [behind.get((id(n), i)) or (copies[id(n)], i) for n, i in node.inputs]
+        copies[id(node)] = SymbolNode(node.op, node.name, node.attrs, inputs)
         if node.op is not None and node.op.in_symbols.precision_cast:
             behind.update(((id(node), i), entry) for i, entry in enumerate(inputs))
-    return [(made[id(node)], index) for node, index in entries]
+    return [(copies[id(node)], index) for node, index in entries]
 
 
 def _text(value, indent=""):
@@ -193,25 +193,25 @@ def _field(content, name, kind, default=None):
 
 def _version(content):
     """The release that wrote a file; files from before the number was kept count as 0.8."""
-    found = _field(content, "attrs", dict, {}).get("mxnet_version")
-    if found is None:
+    version = _field(content, "attrs", dict, {}).get("mxnet_version")
+    if version is None:
         return 800
-    if not (isinstance(found, list) and len(found) == 2 and isinstance(found[1], int)):
-        raise MXNetError(f"cannot read the symbol's JSON: mxnet_version {found!r}")
-    if found[1] > _NEWEST + 9999:
+    if not (isinstance(version, list) and len(version) == 2 and isinstance(version[1], int)):
+        raise MXNetError(f"cannot read the symbol's JSON: mxnet_version {version!r}")
+    if version[1] > _NEWEST + 9999:
         warnings.warn(
-            f"the symbol was saved by MXNet {found[1]}, which is newer than what is known here",
+            f"the symbol was saved by MXNet {version[1]}, which is newer than what is known here",
             stacklevel=4,
         )
-    return found[1]
+    return version[1]
 
 
 def _texts(description, name):
-    found = _field(description, name, dict, {})
-    for key, value in found.items():
+    texts = _field(description, name, dict, {})
+    for key, value in texts.items():
         if not isinstance(value, str):
             raise MXNetError(f"cannot read the symbol's JSON: {name} {key!r} is not text")
-    return found
+    return texts
 
 
 def _node(number, description, nodes, version):

@@ -90,12 +90,12 @@ def _sweep(walk, colours, most):
 
 def match_ranges(most):
     """The match ranges to try: 1, 2, 4, ... up to `most`, and `most` itself."""
-    found = [0] if most == 0 else []
+    ranges = [0] if most == 0 else []
     step = 1
     while step < most:
-        found.append(step)
+        ranges.append(step)
         step *= 2
-    return found if most == 0 else [*found, most]
+    return ranges if most == 0 else [*ranges, most]
 
 
 def _allocate(events, sizes, colours, match_range):

@@ -32,10 +32,10 @@ class SymbolNode:
         """The operator's attributes in normal form (Attrs), dynamic ones included."""
         if self._parsed is None:
             known = self.op.schema.by_name
-            given = {name: text for name, text in self.attrs.items() if name in known}
+            attrs = {name: text for name, text in self.attrs.items() if name in known}
             if self.op.num_args is not None:
-                given.setdefault(self.op.num_args, len(self.inputs))
-            self._parsed = attrs_of(self.op, given)
+                attrs.setdefault(self.op.num_args, len(self.inputs))
+            self._parsed = attrs_of(self.op, attrs)
         return self._parsed
 
     def changed(self):

@@ -60,12 +60,12 @@ def _in_order(events, sizes):
         if not begins:
             free.give(offsets[storage], size)
             continue
-        found = free.take(size)
-        if found is None:  # grow, from the free range at the end if there is one
-            found = free.take_ending(top)
-            found = top if found is None else found
-            top = found + size
-        offsets[storage] = found
+        offset = free.take(size)
+        if offset is None:  # grow, from the free range at the end if there is one
+            offset = free.take_ending(top)
+            offset = top if offset is None else offset
+            top = offset + size
+        offsets[storage] = offset
     return offsets, top
 
 
@@ -80,10 +80,10 @@ class _FreeRanges:
         at = bisect_left(self._sorted, (size, -1))
         if at == len(self._sorted):
             return None
-        found, begin = self._sorted[at]
-        self._remove(begin, found)
-        if found > size:
-            self._add(begin + size, found - size)
+        room, begin = self._sorted[at]
+        self._remove(begin, room)
+        if room > size:
+            self._add(begin + size, room - size)
         return begin
 
     def take_ending(self, end):

@@ -200,14 +200,14 @@ class _Maker:
 
     def place_kept(self, once):
         """Place what is computed once; returns the Specs."""
-        found = []
+        kept = []
         for number in sorted(once):
             specs = self.graph.specs[number]
-            once[number].kept = tuple(range(len(found), len(found) + len(specs)))
+            once[number].kept = tuple(range(len(kept), len(kept) + len(specs)))
             for index, spec in enumerate(specs):
-                found.append(spec)
-                self.place((number, index), ARENA + len(found), 0)
-        return found
+                kept.append(spec)
+                self.place((number, index), ARENA + len(kept), 0)
+        return kept
 
     def find_helping(self, once):
         """The kept arrays that only steps of `once` read; also tells those steps which."""
@@ -279,19 +279,18 @@ def _fix_numbers(call):
 
 def _once_nodes(graph, slot):
     """{number of a node that runs once: its Once, still without arrays}."""
-    found: dict = {}
+    once: dict = {}
     for number, node in enumerate(graph.nodes):
-        if ONCE not in node.extra or not all(s in slot or s in found for s, _ in node.inputs):
+        if ONCE not in node.extra or not all(s in slot or s in once for s, _ in node.inputs):
             continue
         slots, ingredients = [], []
         for source, index in node.inputs:
             if source in slot:
                 behind, recipe = (slot[source],), ()
             else:
-                behind, recipe = found[source].slots, found[source].recipe
+                behind, recipe = once[source].slots, once[source].recipe
             slots += [s for s in behind if s not in slots]
             ingredients.append((index, recipe, tuple(slots.index(s) for s in behind)))
         what = (node.op.name, node.extra[ONCE]) if node.extra[ONCE] else node.signature
-        made = what, tuple(ingredients)
-        found[number] = Once(tuple(slots), made, FIXED in node.extra)
-    return found
+        once[number] = Once(tuple(slots), (what, tuple(ingredients)), FIXED in node.extra)
+    return once

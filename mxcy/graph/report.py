@@ -72,18 +72,19 @@ def describe(graph, plan, settings, training=False):
     }
 
 
-def summary(found):
-    """What `describe` found, in one line."""
-    how = f"match range {found['match_range']}" if found["match_range"] else "packed"
+def summary(description):
+    """What `describe` tells, in one line."""
+    fused = description["fused"]
+    how = f"match range {description['match_range']}" if description["match_range"] else "packed"
     parts = [
-        f"{found['steps']} steps",
-        f"{found['bytes']} bytes in {len(found['buffers'])} buffers ({how})",
-        f"{found['store']} bytes kept",
-        f"{len(found['inplace'])} in place",
-        f"{sum(map(len, found['fused']))} operators in {len(found['fused'])} fused groups",
-        f"{len(found['recomputed'])} computed again",
+        f"{description['steps']} steps",
+        f"{description['bytes']} bytes in {len(description['buffers'])} buffers ({how})",
+        f"{description['store']} bytes kept",
+        f"{len(description['inplace'])} in place",
+        f"{sum(map(len, fused))} operators in {len(fused)} fused groups",
+        f"{len(description['recomputed'])} computed again",
     ]
-    counts = [len(pairs) for pairs in found["segments"].values()]
+    counts = [len(pairs) for pairs in description["segments"].values()]
     return f"plan: {', '.join(parts)}, segments {counts[0]} + {counts[1]}"
 
 

@@ -44,12 +44,12 @@ class Rewrite:
         node = self.graph.nodes[number]
         specs = self.graph.specs[number]
         if node.op is None:
-            made = self.builder.variable(node.name, specs[0], node.extra)
+            copy = self.builder.variable(node.name, specs[0], node.extra)
         else:
-            made = self.builder.append(node, self.inputs(node), specs)
+            copy = self.builder.append(node, self.inputs(node), specs)
         for index in range(len(specs)):
-            self._moved[number, index] = (made[0], index)
-        return made
+            self._moved[number, index] = (copy[0], index)
+        return copy
 
     def replace(self, old, new):
         """Let a new entry take the place of an old one."""

@@ -51,15 +51,15 @@ def limits(settings, training):
 
 def _group(steps, begin, end, limit):
     """Segments of the steps from `begin` to before `end`."""
-    found, first = [], begin
+    pieces, first = [], begin
     for number in range(begin, end):
         alone = steps[number].call.kernel is None
         if alone and number > first:
-            found.append((first, number - 1))
+            pieces.append((first, number - 1))
             first = number
         if alone or (limit is not None and number - first + 1 == limit):
-            found.append((first, number))
+            pieces.append((first, number))
             first = number + 1
     if first < end:
-        found.append((first, end - 1))
-    return found
+        pieces.append((first, end - 1))
+    return pieces

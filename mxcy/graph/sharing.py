@@ -121,16 +121,16 @@ class Sharing:
 
 def _count_reads(graph):
     """How often each entry is read; outputs of the graph count once more."""
-    found = {}
+    counts = {}
     for node in graph.nodes:
         if node.op is not None:
             ignored = node.op.ignored
             for position, entry in enumerate(node.inputs):
                 if position not in ignored:
-                    found[entry] = found.get(entry, 0) + 1
+                    counts[entry] = counts.get(entry, 0) + 1
     for entry in graph.outputs:
-        found[entry] = found.get(entry, 0) + 1
-    return found
+        counts[entry] = counts.get(entry, 0) + 1
+    return counts
 
 
 def _rounded(size):

@@ -82,7 +82,7 @@ def best_stages(graph, able, cost, marked=None, trials=_TRIALS):
             continue
         tried.add(kept)
         flags = [flag and number not in kept for number, flag in enumerate(able)]
-        found = cost(flags)
-        if found < least:
-            best, least = flags, found
+        price = cost(flags)
+        if price < least:
+            best, least = flags, price
     return best

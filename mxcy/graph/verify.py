@@ -59,9 +59,9 @@ def _check_specs(graph, number, node, require):
     ins = [graph.spec(entry) for entry in node.inputs]
     for position, spec in enumerate(ins):
         require(spec.known, node.name, f"input {position} is not inferred: {spec}")
-    found = node.op.infer(node.attrs, [Spec(s.shape, s.dtype) for s in ins])
+    inferred = node.op.infer(node.attrs, [Spec(s.shape, s.dtype) for s in ins])
     require(
-        found == graph.specs[number],
+        inferred == graph.specs[number],
         node.name,
-        f"inference says {found}, the graph {graph.specs[number]}",
+        f"inference says {inferred}, the graph {graph.specs[number]}",
     )

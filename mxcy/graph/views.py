@@ -44,20 +44,20 @@ class View:
         """The view of what this one shows that `inner` is; None when loops cannot tell it."""
         below = strides_of([rounds for rounds, _ in self.loops])
         places = list(zip(self.loops, below, strict=True))
-        reached, offset, rest = [], self.offset, inner.offset
+        reached, offset, remaining = [], self.offset, inner.offset
         for (_, step), unit in places:
-            reached.append(rest // unit)
-            offset += rest // unit * step
-            rest %= unit
-        found = []
+            reached.append(remaining // unit)
+            offset += remaining // unit * step
+            remaining %= unit
+        loops = []
         for rounds, stride in inner.loops:
             pieces = self._walk(places, reached, rounds, stride)
             if pieces is None:
                 return None
-            found += pieces
+            loops += pieces
         if any(last >= rounds for last, (rounds, _) in zip(reached, self.loops, strict=True)):
             return None  # the loops would carry into each other
-        return View(found, offset)
+        return View(loops, offset)
 
     def _walk(self, places, reached, rounds, stride):
         """The loops that one loop over the shown elements becomes."""
@@ -90,7 +90,7 @@ class View:
 
     def cut(self, extents):
         """The loops of each dimension of a shape, outermost first; None when one loop is of two."""
-        found, loops = [], list(self.loops)
+        cuts, loops = [], list(self.loops)
         for extent in reversed(extents):
             here: list = []
             while extent > 1:
@@ -102,8 +102,8 @@ class View:
                 extent //= part
                 if part < rounds:
                     loops.append((rounds // part, step * part))
-            found.insert(0, View(here).loops)
-        return found
+            cuts.insert(0, View(here).loops)
+        return cuts
 
 
 def moved(op, attrs, ins, outs, index=0):

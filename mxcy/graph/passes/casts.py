@@ -23,15 +23,15 @@ def run(graph, target):
     undone = dict(_undone(graph))
     if not undone:
         return graph
-    made = Rewrite(graph)
-    for number, node in made.visit():
+    rewrite = Rewrite(graph)
+    for number, node in rewrite.visit():
         if number in undone:
             source, shaper = undone[number]
-            moved = made.add(shaper.op, shaper.attrs, [made.entry(source)], node.name)
-            made.replace((number, 0), moved)
+            moved = rewrite.add(shaper.op, shaper.attrs, [rewrite.entry(source)], node.name)
+            rewrite.replace((number, 0), moved)
         else:
-            made.keep(number)
-    return made.finish()
+            rewrite.keep(number)
+    return rewrite.finish()
 
 
 def _undone(graph):

@@ -21,7 +21,7 @@ def run(graph, target):
         return graph
     written = {entry for node in graph.nodes for entry in node.mutates()}
     kept_for_backward = _read_by_backward(graph)
-    given = {number for number, _ in graph.outputs}  # nodes whose results are the caller's
+    returned = {number for number, _ in graph.outputs}  # nodes whose results are the caller's
     first = {}  # what a node computes -> number of the first node that does
     merged = {}  # number -> number of the node that takes its place
     nodes = []
@@ -34,14 +34,14 @@ def run(graph, target):
             continue
         key = (node.signature, node.inputs)
         other = first.setdefault(key, number)
-        if other == number or (number in given and other in given):
+        if other == number or (number in returned and other in returned):
             continue
         if other < graph.forward <= number and other not in kept_for_backward:
             first[key] = number
             continue
         merged[number] = other
-        if number in given:
-            given.add(other)
+        if number in returned:
+            returned.add(other)
     if not merged:
         return graph
     outputs = [(merged.get(number, number), index) for number, index in graph.outputs]

@@ -47,8 +47,8 @@ def run(graph, target=None):
         added += [(number, index, made) for index, made in enumerate(replacements[1:], 1)]
     if not folded:
         return graph
-    made = Graph(nodes, graph.outputs, specs, graph.forward)
-    return dce.run(_insert(made, graph.specs, added) if added else made)
+    rewritten = Graph(nodes, graph.outputs, specs, graph.forward)
+    return dce.run(_insert(rewritten, graph.specs, added) if added else rewritten)
 
 
 def _compute(graph, number, node, known):

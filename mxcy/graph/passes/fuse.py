@@ -30,11 +30,11 @@ def run(graph, target):
         groups = _scaled_powers(graph)
     if not groups:
         return graph
-    made = _Fusion(graph, groups)
+    fusion = _Fusion(graph, groups)
     if target.settings.get("MXNET_RTC_VERBOSE", False):
-        for program in dict.fromkeys(made.programs):
+        for program in dict.fromkeys(fusion.programs):
             print(f"mxcy fused kernel: {program}", file=sys.stderr, flush=True)
-    return made.finish()
+    return fusion.finish()
 
 
 def _scaled_powers(graph):
@@ -108,11 +108,11 @@ class _Fusion:
     def _append(self, number):
         node, specs = self.graph.nodes[number], self.graph.specs[number]
         if node.op is None:
-            made = self.builder.variable(node.name, specs[0], node.extra)
+            copy = self.builder.variable(node.name, specs[0], node.extra)
         else:
-            made = self.builder.append(node, [self.moved[e] for e in node.inputs], specs)
+            copy = self.builder.append(node, [self.moved[e] for e in node.inputs], specs)
         for index in range(max(len(specs), 1)):
-            self.moved[number, index] = (made[0], index)
+            self.moved[number, index] = (copy[0], index)
 
     def _append_group(self, members):
         """Append the program of a group; False when it does not fit."""
@@ -136,7 +136,7 @@ class _Fusion:
             steps.append((nodes[member].op, nodes[member].attrs, operands))
         program = program_of(len(inputs), steps, [value[member, 0] for member in results])
         self.programs.append(program)
-        made, _ = self.builder.add(
+        fused, _ = self.builder.add(
             find("_fused_pointwise"),
             {"program": program},
             [self.moved[entry] for entry in inputs],
@@ -144,5 +144,5 @@ class _Fusion:
             {FUSED: " ".join(nodes[member].name for member in members)},
         )
         for index, member in enumerate(results):
-            self.moved[member, 0] = (made, index)
+            self.moved[member, 0] = (fused, index)
         return True

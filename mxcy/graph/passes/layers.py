@@ -56,13 +56,13 @@ def run(graph, target):
         for number in (chain.layer, chain.norm, chain.sum, chain.act)
         if number is not None and number != chain.last
     }
-    made = Rewrite(graph)
-    for number, _ in made.visit():
+    rewrite = Rewrite(graph)
+    for number, _ in rewrite.visit():
         if number in ends:
-            made.replace((number, 0), _fuse(made, graph, ends[number]))
+            rewrite.replace((number, 0), _fuse(rewrite, graph, ends[number]))
         elif number not in inner:
-            made.keep(number)
-    return made.finish()
+            rewrite.keep(number)
+    return rewrite.finish()
 
 
 def _find_chains(graph, settings):
@@ -135,43 +135,43 @@ def _epilogue(node):
     return None if node.op.epilogue is None else node.op.epilogue(node.attrs)
 
 
-def _fuse(made, graph, chain):
+def _fuse(rewrite, graph, chain):
     """Append the fused node of a chain; returns its entry."""
     layer = graph.nodes[chain.layer]
     attrs = {name: getattr(layer.attrs, name) for name in layer.op.layer.shared}
-    data, *parameters = made.inputs(layer)
+    data, *parameters = rewrite.inputs(layer)
     if chain.norm is not None:
-        parameters = _fold(made, graph, chain, layer, parameters)
+        parameters = _fold(rewrite, graph, chain, layer, parameters)
         attrs["no_bias"] = False
     if chain.sum is not None:
-        parameters.append(made.entry(chain.other))
+        parameters.append(rewrite.entry(chain.other))
         attrs["with_sum"] = True
     if chain.act is not None:
         attrs["act"], attrs["alpha"], attrs["beta"] = _epilogue(graph.nodes[chain.act])
     name = graph.nodes[chain.last].name
     tune = getattr(layer.attrs, "cudnn_tune", None)
-    return made.add(
+    return rewrite.add(
         layer.op.layer.fused, attrs, [data, *parameters], name, {TUNE: tune} if tune else None
     )
 
 
-def _fold(made, graph, chain, layer, parameters):
+def _fold(rewrite, graph, chain, layer, parameters):
     """Weight and bias of a layer that does its batch normalisation as well."""
     norm = graph.nodes[chain.norm]
     attrs = {"eps": norm.attrs.eps, "fix_gamma": norm.attrs.fix_gamma}
     attrs["no_bias"] = layer.attrs.no_bias
     attrs.update(layer.op.layer.filters(layer.attrs))
-    statistics = [made.entry(entry) for entry in norm.inputs[1:]]
+    statistics = [rewrite.entry(entry) for entry in norm.inputs[1:]]
     sources = [*layer.inputs[1:], *norm.inputs[1:]]
     constant = all(graph.nodes[number].op is None for number, _ in sources)
     extra = {ONCE: ""} if constant else None
-    number, _ = made.add(
+    number, _ = rewrite.add(
         "_fold_batch_norm", attrs, [*parameters, *statistics], f"{layer.name}_folded", extra
     )
     return [(number, 0), (number, 1)]
 
 
-def unfused(made, node, inputs):
+def unfused(rewrite, node, inputs):
     """Append the operators that a fused one stands for, over new entries; returns the last's entry.
 
     For layers that no kernel takes as a whole.
@@ -179,12 +179,12 @@ def unfused(made, node, inputs):
     a, layer = node.attrs, _layers()[node.op.name]
     count = 2 if a.no_bias else 3
     attrs = {name: getattr(a, name) for name in layer.layer.shared}
-    last = made.add(layer, attrs, inputs[:count], node.name)
+    last = rewrite.add(layer, attrs, inputs[:count], node.name)
     if a.with_sum:
-        last = made.add(_SUM, {}, [last, inputs[count]], f"{node.name}_sum")
+        last = rewrite.add(_SUM, {}, [last, inputs[count]], f"{node.name}_sum")
     if a.act != "none":
         op, attrs = _separate(a)
-        last = made.add(op, attrs, [last], f"{node.name}_{a.act}")
+        last = rewrite.add(op, attrs, [last], f"{node.name}_{a.act}")
     return last
 
 

@@ -31,7 +31,7 @@ def _blocked(name):
 def run(graph, target):
     """Place every node."""
     layout = _Layout(graph, target)
-    for number, node in layout.made.visit():
+    for number, node in layout.rewrite.visit():
         if layout.is_blocked((number, 0)):
             continue  # its input took it in
         place = None
@@ -49,7 +49,7 @@ class _Layout:
 
     def __init__(self, graph, target):
         self.graph, self.target, self.block = graph, target, target.block
-        self.made = Rewrite(graph)
+        self.rewrite = Rewrite(graph)
         self._plain, self._blocked = set(), {}
         self.users = Users(graph)
 
@@ -57,30 +57,30 @@ class _Layout:
         """Take over a node as it is, over plain inputs."""
         for entry in self.graph.nodes[number].inputs:
             self.plain(entry)
-        self.made.keep(number)
+        self.rewrite.keep(number)
         self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
 
     def put(self, number, new, blocked):
         """Let a new entry be output 0 of an old node, in one of the forms."""
         if blocked:
             self._blocked[number, 0] = new
-            self.made.changed = True
+            self.rewrite.changed = True
         else:
-            self.made.replace((number, 0), new)
+            self.rewrite.replace((number, 0), new)
             self._plain.add((number, 0))
 
     def plain(self, entry):
         """The plain form of an old entry."""
         if entry not in self._plain:
             source = self._blocked[entry]
-            shape = self.made.spec(source).shape
+            shape = self.rewrite.spec(source).shape
             if shape[2:-1] == (1,) * len(shape[2:-1]):  # the same order of elements
-                new = self.made.add("Reshape", {"shape": plain_shape(shape)}, [source])
+                new = self.rewrite.add("Reshape", {"shape": plain_shape(shape)}, [source])
             else:
-                new = self.made.add("_from_blocked", {}, [source])
-            self.made.replace(entry, new)
+                new = self.rewrite.add("_from_blocked", {}, [source])
+            self.rewrite.replace(entry, new)
             self._plain.add(entry)
-        return self.made.entry(entry)
+        return self.rewrite.entry(entry)
 
     def is_blocked(self, entry):
         """Whether an old entry has a blocked form already."""
@@ -95,7 +95,7 @@ class _Layout:
         """The blocked form of an old entry."""
         if entry not in self._blocked:
             attrs = {"block": self.block}
-            self._blocked[entry] = self.made.add("_to_blocked", attrs, [self.plain(entry)])
+            self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
         return self._blocked[entry]
 
     def once(self, sources, choice=None, *more):
@@ -114,7 +114,7 @@ class _Layout:
         """The new graph."""
         for entry in self.graph.outputs:
             self.plain(entry)
-        return self.made.finish()
+        return self.rewrite.finish()
 
 
 def _attrs(node):
@@ -163,12 +163,12 @@ def _place_conv(layout, number, forms, norm=None):
 
     A form is attributes; `norm` is the normalisation that those with `before` take in.
     """
-    graph, made = layout.graph, layout.made
+    graph, rewrite = layout.graph, layout.rewrite
     node = graph.nodes[number]
     if node.attrs.in_block or node.attrs.out_block or node.attrs.algo:
         return False  # it came with a form of its own
     choose, pack = _CONVS[node.op.name]
-    data, weight, *rest = node.inputs
+    data, weight, *extras = node.inputs
     shape = graph.spec(data).shape
     for form in forms:
         attrs = {**_attrs(node), "channels": shape[1], **form}
@@ -176,12 +176,12 @@ def _place_conv(layout, number, forms, norm=None):
         if choice is not None:
             break
     else:
-        made.replace((number, 0), unfused(made, node, [layout.plain(e) for e in node.inputs]))
-        layout.put(number, made.entry((number, 0)), False)
+        rewrite.replace((number, 0), unfused(rewrite, node, [layout.plain(e) for e in node.inputs]))
+        layout.put(number, rewrite.entry((number, 0)), False)
         return True
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     form = {**attrs, "batch": shape[0], "source": shape[2:]}
-    packed = made.add(
+    packed = rewrite.add(
         pack,
         form,
         [layout.plain(weight)],
@@ -194,12 +194,12 @@ def _place_conv(layout, number, forms, norm=None):
         source, vectors = layout.blocked(data) if attrs["in_block"] else layout.plain(data), []
     inputs = [source, packed]
     if not attrs["no_bias"]:
-        inputs.append(layout.plain(rest[0]))
+        inputs.append(layout.plain(extras[0]))
     inputs += vectors
     if attrs["with_sum"]:
-        other = rest[-1]
+        other = extras[-1]
         inputs.append(layout.blocked(other) if attrs["out_block"] else layout.plain(other))
-    layout.put(number, made.add(node.op, attrs, inputs, node.name), bool(attrs["out_block"]))
+    layout.put(number, rewrite.add(node.op, attrs, inputs, node.name), bool(attrs["out_block"]))
     return True
 
 
@@ -224,7 +224,7 @@ def _norm_before(layout, entry):
     """
     if not layout.is_blocked(entry):
         return None
-    node = layout.made.node(layout.blocked(entry))
+    node = layout.rewrite.node(layout.blocked(entry))
     if node.op.name != "_blocked_scale_shift":
         return None
     nodes = layout.graph.nodes
@@ -244,25 +244,25 @@ def _blocked_spec(spec, block):
 
 @_blocked("_sg_onednn_fully_connected")
 def _dense(layout, number):
-    graph, made = layout.graph, layout.made
+    graph, rewrite = layout.graph, layout.rewrite
     node = graph.nodes[number]
     attrs = _attrs(node)
     specs = [graph.spec(entry) for entry in node.inputs]
     inputs = [layout.plain(entry) for entry in node.inputs]
     choice = choose_dense(layout.target, attrs, specs)
     if choice is None:
-        layout.put(number, unfused(made, node, inputs), False)
+        layout.put(number, unfused(rewrite, node, inputs), False)
         return True
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     rows = graph.spec((number, 0)).size // attrs["num_hidden"]
-    inputs[1] = made.add(
+    inputs[1] = rewrite.add(
         "_pack_fc_weight",
         {**attrs, "batch": rows},
         [inputs[1]],
         f"{node.name}_packed",
         layout.once([node.inputs[1]], choice),
     )
-    layout.put(number, made.add("_sg_onednn_fully_connected", attrs, inputs, node.name), False)
+    layout.put(number, rewrite.add("_sg_onednn_fully_connected", attrs, inputs, node.name), False)
     return True
 
 
@@ -278,7 +278,7 @@ def _elementwise(layout, number):
     if not any(layout.is_blocked(entry) for entry in node.inputs):
         return False
     inputs = [layout.blocked(entry) for entry in node.inputs]
-    layout.put(number, layout.made.add(node.op, node.attrs, inputs, node.name, node.extra), True)
+    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
     return True
 
 
@@ -290,7 +290,7 @@ def _concat(layout, number):
     if not any(layout.is_blocked(entry) for entry in node.inputs):
         return False
     inputs = [layout.blocked(entry) for entry in node.inputs]
-    layout.put(number, layout.made.add(node.op, node.attrs, inputs, node.name, node.extra), True)
+    layout.put(number, layout.rewrite.add(node.op, node.attrs, inputs, node.name, node.extra), True)
     return True
 
 
@@ -301,7 +301,7 @@ def _pooling(layout, number):
     if not layout.is_blocked(source) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
         return False
     attrs = {name: value for name, value in _attrs(node).items() if name != "layout"}
-    new = layout.made.add("_blocked_pooling", attrs, [layout.blocked(source)], node.name)
+    new = layout.rewrite.add("_blocked_pooling", attrs, [layout.blocked(source)], node.name)
     layout.put(number, new, True)
     return True
 
@@ -314,13 +314,13 @@ def _flatten(layout, number):
     if not layout.is_blocked(source) or any(extent != 1 for extent in shape[2:]):
         return False
     attrs = {"shape": graph.specs[number][0].shape}
-    layout.put(number, layout.made.add("Reshape", attrs, [layout.blocked(source)]), False)
+    layout.put(number, layout.rewrite.add("Reshape", attrs, [layout.blocked(source)]), False)
     return True
 
 
 @_blocked("BatchNorm")
 def _batch_norm(layout, number):
-    graph, made = layout.graph, layout.made
+    graph, rewrite = layout.graph, layout.rewrite
     node = graph.nodes[number]
     a, source = node.attrs, node.inputs[0]
     if not layout.is_blocked(source) or a.axis != 1 or a.output_mean_var:
@@ -330,7 +330,7 @@ def _batch_norm(layout, number):
     statistics = [layout.plain(entry) for entry in node.inputs[1:]]
     attrs = {"eps": a.eps, "fix_gamma": a.fix_gamma}
     extra = layout.once(node.inputs[1:])
-    folded, _ = made.add("_batch_norm_scale", attrs, statistics, None, extra)
+    folded, _ = rewrite.add("_batch_norm_scale", attrs, statistics, None, extra)
     inputs = [layout.blocked(source), (folded, 0), (folded, 1)]
     settings = layout.target.settings
     disabled = (
@@ -338,7 +338,7 @@ def _batch_norm(layout, number):
         or settings["MXNET_DISABLE_ONEDNN_BN_RELU_OPT"]
     )
     relu = None if disabled else layout.users.chain(number, _is_relu)
-    new = made.add("_blocked_scale_shift", {"relu": relu is not None}, inputs, node.name)
+    new = rewrite.add("_blocked_scale_shift", {"relu": relu is not None}, inputs, node.name)
     layout.put(number, new, True)
     if relu is not None:
         layout.put(relu[0], new, True)
@@ -355,5 +355,5 @@ def _lrn(layout, number):
     if not layout.is_blocked(node.inputs[0]):
         return False
     inputs = [layout.blocked(node.inputs[0])]
-    layout.put(number, layout.made.add("_blocked_lrn", _attrs(node), inputs, node.name), True)
+    layout.put(number, layout.rewrite.add("_blocked_lrn", _attrs(node), inputs, node.name), True)
     return True

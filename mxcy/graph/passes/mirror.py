@@ -97,9 +97,9 @@ def planned_bytes(graph, chosen, calls, settings):
         Of the nodes of `graph`.
     settings : dict
     """
-    made, origins = _repeat(graph, chosen)
+    repeated, origins = _repeat(graph, chosen)
     calls = [calls[number] for number in origins]
-    return plan_memory(made, calls, set(made.outputs), settings).total
+    return plan_memory(repeated, calls, set(repeated.outputs), settings).total
 
 
 def _wish(node):
@@ -113,30 +113,30 @@ def _wish(node):
 def repeatable(graph):
     """For each node of the forward pass whether computing it twice makes no difference."""
     written = {entry for node in graph.nodes for entry in node.mutates()}
-    found = []
+    flags = []
     for node in graph.nodes[: graph.forward]:
         op = node.op
         if op is None or op.uses_rng or op.foreign is not None:
-            found.append(False)
+            flags.append(False)
         elif op.repeatable:
-            found.append(True)
+            flags.append(True)
         else:
-            found.append(not any(entry in written for entry in node.inputs))
-    return found
+            flags.append(not any(entry in written for entry in node.inputs))
+    return flags
 
 
 def _cheap(graph, can, wishes, calls):
     """For each node of the forward pass whether it may be computed again without being asked."""
-    given = {number for number, _ in graph.outputs}
-    found = []
+    returned = {number for number, _ in graph.outputs}
+    flags = []
     for number, (able, wish) in enumerate(zip(can, wishes, strict=True)):
         call = calls[number]
-        if not able or wish is False or number in given:
-            found.append(False)
+        if not able or wish is False or number in returned:
+            flags.append(False)
         else:
             touched = sum(spec.size for spec in (*call.ins, *call.outs))
-            found.append(call.work <= _CHEAP_STEPS * touched)
-    return found
+            flags.append(call.work <= _CHEAP_STEPS * touched)
+    return flags
 
 
 def _cheaper_to_repeat(graph, cheap):
@@ -151,14 +151,14 @@ def _cheaper_to_repeat(graph, cheap):
         for position, entry in enumerate(node.inputs)
         if entry[0] < graph.forward and position not in node.op.ignored
     }
-    given = {number for number, _ in graph.outputs}
+    returned = {number for number, _ in graph.outputs}
     cost, again = [], []
     for number, node in enumerate(graph.nodes[: graph.forward]):
         own = sum(spec.nbytes for spec in graph.specs[number])
         inputs = {source for source, _ in node.inputs}
         inputs_cost = sum(cost[source] for source in inputs) if cheap[number] else own
         again.append(inputs_cost)
-        free = node.op is None or number in given or number in needed
+        free = node.op is None or number in returned or number in needed
         cost.append(0 if free else min(own, inputs_cost))
     chosen = [False] * graph.forward
     for number in range(graph.forward - 1, -1, -1):

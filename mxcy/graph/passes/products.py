@@ -40,13 +40,13 @@ def run(graph, target):
     if not products:
         return graph
     inner = {number for product in products.values() for number in product.replaced}
-    made = Rewrite(graph)
-    for number, _ in made.visit():
+    rewrite = Rewrite(graph)
+    for number, _ in rewrite.visit():
         if number in products:
-            made.replace((number, 0), products[number].emit(made))
+            rewrite.replace((number, 0), products[number].emit(rewrite))
         elif number not in inner:
-            made.keep(number)
-    return made.finish()
+            rewrite.keep(number)
+    return rewrite.finish()
 
 
 def _fits(graph, number):
@@ -93,7 +93,7 @@ class _Side:
         loops = View(self.groups).cut((outer, inner))
         if loops is None or max(map(len, loops)) > 1:
             return None
-        steps = [found[0][1] if found else 0 for found in loops]
+        steps = [strides[0][1] if strides else 0 for strides in loops]
         return (self.offset, *steps, self.rows, self.columns)
 
 
@@ -149,26 +149,26 @@ class _Product:
         """The sides that an operand can be, the farthest from the product first."""
         rows, columns = extents[::-1] if turned else extents
         view: View | None = View([(self.count * rows * columns, 1)])
-        gains, found = False, []
+        gains, sides = False, []
         while view is not None:
             size = self.graph.spec(entry).size
             side = _Side(entry, size, view, (self.count, rows, columns), gains)
             if side.usable:
                 if turned:
                     side.rows, side.columns = side.columns, side.rows
-                found.append(side)
+                sides.append(side)
             step = self._moved(*entry)
             view = None if step is None else step.of(view)
             if view is not None:
                 source = self.graph.nodes[entry[0]]
                 gains, entry = gains or not source.op.identity, source.inputs[0]
-        return found[::-1]
+        return sides[::-1]
 
     def _results(self, m, n):
         """The sides that the result can be, the nearest first; each entry is a node to replace."""
         size = self.count * m * n
         last, view = self.chain[-1], View([(size, 1)])
-        found = [_Side((last, 0), size, view, (self.count, m, n))]
+        sides = [_Side((last, 0), size, view, (self.count, m, n))]
         after = self.users.only(last)
         while after is not None and len(self.graph.specs[after]) == 1:
             step = self._moved(after)
@@ -180,9 +180,9 @@ class _Product:
             if not self.graph.nodes[after].op.identity:
                 side = _Side((after, 0), size, back, (self.count, m, n), True)
                 if side.usable:
-                    found.append(side)
+                    sides.append(side)
             after = self.users.only(after)
-        return found
+        return sides
 
     # --- what is done ---
     def _choose(self, lhs, rhs, outs):
@@ -212,28 +212,32 @@ class _Product:
 
     def _between(self):
         """The nodes from the product up to, but without, the one whose output is given."""
-        found, number = [], self.number
+        between, number = [], self.number
         while number != self.last:
-            found.append(number)
+            between.append(number)
             number = self.users.only(number)
-        return found
+        return between
 
-    def emit(self, made):
+    def emit(self, rewrite):
         """Append the new node, and reshapes that it needs; returns the entry of the result."""
-        entries = [made.entry(entry) for entry in self.operands]
+        entries = [rewrite.entry(entry) for entry in self.operands]
         shape, name = self.graph.specs[self.last][0].shape, self.graph.nodes[self.number].name
         if self.strided:
-            return made.add("_strided_dot", {**self.products.attrs, "shape": shape}, entries, name)
+            return rewrite.add(
+                "_strided_dot", {**self.products.attrs, "shape": shape}, entries, name
+            )
         m, n, k = self.extents
         for i, sizes in enumerate(((m, k), (k, n))):
             whole = (self.count, *(sizes[::-1] if self.turned[i] else sizes))
-            if made.spec(entries[i]).shape != whole:
-                entries[i] = made.add("Reshape", {"shape": whole}, [entries[i]])
+            if rewrite.spec(entries[i]).shape != whole:
+                entries[i] = rewrite.add("Reshape", {"shape": whole}, [entries[i]])
         attrs = dict(zip(("transpose_a", "transpose_b"), self.turned, strict=True))
         if self.scale == 1:
-            out = made.add("batch_dot", attrs, entries, name)
+            out = rewrite.add("batch_dot", attrs, entries, name)
         else:
-            out = made.add("_linalg_gemm2", {**attrs, "alpha": self.scale}, entries, name)
+            out = rewrite.add("_linalg_gemm2", {**attrs, "alpha": self.scale}, entries, name)
         return (
-            out if made.spec(out).shape == shape else made.add("Reshape", {"shape": shape}, [out])
+            out
+            if rewrite.spec(out).shape == shape
+            else rewrite.add("Reshape", {"shape": shape}, [out])
         )

@@ -48,16 +48,16 @@ def run(graph, target):
 def _constant(graph):
     """For each node whether it depends on variables only, which nothing in the graph writes."""
     written = {entry for node in graph.nodes for entry in node.mutates()}
-    found: list[bool] = []
+    constant: list[bool] = []
     for number, node in enumerate(graph.nodes):
         if node.op is None:
-            found.append((number, 0) not in written)
+            constant.append((number, 0) not in written)
         else:
             pure = not node.op.uses_rng and not node.mutates() and node.op.foreign is None
-            found.append(
-                pure and bool(node.inputs) and all(found[source] for source, _ in node.inputs)
+            constant.append(
+                pure and bool(node.inputs) and all(constant[source] for source, _ in node.inputs)
             )
-    return found
+    return constant
 
 
 def _tell(text):

@@ -11,18 +11,18 @@ def run(graph, target):
     In training graphs an output stays what it is unless an operator of the same pass computes its
     input, for no other output: the forward pass has to write it.
     """
-    made = Rewrite(graph)
+    rewrite = Rewrite(graph)
     outputs = {number for number, _ in graph.outputs}
-    for number, node in made.visit():
+    for number, node in rewrite.visit():
         if node.op is None or not _hands_on(node, graph.specs[number]):
-            made.keep(number)
+            rewrite.keep(number)
         elif graph.forward < len(graph.nodes) and not _may_go(graph, number, outputs):
-            made.keep(number)
+            rewrite.keep(number)
         else:
-            made.replace((number, 0), made.entry(node.inputs[0]))
+            rewrite.replace((number, 0), rewrite.entry(node.inputs[0]))
             if number in outputs:
                 outputs.add(node.inputs[0][0])
-    return made.finish()
+    return rewrite.finish()
 
 
 def _hands_on(node, specs):
