@@ -249,8 +249,8 @@ class Executor:
 
     def _planned(self, training, differentiable):
         """The plan of a mode, with or without the backward pass, made at its first use."""
-        found = self._plans.get((training, differentiable))
-        if found is None:
+        planned = self._plans.get((training, differentiable))
+        if planned is None:
             graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
             wanted = self._wanted() if differentiable else []
             if wanted:
@@ -260,13 +260,13 @@ class Executor:
                 graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)
                 if trace:
                     self._watcher.trace(training, graph, trace)
-            found = self._plans[training, differentiable] = Planned(
+            planned = self._plans[training, differentiable] = Planned(
                 graph, self._ctx, self._watcher is None
             )
-            share(found.plan.steps, self._objects)
-            self._sources[found] = self._sources_of(found)
-            self._head_slots[found] = self._head_slots_of(found)
-        return found
+            share(planned.plan.steps, self._objects)
+            self._sources[planned] = self._sources_of(planned)
+            self._head_slots[planned] = self._head_slots_of(planned)
+        return planned
 
     def _head_slots_of(self, planned):
         """(slot, number of the output) for each head gradient that a plan reads."""
@@ -328,11 +328,11 @@ class Executor:
         ValueError
             For such a name otherwise.
         """
-        for kind, own, given in (
+        for kind, own, sources in (
             ("arguments", self.arg_dict, arg_params),
             ("auxiliary states", self.aux_dict, aux_params or {}),
         ):
-            for name, array in given.items():
+            for name, array in sources.items():
                 if name in own:
                     array.astype(own[name].dtype).copyto(own[name])
                 elif not allow_extra_params:

@@ -39,19 +39,19 @@ def in_order(arrays, names, what):
 def requests_of(grad_req, names):
     """{argument: request} of a request, a list or a dict of them."""
     if isinstance(grad_req, str):
-        found = dict.fromkeys(names, grad_req)
+        requests = dict.fromkeys(names, grad_req)
     elif isinstance(grad_req, (list, tuple)):
         if len(grad_req) != len(names):
             raise ValueError(f"grad_req: expected {len(names)} requests, got {len(grad_req)}")
-        found = dict(zip(names, grad_req, strict=True))
+        requests = dict(zip(names, grad_req, strict=True))
     elif isinstance(grad_req, dict):
-        found = {name: grad_req.get(name, "null") for name in names}
+        requests = {name: grad_req.get(name, "null") for name in names}
     else:
         raise ValueError("grad_req must be a string, a list or a dict")
-    for name, request in found.items():
+    for name, request in requests.items():
         if request not in _REQUESTS:
             raise ValueError(f"grad_req must be in {_REQUESTS}, got {request!r} for {name}")
-    return found
+    return requests
 
 
 def gradient_arrays(args_grad, names):

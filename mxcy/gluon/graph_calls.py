@@ -60,8 +60,8 @@ class GraphCalls:
 
     def only_traced(self):
         """The Traced when there is one, else None."""
-        found = self.traced()
-        return found[0][1] if len(found) == 1 else None
+        traces = self.traced()
+        return traces[0][1] if len(traces) == 1 else None
 
     def only_trace(self):
         """The Trace when there is one, else None."""
@@ -147,16 +147,16 @@ class Traced:
             for source in self._sources
         ]
         if watch is None:
-            found = self._cached(*arrays)
+            results = self._cached(*arrays)
         else:
             symbol = self.trace.symbol
             values = dict(zip(symbol.list_inputs(), arrays, strict=True))
-            found = run_eagerly(symbol._entries, values, watch)
-            found = found[0] if len(found) == 1 else found
+            results = run_eagerly(symbol._entries, values, watch)
+            results = results[0] if len(results) == 1 else results
         form = self.trace.form
         if form == 0:
-            return found
-        return regroup(found if isinstance(found, list) else [found], form)
+            return results
+        return regroup(results if isinstance(results, list) else [results], form)
 
     def _settle(self, flat):
         """Initialize parameters that wait for shapes, which the symbol infers from the inputs."""

@@ -161,14 +161,14 @@ class HybridBlock(CachedGraph, Block):
         *args : NDArray
             The inputs.
         """
-        found, flat = self._traced_for(args)
-        types, _, state_types = found.symbol.infer_type(
-            **{name: array.dtype for name, array in zip(found.inputs, flat, strict=True)}
+        traced, flat = self._traced_for(args)
+        types, _, state_types = traced.symbol.infer_type(
+            **{name: array.dtype for name, array in zip(traced.inputs, flat, strict=True)}
         )
-        names = (*found.symbol.list_arguments(), *found.symbol.list_auxiliary_states())
+        names = (*traced.symbol.list_arguments(), *traced.symbol.list_auxiliary_states())
         for name, dtype in zip(names, (*types, *state_types), strict=True):
-            if name in found.parameters:
-                found.parameters[name].dtype = dtype
+            if name in traced.parameters:
+                traced.parameters[name].dtype = dtype
 
     def _traced_for(self, args):
         """The Trace for such inputs, and the inputs as a list of arrays."""
@@ -263,18 +263,18 @@ class HybridBlock(CachedGraph, Block):
         RuntimeError
             When the block has not been hybridized and called.
         """
-        found = self._only_trace()
-        if found is None:
+        traced = self._only_trace()
+        if traced is None:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with this block at least "
                 "once before calling export."
             )
         symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
-        found.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
-        states = set(found.symbol.list_auxiliary_states())
+        traced.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
+        states = set(traced.symbol.list_auxiliary_states())
         arrays = {
             f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
-            for name, parameter in found.parameters.items()
+            for name, parameter in traced.parameters.items()
         }
         nd.save(parameter_file, arrays)
         return symbol_file, parameter_file

@@ -41,18 +41,18 @@ class LazyNamespace:
         self._module = module
 
     def __getattr__(self, name):
-        found = getattr(self._module, name)
-        if isinstance(found, ModuleType):
-            return LazyNamespace(found)
-        if not callable(found):
-            return found
+        function = getattr(self._module, name)
+        if isinstance(function, ModuleType):
+            return LazyNamespace(function)
+        if not callable(function):
+            return function
 
         def call(*args, **kwargs):
             if any(isinstance(value, LazyParameter) for value in (*args, *kwargs.values())):
-                _find_shapes(found, args, kwargs)
+                _find_shapes(function, args, kwargs)
                 args = [_settled(value) for value in args]
                 kwargs = {key: _settled(value) for key, value in kwargs.items()}
-            return found(*args, **kwargs)
+            return function(*args, **kwargs)
 
         return call
 
@@ -91,9 +91,9 @@ def _sorted_arguments(record, args, kwargs):
     if record.variadic:
         return list(args), kwargs
     names = (*record.inputs, *record.schema.names)
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    inputs = [given.pop(name, None) for name in record.inputs]
-    return [value for value in inputs if value is not None], given
+    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+    inputs = [arguments.pop(name, None) for name in record.inputs]
+    return [value for value in inputs if value is not None], arguments
 
 
 def _spec(value):

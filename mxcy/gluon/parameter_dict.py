@@ -147,8 +147,8 @@ class ParameterDict:
             assert isinstance(parameter, Constant), (
                 f"Parameter '{full_name}' already exists but it is not a constant."
             )
-            given = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
-            assert np.array_equal(parameter.value.asnumpy(), given), (
+            values = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
+            assert np.array_equal(parameter.value.asnumpy(), values), (
                 f"Constant '{full_name}' already exists but its value doesn't match the new one."
             )
         return parameter
@@ -217,10 +217,10 @@ class ParameterDict:
         -------
         list of Context
         """
-        found = OrderedDict()
+        contexts = OrderedDict()
         for parameter in self.values():
-            found.update(dict.fromkeys(parameter.list_ctx()))
-        return list(found)
+            contexts.update(dict.fromkeys(parameter.list_ctx()))
+        return list(contexts)
 
     def setattr(self, name, value):
         """Set one attribute of all parameters, as in ``setattr('grad_req', 'null')``.

@@ -138,11 +138,11 @@ class Block(ParameterFiles):
         """
         self._warn_about_hidden_blocks()
         structural = self._collect_params_with_prefix()
-        found = ParameterDict(self._params.prefix)
+        parameters = ParameterDict(self._params.prefix)
         if select is None:
-            self._collect_into(found)
-            found._structural = structural
-            return found
+            self._collect_into(parameters)
+            parameters._structural = structural
+            return parameters
         everything = ParameterDict()
         self._collect_into(everything)
         pattern = re.compile(select)
@@ -150,10 +150,10 @@ class Block(ParameterFiles):
         wanted = {id(parameter) for parameter in by_structure.values()}
         for name, parameter in everything.items():
             if pattern.match(name) or id(parameter) in wanted:
-                found._params[name] = parameter
-        kept = {id(parameter) for parameter in found.values()}
-        found._structural = {name: p for name, p in structural.items() if id(p) in kept}
-        return found
+                parameters._params[name] = parameter
+        kept = {id(parameter) for parameter in parameters.values()}
+        parameters._structural = {name: p for name, p in structural.items() if id(p) in kept}
+        return parameters
 
     def _collect_into(self, found):
         found.update(self._params)
@@ -163,13 +163,13 @@ class Block(ParameterFiles):
     def _collect_params_with_prefix(self, prefix=""):
         """All parameters by structural names."""
         prefix = prefix + "." if prefix else ""
-        found = {
+        by_path = {
             prefix + self._structural_name(name): parameter
             for name, parameter in self._reg_params.items()
         }
         for name, child in self._children.items():
-            found.update(child._collect_params_with_prefix(prefix + name))
-        return found
+            by_path.update(child._collect_params_with_prefix(prefix + name))
+        return by_path
 
     def _structural_name(self, name):
         """What an own parameter is called in structural names."""
@@ -424,5 +424,5 @@ def _blocks_in(value):
 
 
 def _indent(text, by=2):
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(" " * by + line for line in rest)])
+    first, *others = text.split("\n")
+    return "\n".join([first, *(" " * by + line for line in others)])

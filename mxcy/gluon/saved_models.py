@@ -87,15 +87,15 @@ def _graph(form, trace, names):
 
 def _compare(block, content, path, where):
     """Refuse a file of another model."""
-    found = [type(block).__name__, sorted(block._reg_params), list(block._children)]
+    actual = [type(block).__name__, sorted(block._reg_params), list(block._children)]
     try:
         saved = [content["block"], content["params"], list(content["children"])]
     except (KeyError, TypeError) as error:
         raise MXNetError(f"{path}: {where} is not described") from error
-    if found != saved:
+    if actual != saved:
         raise MXNetError(
-            f"{path} is of another model: {where} is a {found[0]} with parameters {found[1]} and "
-            f"children {found[2]}, in the file a {saved[0]} with {saved[1]} and {saved[2]}"
+            f"{path} is of another model: {where} is a {actual[0]} with parameters {actual[1]} and "
+            f"children {actual[2]}, in the file a {saved[0]} with {saved[1]} and {saved[2]}"
         )
     for name, child in block._children.items():
         _compare(child, content["children"][name], path, f"{where}.{name}")

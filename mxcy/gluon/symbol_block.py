@@ -93,12 +93,12 @@ class SymbolBlock(HybridBlock):
         SymbolBlock
         """
         names = [input_names] if isinstance(input_names, str) else input_names
-        made = SymbolBlock(sym.load(symbol_file), [sym.var(name) for name in names])
+        block = SymbolBlock(sym.load(symbol_file), [sym.var(name) for name in names])
         if param_file is not None:
-            made.collect_params().load(
+            block.collect_params().load(
                 param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
             )
-        return made
+        return block
 
     def infer_shape(self, *args):
         """Set the unknown shapes of the parameters from inputs; see `HybridBlock.infer_shape`."""

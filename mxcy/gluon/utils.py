@@ -178,11 +178,11 @@ def split_rnn_params(
         By names such as ``l0_i2h_weight``: ``l`` and ``r`` stand for the directions.
     """
     shapes = rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size)
-    found, begin = {}, 0
+    pieces, begin = {}, 0
     for name, shape in shapes.items():
         end = begin + math.prod(shape)
-        found[name], begin = param[begin:end].reshape(shape), end
-    return found
+        pieces[name], begin = param[begin:end].reshape(shape), end
+    return pieces
 
 
 def rnn_shapes(mode, num_layers, input_size, hidden_size, bidirectional, projection_size):

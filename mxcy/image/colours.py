@@ -153,12 +153,12 @@ class ColorJitterAug(RandomOrderAug):
     """
 
     def __init__(self, brightness, contrast, saturation):
-        given = (
+        ranges = (
             (BrightnessJitterAug, brightness),
             (ContrastJitterAug, contrast),
             (SaturationJitterAug, saturation),
         )
-        super().__init__([kind(amount) for kind, amount in given if amount > 0])
+        super().__init__([kind(amount) for kind, amount in ranges if amount > 0])
 
 
 class LightingAug(Augmenter):

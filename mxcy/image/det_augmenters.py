@@ -121,14 +121,20 @@ def CreateMultiRandCropAugmenter(
     -------
     DetRandomSelectAug
     """
-    given = [min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts]
-    given = [value if isinstance(value, list) else [value] for value in given]
-    count = max(map(len, given))
-    given = [value * count if len(value) == 1 else value for value in given]
-    assert all(len(value) == count for value in given), (
-        f"the lists of parameters must be of one length, got {[len(value) for value in given]}"
+    arguments = [
+        min_object_covered,
+        aspect_ratio_range,
+        area_range,
+        min_eject_coverage,
+        max_attempts,
+    ]
+    arguments = [value if isinstance(value, list) else [value] for value in arguments]
+    count = max(map(len, arguments))
+    arguments = [value * count if len(value) == 1 else value for value in arguments]
+    assert all(len(value) == count for value in arguments), (
+        f"the lists of parameters must be of one length, got {[len(value) for value in arguments]}"
     )
-    crops = [DetRandomCropAug(*one) for one in zip(*given, strict=True)]
+    crops = [DetRandomCropAug(*one) for one in zip(*arguments, strict=True)]
     return DetRandomSelectAug(crops, skip_prob=skip_prob)
 
 

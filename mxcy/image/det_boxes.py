@@ -100,10 +100,10 @@ class DetRandomCropAug(_Random):
         )
 
     def __call__(self, src, label):
-        found = self._part(label, *src.shape[:2])
-        if found is None:
+        region = self._part(label, *src.shape[:2])
+        if region is None:
             return src, label
-        place, label = found
+        place, label = region
         return fixed_crop(src, *place, None), label
 
     def _part(self, label, height, width):
@@ -202,10 +202,10 @@ class DetRandomPadAug(_Random):
 
     def __call__(self, src, label):
         height, width = src.shape[:2]
-        found = self._place(height, width)
-        if found is None:
+        region = self._place(height, width)
+        if region is None:
             return src, label
-        x, y, w, h = found
+        x, y, w, h = region
         margins = (y, h - y - height, x, w - x - width)
         label = label.copy()
         label[:, (1, 3)] = (label[:, (1, 3)] * width + x) / w

@@ -51,8 +51,8 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
     if len(angles) != len(batch):
         raise ValueError(f"the number of images, {len(batch)}, and angles, {len(angles)}, differ")
     grid = _grid(angles, *src.shape[-2:]) * _zoom(angles, *src.shape[-2:], zoom_in, zoom_out)
-    turned = nd.BilinearSampler(batch, nd.array(grid, ctx=src.context))
-    return turned[0] if src.ndim == 3 else turned
+    rotated = nd.BilinearSampler(batch, nd.array(grid, ctx=src.context))
+    return rotated[0] if src.ndim == 3 else rotated
 
 
 def _grid(angles, height, width):

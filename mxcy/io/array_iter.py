@@ -119,9 +119,9 @@ class NDArrayIter(DataIter):
 
     def reset(self):
         """Begin anew; with 'roll_over' after the end, entries that filled no batch come first."""
-        rest = self.num_data - self.cursor
-        over = self.last_batch_handle == "roll_over" and 0 < rest < self.batch_size
-        self._begin(left_over=self._line[len(self._line) - rest :] if over else self._line[:0])
+        remaining = self.num_data - self.cursor
+        over = self.last_batch_handle == "roll_over" and 0 < remaining < self.batch_size
+        self._begin(left_over=self._line[len(self._line) - remaining :] if over else self._line[:0])
 
     def _begin(self, left_over):
         if self.shuffle:

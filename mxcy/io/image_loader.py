@@ -199,9 +199,9 @@ def decoder(user, channels):
         pixels = cv2.imdecode(content, flags[channels]) if content.size else None
         if pixels is None:
             raise MXNetError(f"{user}: a record holds no image that OpenCV can decode")
-        found = 1 if pixels.ndim == 2 else pixels.shape[2]
-        if found != channels:
-            raise MXNetError(f"{user}: an image has {found} channels instead of {channels}")
+        channels_read = 1 if pixels.ndim == 2 else pixels.shape[2]
+        if channels_read != channels:
+            raise MXNetError(f"{user}: an image has {channels_read} channels instead of {channels}")
         return pixels
 
     return decode

@@ -167,8 +167,8 @@ def mean_image(path, shape, images):
             total += image
             count += 1
         nd.save(path, {"mean_img": nd.array(total / max(count, 1))})
-    found = nd.load(path)
-    mean = found.get("mean_img") if isinstance(found, dict) else None
+    arrays = nd.load(path)
+    mean = arrays.get("mean_img") if isinstance(arrays, dict) else None
     if mean is None or mean.shape != tuple(shape):
         raise MXNetError(f"mean_img: {path} has no array 'mean_img' of shape {tuple(shape)}")
     return mean.asnumpy()

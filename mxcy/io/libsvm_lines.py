@@ -123,21 +123,21 @@ def _size(name):
 
 def _pieces(name):
     """Number of the first line, place in the file, and bytes of pieces that end with a line."""
-    number, place, rest = 1, 0, b""
+    number, place, unfinished = 1, 0, b""
     try:
         with open(local_path(name), "rb") as file:
             while piece := file.read(_PIECE):
-                piece = rest + piece
+                piece = unfinished + piece
                 end = piece.rfind(b"\n") + 1
-                text, rest = piece[:end], piece[end:]
+                text, unfinished = piece[:end], piece[end:]
                 if text:
                     yield number, place, text
                     number += text.count(b"\n")
                     place += len(text)
     except OSError as error:
         raise MXNetError(f"LibSVMIter: cannot read {name}: {error.strerror}") from None
-    if rest:
-        yield number, place, rest + b"\n"
+    if unfinished:
+        yield number, place, unfinished + b"\n"
 
 
 def _cut(text, first, last):

@@ -78,5 +78,5 @@ def choose_store(store, num_device, arg_params):
     if store == "local" and arg_params:
         largest = max(math.prod(array.shape) for array in arg_params.values())
         on_store = on_store and largest <= LARGEST_UPDATE
-    made = create(store)
-    return made, on_store and made.is_capable(KVStoreBase.OPTIMIZER)
+    created = create(store)
+    return created, on_store and created.is_capable(KVStoreBase.OPTIMIZER)

@@ -19,8 +19,8 @@ _ELSEWHERE = {
 
 def why_not(kind):
     """Why there is no such store, if MXNet has it."""
-    found = next((purpose for part, purpose in _ELSEWHERE.items() if part in kind), None)
-    return f": mxcy works in one process on CPUs, and cannot {found}" if found else ""
+    purpose_of = next((purpose for part, purpose in _ELSEWHERE.items() if part in kind), None)
+    return f": mxcy works in one process on CPUs, and cannot {purpose_of}" if purpose_of else ""
 
 
 class LocalStore:

@@ -144,7 +144,7 @@ def _heaviest(root, links):
         """(weight, near part, far part, device there) of the heaviest tree."""
         if not part[1:]:
             return 0, part, part, device
-        found = None
+        heaviest = None
         others = [i for i in part if i != device]
         most = 2**left
         for size in range(max(len(part) - most, 1), min(most, len(others)) + 1):
@@ -153,8 +153,8 @@ def _heaviest(root, links):
                 rest = best(device, near, left - 1)[0]
                 for other in far:
                     weight = rest + links[device][other] + best(other, far, left - 1)[0]
-                    if found is None or weight > found[0]:
-                        found = weight, near, far, other
-        return found
+                    if heaviest is None or weight > heaviest[0]:
+                        heaviest = weight, near, far, other
+        return heaviest
 
     return _grow(root, len(links), lambda *where: best(*where)[1:])

@@ -102,9 +102,9 @@ class _BinaryCounts:
         )
 
     def f1(self):
-        found = self.true_positives + self.false_positives
+        predicted = self.true_positives + self.false_positives
         there = self.true_positives + self.false_negatives
-        precision = self.true_positives / found if found else 0.0
+        precision = self.true_positives / predicted if predicted else 0.0
         recall = self.true_positives / there if there else 0.0
         if precision + recall == 0:
             return 0.0

@@ -158,13 +158,13 @@ class BucketingModule(BaseModule):
             symbol, data_names, label_names = sym_gen(bucket_key)
             return sym_dict.get(bucket_key, symbol), data_names, label_names
 
-        made = BucketingModule(known_or_generated, default_bucket_key, **kwargs)
-        first = made._make(default_bucket_key)
+        module = BucketingModule(known_or_generated, default_bucket_key, **kwargs)
+        first = module._make(default_bucket_key)
         first._arg_params, first._aux_params = arg_params, aux_params
         first.params_initialized = True
-        made._buckets[default_bucket_key] = made._curr_module = first
-        made.params_initialized = True
-        return made
+        module._buckets[default_bucket_key] = module._curr_module = first
+        module.params_initialized = True
+        return module
 
     # -- names and shapes -------------------------------------------------------------------------
 

@@ -69,15 +69,15 @@ def describe(names, shapes, kind, strict):
     -------
     list of DataDesc
     """
-    found = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
-    given = [one.name for one in found]
-    if sorted(names) != sorted(given):
+    descriptions = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
+    described = [one.name for one in descriptions]
+    if sorted(names) != sorted(described):
         _complain(
             f"Data provided by {kind}_shapes don't match names specified by {kind}_names "
-            f"({found} vs. {names})",
+            f"({descriptions} vs. {names})",
             strict,
         )
-    return found
+    return descriptions
 
 
 def _complain(message, strict):

@@ -236,12 +236,12 @@ class DataParallelExecutorGroup:
 
     def _inputs_of(self, parts):
         """The shapes of all arguments that are no parameters, labels that nobody gives included."""
-        given = {one.name: one.shape for one in parts if one.name in self.arg_names}
-        shapes, _, _ = self.symbol.infer_shape(**given)
+        known = {one.name: one.shape for one in parts if one.name in self.arg_names}
+        shapes, _, _ = self.symbol.infer_shape(**known)
         if shapes is None:
-            return given
-        found = zip(self.arg_names, shapes, strict=True)
-        return {name: shape for name, shape in found if name not in self.param_names}
+            return known
+        inferred = zip(self.arg_names, shapes, strict=True)
+        return {name: shape for name, shape in inferred if name not in self.param_names}
 
     def _bind(self, ctx, parts, shared, group2ctx):
         """An executor with new arrays, or those of `shared` for parameters and states."""
@@ -313,12 +313,12 @@ class DataParallelExecutorGroup:
 
     def _inputs(self, names):
         """For each name the (slice, array) pairs of all devices; None if the symbol lacks it."""
-        found = []
+        columns_of = []
         for name in names:
             arrays = [executor.arg_dict.get(name) for executor in self.execs]
             pairs = list(zip(self.slices, arrays, strict=True))
-            found.append(pairs if name in self.arg_names else None)
-        return found
+            columns_of.append(pairs if name in self.arg_names else None)
+        return columns_of
 
     def reshape(self, data_shapes, label_shapes):
         """Change the shapes of inputs and labels; parameters stay.
@@ -445,7 +445,7 @@ class DataParallelExecutorGroup:
 
     def get_output_shapes(self):
         """Return ``(name, shape)`` of each whole output."""
-        found = []
+        described = []
         for name, array, axis in zip(
             self.output_names, self.execs[0].outputs, self.output_layouts, strict=True
         ):
@@ -455,20 +455,20 @@ class DataParallelExecutorGroup:
                     executor.outputs[self.output_names.index(name)].shape[axis]
                     for executor in self.execs
                 )
-            found.append((name, tuple(shape)))
-        return found
+            described.append((name, tuple(shape)))
+        return described
 
     def get_outputs(self, merge_multi_context=True, begin=0, end=None):
         """Return the outputs, see `BaseModule.get_outputs`; only those from `begin` to `end`."""
         end = len(self.output_names) if end is None else end
-        found = [[executor.outputs[i] for executor in self.execs] for i in range(begin, end)]
-        return joined(found, self.output_layouts[begin:end]) if merge_multi_context else found
+        outputs = [[executor.outputs[i] for executor in self.execs] for i in range(begin, end)]
+        return joined(outputs, self.output_layouts[begin:end]) if merge_multi_context else outputs
 
     def get_input_grads(self, merge_multi_context=True):
         """Return the gradients of the inputs, see `BaseModule.get_input_grads`."""
         assert self.inputs_need_grad, "bind with inputs_need_grad=True to get gradients of inputs"
-        found = self.input_grad_arrays
-        return joined(found, self.data_layouts) if merge_multi_context else found
+        gradients = self.input_grad_arrays
+        return joined(gradients, self.data_layouts) if merge_multi_context else gradients
 
     def update_metric(self, eval_metric, labels, pre_sliced):
         """Show each device's outputs and labels to a metric, see `BaseModule.update_metric`."""

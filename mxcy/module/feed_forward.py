@@ -216,12 +216,12 @@ eval_batch_end_callback
         arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
         assert arg_shapes is not None, f"the shapes of the parameters do not follow from {shapes}"
         attributes = self.symbol.attr_dict()
-        for kind, names, found in (
+        for kind, names, inferred in (
             ("arg_params", self.symbol.list_arguments(), arg_shapes),
             ("aux_params", self.symbol.list_auxiliary_states(), aux_shapes),
         ):
             known, params = getattr(self, kind) or {}, {}
-            for name, shape in zip(names, found, strict=True):
+            for name, shape in zip(names, inferred, strict=True):
                 if name in shapes:
                     continue
                 params[name] = nd.zeros(shape, ctx=cpu())
@@ -246,13 +246,13 @@ eval_batch_end_callback
         """A module for prediction on the first device, bound to the shapes of an iterator."""
         shapes = {one[0]: one[1] for one in data.provide_data}
         arguments = self.symbol.list_arguments()
-        found = dict(zip(arguments, self.symbol.infer_shape(**shapes)[0], strict=True))
+        inferred = dict(zip(arguments, self.symbol.infer_shape(**shapes)[0], strict=True))
         labels = [n for n in arguments if n not in shapes and n not in self.arg_params]
         if self._predictor is None or self._predictor.data_names != list(shapes):
             self._predictor = Module(self.symbol, list(shapes), labels, context=self.ctx[0])
         self._predictor.bind(
             data.provide_data,
-            [(name, found[name]) for name in labels],
+            [(name, inferred[name]) for name in labels],
             for_training=False,
             force_rebind=True,
         )

@@ -319,13 +319,13 @@ class Module(BaseModule):
         if self._aux_params is None:
             self._aux_params = _on_cpu(group.aux_names, group.aux_arrays)
         attributes = self._symbol.attr_dict()
-        for own, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
+        for own, source in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
             for name, array in sorted(own.items()):
-                if given is not None and name in given:
-                    if given[name] is not array:
-                        given[name].copyto(array)
+                if source is not None and name in source:
+                    if source[name] is not array:
+                        source[name].copyto(array)
                     continue
-                if given is not None and not allow_missing:
+                if source is not None and not allow_missing:
                     raise RuntimeError(f"{name} is not presented")
                 if initializer is not None:
                     initializer(InitDesc(name, attributes.get(name)), array)

@@ -39,8 +39,8 @@ def split_batch(batch_size, work_load_list):
 
 def columns(executors, attribute, names):
     """For each name the arrays of all executors, from an attribute that is a dict."""
-    found = [getattr(executor, attribute) for executor in executors]
-    return [[arrays[name] for arrays in found] for name in names]
+    dicts = [getattr(executor, attribute) for executor in executors]
+    return [[arrays[name] for arrays in dicts] for name in names]
 
 
 def copy_parts(source, targets, axis):
@@ -76,11 +76,11 @@ def copy_parts(source, targets, axis):
 
 def joined(arrays, axes):
     """Each list of the devices' arrays as one array, on the first device."""
-    found = []
+    results = []
     for parts, axis in zip(arrays, axes, strict=True):
         if len(parts) == 1 or axis < 0:
-            found.append(parts[0])
+            results.append(parts[0])
             continue
         ctx = parts[0].context
-        found.append(nd.concat(*(part.as_in_context(ctx) for part in parts), dim=axis))
-    return found
+        results.append(nd.concat(*(part.as_in_context(ctx) for part in parts), dim=axis))
+    return results

@@ -40,7 +40,7 @@ class CTCLoss(Loss):
         if self._batch_axis == 1:
             label = F.swapaxes(label, dim1=0, dim2=1)
         lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
-        given = {name: array for name, array in lengths.items() if array is not None}
-        options = {f"use_{name}": True for name in given}
-        loss = F.CTCLoss(pred, label, **given, **options, blank_label="last")
+        known_lengths = {name: array for name, array in lengths.items() if array is not None}
+        options = {f"use_{name}": True for name in known_lengths}
+        loss = F.CTCLoss(pred, label, **known_lengths, **options, blank_label="last")
         return self._weighted(F, loss, sample_weight)

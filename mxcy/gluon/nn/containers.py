@@ -37,12 +37,12 @@ class _Stack:
         return self._children.items()
 
     def __getitem__(self, key):
-        found = list(self._children.values())[key]
-        if not isinstance(found, list):
-            return found
+        layers = list(self._children.values())[key]
+        if not isinstance(layers, list):
+            return layers
         part = type(self)(prefix=self._prefix)
         with part.name_scope():
-            part.add(*found)
+            part.add(*layers)
         return part
 
     def __len__(self):

@@ -23,13 +23,13 @@ def begin_states(infos, func, prefix, **kwargs):
     """
     states = []
     for number, info in enumerate(infos):
-        given = {} if info is None else dict(info)
-        given.update(kwargs)
+        options = {} if info is None else dict(info)
+        options.update(kwargs)
         if func is ndarray.zeros:  # arrays have neither a name nor a layout
-            given.pop("__layout__", None)
-            states.append(func(**given))
+            options.pop("__layout__", None)
+            states.append(func(**options))
         else:
-            states.append(func(name=f"{prefix}{number}", **given))
+            states.append(func(name=f"{prefix}{number}", **options))
     return states
 
 

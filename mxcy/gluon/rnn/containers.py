@@ -203,7 +203,7 @@ def _reversed(steps, valid_length):
     if valid_length is None:
         return steps[::-1]
     F = sequences.operators_of(steps)
-    turned = F.SequenceReverse(
+    reversed_steps = F.SequenceReverse(
         F.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True
     )
-    return sequences.as_steps(turned, len(steps), "TNC")
+    return sequences.as_steps(reversed_steps, len(steps), "TNC")

@@ -242,8 +242,8 @@ def unpacked_rnn(packed, mode, num_layers, hidden_size, bidirectional, projectio
     options = hidden_size, bidirectional, projection_size
     known = sum(map(math.prod, rnn_shapes(mode, num_layers, 0, *options).values()))
     rows = CELLS[mode].gates * hidden_size * (2 if bidirectional else 1)
-    width, rest = divmod(packed.size - known, rows)
-    if rest or width <= 0:
+    width, remainder = divmod(packed.size - known, rows)
+    if remainder or width <= 0:
         raise ValueError(
             f"rnn_param has {packed.size} values, which are not those of {num_layers} layers of "
             f"{mode} with {hidden_size} units"

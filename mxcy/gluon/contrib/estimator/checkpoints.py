@@ -84,10 +84,10 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         if self.save_best:
             self._improvement.reset()
         if self.resume_from_checkpoint:
-            given, other = self.epoch_period, self.batch_period
+            period, other = self.epoch_period, self.batch_period
             if estimator.max_batch:
-                given, other = other, given
-            assert given and not other, (
+                period, other = other, period
+            assert period and not other, (
                 "To use resume from checkpoint, you must only specify the same type of period you "
                 "used for training. For example, if you are training based on number of epochs, "
                 "you must save only based on epochs, and set batch_period to None."
@@ -183,13 +183,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         return sorted(tuple(map(int, match.groups())) for match in matches if match)
 
     def _resume(self, estimator):
-        found = self._found()
+        checkpoints = self._found()
         kind, wanted = (
             ("epoch", estimator.max_epoch)
             if estimator.max_epoch
             else ("batch", estimator.max_batch)
         )
-        if not found:
+        if not checkpoints:
             self.trained_epoch = self.trained_batch = -1
             estimator.logger.info(
                 "CheckpointHandler: No checkpoint found, training from scratch for %d %ss",
@@ -198,9 +198,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             )
             return
         self.saved_checkpoints = [
-            f"{self.model_prefix}-epoch{epoch}batch{batch}" for epoch, batch in found
+            f"{self.model_prefix}-epoch{epoch}batch{batch}" for epoch, batch in checkpoints
         ]
-        self.trained_epoch, self.trained_batch = found[-1]
+        self.trained_epoch, self.trained_batch = checkpoints[-1]
         done = 1 + (self.trained_epoch if estimator.max_epoch else self.trained_batch)
         if done >= wanted:
             raise ValueError(

@@ -186,9 +186,9 @@ def _numbers(mean, std, dtype):
 def _in_turn(blocks):
     """Blocks one after the other, as one block."""
     hybrid = all(isinstance(block, HybridBlock) for block in blocks)
-    made = HybridSequential() if hybrid else Sequential()
-    made.add(*blocks)
-    return made
+    chain = HybridSequential() if hybrid else Sequential()
+    chain.add(*blocks)
+    return chain
 
 
 class _Loader:
@@ -455,9 +455,9 @@ class BboxLabelTransform(Block):
                 f"Broken label of size {len(label)}: there must be objects of {width} numbers "
                 f"behind a header of {header}"
             )
-        found = label[header:].reshape(-1, width)
-        found = np.concatenate([found[:, 1:5], found[:, :1], found[:, 5:]], axis=1)
+        objects = label[header:].reshape(-1, width)
+        objects = np.concatenate([objects[:, 1:5], objects[:, :1], objects[:, 5:]], axis=1)
         if self._coord_normalized:
             height, width = img.shape[:2]
-            found[:, :4] *= [width, height, width, height]
-        return img, nd.array(found, dtype="float32")
+            objects[:, :4] *= [width, height, width, height]
+        return img, nd.array(objects, dtype="float32")

@@ -281,7 +281,7 @@ def bbox_random_crop_with_constraints(
         Left, top, width and height of it.
     """
     width, height = size
-    found = [(0, 0, width, height)]
+    candidates = [(0, 0, width, height)]
     for least, most in CONSTRAINTS if constraints is None else constraints:
         for _ in range(max_trial):
             part = _random_part(width, height, min_scale, max_scale, max_aspect_ratio)
@@ -293,10 +293,10 @@ def bbox_random_crop_with_constraints(
             if (least is None or least <= overlap.min()) and (
                 most is None or overlap.max() <= most
             ):
-                found.append(part)
+                candidates.append(part)
                 break
-    while found:
-        part = found.pop(np.random.randint(0, len(found)))
+    while candidates:
+        part = candidates.pop(np.random.randint(0, len(candidates)))
         cut = bbox_crop(bbox, part, allow_outside_center=False)
         if cut.size:
             return cut, part
