@@ -124,5 +124,6 @@ def __dir__():
     return sorted({*globals(), *_LATER})
 
 
+util._start_semantics()
 if env.get("MXNET_PROFILER_AUTOSTART"):
     import_module("mxcy.profiler.autostart")

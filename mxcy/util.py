@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from mxcy import context, env
+from mxcy import context, env, profile
 from mxcy._library import front
 from mxcy._machine import threads as process_threads
 
@@ -34,6 +34,7 @@ __all__ = [
     "set_np_default_dtype",
     "set_np_shape",
     "set_num_threads",
+    "set_profile",
     "setenv",
     "use_np",
     "use_np_array",
@@ -260,6 +261,37 @@ def set_np(shape=True, array=True, dtype=False):
 def reset_np():
     """Switch all NumPy semantics off for this thread."""
     set_np(shape=False, array=False, dtype=False)
+
+
+def set_profile(version):
+    """Choose the generation of MXNet that decides where 1.x and 2.x disagree.
+
+    It is to be called before networks are made. NumPy semantics of this thread become those with
+    which that generation starts, on for "2.0".
+
+    Parameters
+    ----------
+    version : {'1.9', '2.0'}
+        The generation, or a release of it such as ``'2.0.0'``.
+
+    Returns
+    -------
+    str
+        The profile before.
+
+    Raises
+    ------
+    ValueError
+        When there is no such generation.
+    """
+    before = profile.set_current(version, "mx.util.set_profile")
+    _start_semantics()
+    return before.name
+
+
+def _start_semantics():
+    """Switch to the semantics with which the profile starts."""
+    set_np() if profile.is_mxnet_2() else reset_np()
 
 
 def dtype_from_number(number):

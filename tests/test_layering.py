@@ -16,7 +16,7 @@ if not KERNELS.is_dir():
 #: the parts of mxcy from the bottom upwards; each imports from its own layer and those below it
 LAYERS = (
     ("_base",),
-    ("env", "base", "libinfo", "_library", "_machine"),
+    ("env", "base", "libinfo", "_library", "_machine", "profile"),
     ("ops",),
     ("graph",),
     # arrays and symbols, and what runs them

@@ -12,14 +12,14 @@ import sys
 import warnings
 
 import mxcy
-from mxcy import libinfo
+from mxcy import libinfo, profile
 from mxcy.compat import old_numpy
 from mxcy.compat.finder import MxnetFinder
 
 __all__ = ["find_real_mxnet", "install", "is_installed", "old_numpy", "uninstall"]
 
 #: what `mxnet.__version__` says unless told otherwise: the release whose interface mxcy follows
-MXNET_VERSION = "1.9.1"
+MXNET_VERSION = profile.PROFILES[profile.current().name]
 
 _finder = MxnetFinder()
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")

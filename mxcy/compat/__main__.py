@@ -7,7 +7,7 @@ python -m mxcy.compat [options] -m module [arguments]
 import argparse
 import sys
 
-from mxcy import compat
+from mxcy import compat, profile, util
 from mxcy.compat import old_numpy
 from mxcy.compat.program import Program
 
@@ -33,9 +33,11 @@ def parse(arguments):
     )
     parser.add_argument(
         "--mxnet-version",
+        "--mxnet",
         metavar="VERSION",
         default=compat.MXNET_VERSION,
-        help="what mxnet.__version__ says (default: %(default)s)",
+        help="what mxnet.__version__ says (default: %(default)s), and which generation of MXNet "
+        "the program is for: 2.0 has other names of parameters, files, defaults and NumPy arrays",
     )
     parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
     parser.add_argument(
@@ -43,6 +45,12 @@ def parse(arguments):
     )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program gets")
     options = parser.parse_args(arguments)
+    if options.mxnet_version != compat.MXNET_VERSION:
+        try:
+            util.set_profile(options.mxnet_version)
+        except ValueError as error:
+            parser.error(f"--mxnet-version: {error}")
+        options.mxnet_version = profile.PROFILES.get(options.mxnet_version, options.mxnet_version)
     real = None if options.replace else compat.find_real_mxnet()
     if real is not None:
         parser.error(

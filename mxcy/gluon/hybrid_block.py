@@ -1,6 +1,6 @@
 """Hybrid blocks: computations that are written once for arrays and for graphs."""
 
-from mxcy import autograd, symbol
+from mxcy import autograd, profile, symbol
 from mxcy import ndarray as nd
 from mxcy._library.c_interface import CallbackText
 from mxcy.context import current_context
@@ -8,6 +8,7 @@ from mxcy.gluon.cached_graph import CachedGraph, check_arrays
 from mxcy.gluon.graph_calls import infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
+from mxcy.gluon.parameter_files import save_arrays
 from mxcy.gluon.plain_block import Block
 from mxcy.gluon.tracing import flatten, trace
 from mxcy.gluon.utils import shape_is_known
@@ -60,6 +61,10 @@ class HybridBlock(CachedGraph, Block):
     def _register_parameter(self, parameter, name):
         super()._register_parameter(parameter, name)
         self._clear_cached_op()
+
+    def _is_of_mxnet_2(self):
+        home = getattr(type(self).hybrid_forward, "__module__", None) or ""
+        return home.partition(".")[0] == "mxcy" and super()._is_of_mxnet_2()
 
     def cast(self, dtype):
         """Change the element type of the block and all its children, see `Block.cast`."""
@@ -270,14 +275,20 @@ class HybridBlock(CachedGraph, Block):
                 "once before calling export."
             )
         symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
-        traced.symbol.save(symbol_file, remove_amp_cast=remove_amp_cast)
-        states = set(traced.symbol.list_auxiliary_states())
+        graph, parameters = traced.symbol, traced.parameters
+        if profile.is_mxnet_2():
+            graph, parameters = traced.by_structural_names(self._collect_params_with_prefix())
+        graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
+        states = set(graph.list_auxiliary_states())
         arrays = {
             f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
-            for name, parameter in traced.parameters.items()
+            for name, parameter in parameters.items()
         }
-        nd.save(parameter_file, arrays)
+        save_arrays(parameter_file, arrays)
         return symbol_file, parameter_file
+
+    def _needs_inputs(self):
+        return True
 
     def _evaluate(self, args):
         if self._active:

@@ -17,6 +17,7 @@ from mxcy.gluon.parameter_arrays import (
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.profiler.scopes import scope
+from mxcy.util import is_np_shape
 
 __all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
 
@@ -238,6 +239,8 @@ class Parameter(ParameterArrays):
 
     def _fill(self, data, init, default_init):
         """Fill `data` by the own initializer, else by the network's."""
+        if isinstance(init, initializer.RNNFused):
+            init.set_initializer(default_init)
         if isinstance(default_init, initializer.Load):
             if init is None or self.name in default_init.param:
                 default_init(initializer.InitDesc(self.name), data)
@@ -322,9 +325,11 @@ class Parameter(ParameterArrays):
     def var(self):
         """Symbol: the variable that stands for the parameter in graphs."""
         if self._var is None:
+            unknown = -1 if is_np_shape() else 0  # what stands for an extent that is not known
+            extents = (n if n > 0 else unknown for n in self.shape or ())
             self._var = symbol.var(
                 self._full_name or self.name,
-                shape=None if self.shape is None else tuple(max(n, 0) for n in self.shape),
+                shape=None if self.shape is None else tuple(extents),
                 dtype=self.dtype,
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,

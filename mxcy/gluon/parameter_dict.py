@@ -1,10 +1,8 @@
 """Parameters by name: what `Block.params` and `Block.collect_params` return."""
 
-from collections import OrderedDict
-
 import numpy as np
 
-from mxcy import initializer
+from mxcy import initializer, profile
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy.gluon.parameter import Constant, Parameter
@@ -14,11 +12,11 @@ __all__ = ["ParameterDict"]
 _HINT = "Please make sure source and target networks have the same prefix."
 
 
-class ParameterDict:
-    """A mapping from full names to parameters.
+class ParameterDict(dict):
+    """A dictionary of parameters that answers to two kinds of names.
 
-    The dictionary that `Block.collect_params` returns also answers to structural names such as
-    ``'0.weight'``, the keys of MXNet 2.x.
+    The keys of what `Block.collect_params` returns are full names such as ``'dense0_weight'``
+    (MXNet 1.x) or structural names such as ``'0.weight'`` (MXNet 2.x); look-ups take either.
 
     Parameters
     ----------
@@ -29,69 +27,75 @@ class ParameterDict:
     """
 
     def __init__(self, prefix="", shared=None):
+        super().__init__()
         self._prefix = prefix
         self._shared = shared
-        self._params = OrderedDict()
-        self._structural = {}
+        self._full, self._structural = self, {}  # by either kind of name; one of them is this
+
+    @classmethod
+    def _collected(cls, prefix, full, structural, by_structure):
+        """What a block collects, by one kind of name and answering to both."""
+        collected = cls(prefix)
+        dict.update(collected, structural if by_structure else full)
+        collected._full = full if by_structure else collected
+        collected._structural = collected if by_structure else structural
+        return collected
+
+    @property
+    def _params(self):
+        """dict: the parameters by name; programs for MXNet 1.x look for them here."""
+        return self
+
+    def _other(self):
+        """The parameters by the names that are no keys."""
+        return self._structural if self._full is self else self._full
 
     def __repr__(self):
         lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
         return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
 
-    def __getitem__(self, key):
-        if key not in self._params and key in self._structural:
-            return self._structural[key]
-        return self._params[key]
+    def __missing__(self, key):
+        return self._other()[key]
 
     def __contains__(self, key):
-        return key in self._params or key in self._structural
-
-    def __iter__(self):
-        return iter(self._params)
-
-    def __len__(self):
-        return len(self._params)
-
-    def items(self):
-        """Return the ``(full name, parameter)`` pairs."""
-        return self._params.items()
-
-    def keys(self):
-        """Return the full names."""
-        return self._params.keys()
-
-    def values(self):
-        """Return the parameters."""
-        return self._params.values()
+        return dict.__contains__(self, key) or key in self._other()
 
     @property
     def prefix(self):
         """str: put before the names of new parameters."""
         return self._prefix
 
+    def _each(self):
+        """The parameters, those with several names once."""
+        return {id(parameter): parameter for parameter in self.values()}.values()
+
     # -- finding and making -----------------------------------------------------------------------
 
     def _find(self, full_name):
         """The own or shared parameter of that name, or None."""
-        if full_name in self._params:
-            return self._params[full_name]
-        if self._shared is not None and full_name in self._shared._params:
-            self._params[full_name] = self._shared._params[full_name]
-            return self._params[full_name]
+        if dict.__contains__(self, full_name):
+            return self[full_name]
+        if self._shared is not None and dict.__contains__(self._shared, full_name):
+            self[full_name] = self._shared[full_name]
+            return self[full_name]
         return None
 
     def _add(self, full_name, parameter):
         parameter._full_name = full_name
-        self._params[full_name] = parameter
+        self[full_name] = parameter
         return parameter
 
-    def get(self, name, **kwargs):
+    def get(self, name, *default, **kwargs):
         """Return a parameter, after making it if there is none of that name.
+
+        With a default, or where the keys are structural names, none is made, as in any dictionary.
 
         Parameters
         ----------
         name : str
             Name without the prefix.
+        *default : any
+            What is returned if there is none.
         **kwargs
             Arguments of `Parameter`. Those of an existing parameter must agree with it; they fill
             in what it left open, unknown extents of its shape included.
@@ -105,10 +109,13 @@ class ParameterDict:
         AssertionError
             When an argument contradicts the existing parameter.
         """
+        if default or (self._structural is self and not kwargs):
+            return self[name] if name in self else default[0] if default else None
         full_name = self._prefix + name
         parameter = self._find(full_name)
         if parameter is None:
-            return self._add(full_name, Parameter(full_name, **kwargs))
+            own = name if profile.is_mxnet_2() else full_name
+            return self._add(full_name, Parameter(own, **kwargs))
         for attribute, wanted in kwargs.items():
             _reconcile(parameter, attribute, wanted)
         return parameter
@@ -162,12 +169,12 @@ class ParameterDict:
             The other one; where both have a name it must be the same parameter.
         """
         for name, parameter in other.items():
-            assert self._params.get(name, parameter) is parameter, (
+            assert dict.get(self, name, parameter) is parameter, (
                 "Cannot update self with other because they have different Parameters with the "
                 f"same name '{name}'"
             )
         for name, parameter in other.items():
-            self._params[name] = parameter
+            self[name] = parameter
 
     # -- all parameters at once -------------------------------------------------------------------
 
@@ -197,18 +204,22 @@ class ParameterDict:
         """
         if verbose:
             init.set_verbosity(verbose=verbose)
-        for parameter in self.values():
+        for parameter in self._each():
             parameter.initialize(None, ctx or device, init, force_reinit=force_reinit)
 
     def zero_grad(self):
         """Fill all gradients with 0."""
-        for parameter in self.values():
+        for parameter in self._each():
             parameter.zero_grad()
 
     def reset_ctx(self, ctx):
         """Move all parameters to other contexts, see `Parameter.reset_ctx`."""
-        for parameter in self.values():
+        for parameter in self._each():
             parameter.reset_ctx(ctx)
+
+    def reset_device(self, device):
+        """Move all parameters to other contexts, see `Parameter.reset_ctx`."""
+        self.reset_ctx(device)
 
     def list_ctx(self):
         """Return all contexts on which some parameter lies.
@@ -217,8 +228,8 @@ class ParameterDict:
         -------
         list of Context
         """
-        contexts = OrderedDict()
-        for parameter in self.values():
+        contexts = {}
+        for parameter in self._each():
             contexts.update(dict.fromkeys(parameter.list_ctx()))
         return list(contexts)
 
@@ -232,7 +243,7 @@ class ParameterDict:
         value : any
             Its value.
         """
-        for parameter in self.values():
+        for parameter in self._each():
             setattr(parameter, name, value)
 
     # -- files ------------------------------------------------------------------------------------
@@ -338,14 +349,15 @@ class ParameterDict:
                 "start with it."
             )
         loaded = {restore_prefix + _plain(name): array for name, array in param_dict.items()}
-        for name in () if allow_missing else self.keys():
-            assert name in loaded, (
+        there = {id(self[name]) for name in loaded if name in self}
+        for name, parameter in () if allow_missing else self.items():
+            assert id(parameter) in there, (
                 f"Parameter '{name[len(restore_prefix) :]}' is missing in what was {source}, which "
                 f"contains parameters: {brief(map(_plain, param_dict))}. {_HINT}"
             )
         for name, array in loaded.items():
-            if name in self._params:
-                self._params[name]._load_init(array, ctx, cast_dtype, dtype_source)
+            if name in self:
+                self[name]._load_init(array, ctx, cast_dtype, dtype_source)
             else:
                 assert ignore_extra, (
                     f"Parameter '{name[len(restore_prefix) :]}' {source} is not present in "

@@ -4,9 +4,21 @@ import re
 import warnings
 
 from mxcy import ndarray as nd
+from mxcy import profile
 from mxcy.gluon.parameter_dict import brief
 
-__all__ = ["ParameterFiles"]
+__all__ = ["ParameterFiles", "save_arrays"]
+
+
+def save_arrays(filename, arrays):
+    """Write named arrays as the profile's MXNet does: its own list of arrays, or ``npz`` in 2.x.
+
+    Parameters
+    ----------
+    filename : str
+    arrays : dict of str to NDArray
+    """
+    nd.save(filename, arrays, **({"format": "npz"} if profile.is_mxnet_2() else {}))
 
 
 class ParameterFiles:
@@ -30,7 +42,7 @@ class ParameterFiles:
         if deduplicate:
             last_name = {id(parameter): name for name, parameter in parameters.items()}
             parameters = {name: parameters[name] for name in last_name.values()}
-        nd.save(filename, {name: parameter._reduce() for name, parameter in parameters.items()})
+        save_arrays(filename, {name: p._reduce() for name, p in parameters.items()})
 
     def save_params(self, filename):
         """Write all parameters to a file, by full names without the prefix (deprecated).
@@ -45,7 +57,7 @@ class ParameterFiles:
             DeprecationWarning,
             stacklevel=2,
         )
-        self.collect_params().save(filename, strip_prefix=self.prefix)
+        self._by_full_names().save(filename, strip_prefix=self.prefix)
 
     def load_parameters(
         self,
@@ -130,7 +142,7 @@ class ParameterFiles:
         loaded = self._unpacked(loaded, "")
         dotted = any("." in name for name in loaded)
         if loaded and not dotted and not loaded.keys() <= parameters.keys():  # full names
-            whole = self.collect_params()
+            whole = self._by_full_names()
             whole.load_dict(
                 loaded,
                 ctx,

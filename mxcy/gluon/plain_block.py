@@ -1,10 +1,11 @@
 """Blocks: the pieces that networks are made of, with their parameters and children."""
 
+import inspect
 import re
 import warnings
 from collections import OrderedDict
 
-from mxcy import initializer
+from mxcy import initializer, profile
 from mxcy._library.front import recorder
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
@@ -13,6 +14,7 @@ from mxcy.gluon.scope import BlockScope
 from mxcy.gluon.summary import print_summary
 from mxcy.gluon.utils import HookHandle
 from mxcy.profiler.scopes import MEMORY, scope
+from mxcy.util import is_np_array
 
 __all__ = ["Block"]
 
@@ -36,6 +38,7 @@ class Block(ParameterFiles):
 
     def __init__(self, prefix=None, params=None):
         self._empty_prefix = prefix == ""
+        self._is_named = not (prefix is None and params is None) or BlockScope.is_open()
         self._prefix, self._params = BlockScope.create(prefix, params, self._alias())
         self._name = self._prefix[:-1] if self._prefix.endswith("_") else self._prefix
         self._scope = BlockScope(self)
@@ -104,11 +107,11 @@ class Block(ParameterFiles):
         replaced = self._reg_params.get(name)
         self._reg_params[name] = parameter
         if parameter._full_name is None:  # made without a ParameterDict, perhaps put into one
-            shared = self._params._params.get(parameter.name) is parameter
+            shared = dict.get(self._params, parameter.name) is parameter
             parameter._full_name = parameter.name if shared else self._prefix + name
         if replaced is not None and not any(p is replaced for p in self._reg_params.values()):
-            self._params._params.pop(replaced._full_name, None)
-        self._params._params.setdefault(parameter._full_name, parameter)
+            self._params.pop(replaced._full_name, None)
+        self._params.setdefault(parameter._full_name, parameter)
 
     def register_child(self, block, name=None):
         """Register a block as a child.
@@ -134,26 +137,34 @@ class Block(ParameterFiles):
         Returns
         -------
         ParameterDict
-            By full names; it also answers to structural names.
+            By full names, or by structural names under the profile of MXNet 2, and where NumPy
+            arrays are on and no block of the tree was made in the manner of MXNet 1.x. It answers
+            to both.
         """
         self._warn_about_hidden_blocks()
         structural = self._collect_params_with_prefix()
+        full = self._by_full_names()
+        if select is not None:
+            matches = re.compile(select).match
+            named = (*structural.items(), *full.items())
+            kept = {id(parameter) for name, parameter in named if matches(name)}
+            structural = {name: p for name, p in structural.items() if id(p) in kept}
+            full = {name: p for name, p in full.items() if id(p) in kept}
+        by_structure = profile.is_mxnet_2() or (is_np_array() and self._is_of_mxnet_2())
+        return ParameterDict._collected(self._params.prefix, full, structural, by_structure)
+
+    def _by_full_names(self):
+        """All parameters in a ParameterDict by full names."""
         parameters = ParameterDict(self._params.prefix)
-        if select is None:
-            self._collect_into(parameters)
-            parameters._structural = structural
-            return parameters
-        everything = ParameterDict()
-        self._collect_into(everything)
-        pattern = re.compile(select)
-        by_structure = {name: p for name, p in structural.items() if pattern.match(name)}
-        wanted = {id(parameter) for parameter in by_structure.values()}
-        for name, parameter in everything.items():
-            if pattern.match(name) or id(parameter) in wanted:
-                parameters._params[name] = parameter
-        kept = {id(parameter) for parameter in parameters.values()}
-        parameters._structural = {name: p for name, p in structural.items() if id(p) in kept}
+        self._collect_into(parameters)
         return parameters
+
+    def _is_of_mxnet_2(self):
+        """Whether this block and its children are made as in MXNet 2: without prefixes and scopes.
+
+        Layers of ours compute in `hybrid_forward` as well, hence only users' classes are asked.
+        """
+        return not self._is_named and all(c._is_of_mxnet_2() for c in self._children.values())
 
     def _collect_into(self, found):
         found.update(self._params)
@@ -205,7 +216,7 @@ class Block(ParameterFiles):
         Block
             This one.
         """
-        if isinstance(shared, ParameterDict):
+        if isinstance(shared, ParameterDict) and shared._structural:
             shared = shared._structural
         self._share_parameters(shared, "")
         return self
@@ -369,7 +380,13 @@ class Block(ParameterFiles):
             child.register_op_hook(callback, monitor_all)
 
     def __call__(self, *args):
-        """Compute: run the hooks around `forward`."""
+        """Compute: run the hooks around `forward`.
+
+        Without arguments, a block that needs some returns itself under the profile of MXNet 2,
+        whose programs get children by ``self._children[name]()``.
+        """
+        if not args and profile.is_mxnet_2() and self._needs_inputs():
+            return self
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
@@ -382,6 +399,14 @@ class Block(ParameterFiles):
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)
         return out
+
+    def _needs_inputs(self):
+        """Whether `forward` cannot be called without arguments."""
+        try:
+            inspect.signature(self.forward).bind()
+        except TypeError:
+            return True
+        return type(self).forward is Block.forward
 
     def _evaluate(self, args):
         """What a call computes between its hooks."""

@@ -21,6 +21,11 @@ class BlockScope:
         self._counter = {}
 
     @staticmethod
+    def is_open():
+        """Whether new blocks are named after another one."""
+        return BlockScope._current.value is not None
+
+    @staticmethod
     def create(prefix, params, hint):
         """Choose the full prefix and the parameters of a new block.
 

@@ -84,6 +84,23 @@ class Trace:
         """The variables that stand for the inputs."""
         return [symbol.var(name) for name in self.inputs]
 
+    def by_structural_names(self, structural):
+        """The symbol with the names of MXNet 2 for its parameters, and these by those names.
+
+        Parameters
+        ----------
+        structural : dict of str to Parameter
+            By structural names.
+        """
+        names = {id(parameter): name for name, parameter in reversed(structural.items())}
+        renamed = {name: names.get(id(p), name) for name, p in self.parameters.items()}
+        copied = symbol.load_json(self.symbol.tojson())
+        for node in topological(copied._entries):
+            if node.op is None and node.name in renamed:
+                node.attrs["__shape__"] = str(self.parameters[node.name].shape)
+                node.name = renamed[node.name]
+        return copied, {renamed[name]: p for name, p in self.parameters.items()}
+
 
 def trace(block, form, count):
     """Trace a block.

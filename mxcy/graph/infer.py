@@ -82,13 +82,14 @@ def _is_open(node):
     if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
         return False
     shape = node.attrs.shape
-    return not shape or 0 in shape
+    return not shape or min(shape) <= 0  # -1 where NumPy's shapes are in force
 
 
 def _open_spec(node):
     shape = node.attrs.shape
-    (inferred,) = node.op.infer(node.attrs, [])
-    return Spec(tuple(extent or -1 for extent in shape) if shape else None, inferred.dtype)
+    closed = _closed(node, tuple(max(extent, 0) for extent in shape or ()))
+    (inferred,) = node.op.infer(closed.attrs, [])
+    return Spec(tuple(n if n > 0 else -1 for n in shape) if shape else None, inferred.dtype)
 
 
 def _closed(node, shape):

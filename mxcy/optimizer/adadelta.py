@@ -20,6 +20,8 @@ class AdaDelta(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {"learning_rate": 1.0, "rho": 0.9, "epsilon": 1e-6}
+
     def __init__(self, rho=0.9, epsilon=1e-5, **kwargs):
         super().__init__(**kwargs)
         self.rho = rho

@@ -22,6 +22,7 @@ class AdaGrad(Optimizer):
     """
 
     _names_of_mxnet_2 = {"epsilon": "float_stable_eps"}
+    _in_mxnet_2 = {"learning_rate": 0.01, "epsilon": 1e-6}
 
     def __init__(self, eps=1e-7, **kwargs):
         self.float_stable_eps = kwargs.pop("epsilon", eps)

@@ -32,6 +32,14 @@ class Adam(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {
+        "learning_rate": 0.001,
+        "beta1": 0.9,
+        "beta2": 0.999,
+        "epsilon": 1e-8,
+        "lazy_update": False,
+    }
+
     def __init__(
         self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, lazy_update=True, **kwargs
     ):

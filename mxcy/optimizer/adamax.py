@@ -20,6 +20,8 @@ class Adamax(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {"learning_rate": 0.002, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+
     def __init__(self, learning_rate=0.002, beta1=0.9, beta2=0.999, **kwargs):
         self.epsilon = kwargs.pop("epsilon", 0.0)
         super().__init__(learning_rate=learning_rate, **kwargs)

@@ -20,6 +20,8 @@ class DCASGD(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {"learning_rate": 0.1, "momentum": 0.0, "lamda": 0.04}
+
     def __init__(self, momentum=0.0, lamda=0.04, **kwargs):
         super().__init__(**kwargs)
         self.momentum = momentum

@@ -22,6 +22,8 @@ class Ftrl(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {"learning_rate": 0.1, "lamda1": 0.01, "beta": 1.0}
+
     def __init__(self, lamda1=0.01, learning_rate=0.1, beta=1, **kwargs):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.lamda1 = lamda1

@@ -33,6 +33,13 @@ class LARS(Optimizer):
     _most_together = 60
     _master_first = False
     _names_of_mxnet_2 = {"epsilon": "eps"}
+    _in_mxnet_2 = {
+        "learning_rate": 0.1,
+        "momentum": 0.0,
+        "eta": 0.001,
+        "epsilon": 1e-8,
+        "lazy_update": False,
+    }
 
     def __init__(
         self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs

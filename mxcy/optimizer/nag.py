@@ -22,6 +22,7 @@ class NAG(Optimizer):
     """
 
     _master_first = False
+    _in_mxnet_2 = {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": False}
 
     def __init__(self, momentum=0.0, **kwargs):
         super().__init__(**kwargs)

@@ -1,6 +1,8 @@
 """The base of all optimizers: rates, decays, update counts, and how weights are visited."""
 
 import logging
+import re
+import sys
 import warnings
 
 import numpy as np
@@ -9,10 +11,14 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
+from mxcy.optimizer.defaults import with_defaults
 
 __all__ = ["Optimizer", "Test", "create", "register"]
 
 __getattr__ = older_paths.offer(__name__, "mxcy.optimizer")
+
+
+_OWN = re.compile(r"mxcy\.optimizer\b")
 
 
 class Optimizer:
@@ -21,7 +27,8 @@ class Optimizer:
     A subclass has three ways to say what it does:
 
     * `update(index, weight, grad, state)` for one weight (MXNet 1.x),
-    * `step(indices, weights, grads, states)` for several (MXNet 2.x),
+    * `step(indices, weights, grads, states)` for several (MXNet 2.x), with `fused_step` beside it
+      where operators do the same faster; `use_fused_step` chooses,
     * `_apply(weight, grad, state, lr, wd, count)`, the bare arithmetic; counting and the look-up of
       rate and decay are then done here. Where an operator changes many weights in one call,
       `_apply_many` takes lists of the same; `_most_together` says of how many.
@@ -52,7 +59,8 @@ class Optimizer:
         Largest number of weights that one call may update together; by default as many as
         MXNET_OPTIMIZER_AGGREGATION_SIZE says, for optimizers that have an operator for several.
     use_fused_step : bool, optional
-        Accepted for MXNet 2.x programs; the fastest available way is always taken.
+        Which of `step` and `fused_step` is called, for subclasses that define both. Optimizers of
+        ours always take the fastest way.
     """
 
     opt_registry = {}
@@ -62,6 +70,19 @@ class Optimizer:
     _master_first = True
     #: attributes that are called otherwise in MXNet 2.x: name there -> name here
     _names_of_mxnet_2 = {}
+    #: the parameters in MXNet 2.x with their defaults there, where `__init__` has others
+    _in_mxnet_2 = {}
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if "_in_mxnet_2" in own:
+            cls.__init__ = with_defaults(cls.__init__, cls._in_mxnet_2, cls._names_of_mxnet_2)
+        if "update" in own:
+            cls._update_some = own["update"]
+        elif "step" in own or "fused_step" in own:  # which decide, whatever the base is
+            cls.update = Optimizer.update
+            cls.update_multi_precision = Optimizer.update_multi_precision
 
     def __init__(
         self,
@@ -96,7 +117,9 @@ class Optimizer:
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = self._aggregation(aggregate_num)
-        self.use_fused_step = True if use_fused_step is None else use_fused_step
+        if use_fused_step is None:  # as in MXNet 2, whose own optimizers have operators
+            use_fused_step = any(_OWN.match(k.__module__) for k in type(self).__mro__[:-2])
+        self.use_fused_step = use_fused_step
 
         self.begin_num_update = begin_num_update
         self.num_update = begin_num_update
@@ -115,7 +138,7 @@ class Optimizer:
         """How many weights are updated together: as asked for, else as the variable says."""
         most = self._most_together
         if asked is not None or not most:
-            return min(asked or 0, most or 60)
+            return int(min(asked or 0, most or sys.maxsize))
         size = env.get("MXNET_OPTIMIZER_AGGREGATION_SIZE")
         if size > most:
             warnings.warn(
@@ -339,9 +362,16 @@ class Optimizer:
         state : any or list
             What `create_state` made; changed in place.
         """
-        if type(self).step is not Optimizer.step:
+        kind = type(self)
+        if kind.step is Optimizer.step and kind.fused_step is Optimizer.fused_step:
+            self._update_some(index, weight, grad, state)
+        elif self.use_fused_step and kind.fused_step is not Optimizer.fused_step:
+            self.fused_step(*_as_lists(index, weight, grad, state))
+        else:
             self.step(*_as_lists(index, weight, grad, state))
-            return
+
+    def _update_some(self, index, weight, grad, state):
+        """What `update` does unless a subclass has a `step` or an `update` of its own."""
         if self._most_together:
             index, *arrays = _as_lists(index, weight, grad, state)
             self._update_count(index)
@@ -350,7 +380,7 @@ class Optimizer:
             return
         if isinstance(index, (list, tuple)):
             for one in zip(index, weight, grad, state, strict=True):
-                self.update(*one)
+                self._update_some(*one)
             return
         self._update_count(index)
         self._apply(
@@ -375,7 +405,7 @@ class Optimizer:
             What `create_state` made; changed in place.
         """
         for one in zip(indices, weights, grads, states, strict=True):
-            self.update(*one)
+            self._update_some(*one)
 
     def fused_step(self, indices, weights, grads, states):
         """Change several weights, in one operator where there is one; see `step`."""

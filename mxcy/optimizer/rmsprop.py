@@ -33,6 +33,14 @@ class RMSProp(Optimizer):
     """
 
     _names_of_mxnet_2 = {"rho": "gamma1", "momentum": "gamma2"}
+    _in_mxnet_2 = {
+        "learning_rate": 0.001,
+        "rho": 0.9,
+        "momentum": 0.9,
+        "epsilon": 1e-8,
+        "centered": False,
+        "clip_weights": None,
+    }
 
     def __init__(
         self,

@@ -34,6 +34,12 @@ class SGD(Optimizer):
 
     _most_together = 60
     _master_first = False
+    _in_mxnet_2 = {
+        "learning_rate": 0.1,
+        "momentum": 0.0,
+        "lazy_update": False,
+        "multi_precision": False,
+    }
 
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
         super().__init__(**kwargs)

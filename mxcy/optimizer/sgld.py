@@ -18,6 +18,8 @@ class SGLD(Optimizer):
         See `Optimizer`.
     """
 
+    _in_mxnet_2 = {"learning_rate": 0.1}
+
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
 

@@ -1,13 +1,16 @@
 """Symbols made of nothing: variables, constants, ranges, and files."""
 
+import re
+
 from mxcy import attribute
 from mxcy._base import dtypes
 from mxcy.base import MXNetError, integer_types
 from mxcy.graph.json import loads
-from mxcy.graph.node import SymbolNode
+from mxcy.graph.node import SymbolNode, topological
 from mxcy.symbol import attributes, text
 from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
+from mxcy.util import is_np_shape
 
 __all__ = [
     "Variable",
@@ -130,7 +133,7 @@ def load(fname):
         raise TypeError("fname need to be string")
     content = text.read(fname)
     try:
-        return Symbol(loads(content))
+        return load_json(content)
     except MXNetError as error:
         raise MXNetError(f"{fname}: {error}") from error
 
@@ -153,7 +156,18 @@ def load_json(json_str):
     """
     if not isinstance(json_str, str):
         raise TypeError("fname required to be string")
-    return Symbol(loads(json_str))
+    entries = loads(json_str)
+    if is_np_shape() and '"is_np_shape"' not in json_str:
+        _name_unknown_extents(entries)
+    return Symbol(entries)
+
+
+def _name_unknown_extents(entries):
+    """Write the extents that a graph of MXNet 1.x leaves open as NumPy shape semantics do: -1."""
+    for node in topological(entries):
+        shape = node.attrs.get("__shape__") if node.op is None else None
+        if shape is not None:
+            node.attrs["__shape__"] = re.sub(r"\b0\b", "-1", shape)
 
 
 fromjson = load_json

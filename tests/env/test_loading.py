@@ -87,6 +87,19 @@ def test_isa_level():
     assert "MXCY_ISA='v5': expected one of v2, v3, v4" in wrong.err
 
 
+def test_mxnet_profile():
+    """The variable decides how the process starts."""
+    show = (
+        "import mxcy as mx; from mxcy import compat, profile\n"
+        "print([*profile.current(), mx.util.is_np_array(), compat.MXNET_VERSION])"
+    )
+    assert python(show, MXCY_MXNET="2.0").out.strip() == "['2.0', 'MXCY_MXNET', True, '2.0.0']"
+    started = python(show, MXCY_MXNET=None).out.strip()
+    assert started == "['1.9', 'the default', False, '1.9.1']"
+    wrong = python("import mxcy", fails=True, MXCY_MXNET="3")
+    assert "MXCY_MXNET='3': expected one of 1.9, 2.0" in wrong.err
+
+
 # --- the table as a whole -------------------------------------------------------------------------
 
 

@@ -23,9 +23,9 @@ class _Stack:
     def _cells(self):
         return list(self._children.values())
 
-    def __call__(self, inputs, states):
-        """Do one step; see `RecurrentCell.forward`."""
-        return super().__call__(inputs, states)
+    def __call__(self, *args):
+        """Do one step from inputs and states; see `RecurrentCell.forward`."""
+        return super().__call__(*args)
 
     def infer_shape(self, _, x, is_bidirect):
         """Have the cells set their shapes; see `HybridRecurrentCell.infer_shape`."""

@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy import ndarray
+from mxcy import initializer, ndarray, profile
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
@@ -10,6 +10,7 @@ from mxcy.gluon.rnn.unfused import unfused
 from mxcy.gluon.utils import rnn_shapes, split_rnn_params
 from mxcy.ops.recurrent.cells import CELLS
 from mxcy.symbol import Symbol
+from mxcy.util import is_np_shape
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
@@ -41,6 +42,9 @@ class _Layer(HybridBlock):
         self._directions, self._input_size = 2 if bidirectional else 1, input_size
         self._projection_size, self._clip = projection_size, clip or {}
         self._initializers = initializers
+        if profile.is_mxnet_2():
+            self._enter_packed(h2r_weight_initializer)
+            return
         rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
         source = input_size
         for layer in range(num_layers):
@@ -64,38 +68,82 @@ class _Layer(HybridBlock):
         )
         setattr(self, name, parameter)
 
+    def _enter_packed(self, h2r_weight_initializer):
+        """Have all parameters in one vector, as MXNet 2.x."""
+        init = initializer.RNNFused(
+            self._mode,
+            self._num_layers,
+            self._hidden_size,
+            self._directions == 2,
+            self._projection_size,
+            *self._initializers,
+            h2r_weight_initializer,
+        )
+        size = self._packed_size(self._input_size) if self._input_size else -1
+        self._enter("rnn_param", (size,), init)
+
+    def _packed_size(self, width):
+        """How many values all parameters have, for inputs of some width."""
+        return sum(map(math.prod, rnn_shapes(*self._options(width)).values()))
+
+    def _options(self, width):
+        """The arguments of `rnn_shapes`."""
+        return (
+            self._mode,
+            self._num_layers,
+            width,
+            self._hidden_size,
+            self._directions == 2,
+            self._projection_size,
+        )
+
     def infer_shape(self, inputs, *args):
         """Set the width of the inputs."""
+        if "rnn_param" in self._reg_params:
+            self.rnn_param.shape = (self._packed_size(inputs.shape[2]),)
+            return
         for direction in ("l", "r")[: self._directions]:
             parameter = getattr(self, f"{direction}0_i2h_weight")
             parameter.shape = (parameter.shape[0], inputs.shape[2])
 
     def _structural_name(self, name):
         """As if the layers were cells above each other: MXNet 1.x calls them so in files."""
+        if name == "rnn_param":
+            return name
         direction, layer, parameter = name[0], *name[1:].split("_", 1)
         cell = f"{direction}_cell." if self._directions == 2 else ""
         return f"_unfused.{layer}.{cell}{parameter}"
 
     def _unpacked(self, loaded, prefix):
         """Accept own names, and one array, ``rnn_param``, for all parameters, as in MXNet 2.x."""
+        if "rnn_param" in self._reg_params:
+            return self._packed(loaded, prefix)
         packed = loaded.get(f"{prefix}rnn_param")
         if packed is not None:
-            options = (
-                self._mode,
-                self._num_layers,
-                self._hidden_size,
-                self._directions == 2,
-                self._projection_size,
-            )
+            mode, layers, _, *options = self._options(0)
             loaded = {name: array for name, array in loaded.items() if array is not packed}
-            parts = unpacked_rnn(packed, *options)
+            parts = unpacked_rnn(packed, mode, layers, *options)
             loaded.update({prefix + name: array for name, array in parts.items()})
         renamed = {prefix + name: prefix + self._structural_name(name) for name in self._reg_params}
         return {renamed.get(name, name): array for name, array in loaded.items()}
 
+    def _packed(self, loaded, prefix):
+        """Loaded arrays with all parameters of this layer in one, if they are apart."""
+        own = rnn_shapes(*self._options(0))
+        names = [
+            next((n for n in (prefix + self._structural_name(o), prefix + o) if n in loaded), None)
+            for o in own
+        ]
+        if None in names:
+            return loaded
+        rest = {name: array for name, array in loaded.items() if name not in names}
+        parts = [loaded[name].reshape((-1,)) for name in names]
+        return {**rest, f"{prefix}rnn_param": ndarray.concat(*parts, dim=0)}
+
     def _unfuse(self):
         """The layer as a stack of cells with the same parameters: `HybridSequentialRNNCell`."""
         assert not self._projection_size, "layers with a projection cannot be unfused"
+        assert "rnn_param" not in self._reg_params, "layers of MXNet 2 cannot be unfused"
         assert self._clip.get("lstm_state_clip_min") is None, (
             "layers with bounds of the cell state cannot be unfused"
         )
@@ -143,7 +191,7 @@ class _Layer(HybridBlock):
         """
         return begin_states(self.state_info(batch_size), func, f"{self.prefix}h0_", **kwargs)
 
-    def __call__(self, inputs, states=None, sequence_length=None, **kwargs):
+    def __call__(self, inputs=None, states=None, sequence_length=None, **kwargs):
         """Run the layers over sequences.
 
         Parameters
@@ -161,12 +209,14 @@ class _Layer(HybridBlock):
         states : list of NDArray or Symbol
             Unless `states` was None.
         """
+        if inputs is None:  # how MXNet 2 programs get a child
+            return super().__call__()
         returns_states = states is not None
         if states is None:
             if isinstance(inputs, Symbol):
                 from mxcy import symbol
 
-                states = self.begin_state(0, symbol.zeros)
+                states = self.begin_state(-1 if is_np_shape() else 0, symbol.zeros)
             else:
                 batch = inputs.shape[self._layout.index("N")]
                 states = self.begin_state(batch, ctx=inputs.context, dtype=inputs.dtype)
@@ -187,15 +237,9 @@ class _Layer(HybridBlock):
             self._check(inputs, states)
         if self._layout == "NTC":
             inputs = F.swapaxes(inputs, dim1=0, dim2=1)
-        weights, biases = [], []
-        for layer in range(self._num_layers):
-            for direction in ("l", "r")[: self._directions]:
-                names = ["i2h_weight", "h2h_weight"]
-                names += ["h2r_weight"] if self._projection_size else []
-                mine = f"{direction}{layer}_"
-                weights += [F.reshape(parameters[mine + name], shape=(-1,)) for name in names]
-                biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
-        joined = F._internal._rnn_param_concat(*weights, *biases, dim=0)
+        joined = parameters.get("rnn_param")
+        if joined is None:
+            joined = self._joined(F, parameters)
         lengths = [] if sequence_length is None else [sequence_length]
         out, *states = F.RNN(
             inputs,
@@ -216,6 +260,18 @@ class _Layer(HybridBlock):
             out = F.swapaxes(out, dim1=0, dim2=1)
         return out, states
 
+    def _joined(self, F, parameters):
+        """All parameters in one vector, as the operator takes them."""
+        weights, biases = [], []
+        for layer in range(self._num_layers):
+            for direction in ("l", "r")[: self._directions]:
+                names = ["i2h_weight", "h2h_weight"]
+                names += ["h2r_weight"] if self._projection_size else []
+                mine = f"{direction}{layer}_"
+                weights += [F.reshape(parameters[mine + name], shape=(-1,)) for name in names]
+                biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
+        return F._internal._rnn_param_concat(*weights, *biases, dim=0)
+
     def _check(self, inputs, states):
         batch = inputs.shape[self._layout.index("N")]
         for state, info in zip(states, self.state_info(batch), strict=True):
@@ -225,9 +281,12 @@ class _Layer(HybridBlock):
                 )
 
     def __repr__(self):
-        shape = self.l0_i2h_weight.shape
-        source = shape[1] if shape[1] else None
-        text = f"{source} -> {shape[0] // CELLS[self._mode].gates}, {self._layout}"
+        if "rnn_param" in self._reg_params:
+            size = self.rnn_param.shape[0]
+            source = self.rnn_param.init._input_size(size) if size > 0 else None
+        else:
+            source = self.l0_i2h_weight.shape[1] or None
+        text = f"{source} -> {self._hidden_size}, {self._layout}"
         if self._num_layers != 1:
             text += f", num_layers={self._num_layers}"
         if self._dropout != 0:

@@ -1,0 +1,65 @@
+"""Which generation of MXNet decides where 1.x and 2.x disagree and both cannot be served.
+
+The value comes from the environment (MXCY_MXNET), from the command line of `mxcy.compat`, or from
+`mx.util.set_profile`. Few places ask for it, each in one line: `tests/test_profile.py` lists them.
+"""
+
+from typing import NamedTuple
+
+from mxcy import env
+
+__all__ = ["PROFILES", "Profile", "current", "is_mxnet_2", "set_current"]
+
+#: profile -> the release whose behaviour it has
+PROFILES = {"1.9": "1.9.1", "2.0": "2.0.0"}
+
+
+class Profile(NamedTuple):
+    """A generation of MXNet, and who chose it."""
+
+    name: str
+    origin: str
+
+
+_current = Profile(env.get("MXCY_MXNET"), "MXCY_MXNET" if env.raw("MXCY_MXNET") else "the default")
+_is_mxnet_2 = _current.name == "2.0"
+
+
+def current():
+    """Profile: the one in force."""
+    return _current
+
+
+def is_mxnet_2():
+    """Whether MXNet 2 decides."""
+    return _is_mxnet_2
+
+
+def set_current(version, origin):
+    """Choose the profile of a release.
+
+    Parameters
+    ----------
+    version : str
+        Of MXNet, such as ``"2.0"`` or ``"1.9.1"``: all releases 1.x mean the profile "1.9".
+    origin : str
+        Who says so.
+
+    Returns
+    -------
+    Profile
+        The one before.
+
+    Raises
+    ------
+    ValueError
+        When there is no such release.
+    """
+    global _current, _is_mxnet_2
+    names = {"0": "1.9", "1": "1.9", "2": "2.0"}
+    name = names.get(str(version).partition(".")[0])
+    if name is None:
+        raise ValueError(f"a profile is one of {', '.join(PROFILES)}, got {version!r}")
+    before, _current = _current, Profile(name, origin)
+    _is_mxnet_2 = name == "2.0"
+    return before

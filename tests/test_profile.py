@@ -1,0 +1,56 @@
+"""The generation of MXNet that decides: where the value comes from, and who asks for it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import mxcy as mx
+from mxcy import profile
+
+PACKAGE = Path(mx.__file__).parent
+
+#: the places that behave differently, each in one line
+READERS = {
+    "compat/__init__.py": "what mxnet.__version__ says",
+    "gluon/hybrid_block.py": "the names of an export",
+    "gluon/parameter_dict.py": "names of parameters",
+    "gluon/parameter_files.py": "the format of files",
+    "gluon/plain_block.py": "keys of collect_params; what a block called without inputs returns",
+    "gluon/rnn/layers.py": "one array for all parameters",
+    "gluon/symbol_block.py": "structural names of imported parameters",
+    "optimizer/defaults.py": "parameters and their defaults",
+    "util.py": "NumPy semantics after import",
+}
+
+
+@pytest.fixture
+def restored():
+    """Leaves the profile of the process as it was."""
+    before = profile.current()
+    yield
+    mx.util.set_profile(before.name)
+    profile.set_current(*before)
+
+
+def test_few_places_ask():
+    asks = re.compile(r"profile\.(is_mxnet_2|current)\(\)")
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        count = len(asks.findall(path.read_text()))
+        if count:
+            found[path.relative_to(PACKAGE).as_posix()] = count
+    assert found.keys() == READERS.keys()
+    assert sum(found.values()) <= 10
+
+
+def test_set_profile(restored):
+    mx.util.set_profile("1.9")
+    assert not mx.util.is_np_array()
+    assert mx.util.set_profile("2.0.0") == "1.9"
+    assert profile.current() == ("2.0", "mx.util.set_profile")
+    assert mx.util.is_np_array() and mx.util.is_np_shape() and not mx.util.is_np_default_dtype()
+    assert mx.util.set_profile("1.6.0") == "2.0"
+    assert not (mx.util.is_np_array() or mx.util.is_np_shape())
+    with pytest.raises(ValueError, match=r"1\.9, 2\.0, got 'new'"):
+        mx.util.set_profile("new")
