@@ -102,7 +102,7 @@ class Cpu(NamedTuple):
 
 def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[Cpu]:
     """The CPUs of an affinity mask and where they are; see `physical_cores` for the parameters."""
-    found: list[Cpu] = []
+    cpus: list[Cpu] = []
     packages: dict[str, int] = {}
     cores: dict[tuple[int, int], int] = {}  # package and first sibling -> number in the package
     for cpu in sorted(mask() if affinity is None else affinity):
@@ -112,8 +112,8 @@ def topology(affinity: Collection[int] | None = None, root: str = "/") -> list[C
         package = packages.setdefault(name, len(packages))
         known = sum(1 for place in cores if place[0] == package)
         core = cores.setdefault((package, siblings[0]), known)
-        found.append(Cpu(cpu, package, core, siblings.index(cpu)))
-    return found
+        cpus.append(Cpu(cpu, package, core, siblings.index(cpu)))
+    return cpus
 
 
 def cpu_quota(root: str = "/") -> float | None:
@@ -149,8 +149,8 @@ def model(root: str = "/") -> str:
 
     Virtual machines name several generations alike; the numbers tell them apart.
     """
-    found = dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
-    parts = [found.get(key) for key in ("model name", "cpu family", "model", "stepping")]
+    fields = dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
+    parts = [fields.get(key) for key in ("model name", "cpu family", "model", "stepping")]
     return " ".join(part for part in parts if part) or "unknown"
 
 

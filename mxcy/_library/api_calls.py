@@ -20,10 +20,10 @@ def api_call(name):
         @functools.wraps(function)
         def counted(*args, **kwargs):
             began = recorder.api_begin()
-            found = function(*args, **kwargs)
+            result = function(*args, **kwargs)
             if began:
                 recorder.api_end(name, began)
-            return found
+            return result
 
         return counted
 

@@ -45,8 +45,8 @@ def find_libraries() -> list[str]:
     candidates = [os.path.join(folder, "..", "..", _FILE) for folder in packages]
     candidates += [os.path.join(p, "lib", _FILE) for p in (sys.prefix, site.USER_BASE) if p]
     candidates += [os.path.join(folder, "paddle", "libs", _FILE) for folder in packages]
-    found = [os.path.normpath(path) for path in candidates if os.path.isfile(path)]
-    return list(dict.fromkeys(path for path in found if ":" not in path))
+    paths = [os.path.normpath(path) for path in candidates if os.path.isfile(path)]
+    return list(dict.fromkeys(path for path in paths if ":" not in path))
 
 
 def _why_missing() -> str:

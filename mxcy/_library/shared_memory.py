@@ -80,11 +80,11 @@ class Segment:
         lent : bool
             The other process has called `lend`.
         """
-        made = cls.__new__(cls)
-        made._fields = _Fields()
-        _check(_library.mx_segment_attach(fd, size, keep, lent, made._fields))
-        made._count(1)
-        return made
+        segment = cls.__new__(cls)
+        segment._fields = _Fields()
+        _check(_library.mx_segment_attach(fd, size, keep, lent, segment._fields))
+        segment._count(1)
+        return segment
 
     def _count(self, sign: int) -> None:
         counts = self._counts

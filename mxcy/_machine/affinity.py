@@ -62,15 +62,15 @@ class Affinity:
             return self._balanced(cpus, threads)
         if self.kind == "explicit":
             usable = {cpu.number for cpu in cpus}
-            found = [sorted(usable.intersection(place)) for place in self.listed]
-            found = [place for place in found if place]
+            places = [sorted(usable.intersection(place)) for place in self.listed]
+            places = [place for place in places if place]
         else:
-            found = []
+            places = []
             for cpu in sorted(cpus, key=self._order):
                 place = self._widened(cpu, cpus)
-                if place not in found:
-                    found.append(place)
-        return [found[(i + self.offset) % len(found)] for i in range(threads)] if found else []
+                if place not in places:
+                    places.append(place)
+        return [places[(i + self.offset) % len(places)] for i in range(threads)] if places else []
 
     def _order(self, cpu: Cpu) -> tuple[int, ...]:
         """The sort key: the innermost levels that count most, then the others from outside."""
@@ -92,11 +92,11 @@ class Affinity:
         for cpu in sorted(cpus, key=lambda c: (c.package, c.core, c.thread)):
             cores.setdefault((cpu.package, cpu.core), []).append(cpu)
         each, more = divmod(threads, len(cores))
-        found = []
+        places = []
         for i, members in enumerate(cores.values()):
             for j in range(each + (i < more)):
-                found.append(self._widened(members[j % len(members)], cpus))
-        return found
+                places.append(self._widened(members[j % len(members)], cpus))
+        return places
 
 
 def parse(text: str) -> Affinity:
@@ -107,26 +107,26 @@ def parse(text: str) -> Affinity:
     ValueError
         With the word that is not understood.
     """
-    made, kind = Affinity(), None
+    wanted, kind = Affinity(), None
     numbers: list[int] = []
     for word in re.findall(r"(?:[^,\[{]|\[[^\]]*\]|\{[^}]*\})+", text.strip().strip("\"'")):
         name, equals, value = word.strip().lower().partition("=")
         if name in _TYPES and not equals and kind is None:
-            made.kind = kind = name
+            wanted.kind = kind = name
         elif name == "granularity" and value in _GRAINS:
-            made.grain = _GRAINS[value]
+            wanted.grain = _GRAINS[value]
         elif name == "proclist" and value:
-            made.listed = _proclist(value)
+            wanted.listed = _proclist(value)
         elif name == "verbose" and not equals:
-            made.verbose = True
+            wanted.verbose = True
         elif name.isdigit() and not equals and kind is not None and len(numbers) < 2:
             numbers.append(int(name))
         elif name not in _IGNORED or equals:
             raise ValueError(word.strip())
-    if (made.kind == "explicit") != bool(made.listed):
-        raise ValueError("explicit without proclist" if not made.listed else "proclist")
-    made.permute, made.offset = (*numbers, 0, 0)[:2]
-    return made
+    if (wanted.kind == "explicit") != bool(wanted.listed):
+        raise ValueError("explicit without proclist" if not wanted.listed else "proclist")
+    wanted.permute, wanted.offset = (*numbers, 0, 0)[:2]
+    return wanted
 
 
 def _proclist(text: str) -> list[list[int]]:

@@ -44,16 +44,16 @@ def runtime_settings(threads: int) -> dict[str, str]:
     threads : int
         The size of the team.
     """
-    found = {}
+    settings = {}
     if not env.is_set("OMP_WAIT_POLICY") and not env.is_set("GOMP_SPINCOUNT"):
-        found["GOMP_SPINCOUNT"] = _SPINS
+        settings["GOMP_SPINCOUNT"] = _SPINS
     places = _bound_places(threads)
     if places:
-        found["OMP_PLACES"] = ",".join(f"{{{','.join(map(str, place))}}}" for place in places)
-        found["OMP_PROC_BIND"] = "close"
+        settings["OMP_PLACES"] = ",".join(f"{{{','.join(map(str, place))}}}" for place in places)
+        settings["OMP_PROC_BIND"] = "close"
     if places or any(map(env.is_set, ("OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY"))):
         cpus.keep_mask()
-    return found
+    return settings
 
 
 def _bound_places(threads: int) -> list[list[int]]:
@@ -116,11 +116,11 @@ def openmp_runtimes(root: str = "/") -> list[str]:
 
 def check_runtimes() -> None:
     """Warn when this process holds several OpenMP runtimes, each with threads of its own."""
-    found = openmp_runtimes()
-    if len(found) > 1:
+    runtimes = openmp_runtimes()
+    if len(runtimes) > 1:
         warnings.warn(
-            f"{len(found)} OpenMP runtimes are loaded, whose teams compete for the CPUs: "
-            f"{', '.join(found)}",
+            f"{len(runtimes)} OpenMP runtimes are loaded, whose teams compete for the CPUs: "
+            f"{', '.join(runtimes)}",
             stacklevel=2,
         )
 

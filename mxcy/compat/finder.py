@@ -45,8 +45,8 @@ def _own_name(fullname):
     own = f"{package.__name__}.{name}"
     if importlib.util.find_spec(own) is not None:
         return own
-    found = getattr(package, name, None)  # short names: mx.nd is the module mxcy.ndarray
-    return found.__name__ if isinstance(found, ModuleType) and MxnetFinder.owns(found) else None
+    value = getattr(package, name, None)  # short names: mx.nd is the module mxcy.ndarray
+    return value.__name__ if isinstance(value, ModuleType) and MxnetFinder.owns(value) else None
 
 
 class _Loader:

@@ -121,12 +121,12 @@ def _marked(graph):
 
 
 def _with_marks(sym, flags):
-    made = sym.__copy__()
-    for node, flag in zip(topological(made._entries), flags, strict=False):
+    marked = sym.__copy__()
+    for node, flag in zip(topological(marked._entries), flags, strict=False):
         if node.op is not None:
             node.attrs[mirror.FORCE] = str(flag)
             node.changed()
-    return made
+    return marked
 
 
 def _sizes(graph, kept):

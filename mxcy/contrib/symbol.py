@@ -5,10 +5,10 @@ from mxcy.symbol import contrib
 
 
 def __getattr__(name):
-    found = getattr(contrib, name, None)
-    if found is None:
+    function = getattr(contrib, name, None)
+    if function is None:
         raise no_attribute(__name__, name)
-    return found
+    return function
 
 
 def __dir__():

@@ -31,12 +31,12 @@ def asked(op_type, method, function, *args, **kwargs):
 
 
 def _names(op_type, method, function):
-    found = asked(op_type, method, function)
-    if not isinstance(found, (list, tuple)) or not all(isinstance(name, str) for name in found):
+    names = asked(op_type, method, function)
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise MXNetError(
-            f"operator {NAME} ({op_type}): {method} must return a list of names, got {found!r}"
+            f"operator {NAME} ({op_type}): {method} must return a list of names, got {names!r}"
         )
-    return tuple(found)
+    return tuple(names)
 
 
 class Described:
@@ -69,7 +69,7 @@ class Described:
         if self._needed is None:
             outs, ins = len(self.outputs), len(self.arguments)
             numbers = list(range(2 * outs + ins))
-            found = asked(
+            needed_places = asked(
                 self.op_type,
                 "declare_backward_dependency",
                 self.prop.declare_backward_dependency,
@@ -77,7 +77,7 @@ class Described:
                 numbers[outs : outs + ins],
                 numbers[outs + ins :],
             )
-            self._needed = frozenset(found)
+            self._needed = frozenset(needed_places)
         return self._needed
 
     def no_reference(self, a, xp, *arrays):
@@ -112,15 +112,15 @@ class Described:
         counts = [len(self.arguments), len(self.outputs), len(self.states)]
         nothing = [None] * sum(counts)
         try:
-            found = getattr(self.prop, method)(known)
+            answer = getattr(self.prop, method)(known)
         except Exception as error:
             if complete:
                 kind = type(error).__name__
                 raise InferError(f"({self.op_type}) {method}: {kind}: {error}") from error
             return nothing
-        if not isinstance(found, (list, tuple)) or len(found) not in (2, 3):
+        if not isinstance(answer, (list, tuple)) or len(answer) not in (2, 3):
             raise InferError(f"({self.op_type}) {method} must return 2 or 3 lists")
-        lists = [list(part) for part in found] + [[]] * (3 - len(found))
+        lists = [list(part) for part in answer] + [[]] * (3 - len(answer))
         for what, part, count in zip(("input", "output", "state"), lists, counts, strict=True):
             if len(part) != count:
                 raise InferError(

@@ -31,9 +31,9 @@ _OPERATOR, _OPERATORS = 0, 3
 
 def _window(array, context, writable):
     """An array of its own over the memory of another."""
-    made = front.from_memory(array.address, array, array.shape, array.dtype_code, context)
-    made.writable = writable
-    return made
+    window = front.from_memory(array.address, array, array.shape, array.dtype_code, context)
+    window.writable = writable
+    return window
 
 
 def _windows(arrays, context, writable):
@@ -101,11 +101,11 @@ def _forward(described, operator, ins, outs, states, train, context, reads=(), n
     outs = outs[: len(described.outputs)]
 
     def work(settling):
-        given = _windows(ins, context, False)
+        windows = _windows(ins, context, False)
         taken, aux = _windows(outs, context, True), _windows(states, context, True)
-        settling += given + taken + aux
+        settling += windows + taken + aux
         operator.forward(
-            is_train=train, req=["write"] * len(taken), in_data=given, out_data=taken, aux=aux
+            is_train=train, req=["write"] * len(taken), in_data=windows, out_data=taken, aux=aux
         )
         for array in hidden:
             _window(array, context, True).numpy_view()[...] = number
@@ -129,15 +129,15 @@ def _backward(described, find, row, grads, states, train, context, reads=()):
     outs, count = len(described.outputs), len(described.arguments)
 
     def work(settling):
-        given = _windows(row, context, False)
+        windows = _windows(row, context, False)
         taken = _windows([array for array, _ in grads], context, True)
         aux = _windows(states, context, True)
-        settling += [array for array in given if array is not None] + taken + aux
+        settling += [array for array in windows if array is not None] + taken + aux
         find().backward(
             req=["write" if wanted else "null" for _, wanted in grads],
-            out_grad=given[:outs],
-            in_data=given[outs : outs + count],
-            out_data=given[outs + count :],
+            out_grad=windows[:outs],
+            in_data=windows[outs : outs + count],
+            out_data=windows[outs + count :],
             in_grad=taken,
             aux=aux,
         )
@@ -202,19 +202,19 @@ class Forward:
                 f"Error in operator {NAME} ({described.op_type}): expected {len(names)} "
                 f"inputs ({', '.join(names)}), got {len(arrays)}"
             )
-        given = dict(zip(names, arrays, strict=False))
-        given.update(
+        by_name = dict(zip(names, arrays, strict=False))
+        by_name.update(
             (name, value) for name, value in named.items() if isinstance(value, front.NDArrayBase)
         )
-        lacking = [name for name in names if not isinstance(given.get(name), front.NDArrayBase)]
-        if lacking or len(given) > len(names):
+        lacking = [name for name in names if not isinstance(by_name.get(name), front.NDArrayBase)]
+        if lacking or len(by_name) > len(names):
             what = (
                 f"argument {lacking[0]} must be an NDArray"
                 if lacking
-                else (f"expected only {', '.join(names)}, got {', '.join(given)}")
+                else (f"expected only {', '.join(names)}, got {', '.join(by_name)}")
             )
             raise MXNetError(f"Error in operator {NAME} ({described.op_type}): {what}")
-        return self._call([given[name] for name in names], out)
+        return self._call([by_name[name] for name in names], out)
 
     def _call(self, inputs, out):
         """Users' operators compute on dense arrays."""

@@ -35,15 +35,15 @@ class Objects:
     def of_run(self, arena, make):
         """The object for the runs in an arena, and its number; ``make()`` makes new ones."""
         key = None if self._single else arena.address
-        found = self._made.get(key)
-        if found is None:
-            found = self._made[key] = make(), next(_numbers)
-            _numbered[found[1]] = found[0]
+        entry = self._made.get(key)
+        if entry is None:
+            entry = self._made[key] = make(), next(_numbers)
+            _numbered[entry[1]] = entry[0]
             if len(self._made) > _MOST:
                 self._made.popitem(last=False)
         else:
             self._made.move_to_end(key)
-        return found
+        return entry
 
 
 def share(steps: list[Step], kept: dict):

@@ -29,8 +29,8 @@ def record_of(attrs):
     MXNetError
         When the type is not registered, or its class does not take the arguments.
     """
-    given = {key: text for key, text in attrs.items() if not key.startswith("__")}
-    op_type = given.get("op_type")
+    arguments = {key: text for key, text in attrs.items() if not key.startswith("__")}
+    op_type = arguments.get("op_type")
     if op_type is None:
         raise MXNetError(f"operator {NAME}: op_type is missing, the name of a registered operator")
     kind = PROPERTIES.get(op_type)
@@ -40,13 +40,13 @@ def record_of(attrs):
             f"Cannot find custom operator {op_type}; registered by mx.operator.register are {known}"
             f"{did_you_mean(op_type, PROPERTIES)}"
         )
-    key = (kind, tuple(sorted(given.items())))
-    found = _records.get(key)
-    if found is None:
+    key = (kind, tuple(sorted(arguments.items())))
+    record = _records.get(key)
+    if record is None:
         if len(_records) >= _MOST:
             _records.clear()
-        found = _records[key] = _make(kind, op_type, given)
-    return found
+        record = _records[key] = _make(kind, op_type, arguments)
+    return record
 
 
 def _make(kind, op_type, given):
@@ -96,9 +96,9 @@ def _gradients(described, a, F, g, inputs, outs, needs, specs):
     record = backward_record(described, a.train, tuple(needs[:count]), specs)
     row = [*g[:-1], *inputs[:count], *outs[:-1]]
     read = [value for number, value in enumerate(row) if number in described.needed]
-    found = F.function(record)(*read, *inputs[count:], outs[-1])
-    found = iter(found if isinstance(found, list) else [found])
-    return [next(found) if need else None for need in needs[:count]]
+    gradients = F.function(record)(*read, *inputs[count:], outs[-1])
+    gradients = iter(gradients if isinstance(gradients, list) else [gradients])
+    return [next(gradients) if need else None for need in needs[:count]]
 
 
 def backward_record(described, train, needs, specs):

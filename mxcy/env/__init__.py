@@ -36,8 +36,8 @@ __all__ = [
 
 def _reports() -> bool:
     """Whether this process is ``python -m mxcy.env``, which must start to tell of bad values."""
-    given = getattr(sys, "argv", [])  # programs that embed Python may have none
-    return sys.orig_argv[-len(given) - 1 :][:2] == ["-m", __name__]
+    arguments = getattr(sys, "argv", [])  # programs that embed Python may have none
+    return sys.orig_argv[-len(arguments) - 1 :][:2] == ["-m", __name__]
 
 
 _process = Environment(os.environ, lenient=_reports())

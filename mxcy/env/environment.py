@@ -95,14 +95,14 @@ class Environment:
 
     def problems(self) -> list[str]:
         """What is wrong with the environment: unknown names, bad values."""
-        found = []
+        messages = []
         for name in self._source:
             if self._is_unknown(name):
-                found.append(self._unknown(name))
+                messages.append(self._unknown(name))
         for entry in self.report():
             if entry["status"] == "bad":
-                found.append(entry["why"])
-        return found
+                messages.append(entry["why"])
+        return messages
 
     def omp_threads(self) -> int:
         """The size of the parallel team: OMP_NUM_THREADS, at most MXNET_OMP_MAX_THREADS."""
@@ -171,19 +171,19 @@ class Environment:
 
     def _find(self, row: Variable, warn: bool = True) -> tuple[str, str | None]:
         """The spelling that counts and its text; the documented name wins over aliases."""
-        given = list(self._given(row))
-        if not given:
+        texts = list(self._given(row))
+        if not texts:
             return row.name, None
-        name, text = given[0]
+        name, text = texts[0]
         if warn and row.name not in self._warned:
-            if len({other for _, other in given}) > 1:
+            if len({other for _, other in texts}) > 1:
                 self._warned.add(row.name)
-                losers = ", ".join(f"{other}={value}" for other, value in given[1:])
+                losers = ", ".join(f"{other}={value}" for other, value in texts[1:])
                 warnings.warn(f"{name}={text} wins over {losers}", stacklevel=4)
             elif name != row.name:
                 self._warned.add(row.name)
                 warnings.warn(f"{name} is an old name of {row.name}", stacklevel=4)
-        return given[0]
+        return texts[0]
 
     def _given(self, row: Variable) -> Iterator[tuple[str, str]]:
         for name in (row.name, *row.aliases):

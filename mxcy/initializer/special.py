@@ -118,7 +118,7 @@ class RNNFused(Initializer):
         h2h_bias_initializer=None,
         h2r_weight_initializer=None,
     ):
-        given = {
+        initializers = {
             "i2h_weight": i2h_weight_initializer,
             "h2h_weight": h2h_weight_initializer,
             "i2h_bias": i2h_bias_initializer,
@@ -131,12 +131,12 @@ class RNNFused(Initializer):
             state_size=state_size,
             bidirectional=bidirectional,
             projection_size=projection_size,
-            **{f"{part}_initializer": init for part, init in given.items()},
+            **{f"{part}_initializer": init for part, init in initializers.items()},
         )
         self.gates = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}[mode]
         self.num_layers, self.num_hidden = num_layers, state_size
         self.dir, self.projection_size = 2 if bidirectional else 1, projection_size
-        self._inits = given
+        self._inits = initializers
 
     def set_initializer(self, init):
         """Say what fills weights for which nothing else was given.
@@ -145,8 +145,8 @@ class RNNFused(Initializer):
         ----------
         init : str or Initializer
         """
-        for part, given in self._inits.items():
-            if given is None and part.endswith("weight"):
+        for part, initializer in self._inits.items():
+            if initializer is None and part.endswith("weight"):
                 self._inits[part] = init
 
     def _input_size(self, length):

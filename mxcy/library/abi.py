@@ -40,16 +40,16 @@ class Entry:
         name, in_subgraphs = _text(), _int()
         kinds = [(ctypes.POINTER(_text)(), ctypes.POINTER(_pointer)(), _int()) for _ in range(3)]
         tells = [_pointer() for _ in range(5)]
-        given = [field for kind in kinds for field in kind] + tells
-        library._opRegGet(number, *map(ctypes.byref, (name, in_subgraphs, *given)))
+        fields = [field for kind in kinds for field in kind] + tells
+        library._opRegGet(number, *map(ctypes.byref, (name, in_subgraphs, *fields)))
         self.name, self.in_subgraphs = name.value.decode(), bool(in_subgraphs.value)
         self.forward, self.backward, self.create = (_on_cpu(*kind) for kind in kinds)
         self.parse, self.types, _, self.shapes, self.mutated = (tell.value for tell in tells)
 
 
 def _on_cpu(contexts, functions, count):
-    found = {contexts[i]: functions[i] for i in range(count.value)}
-    return found.get(b"cpu")
+    by_context = {contexts[i]: functions[i] for i in range(count.value)}
+    return by_context.get(b"cpu")
 
 
 def _attributes(attrs):
@@ -146,44 +146,44 @@ class Library:
         """Which inputs the operator writes, a list of int."""
         if not entry.mutated:
             return []
-        found, count = ctypes.POINTER(_int)(), _int()
+        places, count = ctypes.POINTER(_int)(), _int()
         status = self._library._opCallMutateInputs(
-            _pointer(entry.mutated), *_attributes(attrs), ctypes.byref(found), ctypes.byref(count)
+            _pointer(entry.mutated), *_attributes(attrs), ctypes.byref(places), ctypes.byref(count)
         )
         self._check(status, entry, "MutateInputs")
-        numbers = found[: count.value] if count.value else []
-        self._library._opCallFree(found)
+        numbers = places[: count.value] if count.value else []
+        self._library._opCallFree(places)
         return numbers
 
     def infer_types(self, entry, attrs, codes, outs):
         """Codes of the dtypes of inputs and outputs, from those of the inputs; -1 is unknown."""
-        ins, found = (_int * len(codes))(*codes), (_int * outs)(*[-1] * outs)
+        ins, codes_out = (_int * len(codes))(*codes), (_int * outs)(*[-1] * outs)
         status = self._library._opCallInferType(
-            _pointer(entry.types), *_attributes(attrs), ins, len(codes), found, outs
+            _pointer(entry.types), *_attributes(attrs), ins, len(codes), codes_out, outs
         )
         self._check(status, entry, "InferType")
-        return list(ins), list(found)
+        return list(ins), list(codes_out)
 
     def infer_shapes(self, entry, attrs, shapes, outs):
         """Shapes of inputs and outputs, from those of the inputs."""
         rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
-        given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
+        shapes_in = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
         dims = (_int * len(rows))(*map(len, shapes))
-        found = [
+        shapes_out = [
             (ctypes.POINTER(_Shape)(), ctypes.POINTER(_int)(), count) for count in (len(rows), outs)
         ]
-        (ins, in_dims, _), (out, out_dims, _) = found
+        (ins, in_dims, _), (out, out_dims, _) = shapes_out
         status = self._library._opCallInferShape(
             _pointer(entry.shapes),
             *_attributes(attrs),
-            given,
+            shapes_in,
             dims,
             len(rows),
             *map(ctypes.byref, (ins, in_dims, out, out_dims)),
             outs,
         )
         self._check(status, entry, "InferShape")
-        return [self._taken(*part) for part in found]
+        return [self._taken(*part) for part in shapes_out]
 
     def _taken(self, shapes, dims, count):
         """Shapes that the library has made, which are given back."""
@@ -205,12 +205,12 @@ class Library:
         return (malloc, *[nothing] * 6), _pointer(random_states()), (buffers, malloc)
 
     def _run(self, function, first, ins, outs):
-        given, taken = _Tensors(ins), _Tensors(outs)
+        sources, taken = _Tensors(ins), _Tensors(outs)
         resources, states, kept = self._resources()
         places = ("dense", "nothing", "nothing", "no_lengths", "no_lengths")  # of sparse arrays
-        sparse = [getattr(part, place) for place in places for part in (given, taken)]
+        sparse = [getattr(part, place) for place in places for part in (sources, taken)]
         status = function(
-            *first, *given.fields, *taken.fields, *resources, *sparse, states, _pointer()
+            *first, *sources.fields, *taken.fields, *resources, *sparse, states, _pointer()
         )
         del kept
         return status
@@ -234,7 +234,7 @@ class Library:
         """Make an object that computes; the address of it."""
         rows = [(ctypes.c_uint * len(shape))(*shape) for shape in shapes]
         given = (_Shape * len(rows))(*(ctypes.cast(row, _Shape) for row in rows))
-        made = _pointer()
+        handle = _pointer()
         status = self._library._opCallCreateOpState(
             _pointer(entry.create),
             *_attributes(attrs),
@@ -244,10 +244,10 @@ class Library:
             (_int * len(rows))(*map(len, shapes)),
             len(rows),
             (_int * len(codes))(*codes),
-            ctypes.byref(made),
+            ctypes.byref(handle),
         )
-        self._check(status and made.value, entry, "CreateOpState")
-        return made.value
+        self._check(status and handle.value, entry, "CreateOpState")
+        return handle.value
 
     def compute_with(self, entry, state, forward, ins, outs):
         """Have an object compute a pass."""

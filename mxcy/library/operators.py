@@ -157,9 +157,9 @@ def offer(library):
 def _offer_one(library, entry):
     @functools.lru_cache(1024)
     def made(attrs):
-        given = dict(attrs)
-        described = _Described(entry.name, given, _Property(library, entry, given))
-        return records.make(entry.name, described, given)
+        attrs_of_call = dict(attrs)
+        described = _Described(entry.name, attrs_of_call, _Property(library, entry, attrs_of_call))
+        return records.make(entry.name, described, attrs_of_call)
 
     def record_of(attrs):
         given = [(k, v) for k, v in attrs.items() if not k.startswith("__")]

@@ -99,9 +99,9 @@ def _function(name, names, numbers, does):
     source = f"def {name}({first}, {second}):\n    return {call}\n"
     scope = {"_combine": _combine, "_names": names, "_numbers": numbers}
     exec(compile(source, f"<{__name__}.{name}>", "exec"), scope)
-    made = scope[name]
-    made.__module__ = __name__
-    made.__doc__ = f"""{does}, element by element with broadcasting.
+    function = scope[name]
+    function.__module__ = __name__
+    function.__doc__ = f"""{does}, element by element with broadcasting.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _function(name, names, numbers, does):
     TypeError
         When an operand is neither an array nor a number.
     """
-    return made
+    return function
 
 
 def _flag(compare):

@@ -91,24 +91,24 @@ def array(source_array, ctx=None, dtype=None):
     if _is_scipy_csr(source_array):
         return sparse_class("csr")._of_scipy(source_array, ctx, dtype)
     if isinstance(source_array, front.NDArrayBase) and source_array.stype != "default":
-        found = source_array.copyto(ctx)
-        return found if dtype is None else found.astype(dtype, copy=False)
+        copied = source_array.copyto(ctx)
+        return copied if dtype is None else copied.astype(dtype, copy=False)
     if isinstance(source_array, front.NDArrayBase):
-        made = front.empty(
+        result = front.empty(
             source_array.shape, source_array.dtype_code if dtype is None else _code(dtype), ctx
         )
-        return source_array.copyto(made)
+        return source_array.copyto(result)
     code = _code(dtype)
     try:
         values = np.asarray(source_array)
         if values.dtype == dtypes.bfloat16:
             values = reference.widen(values.view(np.uint16))
-        made = front.empty(values.shape, code, ctx)
+        result = front.empty(values.shape, code, ctx)
         with np.errstate(all="ignore"):
-            reference.store(made, values)
+            reference.store(result, values)
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
-    return made
+    return result
 
 
 @front.shortcut
@@ -315,6 +315,6 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
     code = dtypes.code_of(ndarray.dtype)
     copy = not ndarray.flags.writeable
-    made = front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
+    result = front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
     ndarray.flags["WRITEABLE"] = False
-    return made if array_cls in (None, type(made)) else array_cls(made)
+    return result if array_cls in (None, type(result)) else array_cls(result)

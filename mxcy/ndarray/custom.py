@@ -34,10 +34,10 @@ def Custom(*data, op_type=None, out=None, name=None, **kwargs):
         When there is no such operator, or arguments or inputs do not fit.
     """
     named = {key: value for key, value in kwargs.items() if isinstance(value, front.NDArrayBase)}
-    given = {key: str(value) for key, value in kwargs.items() if key not in named}
+    attrs = {key: str(value) for key, value in kwargs.items() if key not in named}
     if op_type is not None:
-        given["op_type"] = str(op_type)
-    return records.record_of(given).foreign.function(*data, out=out, **named)
+        attrs["op_type"] = str(op_type)
+    return records.record_of(attrs).foreign.function(*data, out=out, **named)
 
 
 Custom.__mx_params__ = {"data": "NDArray-or-Symbol[]", "op_type": "string"}

@@ -55,9 +55,9 @@ def concatenate(arrays, axis=0, always_copy=True):
     first = arrays[0]
     if len(arrays) == 1 and not always_copy:
         return first
-    rest = first.shape[:axis] + first.shape[axis:][1:]
+    extents = first.shape[:axis] + first.shape[axis:][1:]
     for array in arrays[1:]:
-        assert array.shape[:axis] + array.shape[axis:][1:] == rest, (
+        assert array.shape[:axis] + array.shape[axis:][1:] == extents, (
             f"concatenate: shapes {first.shape} and {array.shape} differ besides axis {axis}"
         )
         assert array.dtype == first.dtype, "concatenate: the dtypes differ"
@@ -67,9 +67,9 @@ def concatenate(arrays, axis=0, always_copy=True):
 def _axes(axes, ndim, name):
     axes = [axes] if isinstance(axes, integer_types) else list(axes)
     normal = [axis + ndim if axis < 0 else axis for axis in axes]
-    for axis, given in zip(normal, axes, strict=True):
+    for axis, original in zip(normal, axes, strict=True):
         if not 0 <= axis < ndim:
-            raise ValueError(f"{name} should verify 0 <= {name} < tensor.ndim, got {given}")
+            raise ValueError(f"{name} should verify 0 <= {name} < tensor.ndim, got {original}")
     return normal
 
 
@@ -167,7 +167,7 @@ def histogram(a, bins=10, range=None):
     if not isinstance(bins, integer_types):
         raise ValueError("bins argument should be either an integer or an NDArray")
     if range is None:
-        return tuple(creation.array(found) for found in np.histogram(a.asnumpy(), bins=bins))
+        return tuple(creation.array(values) for values in np.histogram(a.asnumpy(), bins=bins))
     return F._histogram(a, bin_cnt=bins, range=range)
 
 

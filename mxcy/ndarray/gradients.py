@@ -147,9 +147,9 @@ def _operator_gradients(node, arrived, keep_graph):
 
 def _is_new(gradient, gradients, node, arrived):
     """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
-    given = (*arrived.values(), *(node.saved_inputs or ()), *(node.saved_outputs or ()))
+    received = (*arrived.values(), *(node.saved_inputs or ()), *(node.saved_outputs or ()))
     times = sum(other is gradient for other in gradients)
-    return node.custom is None and times == 1 and not any(x is gradient for x in given)
+    return node.custom is None and times == 1 and not any(x is gradient for x in received)
 
 
 #: the gradient of a target that is no part of the graph
@@ -302,17 +302,17 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             raise MXNetError("grad: every variable needs attach_grad() or a place in the graph")
     targets = [(variable.node, variable.node_index) for variable in listed]
     retain = create_graph if retain_graph is None else retain_graph
-    found = _walk(heads, head_grads, retain, create_graph, train_mode, targets)
-    for i, (variable, gradient) in enumerate(zip(listed, found, strict=True)):
+    gradients = _walk(heads, head_grads, retain, create_graph, train_mode, targets)
+    for i, (variable, gradient) in enumerate(zip(listed, gradients, strict=True)):
         if gradient is None:
-            found[i] = F.zeros_like(variable)
+            gradients[i] = F.zeros_like(variable)
         elif gradient is _OUTSIDE:
             raise MXNetError(
                 f"grad: a variable of shape {variable.shape} is not part of the heads' graph"
             )
         elif create_graph and gradient.node is None:
-            found[i] = _recorded(gradient, variable)
-    return found
+            gradients[i] = _recorded(gradient, variable)
+    return gradients
 
 
 def _recorded(gradient, variable):

@@ -99,7 +99,7 @@ def dgl_csr_neighbor_uniform_sample(
     name = "dgl_csr_neighbor_uniform_sample"
     _check_count(name, num_args, 1 + len(seed_arrays))
     graph = _Graph(csr_matrix, name)
-    found = [
+    samples = [
         sampled(
             graph,
             _vertices(seeds, graph.shape[0], name),
@@ -111,7 +111,7 @@ def dgl_csr_neighbor_uniform_sample(
         )
         for seeds in seed_arrays
     ]
-    return _outputs(graph, found, max_num_vertices)
+    return _outputs(graph, samples, max_num_vertices)
 
 
 def dgl_csr_neighbor_non_uniform_sample(
@@ -146,7 +146,7 @@ def dgl_csr_neighbor_non_uniform_sample(
         raise MXNetError(
             f"{name}: probability: expected shape {graph.shape[1:]}, got {chances.shape}"
         )
-    found = [
+    samples = [
         sampled(
             graph,
             _vertices(seeds, graph.shape[0], name),
@@ -158,7 +158,7 @@ def dgl_csr_neighbor_non_uniform_sample(
         )
         for seeds in seed_arrays
     ]
-    return _outputs(graph, found, max_num_vertices, chances)
+    return _outputs(graph, samples, max_num_vertices, chances)
 
 
 def _check_count(function, num_args, count):

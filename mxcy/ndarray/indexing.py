@@ -121,10 +121,10 @@ def _shared(array, view, picked, shape):
         if size:
             first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
         return array.view_as((array.size,)).view_rows(first, first + size).view_as(shape)
-    made = front.empty(shape, array.dtype_code, array.context)
-    with front.held((array,), (made,), whole=True):
-        made.held_view()[...] = picked
-    return made
+    result = front.empty(shape, array.dtype_code, array.context)
+    with front.held((array,), (result,), whole=True):
+        result.held_view()[...] = picked
+    return result
 
 
 def _read_basic_taped(array, key, shape):
@@ -268,22 +268,22 @@ def _values(array, value):
                 f"{type(array)} does not support assignment of a {value.stype} array: use "
                 "tostype('default') or copyto"
             )
-        found = value.held_view()
+        values = value.held_view()
         if value.dtype_code == array.dtype_code:
-            return found
+            return values
         if value.dtype_code == _BFLOAT16:
-            found = reference.widen(found)
+            values = reference.widen(values)
     else:
         try:
-            found = np.asarray(np.nan if value is None else value)
+            values = np.asarray(np.nan if value is None else value)
         except ValueError:
-            found = None
-        if found is None or found.dtype.kind not in "biuf":
+            values = None
+        if values is None or values.dtype.kind not in "biuf":
             raise TypeError(
                 f"{type(array)} does not support assignment with non-array-like object {value} of "
                 f"type {type(value)}"
             )
     with np.errstate(all="ignore"):
         if array.dtype_code == _BFLOAT16:
-            return reference.narrow(found.astype(np.float32))
-        return found.astype(array.held_view().dtype)
+            return reference.narrow(values.astype(np.float32))
+        return values.astype(array.held_view().dtype)

@@ -76,9 +76,9 @@ def expand_key(key, shape):
                 raise IndexError("Cannot use more than one ellipsis (`...`) for indexing")
             after = []
             continue
-        found = _entries(item, shape, axes)
-        axes += sum(entry is not None for entry in found)
-        (before if after is None else after).extend(found)
+        entries = _entries(item, shape, axes)
+        axes += sum(entry is not None for entry in entries)
+        (before if after is None else after).extend(entries)
     if axes > len(shape):
         raise IndexError(f"too many indices ({axes}) for array with {len(shape)} dimensions")
     return (*before, *(slice(None),) * (len(shape) - axes), *(after or ()))
@@ -108,7 +108,7 @@ def _integers(entry):
 
 def numpy_key(key, shape):
     """An expanded key in NumPy's types, and whether it holds an advanced index."""
-    found, advanced, axis = [], False, 0
+    parts, advanced, axis = [], False, 0
     for entry in key:
         if is_advanced(entry):
             entry = _integers(entry)
@@ -124,10 +124,10 @@ def numpy_key(key, shape):
                 f"NDArray does not support slicing with key {entry} of type {type(entry)}."
             )
         axis += entry is not None
-        found.append(entry)
+        parts.append(entry)
     if advanced:
-        _check_broadcast([entry for entry in found if isinstance(entry, np.ndarray)])
-    return tuple(found), advanced
+        _check_broadcast([entry for entry in parts if isinstance(entry, np.ndarray)])
+    return tuple(parts), advanced
 
 
 def _check_broadcast(indices):

@@ -24,9 +24,9 @@ def offer(module, namespace):
         record = homes.registered(namespace, name)
         if record is None:
             raise no_attribute(module, name)
-        made = register.function(record, name)
-        setattr(sys.modules[module], name, made)
-        return made
+        function = register.function(record, name)
+        setattr(sys.modules[module], name, function)
+        return function
 
     def listing():
         return sorted({*vars(sys.modules[module]), *homes.names(namespace)})

@@ -76,10 +76,10 @@ def resized(user, pixels, width, height, interp):
             f"interpolation from 0 to 4, got {pixels.shape}, {width} x {height} and {interp}"
         )
     try:
-        made = cv2.resize(pixels, (int(width), int(height)), interpolation=int(interp))
+        result = cv2.resize(pixels, (int(width), int(height)), interpolation=int(interp))
     except cv2.error as error:
         raise MXNetError(f"{user}: {error}") from None
-    return made if made.ndim == 3 else made[:, :, None]
+    return result if result.ndim == 3 else result[:, :, None]
 
 
 def _as_array(pixels, out):
@@ -185,7 +185,7 @@ def _cvcopyMakeBorder(src, top, bot, left, right, type=0, value=0.0, values=(), 
     constant *= 4 if len(constant) == 1 else 1
     pixels = src.read_view()
     try:
-        made = cv2.copyMakeBorder(pixels, top, bot, left, right, type, value=constant)
+        bordered = cv2.copyMakeBorder(pixels, top, bot, left, right, type, value=constant)
     except cv2.error as error:
         raise MXNetError(f"copyMakeBorder: {error}") from None
-    return _as_array(made.reshape(made.shape[0], made.shape[1], -1), out)
+    return _as_array(bordered.reshape(bordered.shape[0], bordered.shape[1], -1), out)

@@ -132,9 +132,9 @@ def randn(*shape, **kwargs) -> NDArray:
     dtype, ctx, out
         As for `normal`.
     """
-    given = {"loc": 0, "scale": 1, "dtype": _Null, "ctx": None, "out": None}
-    given.update((name, kwargs.pop(name)) for name in tuple(given) if name in kwargs)
-    loc, scale, dtype, ctx, out = given.values()
+    arguments = {"loc": 0, "scale": 1, "dtype": _Null, "ctx": None, "out": None}
+    arguments.update((name, kwargs.pop(name)) for name in tuple(arguments) if name in kwargs)
+    loc, scale, dtype, ctx, out = arguments.values()
     for name, value in (("loc", loc), ("scale", scale)):
         kinds = (int, float, NDArray)
         assert isinstance(value, kinds), f"{name} must be a number or an NDArray, got {type(value)}"

@@ -287,8 +287,8 @@ def _write_list(file, blocks, names, format):
     for block in blocks:
         dense = block is not None and block.stype == "default"
         if format == "np" and not dense:
-            held = "no array" if block is None else f"a {block.stype} array"
-            raise MXNetError(f"format 'np' cannot hold {held}; leave format out, or choose 'v1x'")
+            kind = "no array" if block is None else f"a {block.stype} array"
+            raise MXNetError(f"format 'np' cannot hold {kind}; leave format out, or choose 'v1x'")
         _write_array(file, block, _V3 if numpy_shapes and dense else _V2)
     file.write(struct.pack("<Q", len(names)))
     for name in names:

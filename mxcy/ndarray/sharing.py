@@ -51,9 +51,9 @@ def over(cls, memory, shape, dtype):
 def _as(cls, array):
     if type(array) is cls:
         return array
-    made = cls.__new__(cls)
-    made.become(array)
-    return made
+    view = cls.__new__(cls)
+    view.become(array)
+    return view
 
 
 def reduce_array(array):

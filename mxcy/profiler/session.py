@@ -214,13 +214,13 @@ class Session:
             if not self._options["aggregate_stats"]:
                 return ""
             front.recorder.count(True)
-            found = text(tables.grouped(front.recorder.stats(), sort_by, ascending))
+            report = text(tables.grouped(front.recorder.stats(), sort_by, ascending))
             if reset:
                 front.recorder.reset()
             # Events that nobody writes would be dropped some day.
             if self._unsaved and front.recorder.waiting() > self._options["max_events"] // 2:
                 self._append()
-            return found
+            return report
 
     def forget(self):
         """In a forked child: nothing runs, and the files are the parent's."""

@@ -62,21 +62,21 @@ def grouped(stats, sort_by, ascending):
     dict of str to dict of str to row
         Categories by name, rows in the order asked for.
     """
-    found = {}
+    groups = {}
     for kind, category, name, *figures in stats:
         if kind == _MARKER:
             continue
-        rows = found.setdefault(category, {})
+        rows = groups.setdefault(category, {})
         rows.setdefault(name, _Row(kind, category)).add(*figures)
     return {
         category: dict(
             sorted(
-                found[category].items(),
+                groups[category].items(),
                 key=lambda pair: getattr(pair[1], sort_by),
                 reverse=not ascending,
             )
         )
-        for category in sorted(found)
+        for category in sorted(groups)
     }
 
 

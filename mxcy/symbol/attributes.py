@@ -37,11 +37,11 @@ def stored_key(key, value):
 def shown(node):
     """A node's attributes together with the plain form of hidden keys, without subgraphs."""
     inside = () if node.op is None else node.op.in_symbols.subgraphs
-    found = {key: text for key, text in node.attrs.items() if key not in inside}
+    visible = {key: text for key, text in node.attrs.items() if key not in inside}
     for hidden in HIDDEN:
         if f"__{hidden}__" in node.attrs:
-            found[hidden] = node.attrs[f"__{hidden}__"]
-    return found
+            visible[hidden] = node.attrs[f"__{hidden}__"]
+    return visible
 
 
 def _plain(value):

@@ -47,8 +47,8 @@ def bind(
 
 def _is_sparse(symbol, arrays):
     """Whether a plan cannot run a symbol with these arrays."""
-    given = [array for array in arrays if isinstance(array, nd.NDArray)]
-    return is_sparse_call(given) or makes_sparse_values(symbol._entries)
+    present = [array for array in arrays if isinstance(array, nd.NDArray)]
+    return is_sparse_call(present) or makes_sparse_values(symbol._entries)
 
 
 def simple_bind(
@@ -87,12 +87,12 @@ def simple_bind(
             return kept
         if stype != "default":
             return nd.zeros(spec.shape, ctx, dtypes.name_of(spec.dtype), stype)
-        found = buffers.get(name)
-        if found is None or found.dtype_code != spec.dtype or found.size < spec.size:
-            found = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
+        buffer = buffers.get(name)
+        if buffer is None or buffer.dtype_code != spec.dtype or buffer.size < spec.size:
+            buffer = nd.zeros(spec.shape, ctx=ctx, dtype=dtypes.name_of(spec.dtype))
             if shared_buffer is not None:
-                buffers[name] = found
-        return resized(found, spec.shape, name, True)
+                buffers[name] = buffer
+        return resized(buffer, spec.shape, name, True)
 
     def of(executor, kind, name):
         return None if executor is None else getattr(executor, kind).get(name)
@@ -165,8 +165,8 @@ def storage_types(symbol, specs, stype_dict, wanted):
     if plain and not makes_sparse_values(symbol._entries):
         return stypes, dict.fromkeys(wanted, "default")
     graph = training_graph(expand(infer(graph, specs)), wanted)
-    found = infer_stypes(graph, stypes)
-    gradients = [found[number] for number, _ in graph.outputs[-len(wanted) :]] if wanted else []
+    inferred = infer_stypes(graph, stypes)
+    gradients = [inferred[number] for number, _ in graph.outputs[-len(wanted) :]] if wanted else []
     return stypes, dict(zip(wanted, gradients, strict=True))
 
 
@@ -189,8 +189,8 @@ def _inferred(symbol, given):
     # Shapes of inputs that only a larger symbol has, such as labels, are no mistake.
     known = known_specs(symbol, {name: spec for name, spec in given.items() if name in names})
     for _ in range(2):
-        found = infer_partial(graph, known)
-        specs = {graph.nodes[n].name: found[n][0] for n in graph.variables()}
+        inferred = infer_partial(graph, known)
+        specs = {graph.nodes[n].name: inferred[n][0] for n in graph.variables()}
         untyped = [name for name, spec in specs.items() if spec.dtype is None]
         for name in untyped:
             known[name] = Spec(specs[name].shape, dtypes.code_of("float32"))

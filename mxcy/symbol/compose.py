@@ -34,14 +34,14 @@ def apply(op, name, attrs, positional, named):
     node = SymbolNode(op, name, attrs)
     count = len(positional) + len(named)
     if op.variadic:
-        given = attrs.get(op.num_args) if op.num_args is not None else None
-        if given is None and op.num_args is not None:
+        by_name = attrs.get(op.num_args) if op.num_args is not None else None
+        if by_name is None and op.num_args is not None:
             node.attrs[op.num_args] = str(count)
             node.changed()
         names = op.symbol_inputs(node.parsed, _count(node, count))
     else:
         names = op.arguments(node.parsed)
-    given = dict(zip(names, positional, strict=False))
+    by_name = dict(zip(names, positional, strict=False))
     if len(positional) > len(names):
         raise MXNetError(
             f"operator {op.name}: expected at most {len(names)} inputs, got {len(positional)}"
@@ -51,9 +51,9 @@ def apply(op, name, attrs, positional, named):
             raise MXNetError(
                 f"Symbol.ComposeKeyword argument name {key} not found.{_candidates(names)}"
             )
-        given[key] = symbol
+        by_name[key] = symbol
     for key in names:
-        symbol = given.get(key)
+        symbol = by_name.get(key)
         if symbol is None:
             node.inputs.append((SymbolNode(None, f"{name}_{key}" if name else key, node.attrs), 0))
         else:

@@ -137,11 +137,11 @@ class _Tracer:
     def apply(self, op, **given):
         """The outputs of the operator, an iterator."""
         inputs = [Symbol([entry]) for entry in self.inputs]
-        found = register.apply(op, op.name, inputs, {"num_args": len(inputs), **given})
-        node = found._entries[0][0]
+        applied = register.apply(op, op.name, inputs, {"num_args": len(inputs), **given})
+        node = applied._entries[0][0]
         node.attrs["num_args"] = str(len(inputs) + len(op.in_symbols.subgraphs))  # counts both
         node.changed()
-        return iter(found)
+        return iter(applied)
 
 
 def foreach(body, data, init_states, name="foreach"):
@@ -184,7 +184,7 @@ def foreach(body, data, init_states, name="foreach"):
     where = [subgraph.place(number) for number in range(len(tracer.variables))]
     remain = [i for i, source in enumerate(subgraph.sources) if not isinstance(source, int)]
     tracer.places(subgraph)
-    found = tracer.apply(
+    outputs = tracer.apply(
         FOREACH,
         body=subgraph.text,
         num_outputs=len(outs) + len(after),
@@ -193,7 +193,7 @@ def foreach(body, data, init_states, name="foreach"):
         in_state_locs=tuple(where[len(data) :]),
         remain_locs=tuple(remain),
     )
-    return _regroup(found, out_form), _regroup(found, state_form)
+    return _regroup(outputs, out_form), _regroup(outputs, state_form)
 
 
 def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
@@ -244,7 +244,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
         "The input and output loop_vars have different format"
     )
     of_cond, of_func = tracer.cut(condition), tracer.cut(outs + after)
-    found = tracer.apply(
+    outputs = tracer.apply(
         WHILE_LOOP,
         cond=of_cond.text,
         func=of_func.text,
@@ -255,7 +255,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
         func_input_locs=tracer.places(of_func),
         func_var_locs=tuple(of_func.place(number) for number in range(len(first))),
     )
-    return _regroup(found, out_form), _regroup(found, after_form)
+    return _regroup(outputs, out_form), _regroup(outputs, after_form)
 
 
 def cond(pred, then_func, else_func, name="cond"):
@@ -289,7 +289,7 @@ def cond(pred, then_func, else_func, name="cond"):
     assert form == other_form, "The results of then_func and else_func have different format"
     parts = [tracer.cut(symbols) for symbols in (tracer.variables, then, other)]
     places = [tracer.places(part) for part in parts]
-    found = tracer.apply(
+    outputs = tracer.apply(
         COND,
         cond=parts[0].text,
         then_branch=parts[1].text,
@@ -299,4 +299,4 @@ def cond(pred, then_func, else_func, name="cond"):
         then_input_locs=places[1],
         else_input_locs=places[2],
     )
-    return _regroup(found, form)
+    return _regroup(outputs, form)

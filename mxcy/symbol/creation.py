@@ -76,38 +76,38 @@ def var(
     """
     if not isinstance(name, str):
         raise TypeError("Expect a string for variable `name`")
-    given = dict(attribute.current().get(attr))
+    attrs = dict(attribute.current().get(attr))
     if shape is not None:
         extents = shape if isinstance(shape, (tuple, list)) else (shape,)
-        given["__shape__"] = str(tuple(int(n) for n in extents))
+        attrs["__shape__"] = str(tuple(int(n) for n in extents))
     if lr_mult is not None:
-        given["__lr_mult__"] = str(lr_mult)
+        attrs["__lr_mult__"] = str(lr_mult)
     if wd_mult is not None:
-        given["__wd_mult__"] = str(wd_mult)
+        attrs["__wd_mult__"] = str(wd_mult)
     if dtype is not None:
-        given["__dtype__"] = str(dtypes.code_of(dtype))
+        attrs["__dtype__"] = str(dtypes.code_of(dtype))
     if init is not None:
-        given["__init__"] = init if isinstance(init, str) else init.dumps()
+        attrs["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        given["__storage_type__"] = str(dtypes.STORAGE_TYPES[stype])
+        attrs["__storage_type__"] = str(dtypes.STORAGE_TYPES[stype])
     if profiler_scope is not None:
-        given["__profiler_scope__"] = profiler_scope
+        attrs["__profiler_scope__"] = profiler_scope
     for key, value in kwargs.items():
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(
                 f"Attribute name={key} is not supported. Additional attributes must start and end "
                 "with double underscores, e.g, __yourattr__"
             )
-        given[key] = str(value)
-    made = Symbol([(SymbolNode(None, name), 0)])
+        attrs[key] = str(value)
+    variable = Symbol([(SymbolNode(None, name), 0)])
     # Explicit arguments win over the plain keys of `attr`.
-    for key, value in given.items():
+    for key, value in attrs.items():
         if not isinstance(value, str):
             raise ValueError("Set Attr only accepts string values")
         stored = attributes.stored_key(key, value)
-        if stored == key or stored not in given:
-            made._entries[0][0].attrs[stored] = value
-    return made
+        if stored == key or stored not in attrs:
+            variable._entries[0][0].attrs[stored] = value
+    return variable
 
 
 Variable = var

@@ -36,18 +36,18 @@ def Custom(*data, op_type=None, name=None, attr=None, **kwargs):
         When there is no such operator, or arguments or inputs do not fit.
     """
     named = {key: value for key, value in kwargs.items() if isinstance(value, Symbol)}
-    given = {key: str(value) for key, value in kwargs.items() if key not in named}
-    extra = {key: given.pop(key) for key in tuple(given) if key.startswith("__")}
+    attrs = {key: str(value) for key, value in kwargs.items() if key not in named}
+    extra = {key: attrs.pop(key) for key in tuple(attrs) if key.startswith("__")}
     if op_type is not None:
-        given["op_type"] = str(op_type)
-    record = records.record_of(given)
+        attrs["op_type"] = str(op_type)
+    record = records.record_of(attrs)
     if len(data) > len(record.inputs):
         raise MXNetError(
             f"operator {NAME} ({op_type}): expected at most {len(record.inputs)} inputs "
             f"({', '.join(record.inputs)}), got {len(data)}"
         )
     inputs = [*data, *[None] * (len(record.inputs) - len(data))]
-    return register.apply(record, "custom", inputs, given, name, attr, {**named, **extra})
+    return register.apply(record, "custom", inputs, attrs, name, attr, {**named, **extra})
 
 
 Custom.__mx_params__ = {"data": "NDArray-or-Symbol[]", "op_type": "string"}

@@ -47,10 +47,10 @@ def infer_shape(self, *args, **kwargs):
     TypeError
         When a shape is not a tuple.
     """
-    found = _infer_shape_impl(self, True, *args, **kwargs)
-    arg_shapes, out_shapes, aux_shapes = found
-    if all(_is_known(shape) for shapes in found for shape in shapes):
-        return found
+    inferred = _infer_shape_impl(self, True, *args, **kwargs)
+    arg_shapes, out_shapes, aux_shapes = inferred
+    if all(_is_known(shape) for shapes in inferred for shape in shapes):
+        return inferred
     unknown = [
         f"{name}: {shape}"
         for name, shape in zip(
@@ -87,10 +87,10 @@ def _infer_shape_impl(self, partial, *args, **kwargs):
         if not isinstance(shape, tuple) and not (shape is None and args):
             what = f"argument {place}" if args else repr(place)
             raise TypeError(f"Arguments need to be shapes (tuple), but {what} is {type(shape)}.")
-    given = _by_name(self, args, kwargs, "InferShape")
-    known = {name: Spec(_inward(shape)) for name, shape in given.items()}
-    found = _infer(self, known, shapes=True)
-    answer = tuple([_outward(spec.shape) for spec in specs] for specs in found)
+    by_name = _by_name(self, args, kwargs, "InferShape")
+    known = {name: Spec(_inward(shape)) for name, shape in by_name.items()}
+    inferred = _infer(self, known, shapes=True)
+    answer = tuple([_outward(spec.shape) for spec in specs] for specs in inferred)
     if not partial and not all(_is_known(shape) for shapes in answer for shape in shapes):
         return None, None, None
     return answer
@@ -116,10 +116,10 @@ def infer_type(self, *args, **kwargs):
     MXNetError
         When dtypes contradict each other, or a name is not that of a variable.
     """
-    found = _infer_type_impl(self, True, *args, **kwargs)
-    arg_types, _, aux_types = found
-    if all(dtype is not None for types in found for dtype in types):
-        return found
+    inferred = _infer_type_impl(self, True, *args, **kwargs)
+    arg_types, _, aux_types = inferred
+    if all(dtype is not None for types in inferred for dtype in types):
+        return inferred
     unknown = [
         f"{name}: {dtype}"
         for name, dtype in zip(
@@ -156,8 +156,8 @@ def _infer_type_impl(self, partial, *args, **kwargs):
         except MXNetError as error:
             if args:
                 raise TypeError(str(error)) from None
-    found = _infer(self, known, shapes=False)
-    answer = tuple([_type(spec.dtype) for spec in specs] for specs in found)
+    inferred = _infer(self, known, shapes=False)
+    answer = tuple([_type(spec.dtype) for spec in specs] for specs in inferred)
     if not partial and not all(dtype is not None for types in answer for dtype in types):
         return None, None, None
     return answer
@@ -273,8 +273,8 @@ def partial_specs(symbol, given):
     """
     graph = from_entries(symbol._entries)
     specs = {name: Spec(array.shape, array.dtype_code) for name, array in given.items()}
-    found = infer_partial(graph, known_specs(symbol, specs))
-    return {graph.nodes[number].name: found[number][0] for number in graph.variables()}
+    inferred = infer_partial(graph, known_specs(symbol, specs))
+    return {graph.nodes[number].name: inferred[number][0] for number in graph.variables()}
 
 
 def _infer(symbol, given, shapes):
@@ -283,8 +283,8 @@ def _infer(symbol, given, shapes):
     known = known_specs(symbol, given, shapes=shapes, types=not shapes)
     specs = infer_partial(graph, known, settle=is_np_shape())
     by_name = {
-        node.name: found[0]
-        for node, found in zip(graph.nodes, specs, strict=True)
+        node.name: inferred[0]
+        for node, inferred in zip(graph.nodes, specs, strict=True)
         if node.op is None
     }
     arguments, states = ([by_name[node.name] for node in kind] for kind in symbol._variables())

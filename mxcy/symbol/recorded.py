@@ -45,7 +45,7 @@ def _symbol_of(order, head):
     MXNetError
         When the history has been forgotten, or an operation is not one of operators.
     """
-    made = {}
+    entries = {}
     for number, node in enumerate(order):
         if node.released:
             raise MXNetError(
@@ -53,15 +53,15 @@ def _symbol_of(order, head):
                 "backward(retain_graph=True) keeps it"
             )
         if not node.parents:
-            made[id(node)] = [_variable("var")]
+            entries[id(node)] = [_variable("var")]
             continue
         positions = node.positions or (0,) * len(node.parents)
         inputs = [
-            _variable("null") if parent is None else made[id(parent)][position]
+            _variable("null") if parent is None else entries[id(parent)][position]
             for parent, position in zip(node.parents, positions, strict=True)
         ]
-        made[id(node)] = _outputs(node, f"node_{number}", inputs)
-    entry = _variable("null") if head.node is None else made[id(head.node)][head.node_index]
+        entries[id(node)] = _outputs(node, f"node_{number}", inputs)
+    entry = _variable("null") if head.node is None else entries[id(head.node)][head.node_index]
     variables = [node for node in topological([entry]) if node.op is None]
     for number, node in enumerate(variables):
         node.name = f"{node.name}{number}"
@@ -85,10 +85,10 @@ def _outputs(node, name, inputs):
     op, attrs = node.call.op, node.call.attrs
     if node.numbers:
         attrs = op.schema.filled(attrs, node.numbers)
-    given = {}
+    texts = {}
     for field in op.schema.fields:
         value = getattr(attrs, field.name)
         if value != field.default or type(value) is not type(field.default):
-            given[field.name] = attributes.text_of(field, value)
-    made = SymbolNode(op, name, given, inputs)
-    return [(made, i) for i in range(len(node.call.outs))]
+            texts[field.name] = attributes.text_of(field, value)
+    symbol_node = SymbolNode(op, name, texts, inputs)
+    return [(symbol_node, i) for i in range(len(node.call.outs))]

@@ -168,17 +168,17 @@ def optimize_for(
 
 def _known(symbol, args, aux, shape_dict, type_dict):
     """{variable: Spec} of what `optimize_for` was told."""
-    given = {}
+    known = {}
     for names, arrays in ((symbol.list_arguments(), args), (symbol.list_auxiliary_states(), aux)):
         pairs = (
             arrays.items() if isinstance(arrays, dict) else zip(names, arrays or (), strict=False)
         )
-        given.update({n: Spec(a.shape, a.dtype_code) for n, a in pairs if a is not None})
+        known.update({n: Spec(a.shape, a.dtype_code) for n, a in pairs if a is not None})
     for name, shape in (shape_dict or {}).items():
-        given.setdefault(name, Spec()).shape = tuple(n if n > 0 else -1 for n in shape)
+        known.setdefault(name, Spec()).shape = tuple(n if n > 0 else -1 for n in shape)
     for name, dtype in (type_dict or {}).items():
-        given.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
-    return known_specs(symbol, given)
+        known.setdefault(name, Spec()).dtype = dtypes.code_of(dtype)
+    return known_specs(symbol, known)
 
 
 def get_backend_symbol(self, backend):

@@ -160,12 +160,12 @@ class Symbol:
             stop = len(self) if stop is None else stop
             return Group([self[i] for i in range(start, stop, step)])
         if isinstance(index, str):
-            found = [i for i, name in enumerate(self.list_outputs()) if name == index]
-            if len(found) > 1:
+            matches = [i for i, name in enumerate(self.list_outputs()) if name == index]
+            if len(matches) > 1:
                 raise ValueError(f'There are multiple outputs with name "{index}"')
-            if not found:
+            if not matches:
                 raise ValueError(f'Cannot find output that matches name "{index}"')
-            index = found[0]
+            index = matches[0]
         if not isinstance(index, int):
             raise TypeError("Symbol only support integer index to fetch i-th output")
         if index >= len(self):
@@ -188,9 +188,9 @@ class Symbol:
         -------
         Symbol
         """
-        made = self.__copy__()
-        made._compose(*args, **kwargs)
-        return made
+        composed = self.__copy__()
+        composed._compose(*args, **kwargs)
+        return composed
 
     def _compose(self, *args, **kwargs):
         """Put symbols in the place of variables of this symbol; see `__call__`."""
@@ -280,11 +280,11 @@ class Symbol:
         dict of str to dict
             By the nodes' names.
         """
-        found = {}
+        by_node = {}
         for node in topological(self._entries):
             if node.attrs:
-                found.setdefault(node.name, {}).update(attributes.shown(node))
-        return found
+                by_node.setdefault(node.name, {}).update(attributes.shown(node))
+        return by_node
 
     def _set_attr(self, **kwargs):
         """Set attributes of the operation or variable.
@@ -424,9 +424,9 @@ class Symbol:
 
 
 def _restore(cls, state):
-    made = cls.__new__(cls)
-    made.__setstate__(state)
-    return made
+    restored = cls.__new__(cls)
+    restored.__setstate__(state)
+    return restored
 
 
 def Group(symbols, create_fn=Symbol):

@@ -34,9 +34,9 @@ __all__ = [
 
 def random_arrays(*shapes):
     """Normally distributed float32 NumPy arrays; a single one not in a list."""
-    found = [np.asarray(np.random.randn(*shape)).astype(default_dtype()) for shape in shapes]
-    found = [array[()] if array.ndim == 0 else array for array in found]
-    return found[0] if len(found) == 1 else found
+    arrays = [np.asarray(np.random.randn(*shape)).astype(default_dtype()) for shape in shapes]
+    arrays = [array[()] if array.ndim == 0 else array for array in arrays]
+    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def random_uniform_arrays(*shapes, low=0.0, high=1.0, dtype=None):
@@ -131,12 +131,12 @@ def np_reduce(dat, axis, keepdims, numpy_reduce_func):
         ``numpy_reduce_func(array, axis=n)``.
     """
     axes = range(dat.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    found = dat
+    reduced = dat
     for one in sorted((one % dat.ndim for one in axes), reverse=True):
-        found = numpy_reduce_func(found, axis=one)
+        reduced = numpy_reduce_func(reduced, axis=one)
         if keepdims:
-            found = np.expand_dims(found, one)
-    return found
+            reduced = np.expand_dims(reduced, one)
+    return reduced
 
 
 def collapse_sum_like(a, shape):

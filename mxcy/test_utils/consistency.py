@@ -116,15 +116,15 @@ def _results(executor, names, grad_req):
     training = grad_req != "null"
     executor.forward(is_train=training)
     outputs = zip(names, executor.outputs, strict=True)
-    found = {name: array.asnumpy() for name, array in outputs}
+    values = {name: array.asnumpy() for name, array in outputs}
     if training:
         executor.backward([nd.ones_like(output) for output in executor.outputs])
-        found.update(
+        values.update(
             (name, array.asnumpy())
             for name, array in executor.grad_dict.items()
             if array is not None
         )
-    return found
+    return values
 
 
 def compare_optimizer(
@@ -241,7 +241,7 @@ def check_gluon_hybridize_consistency(
     AssertionError
         When there is a difference.
     """
-    found, parameters = [], None
+    results, parameters = [], None
     for hybridized in (False, True):
         net = net_builder()
         if hybridized:
@@ -264,8 +264,8 @@ def check_gluon_hybridize_consistency(
             gradients += [p.grad().asnumpy() for p in own]
         else:
             output, gradients = net(*inputs), []
-        found.append((output.asnumpy(), gradients))
-    (eager, eager_gradients), (hybrid, hybrid_gradients) = found
+        results.append((output.asnumpy(), gradients))
+    (eager, eager_gradients), (hybrid, hybrid_gradients) = results
     assert_almost_equal(eager, hybrid, rtol=rtol, atol=atol)
     if numpy_func is not None:
         expected = numpy_func(*[array.asnumpy() for array in data_l])

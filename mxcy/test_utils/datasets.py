@@ -149,11 +149,11 @@ def get_mnist(path="data"):
         parts = _shipped_digits()
     else:
         parts = {part: (read_idx(i, 3), read_idx(n, 1)) for part, (i, n) in files.items()}
-    found = {}
+    arrays = {}
     for part, (images, labels) in parts.items():
-        found[f"{part}_data"] = images[:, None].astype(np.float32) / 255
-        found[f"{part}_label"] = labels.astype(np.int8)
-    return found
+        arrays[f"{part}_data"] = images[:, None].astype(np.float32) / 255
+        arrays[f"{part}_label"] = labels.astype(np.int8)
+    return arrays
 
 
 def get_mnist_ubyte(path="data"):

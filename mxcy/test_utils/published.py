@@ -28,12 +28,12 @@ _MODELS = {
 
 def _published():
     """Addresses of all models; the first one is of another epoch than the others."""
-    found = {}
+    table = {}
     for name, place in _MODELS.items():
         url = f"{_SERVER}models/{place}"
         epoch = "0126" if name.endswith("inception-bn") else "0000"
-        found[name] = {"symbol": f"{url}-symbol.json", "params": f"{url}-{epoch}.params"}
-    return found
+        table[name] = {"symbol": f"{url}-symbol.json", "params": f"{url}-{epoch}.params"}
+    return table
 
 
 def download_model(model_name, dst_dir="./", meta_info=None):

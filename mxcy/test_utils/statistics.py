@@ -36,8 +36,8 @@ def gen_buckets_probs_with_ppf(ppf, nbuckets):
 
 
 def _numbers(generator, nsamples):
-    found = generator(nsamples)
-    return np.asarray(found.asnumpy() if hasattr(found, "asnumpy") else found)
+    numbers = generator(nsamples)
+    return np.asarray(numbers.asnumpy() if hasattr(numbers, "asnumpy") else numbers)
 
 
 def mean_check(generator, mu, sigma, nsamples=1000000):

@@ -58,15 +58,15 @@ def _arrays(values, names, what, ctx, dtype):
             )
     else:
         values = dict(zip(names, values, strict=False))
-    found = {}
+    arrays = {}
     for name, value in values.items():
         own = value.dtype if dtype == "asnumpy" else dtype
-        found[name] = (
+        arrays[name] = (
             value.as_in_context(ctx)
             if isinstance(value, NDArray)
             else nd.array(value, ctx=ctx, dtype=own)
         )
-    return found
+    return arrays
 
 
 def _prepared(sym, location, aux_states, ctx, dtype):
@@ -227,7 +227,7 @@ def _differences(executor, location, aux_states, eps, train, value):
         executor.forward(is_train=train)
         return value([output.asnumpy().astype(np.float64) for output in executor.outputs])
 
-    found = {}
+    differences = {}
     for name, array in location.items():
         point = array.asnumpy()
         if not np.issubdtype(point.dtype, np.floating):
@@ -242,8 +242,8 @@ def _differences(executor, location, aux_states, eps, train, value):
             executor.arg_dict[name][:] = moved
             gradient[index] = (above - evaluate()) / eps
         executor.arg_dict[name][:] = point
-        found[name] = gradient.astype(point.dtype)
-    return found
+        differences[name] = gradient.astype(point.dtype)
+    return differences
 
 
 def numeric_grad(
@@ -391,8 +391,8 @@ def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", 
     requests = (grad_req or "write") if typ == "whole" else "null"
     executor = sym.simple_bind(ctx or current_context(), grad_req=requests, **kwargs)
     for name, array in executor.arg_dict.items():
-        given = location is not None and name in location
-        array[:] = location[name] if given else np.random.normal(size=array.shape)
+        is_given = location is not None and name in location
+        array[:] = location[name] if is_given else np.random.normal(size=array.shape)
     heads = [nd.ones_like(output) for output in executor.outputs]
 
     def run():

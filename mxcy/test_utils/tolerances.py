@@ -27,9 +27,9 @@ _EXACT = ("bool", "int8", "uint8", "int32", "uint32", "int64", "uint64")
 
 
 def _by_dtype(half, single, double):
-    found = {np.dtype("float16"): half, np.dtype("float32"): single, np.dtype("float64"): double}
-    found.update((np.dtype(name), 0) for name in _EXACT)
-    return found
+    by_dtype = {np.dtype("float16"): half, np.dtype("float32"): single, np.dtype("float64"): double}
+    by_dtype.update((np.dtype(name), 0) for name in _EXACT)
+    return by_dtype
 
 
 def default_context():

@@ -14,10 +14,10 @@ __all__ = ["Table", "counts"]
 
 def counts(most: int) -> list[int]:
     """The thread counts with which regions are measured: all up to 8, then twice as many."""
-    found = list(range(2, min(most, 8) + 1))
-    while found and found[-1] < most:
-        found.append(min(2 * found[-1], most))
-    return found
+    sizes = list(range(2, min(most, 8) + 1))
+    while sizes and sizes[-1] < most:
+        sizes.append(min(2 * sizes[-1], most))
+    return sizes
 
 
 class Table:
@@ -90,12 +90,12 @@ class Table:
         if not (self.changed and self.remembers):
             return
         self.changed = False
-        found, contents = self._read(), self.contents()
-        rates = found.get("rates", {})
+        saved, contents = self._read(), self.contents()
+        rates = saved.get("rates", {})
         for key, where in contents["rates"].items():
             rates[key] = {**rates.get(key, {}), **where}
         contents["rates"] = rates
-        contents["regions"] = {**found.get("regions", {}), **contents["regions"]}
+        contents["regions"] = {**saved.get("regions", {}), **contents["regions"]}
         cache_files.write(self.path, contents)
 
     def _identity(self) -> dict[str, Any]:
@@ -108,10 +108,12 @@ class Table:
 
     def _read(self) -> dict[str, Any]:
         """The file's contents, empty when there is none or it was made by another version."""
-        found, usable = cache_files.read(self.path, _well_formed)
+        contents, usable = cache_files.read(self.path, _well_formed)
         self.changed |= not usable
         identity = self._identity()
-        return found if all(found.get(name) == value for name, value in identity.items()) else {}
+        return (
+            contents if all(contents.get(name) == value for name, value in identity.items()) else {}
+        )
 
     def _add(self, found: dict[str, Any]) -> None:
         self.regions = {int(n): cost for n, cost in found.get("regions", {}).items()}

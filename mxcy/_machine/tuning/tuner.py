@@ -228,8 +228,8 @@ class Tuner:
         known = None if (key, where) in table.doubtful else table.rates.get(key, {}).get(where)
         if known is None or sure:
             best = known or [math.inf, math.inf, 0]
-            found = [min(alone / work, best[0]), min(together / work, best[1]), best[2] + 1]
-            table.rates.setdefault(key, {})[where] = found
+            times = [min(alone / work, best[0]), min(together / work, best[1]), best[2] + 1]
+            table.rates.setdefault(key, {})[where] = times
             self._note(table, (key, where), sure)
         self._tell(
             f"{key}, {where} cache: {alone / work:.3g} ns alone, {together / work:.3g} ns in a "

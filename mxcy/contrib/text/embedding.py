@@ -185,15 +185,15 @@ create = registry.get_create_func(_TokenEmbedding, "token embedding")
 def _vector(path, line, texts, others):
     """The vector of a line, which must be as long as the first of others."""
     try:
-        found = np.array(texts, np.float32)
+        vector = np.array(texts, np.float32)
     except ValueError as error:
         raise TextError(f"{path}, line {line}: {error}") from None
-    if others and len(found) != len(others[0]):
+    if others and len(vector) != len(others[0]):
         raise TextError(
-            f"{path}, line {line}: a vector of {len(found)} numbers, those before have "
+            f"{path}, line {line}: a vector of {len(vector)} numbers, those before have "
             f"{len(others[0])}"
         )
-    return found
+    return vector
 
 
 def register(embedding_cls):

@@ -133,8 +133,12 @@ class LeakyReLU:
     upper_bound: Float = 0.333999991
 
     def epilogue(a):
-        found = {"leaky": ("leaky", a.slope), "elu": ("elu", a.slope), "gelu": ("gelu_erf", 0.0)}
-        return (*found[a.act_type], 0.0) if a.act_type in found else None
+        epilogues = {
+            "leaky": ("leaky", a.slope),
+            "elu": ("elu", a.slope),
+            "gelu": ("gelu_erf", 0.0),
+        }
+        return (*epilogues[a.act_type], 0.0) if a.act_type in epilogues else None
 
     domain = (-2.0, 2.0)
     kernels = (_row_kernel(curved=True), _row_kernel(curved=False), _channel_kernel("prelu", 0))

@@ -25,8 +25,8 @@ def _split(xp, x, heads, count):
 def _weighted(xp, attention, value):
     """Values (batch, heads, others, d) weighted by attention, as (steps, batch, heads * d)."""
     batch, heads, others, depth = value.shape
-    found = xp.matmul(attention.reshape(batch, heads, -1, others), value)
-    return found.transpose(2, 0, 1, 3).reshape(-1, batch, heads * depth)
+    summed = xp.matmul(attention.reshape(batch, heads, -1, others), value)
+    return summed.transpose(2, 0, 1, 3).reshape(-1, batch, heads * depth)
 
 
 def _depth(a, spec, count, name):
@@ -143,8 +143,8 @@ class SelfAttentionScores:
 
 
 def _scores(xp, query, key):
-    found = xp.matmul(query / math.sqrt(query.shape[-1]), key.transpose(0, 1, 3, 2))
-    return found.reshape(-1, *found.shape[2:])
+    scores = xp.matmul(query / math.sqrt(query.shape[-1]), key.transpose(0, 1, 3, 2))
+    return scores.reshape(-1, *scores.shape[2:])
 
 
 @op("_contrib_interleaved_matmul_selfatt_valatt", inputs="queries_keys_values attention")

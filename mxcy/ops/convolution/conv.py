@@ -38,7 +38,7 @@ def resolve(a):
     """Kernel, stride, dilate and pad of convolution attributes, all of the kernel's length."""
     n = len(a.kernel)
     require(1 <= n <= 3, f"kernel: expected 1 to 3 dimensions, got {a.kernel}")
-    found = [a.kernel]
+    resolved = [a.kernel]
     for name, value, default in (
         ("stride", a.stride, 1),
         ("dilate", a.dilate, 1),
@@ -49,14 +49,14 @@ def resolve(a):
             len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}"
         )
         require(min(value) >= default, f"{name}: values must be at least {default}, got {value}")
-        found.append(value)
+        resolved.append(value)
     require(min(a.kernel) >= 1, f"kernel: values must be positive, got {a.kernel}")
     layout = getattr(a, "layout", None)
     require(
         layout in (None, _LAYOUTS[n]),
         f"layout: {layout} is not supported on CPU, use {_LAYOUTS[n]}",
     )
-    return found
+    return resolved
 
 
 def divides(channels, groups, name):

@@ -95,9 +95,9 @@ def _by_group(xp, columns, groups):
 
 def _split(a, arrays):
     """(offset, mask or None, weight, others)."""
-    offset, *rest = arrays
-    mask = rest.pop(0) if a.modulated else None
-    return offset, mask, *rest
+    offset, *others = arrays
+    mask = others.pop(0) if a.modulated else None
+    return offset, mask, *others
 
 
 def _forward(a, xp, data, *arrays):
@@ -270,8 +270,8 @@ def _register(name, alias, modulated, doc, extra=()):
     def grad(a, F, g, inputs):
         attrs = {field.name: getattr(a, field.name) for field in shared}
         count = 4 if modulated else 3
-        found = list(getattr(F, grad_name)(g, *inputs[:count], **attrs))
-        return (*found, None if a.no_bias else F.sum(g, axis=1, exclude=True))
+        gradients = list(getattr(F, grad_name)(g, *inputs[:count], **attrs))
+        return (*gradients, None if a.no_bias else F.sum(g, axis=1, exclude=True))
 
     names = ("offset", "mask") if modulated else ("offset",)
     register(

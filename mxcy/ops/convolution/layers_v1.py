@@ -64,11 +64,11 @@ class _Windows:
 
     def spread(self, grad, result, shape):
         """The gradient of data of a shape; all of equal maxima receive it."""
-        made = self.xp.zeros_like(self.data)
+        gradient = self.xp.zeros_like(self.data)
         for window in self:
             hit = self.data[window] == result if self.a.pool_type == "max" else 1
-            made[window] += hit * grad / self.divisor
-        return made[(..., *(slice(p, p + n) for p, n in zip(self.pad, shape[2:], strict=True)))]
+            gradient[window] += hit * grad / self.divisor
+        return gradient[(..., *(slice(p, p + n) for p, n in zip(self.pad, shape[2:], strict=True)))]
 
 
 def _infer(a, data):

@@ -19,13 +19,13 @@ def _places(a, extents):
         len(extents) == len(kernel),
         f"expected {len(kernel)} spatial dimensions as in kernel {kernel}, got {tuple(extents)}",
     )
-    found = []
+    places = []
     for n, r, s, p in zip(extents, reach(kernel, dilate), stride, pad, strict=True):
         require(
             n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
         )
-        found.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
-    return found
+        places.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
+    return places
 
 
 def _product(extents):

@@ -101,9 +101,9 @@ class MultiBoxPrior:
         x = (xp.arange(width) + a.offsets[1]) * steps[1]
         halves = xp.array(_halves(a, extents))
         centers = xp.stack(xp.broadcast_arrays(x, y[:, None]), axis=-1)[:, :, None]
-        found = xp.concatenate([centers - halves, centers + halves], axis=-1).reshape(1, -1, 4)
-        found = xp.clip(found, 0, 1) if a.clip else found
-        return found.astype(data.dtype)
+        boxes = xp.concatenate([centers - halves, centers + halves], axis=-1).reshape(1, -1, 4)
+        boxes = xp.clip(boxes, 0, 1) if a.clip else boxes
+        return boxes.astype(data.dtype)
 
 
 # --- targets ---------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ def _matches(a, xp, anchors, boxes):
     shared = overlaps(xp, anchors[:, None], boxes[None])
     matched = xp.full(len(anchors), -1)
     best = shared.max(1)
-    rest = shared.copy()
+    remaining = shared.copy()
     for _ in range(len(boxes)):  # first every box gets the anchor that fits it best
-        place = int(rest.argmax())
+        place = int(remaining.argmax())
         anchor, box = divmod(place, len(boxes))
-        if rest[anchor, box] <= 1e-6:
+        if remaining[anchor, box] <= 1e-6:
             break
         matched[anchor] = box
-        rest[anchor], rest[:, box] = -1, -1
+        remaining[anchor], remaining[:, box] = -1, -1
     if a.overlap_threshold > 0:
         also = (matched < 0) & (best > a.overlap_threshold)
         matched[also] = shared[also].argmax(1)

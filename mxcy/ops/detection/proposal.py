@@ -20,15 +20,15 @@ _MOST = 64  # anchors of a place that the kernel takes
 
 def _anchors(a, xp, dtype):
     """The boxes of all ratios and scales around the first place: (anchors, 4)."""
-    size, found = a.feature_stride, []
+    size, anchors = a.feature_stride, []
     centre = 0.5 * (size - 1)
     for ratio in a.ratios:
         width = xp.floor(xp.sqrt(xp.floor(size * size / ratio)) + 0.5)
         height = xp.floor(width * ratio + 0.5)
         for scale in a.scales:
             half = 0.5 * (xp.array([width * scale, height * scale]) - 1)
-            found.append(xp.concatenate([centre - half, centre + half]))
-    return xp.stack(found).astype(dtype)
+            anchors.append(xp.concatenate([centre - half, centre + half]))
+    return xp.stack(anchors).astype(dtype)
 
 
 def _shifted(a, xp, height, width, dtype):
@@ -93,14 +93,14 @@ def _propose(a, xp, scores, boxes):
 
 
 def _ref(a, xp, cls_prob, bbox_pred, im_info):
-    found = []
+    proposals = []
     anchors = cls_prob.shape[1] // 2
     for number, (prob, deltas, info) in enumerate(zip(cls_prob, bbox_pred, im_info, strict=True)):
         boxes, scores = _candidates(a, xp, prob[anchors:], deltas, info)
         boxes, scores = _propose(a, xp, scores, boxes)
         image = xp.full((len(boxes), 1), number, boxes.dtype)
-        found.append((xp.concatenate([image, boxes], 1), scores[:, None]))
-    rois, scores = zip(*found, strict=True)
+        proposals.append((xp.concatenate([image, boxes], 1), scores[:, None]))
+    rois, scores = zip(*proposals, strict=True)
     return xp.concatenate(rois), xp.concatenate(scores)
 
 

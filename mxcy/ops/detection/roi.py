@@ -224,15 +224,15 @@ def _region_weights(a, xp, region, extents, dtype):
     """The matrices of a region's rows and columns."""
     offset = 0.5 if a.aligned else 0.0
     left, top, right, bottom = (float(x) * a.spatial_scale - offset for x in region[1:])
-    found = []
+    weights = []
     for first, last, bins, extent in (
         (top, bottom, a.pooled_size[0], extents[0]),
         (left, right, a.pooled_size[1], extents[1]),
     ):
         length = last - first if a.aligned else max(last - first, 1.0)
         per_bin = a.sample_ratio if a.sample_ratio > 0 else max(int(np.ceil(length / bins)), 1)
-        found.append(_weights(xp, first, length, bins, per_bin, extent).astype(dtype))
-    return found
+        weights.append(_weights(xp, first, length, bins, per_bin, extent).astype(dtype))
+    return weights
 
 
 def _counts(region):

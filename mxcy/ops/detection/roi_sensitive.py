@@ -92,7 +92,7 @@ def _attrs(a, fields):
 def _means(a, xp, region, extents, dtype):
     """For each part of a region, the weights of rows and those of columns in its mean."""
     first, size = _region(a, xp, region)
-    found = []
+    means = []
     for low, length, extent in zip(first[::-1], size[::-1], extents, strict=True):
         step = length / a.pooled_size
         parts = xp.arange(a.pooled_size, dtype=dtype)
@@ -100,18 +100,18 @@ def _means(a, xp, region, extents, dtype):
         end = xp.clip(xp.ceil((parts + 1) * step + low), 0, extent)
         pixels = xp.arange(extent)
         inside = (pixels >= begin[:, None]) & (pixels < end[:, None])
-        found.append((inside / xp.maximum(end - begin, 1)[:, None]).astype(dtype))
-    return found
+        means.append((inside / xp.maximum(end - begin, 1)[:, None]).astype(dtype))
+    return means
 
 
 def _pool(a, xp, data, rois):
     out = xp.empty((len(rois), a.output_dim, a.pooled_size, a.pooled_size), data.dtype)
     channels = _channels(a, xp)
     rows, columns = xp.indices(channels.shape[1:])
-    for region, made in zip(rois, out, strict=True):
+    for region, target in zip(rois, out, strict=True):
         down, across = _means(a, xp, region, data.shape[2:], data.dtype)
         means = xp.matmul(xp.matmul(down, data[int(region[0])]), across.T)
-        made[:] = means[channels, rows, columns]
+        target[:] = means[channels, rows, columns]
     return out
 
 

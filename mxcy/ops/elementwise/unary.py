@@ -494,8 +494,8 @@ class SmoothL1:
     def ref(a, xp, data):
         square, size = a.scalar * a.scalar, xp.abs(data)
         bound = 1 / square if square else math.inf
-        found = xp.where(size > bound, size - 0.5 * bound, 0.5 * square * data * data)
-        return found.astype(data.dtype)
+        loss = xp.where(size > bound, size - 0.5 * bound, 0.5 * square * data * data)
+        return loss.astype(data.dtype)
 
 
 @op("hard_sigmoid")

@@ -273,8 +273,8 @@ class BlockedLRN:
     kernels = (_LRN, by_onednn(_LRN))
 
     def infer(a, data):
-        found = LRN.infer(a, [Spec(plain_shape(data.shape), data.dtype)])[0]
-        return Spec(data.shape, found.dtype)
+        inferred = LRN.infer(a, [Spec(plain_shape(data.shape), data.dtype)])[0]
+        return Spec(data.shape, inferred.dtype)
 
     def ref(a, xp, data):
         return blocked(xp, LRN.ref(a, xp, plain(xp, data))[0], data.shape[-1])

@@ -36,11 +36,11 @@ _Before = Enum(*_BEFORE)
 
 def _conv_names(a):
     """The inputs that a call of a convolution has."""
-    given = names(a)
+    input_names = names(a)
     if a.before == "none":
-        return given
-    place = len(given) - a.with_sum
-    return (*given[:place], "scale", "shift", *given[place:])
+        return input_names
+    place = len(input_names) - a.with_sum
+    return (*input_names[:place], "scale", "shift", *input_names[place:])
 
 
 def _split(a, rest):

@@ -137,18 +137,18 @@ class FusedDeconvolution:
     def infer(a, data, weight, *rest):
         bias, other = extras(a, rest)
         shadow = Spec(dtype=data.dtype) if a.algo else weight
-        found = Deconvolution._infer(a, plain_spec(data, a.in_block), shadow)
+        inferred = Deconvolution._infer(a, plain_spec(data, a.in_block), shadow)
         if a.algo:
             fill_blob(a, weight)
         elif data.dtype is None:
-            data.dtype = found.dtype
-        shape = found.shape
+            data.dtype = inferred.dtype
+        shape = inferred.shape
         shape = blocked_shape(shape, a.out_block, "output") if a.out_block else shape
         if bias is not None:
-            bias.fill("bias", (a.num_filter,), found.dtype)
+            bias.fill("bias", (a.num_filter,), inferred.dtype)
         if other is not None:
-            other.fill("other", shape, found.dtype)
-        return Spec(shape, found.dtype)
+            other.fill("other", shape, inferred.dtype)
+        return Spec(shape, inferred.dtype)
 
     def ref(a, xp, data, weight, *rest):
         require_plain(a)

@@ -97,14 +97,14 @@ class FusedFullyConnected:
     def infer(a, data, weight, *rest):
         bias, other = extras(a, rest)
         shadow = Spec(dtype=data.dtype) if a.algo else weight
-        found = FullyConnected._infer(a, data, shadow)
+        inferred = FullyConnected._infer(a, data, shadow)
         if a.algo:
             fill_blob(a, weight)
         if bias is not None:
-            bias.fill("bias", (a.num_hidden,), found.dtype)
+            bias.fill("bias", (a.num_hidden,), inferred.dtype)
         if other is not None:
-            other.fill("other", found.shape, found.dtype)
-        return found
+            other.fill("other", inferred.shape, inferred.dtype)
+        return inferred
 
     def ref(a, xp, data, weight, *rest):
         require_plain(a)

@@ -84,8 +84,8 @@ def names(a):
 
 def extras(a, rest):
     """(bias, other) of what follows data and weight; None where absent."""
-    given = dict(zip(names(a)[2:], rest, strict=True))
-    return given.get("bias"), given.get("other")
+    by_name = dict(zip(names(a)[2:], rest, strict=True))
+    return by_name.get("bias"), by_name.get("other")
 
 
 def require_plain(a):

@@ -124,8 +124,8 @@ class _Step:
         """The first output, by the operator's reference."""
         arrays = [values[operand] for operand in self.operands]
         ref = self.op.ref
-        found = ref(self.attrs, xp, arrays) if self.op.variadic else ref(self.attrs, xp, *arrays)
-        return found[0] if isinstance(found, (tuple, list)) else found
+        results = ref(self.attrs, xp, arrays) if self.op.variadic else ref(self.attrs, xp, *arrays)
+        return results[0] if isinstance(results, (tuple, list)) else results
 
     def instructions(self, dtype):
         """The step as (name, operands, numbers); an operand None is the result before it."""

@@ -31,13 +31,15 @@ def _radius(a):
 def _extents(a, spatial):
     """Height and width of the result; -1 where unknown."""
     border = a.max_displacement + (a.kernel_size - 1) // 2
-    found = [-1 if n == -1 else -((2 * border - n - 2 * a.pad_size) // a.stride1) for n in spatial]
+    extents = [
+        -1 if n == -1 else -((2 * border - n - 2 * a.pad_size) // a.stride1) for n in spatial
+    ]
     require(
-        all(n == -1 or n > 0 for n in found),
+        all(n == -1 or n > 0 for n in extents),
         f"data1: {tuple(spatial)} is too small for max_displacement {a.max_displacement} and "
         f"kernel_size {a.kernel_size} with pad_size {a.pad_size}",
     )
-    return found
+    return extents
 
 
 def _shape(a, data1, data2):

@@ -132,8 +132,8 @@ def _resampled(a, xp, data):
     )
     if a.transposed:
         rows, columns = rows.T, columns.T
-    found = xp.matmul(xp.matmul(rows, data.astype(dtype, copy=False)), columns.T)
-    return found.astype(data.dtype, copy=False)
+    resampled = xp.matmul(xp.matmul(rows, data.astype(dtype, copy=False)), columns.T)
+    return resampled.astype(data.dtype, copy=False)
 
 
 def _as_resample(kind, source, size):
@@ -158,8 +158,8 @@ def _target(a, source, like):
     """(height, width) of the result; -1 where unknown."""
     if a.mode == "like":
         return tuple((-1, -1) if like.shape is None else like.shape[2:])
-    found = []
-    for extent, given, scale, name in zip(
+    extents = []
+    for extent, wanted, scale, name in zip(
         source,
         (a.height, a.width),
         (a.scale_height, a.scale_width),
@@ -167,18 +167,18 @@ def _target(a, source, like):
         strict=True,
     ):
         if a.mode == "size" and scale is None:
-            require(given > 0, f"{name}: expected 1 or more, got {given}")
-            found.append(given)
+            require(wanted > 0, f"{name}: expected 1 or more, got {wanted}")
+            extents.append(wanted)
         elif extent == -1:
-            found.append(-1)
+            extents.append(-1)
         elif a.mode in _ROUNDED:
-            found.append(_ROUNDED[a.mode](extent))
+            extents.append(_ROUNDED[a.mode](extent))
         else:
             good = scale is not None and 0 < scale < 1 << 31
             require(good, f"scale_{name}: expected a positive number, got {scale}")
             odd = a.mode == "odd_scale" and extent % 2
-            found.append(int((extent - 1) * scale) + 1 if odd else int(extent * scale))
-    return tuple(found)
+            extents.append(int((extent - 1) * scale) + 1 if odd else int(extent * scale))
+    return tuple(extents)
 
 
 @op("_contrib_BilinearResize2D", inputs="data like?")
@@ -231,8 +231,8 @@ class BilinearResize2D:
         kind = "aligned" if a.align_corners else "half_pixel"
         source = tuple(specs[0].shape[2:])
         size = _target(a, source, specs[1] if a.mode == "like" else None)
-        found = F._resample(g, kind=kind, size=size, source=source, transposed=True)
-        return (found, None) if a.mode == "like" else found
+        gradient = F._resample(g, kind=kind, size=size, source=source, transposed=True)
+        return (gradient, None) if a.mode == "like" else gradient
 
     def ref(a, xp, data, like=None):
         kind = "aligned" if a.align_corners else "half_pixel"

@@ -128,8 +128,8 @@ def _points(xp, image, grid):
 
 def _sampled(xp, data, grid):
     out = xp.empty((*data.shape[:2], *grid.shape[2:]), data.dtype)
-    for image, places, made in zip(data, grid, out, strict=True):
-        made[:] = _points(xp, image, places).values(image.reshape(len(image), -1))
+    for image, places, target in zip(data, grid, out, strict=True):
+        target[:] = _points(xp, image, places).values(image.reshape(len(image), -1))
     return out
 
 

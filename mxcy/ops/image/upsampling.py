@@ -194,14 +194,14 @@ class UpSampling:
             data, weight = inputs
             by_data = F.Convolution(g, weight, no_bias=True, **attrs)
             return by_data, F._conv_weight(g, data, **attrs)
-        found, begin = [], 0
+        gradients, begin = [], 0
         for factor, spec in zip(_factors(a, specs), specs, strict=True):
             part, end = g, begin + spec.shape[1]
             if a.multi_input_mode == "concat" and len(specs) > 1:
                 part = F.slice_axis(g, axis=1, begin=begin, end=end)
-            found.append(F._shrink(part, scale=factor))
+            gradients.append(F._shrink(part, scale=factor))
             begin = end
-        return found
+        return gradients
 
     def ref(a, xp, arrays):
         if a.sample_type == "bilinear":

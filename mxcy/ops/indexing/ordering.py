@@ -43,8 +43,8 @@ def _kernel(values, indices, mask=None, name="order"):
     """The kernel; the parameters say which outputs are values, indices and mask (None: none)."""
 
     def number(output, a):
-        found = output(a) if callable(output) else output
-        return -1 if found is None else found
+        kind = output(a) if callable(output) else output
+        return -1 if kind is None else kind
 
     def params(a, ins, outs):
         axis, shape = _axis(a, ins[0].shape)
@@ -126,8 +126,8 @@ class TopK:
         if a.ret_typ not in ("value", "both"):
             return None
         axis, shape = _axis(a, specs[0].shape)
-        found = F._backward_along(g[0], outs[1], axis=axis, shape=shape)
-        return F._backward_reshape(found, shape=specs[0].shape)
+        gradient = F._backward_along(g[0], outs[1], axis=axis, shape=shape)
+        return F._backward_reshape(gradient, shape=specs[0].shape)
 
     def ref(a, xp, data):
         axis, shape = _axis(a, data.shape)
@@ -191,8 +191,8 @@ class Sort:
     def grad(a, F, g, data, specs):
         axis, shape = _axis(a, specs[0].shape)
         chosen = F.argsort(data, axis=a.axis, is_ascend=a.is_ascend, dtype="int64")
-        found = F._backward_along(g, chosen, axis=axis, shape=shape)
-        return F._backward_reshape(found, shape=specs[0].shape)
+        gradient = F._backward_along(g, chosen, axis=axis, shape=shape)
+        return F._backward_reshape(gradient, shape=specs[0].shape)
 
     def ref(a, xp, data):
         axis, _ = _axis(a, data.shape)

@@ -64,8 +64,8 @@ class Pick:
 
     def ref(a, xp, data, index):
         axis, kept, without = _picked(a, data.shape, index.shape)
-        found = resolved(xp, index, data.shape[axis], a.mode).reshape(kept)
-        return xp.take_along_axis(data, found, axis).reshape(kept if a.keepdims else without)
+        places = resolved(xp, index, data.shape[axis], a.mode).reshape(kept)
+        return xp.take_along_axis(data, places, axis).reshape(kept if a.keepdims else without)
 
     kernels = (
         native(
@@ -111,8 +111,8 @@ class AlongGradient:
 
     def grad(a, F, g, index, specs):
         taken = _taken_count(a, specs[0])
-        found = F._take_along(g, index, axis=a.axis, mode=a.mode, taken=taken)
-        return F._backward_reshape(found, shape=specs[0].shape)
+        gradient = F._take_along(g, index, axis=a.axis, mode=a.mode, taken=taken)
+        return F._backward_reshape(gradient, shape=specs[0].shape)
 
     def ref(a, xp, grad, index):
         taken = _taken_count(a, Spec(grad.shape))
@@ -169,8 +169,8 @@ class TakeAlong:
 
     def ref(a, xp, data, index):
         shape = (*data.shape[: a.axis], a.taken, *data.shape[a.axis + 1 :])
-        found = resolved(xp, index, data.shape[a.axis], a.mode).reshape(shape)
-        return xp.take_along_axis(data, found, a.axis)
+        places = resolved(xp, index, data.shape[a.axis], a.mode).reshape(shape)
+        return xp.take_along_axis(data, places, a.axis)
 
     kernels = (
         native(
@@ -201,8 +201,8 @@ class BatchTake:
 
     def ref(a, xp, data, indices):
         rows = data.reshape(-1, data.shape[-1])
-        found = resolved(xp, indices, data.shape[-1], "clip").reshape(-1, 1)
-        return xp.take_along_axis(rows, found, 1).reshape(indices.shape)
+        places = resolved(xp, indices, data.shape[-1], "clip").reshape(-1, 1)
+        return xp.take_along_axis(rows, places, 1).reshape(indices.shape)
 
     kernels = (
         native(

@@ -28,15 +28,15 @@ def _places(xp, indices, shape):
     IndexError
         When a coordinate is out of bounds.
     """
-    found = []
+    places = []
     for axis, (row, extent) in enumerate(zip(integers(indices), shape, strict=False)):
         outside = row[(row < -extent) | (row >= extent)]
         if outside.size:
             raise IndexError(
                 f"index {outside.flat[0]} is out of bounds for axis {axis} with size {extent}"
             )
-        found.append(xp.where(row < 0, row + extent, row))
-    return tuple(found)
+        places.append(xp.where(row < 0, row + extent, row))
+    return tuple(places)
 
 
 def _gathered(shape, indices):
@@ -361,13 +361,13 @@ class UnravelIndex:
     grad = stop
 
     def ref(a, xp, data):
-        rest, found = integers(data), []
+        remaining, parts = integers(data), []
         for extent in a.shape[:0:-1]:
             # As C divides: towards zero, so that negative positions keep their sign.
-            quotient = xp.trunc(rest / extent).astype("int64")
-            found.append(rest - quotient * extent)
-            rest = quotient
-        return xp.stack([rest, *found[::-1]]).astype(data.dtype)
+            quotient = xp.trunc(remaining / extent).astype("int64")
+            parts.append(remaining - quotient * extent)
+            remaining = quotient
+        return xp.stack([remaining, *parts[::-1]]).astype(data.dtype)
 
     kernels = (
         native(

@@ -64,8 +64,8 @@ def _without_lengths(a, ins, outs):
 def _inside(xp, a, data, lengths):
     """For every step of every sequence whether it lies inside, in the batch's layout."""
     steps, lengths = xp.arange(data.shape[a.axis]), integers(lengths)
-    found = steps[:, None] < lengths if a.axis == 0 else steps < lengths[:, None]
-    return found.reshape(found.shape + (1,) * (data.ndim - 2))
+    inside = steps[:, None] < lengths if a.axis == 0 else steps < lengths[:, None]
+    return inside.reshape(inside.shape + (1,) * (data.ndim - 2))
 
 
 @op(

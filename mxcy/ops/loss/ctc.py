@@ -59,25 +59,25 @@ class _Lattice:
         xp = self.xp
         first = xp.full_like(self.emitted[:, 0], -xp.inf)
         first[:, :2] = self.emitted[:, 0, :2]
-        found = [first]
+        steps = [first]
         for t in range(1, self.emitted.shape[1]):
-            before = found[-1]
+            before = steps[-1]
             reached = _logaddexp(
                 xp, before, _later(xp, before, 1), _later(xp, before, 2) + self.forbidden
             )
-            found.append(xp.where(t < self.times, reached + self.emitted[:, t], before))
-        return xp.stack(found, 1)
+            steps.append(xp.where(t < self.times, reached + self.emitted[:, t], before))
+        return xp.stack(steps, 1)
 
     def backward(self):
         """For each time the logarithm of the probability of the paths from each state on."""
-        xp, found = self.xp, [self.final]
+        xp, steps = self.xp, [self.final]
         for t in range(self.emitted.shape[1] - 1, 0, -1):
-            after = found[-1] + self.emitted[:, t]
+            after = steps[-1] + self.emitted[:, t]
             skipped = (after + self.forbidden)[:, ::-1]
             one, two = (_later(xp, x, n)[:, ::-1] for n, x in ((1, after[:, ::-1]), (2, skipped)))
             left = _logaddexp(xp, after, one, two)
-            found.append(xp.where(t < self.times, left, self.final))
-        return xp.stack(found[::-1], 1)
+            steps.append(xp.where(t < self.times, left, self.final))
+        return xp.stack(steps[::-1], 1)
 
 
 def _losses(a, xp, data, label, times, lengths):

@@ -140,14 +140,14 @@ class SVMOutput:
         return Spec(data.shape, dtype)
 
     def grad(a, F, g, data, label):
-        found = F._svm_output_grad(
+        gradient = F._svm_output_grad(
             data,
             label,
             margin=a.margin,
             use_linear=a.use_linear,
             regularization_coefficient=a.regularization_coefficient,
         )
-        return found, F.zeros_like(label)
+        return gradient, F.zeros_like(label)
 
     def ref(a, xp, data, label):
         return data

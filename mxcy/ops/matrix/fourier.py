@@ -34,8 +34,8 @@ class Fft:
         return F._contrib_ifft(g)
 
     def ref(a, xp, data):
-        found = xp.fft.fft(data)
-        pairs = xp.stack([found.real, found.imag], -1)
+        transformed = xp.fft.fft(data)
+        pairs = xp.stack([transformed.real, transformed.imag], -1)
         return pairs.reshape(*data.shape[:-1], 2 * data.shape[-1]).astype(data.dtype)
 
 
@@ -60,5 +60,5 @@ class Ifft:
 
     def ref(a, xp, data):
         pairs = data.reshape(*data.shape[:-1], -1, 2)
-        found = xp.fft.ifft(pairs[..., 0] + 1j * pairs[..., 1], norm="forward")
-        return found.real.astype(data.dtype)
+        transformed = xp.fft.ifft(pairs[..., 0] + 1j * pairs[..., 1], norm="forward")
+        return transformed.real.astype(data.dtype)

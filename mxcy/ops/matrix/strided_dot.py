@@ -98,7 +98,7 @@ def product_kernel(products_of, lhs=0, rhs=1):
         found, left, right = lowered(a, ins, outs)
         outer, inner, m, n, k = found.sizes
         places = (found.lhs, found.rhs, found.out)
-        turned = [place[4] != 1 for place in places]
+        transposed = [place[4] != 1 for place in places]
         return {
             "outer": outer,
             "inner": inner,
@@ -109,11 +109,13 @@ def product_kernel(products_of, lhs=0, rhs=1):
             "offset": [place[0] for place in places],
             "outer_step": [place[1] for place in places],
             "inner_step": [place[2] for place in places],
-            "row": [place[4 if turn else 3] for place, turn in zip(places, turned, strict=True)],
+            "row": [
+                place[4 if turn else 3] for place, turn in zip(places, transposed, strict=True)
+            ],
             "lhs": left,
             "rhs": right,
-            "transpose_lhs": turned[0],
-            "transpose_rhs": turned[1],
+            "transpose_lhs": transposed[0],
+            "transpose_rhs": transposed[1],
             "base": len(ins) > 2,
             "clear": found.size < outs[0].size,
         }
@@ -135,12 +137,12 @@ def product_kernel(products_of, lhs=0, rhs=1):
 
 def _indices(xp, sizes, place):
     """For each element of the matrices its position in a flat array."""
-    found = place[0]
+    indices = place[0]
     for axis, (extent, step) in enumerate(zip(sizes, place[1:], strict=True)):
         shape = [1] * 4
         shape[axis] = extent
-        found = found + (xp.arange(extent) * step).reshape(shape)
-    return found
+        indices = indices + (xp.arange(extent) * step).reshape(shape)
+    return indices
 
 
 @op("_strided_dot", inputs="lhs rhs base?")
@@ -202,8 +204,8 @@ class StridedDot:
     def infer(a, lhs, rhs, base=None):
         lengths = [len(t) for t in (a.sizes, a.lhs_place, a.rhs_place, a.out_place)]
         require(lengths == [5] * 4, f"sizes and places: expected five numbers, got {lengths}")
-        found = (lhs, rhs) if base is None else (lhs, rhs, base)
-        dtype = same_dtype(found, ("lhs", "rhs", "base")[: len(found)])
+        operands = (lhs, rhs) if base is None else (lhs, rhs, base)
+        dtype = same_dtype(operands, ("lhs", "rhs", "base")[: len(operands)])
         out = Spec(whole_shape(a.shape), dtype)
         if base is not None:
             base.fill("base", a.shape, dtype)

@@ -112,8 +112,8 @@ def _mixed(step, states):
     """A step on the float32 copy of the weight, which is the last of the states."""
 
     def mixed(a, xp, weight, grad, *inputs):
-        kept, weight32, rest = inputs[:states], inputs[states], inputs[states + 1 :]
-        out, *moved = step(a, xp, weight32, widened(xp, grad), *kept, *rest)
+        kept, weight32, others = inputs[:states], inputs[states], inputs[states + 1 :]
+        out, *moved = step(a, xp, weight32, widened(xp, grad), *kept, *others)
         return out, *moved, out
 
     return mixed
@@ -121,8 +121,8 @@ def _mixed(step, states):
 
 def _plain(step):
     def plain(a, xp, *arrays):
-        found = step(a, xp, *(widened(xp, array) for array in arrays))
-        return found if len(found) > 1 else found[0]
+        results = step(a, xp, *(widened(xp, array) for array in arrays))
+        return results if len(results) > 1 else results[0]
 
     return plain
 

@@ -282,7 +282,7 @@ class _PoolingGrad:
 
     def ref(a, xp, grad, data, result):
         grad, data, result = (_channels_first(a, xp, array) for array in (grad, data, result))
-        made = xp.zeros_like(data)
+        gradient = xp.zeros_like(data)
         for position, window, divisor, inside in _each_window(a, data.shape[2:]):
             if inside == 0:
                 continue
@@ -292,14 +292,14 @@ class _PoolingGrad:
             if a.pool_type == "max":
                 flat = part.reshape(*part.shape[:2], -1)
                 first = xp.arange(flat.shape[2]) == flat.argmax(2)[..., None]
-                made[window] += first.reshape(part.shape) * g
+                gradient[window] += first.reshape(part.shape) * g
             elif a.pool_type == "lp":
                 norm = result[position].reshape(shape)
                 ratio = xp.where(norm == 0, 0, part / xp.where(norm == 0, 1, norm))
-                made[window] += g * ratio ** (a.p_value - 1)
+                gradient[window] += g * ratio ** (a.p_value - 1)
             else:
-                made[window] += g / (divisor if a.pool_type == "avg" else 1)
-        return _as_given(a, xp, made)
+                gradient[window] += g / (divisor if a.pool_type == "avg" else 1)
+        return _as_given(a, xp, gradient)
 
 
 class _Given:

@@ -68,15 +68,17 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         wide = [F.Reshape(p, shape=shape) for p in given] if extra else given
         weight = g if a.is_log else g * out
         first, *rest = partials(F, drawn, *wide)
-        found = [F.zeros_like(drawn) if first is None else weight * first]
+        gradients = [F.zeros_like(drawn) if first is None else weight * first]
         axes = tuple(range(len(specs[1].shape), len(specs[0].shape)))
-        return found + [F.sum(weight * part, axis=axes) if axes else weight * part for part in rest]
+        return gradients + [
+            F.sum(weight * part, axis=axes) if axes else weight * part for part in rest
+        ]
 
     def ref(a, xp, drawn, *given):
         extra = (1,) * (drawn.ndim - given[0].ndim)
-        found = log_density(xp, drawn, *(p.reshape(p.shape + extra) for p in given))
-        found = found if a.is_log else xp.exp(found)
-        return xp.broadcast_to(found, drawn.shape).astype(drawn.dtype)
+        gradients = log_density(xp, drawn, *(p.reshape(p.shape + extra) for p in given))
+        gradients = gradients if a.is_log else xp.exp(gradients)
+        return xp.broadcast_to(gradients, drawn.shape).astype(drawn.dtype)
 
     def struct(a, ins, outs):
         shape, head = ins[0].shape, ins[1].ndim
@@ -254,9 +256,9 @@ def _grad_dirichlet(a, F, g, inputs, out, specs):
 def _ref_dirichlet(a, xp, drawn, alpha):
     extra = (1,) * (drawn.ndim - alpha.ndim)
     alpha = alpha.reshape(alpha.shape[:-1] + extra + alpha.shape[-1:])
-    found = ((alpha - 1) * xp.log(drawn)).sum(-1)
-    found = found + _lgamma(xp, alpha.sum(-1)) - _lgamma(xp, alpha).sum(-1)
-    return (found if a.is_log else xp.exp(found)).astype(drawn.dtype)
+    log_density = ((alpha - 1) * xp.log(drawn)).sum(-1)
+    log_density = log_density + _lgamma(xp, alpha.sum(-1)) - _lgamma(xp, alpha).sum(-1)
+    return (log_density if a.is_log else xp.exp(log_density)).astype(drawn.dtype)
 
 
 def _struct_dirichlet(a, ins, outs):

@@ -116,7 +116,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
     )
     shaped = (Field("shape", Shape, None), Field("ctx", Str, ""), Field("dtype", _FLOATS, "None"))
     aliases = [f"random_{name}"] + ([name] if name in ("uniform", "normal") else [])
-    given = {field.name: field.default for field in fields}
+    defaults = {field.name: field.default for field in fields}
     register(
         f"_random_{name}",
         aliases=aliases,
@@ -127,7 +127,10 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
         infer=_infer_scalar("float32"),
         ref=lambda a, xp: draw_scalar(a, xp, a.shape, _float_code(a.dtype)),
         kernels=(kernel,),
-        samples=(sample(shape=(3, 4), **given), sample(shape=(200,), dtype="float16", **given)),
+        samples=(
+            sample(shape=(3, 4), **defaults),
+            sample(shape=(200,), dtype="float16", **defaults),
+        ),
         doc=f"Draw samples from {doc}",
     )
     if like:
@@ -141,7 +144,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
             grad=_zero_gradients,
             ref=lambda a, xp, data: draw_scalar(a, xp, data.shape, dtypes.code_of(data.dtype)),
             kernels=(kernel,),
-            samples=(sample((3, 4), grad=False, **given),),
+            samples=(sample((3, 4), grad=False, **defaults),),
             doc=f"Draw samples, with the shape and dtype of an array, from {doc}",
         )
     register(

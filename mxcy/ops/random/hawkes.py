@@ -126,8 +126,8 @@ class HawkesLogLikelihood:
     infer = _infer
 
     def grad(a, F, g, inputs):
-        found = F._hawkesll_grad(g[0], *inputs)
-        return (*found, None, None, None, None, None)
+        gradients = F._hawkesll_grad(g[0], *inputs)
+        return (*gradients, None, None, None, None, None)
 
     def ref(a, xp, lda, alpha, beta, state, lags, marks, valid_length, max_time):
         walk = _Walk(xp, state, lags, marks, valid_length)

@@ -49,8 +49,8 @@ class SampleUniqueZipfian:
     def ref(a, xp):
         rows, count = a.shape
         draw = generator(xp).random
-        found = [_row(draw, a.range_max, count) for _ in range(rows)]
-        samples = np.array([classes for classes, _ in found], np.int64).reshape(rows, count)
-        return samples, np.array([trials for _, trials in found], np.int64)
+        drawn = [_row(draw, a.range_max, count) for _ in range(rows)]
+        samples = np.array([classes for classes, _ in drawn], np.int64).reshape(rows, count)
+        return samples, np.array([trials for _, trials in drawn], np.int64)
 
     samples = (sample(range_max=100, shape=(3, 7), grad=False),)

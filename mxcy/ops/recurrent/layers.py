@@ -47,16 +47,16 @@ class Net:
 
     def parameters(self, flat):
         """{(layer, direction): [weights..., input's bias, hidden state's bias]} as views."""
-        found, at = {part: [] for part in self.parts()}, 0
+        by_part, at = {part: [] for part in self.parts()}, 0
         for part in self.parts():
             for rows, columns in self.weight_shapes(part[0]):
-                found[part].append(flat[at : at + rows * columns].reshape(rows, columns))
+                by_part[part].append(flat[at : at + rows * columns].reshape(rows, columns))
                 at += rows * columns
         for part in self.parts():
             for _ in range(2):
-                found[part].append(flat[at : at + self.cell.gates * self.hidden])
+                by_part[part].append(flat[at : at + self.cell.gates * self.hidden])
                 at += self.cell.gates * self.hidden
-        return found
+        return by_part
 
     def saved_shapes(self):
         """The shapes of what the gradient needs, in order.
@@ -100,8 +100,8 @@ def forward(net, xp, draw, data, flat, state, cell_state, lengths):
         for direction in range(net.directions):
             number = layer * net.directions + direction
             begin = state[number], None if cell_state is None else cell_state[number]
-            found = _run(net, xp, direction, data, parameters[layer, direction], *begin, lengths)
-            out, hidden, cell, gates, extra = found
+            results = _run(net, xp, direction, data, parameters[layer, direction], *begin, lengths)
+            out, hidden, cell, gates, extra = results
             outs.append(out)
             states.append(hidden)
             cells.append(cell)

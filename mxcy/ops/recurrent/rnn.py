@@ -138,7 +138,7 @@ def _infer_saved(a, data):
 
 
 def _forward_ref(a, xp, data, parameters, *rest):
-    given = _given(_names(a)[2:], rest)
+    inputs = _given(_names(a)[2:], rest)
     net = _net(a, data)
     out, state, cell, saved = forward(
         net,
@@ -146,9 +146,9 @@ def _forward_ref(a, xp, data, parameters, *rest):
         _mask(a, xp, data.dtype),
         data,
         parameters,
-        given["state"],
-        given.get("state_cell"),
-        _lengths(given),
+        inputs["state"],
+        inputs.get("state_cell"),
+        _lengths(inputs),
     )
     empty = xp.zeros((0,), data.dtype)
     parts = saved if _saves(a) else ()
@@ -327,8 +327,8 @@ class RNN:
             F.zeros_like(out) if d is None else d
             for d, out in zip(g[: 1 + len(states)], outs, strict=False)
         ]
-        found = F._rnn_grad(*inputs, outs[0], outs[-1], *upstream, **values, dropped=_drops(a))
-        return (*found, None) if a.use_sequence_length else tuple(found)
+        gradients = F._rnn_grad(*inputs, outs[0], outs[-1], *upstream, **values, dropped=_drops(a))
+        return (*gradients, None) if a.use_sequence_length else tuple(gradients)
 
     def ref(a, xp, data, parameters, *rest):
         return _forward_ref(a, xp, data, parameters, *rest)
@@ -360,35 +360,35 @@ def _grad_names(a):
 
 
 def _infer_grad(a, data, parameters, *rest):
-    given = _given(_grad_names(a), (data, parameters, *rest))
-    out, *states, _ = RNN.infer(a, [given[name] for name in _names(a)])
-    given["saved"].fill("saved", _infer_saved(a, data).shape, data.dtype)
-    given["output"].fill("output", out.shape, out.dtype)
+    inputs = _given(_grad_names(a), (data, parameters, *rest))
+    out, *states, _ = RNN.infer(a, [inputs[name] for name in _names(a)])
+    inputs["saved"].fill("saved", _infer_saved(a, data).shape, data.dtype)
+    inputs["output"].fill("output", out.shape, out.dtype)
     for name, spec in zip(("output", *_states(a)), (out, *states), strict=True):
-        given[f"{name}_grad"].fill(f"{name}_grad", spec.shape, spec.dtype)
-    wanted = [data, parameters, given["state"]]
-    wanted += [given["state_cell"]] if "state_cell" in given else []
+        inputs[f"{name}_grad"].fill(f"{name}_grad", spec.shape, spec.dtype)
+    wanted = [data, parameters, inputs["state"]]
+    wanted += [inputs["state_cell"]] if "state_cell" in inputs else []
     return like_inputs(*wanted)
 
 
 def _grad_ref(a, xp, *arrays):
-    given = _given(_grad_names(a), arrays)
-    net = _net(a, given["data"])
-    *found, d_cell = backward(
+    inputs = _given(_grad_names(a), arrays)
+    net = _net(a, inputs["data"])
+    *gradients, d_cell = backward(
         net,
         xp,
-        given["data"],
-        given["parameters"],
-        given["state"],
-        given.get("state_cell"),
-        _lengths(given),
-        given["output"],
-        _split(net, given["saved"]),
-        given["output_grad"],
-        given["state_output_grad"],
-        given.get("statecell_output_grad"),
+        inputs["data"],
+        inputs["parameters"],
+        inputs["state"],
+        inputs.get("state_cell"),
+        _lengths(inputs),
+        inputs["output"],
+        _split(net, inputs["saved"]),
+        inputs["output_grad"],
+        inputs["state_output_grad"],
+        inputs.get("statecell_output_grad"),
     )
-    return found if d_cell is None else (*found, d_cell)
+    return gradients if d_cell is None else (*gradients, d_cell)
 
 
 def _grad_samples():

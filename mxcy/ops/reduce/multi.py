@@ -51,10 +51,10 @@ def _finite_kernel():
 
 def _finite(xp, arrays):
     """Whether all are finite, as the reference of a call with `init_output`."""
-    found = 1.0
+    finite = 1.0
     for array in arrays:
-        found = found * xp.isfinite(array).all()
-    return xp.asarray(found, "float32").reshape(1)
+        finite = finite * xp.isfinite(array).all()
+    return xp.asarray(finite, "float32").reshape(1)
 
 
 @op("all_finite", aliases=("_npi_all_finite",), like_out=("init_output",))

@@ -60,11 +60,11 @@ def _source_indices(xp, mode, extent, before, after):
 
 def _overlap(a, shape):
     """The part of each dimension that a constant padding keeps: both sides' starts, extent."""
-    found = []
+    ranges = []
     for extent, (before, after) in zip(shape, _margins(a), strict=True):
         start = max(-before, 0)
-        found.append((start, max(before, 0), extent - start - max(-after, 0)))
-    return found
+        ranges.append((start, max(before, 0), extent - start - max(-after, 0)))
+    return ranges
 
 
 def _pad_loops(a, ins, outs):

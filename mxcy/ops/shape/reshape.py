@@ -161,9 +161,9 @@ class Reshape:
         back_dtype(a, ins, outs)
         data, size = ins[0].shape, _size(outs[0].shape) or 0
         if data is not None and data.count(-1) == 1 and size > 0:
-            rest = -math.prod(data)
-            if rest > 0 and size % rest == 0:
-                ins[0].fill("data", tuple(size // rest if n == -1 else n for n in data))
+            remaining = -math.prod(data)
+            if remaining > 0 and size % remaining == 0:
+                ins[0].fill("data", tuple(size // remaining if n == -1 else n for n in data))
 
     def infer(a, data):
         if not a.shape and a.target_shape:

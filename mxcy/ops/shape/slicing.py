@@ -30,9 +30,9 @@ def _ranges(a, shape):
     require(len(a.end) == n, f"begin {a.begin} and end {a.end} differ in length")
     require(len(a.step) in (0, n), f"begin {a.begin} and step {a.step} differ in length")
     require(0 not in a.step, f"step: must not be zero, got {a.step}")
-    rest = len(shape) - n
+    missing = len(shape) - n
     cuts = map(slice, a.begin, a.end, a.step or (None,) * n)
-    cuts = [*cuts, *[slice(None)] * rest]
+    cuts = [*cuts, *[slice(None)] * missing]
     return [
         None if extent == -1 else range(*cut.indices(extent))
         for cut, extent in zip(cuts, shape, strict=True)
@@ -40,7 +40,7 @@ def _ranges(a, shape):
 
 
 def _lengths(ranges):
-    return tuple(-1 if found is None else len(found) for found in ranges)
+    return tuple(-1 if indices is None else len(indices) for indices in ranges)
 
 
 def _box(ranges, shape):

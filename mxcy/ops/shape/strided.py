@@ -117,12 +117,12 @@ def strided(params, inplace=False, rank=lambda a, ins, outs: outs[0].ndim, when=
         return when(a, ins, outs) if when else None
 
     def checked(a, ins, outs):
-        found = params(a, ins, outs)
-        if 0 not in found["shape"]:
-            _check_reach(found, found["dst"], found["dst_offset"], outs[0].size)
-            if found["source"] != SCALAR:
-                source = ins[found["source"]]
-                _check_reach(found, found["src"], found["src_offset"], source.size)
-        return found
+        loops = params(a, ins, outs)
+        if 0 not in loops["shape"]:
+            _check_reach(loops, loops["dst"], loops["dst_offset"], outs[0].size)
+            if loops["source"] != SCALAR:
+                source = ins[loops["source"]]
+                _check_reach(loops, loops["src"], loops["src_offset"], source.size)
+        return loops
 
     return native("copy_loops", struct=COPY, params=checked, when=refusal, inplace=inplace)
