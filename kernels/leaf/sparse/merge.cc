@@ -21,34 +21,61 @@ struct Pair {
   bool sorted() const {
     return ascending(a, na) && ascending(b, nb) && !(na && a[0] < 0) && !(nb && b[0] < 0);
   }
-  // How many columns both have: of some of each all pairs are compared, then those with the smaller
-  // end are done with.
+  // How many columns both have.
   int64_t common() const {
-    typedef Vec<int64_t> V;
-    constexpr int L = kLanes<int64_t>;
+    V equal = {};
+    int64_t n = 0;
+    walk([&](int64_t, int64_t, V found) { equal -= found; }, [&](int64_t, int64_t) { ++n; });
+    for (int lane = 0; lane < L; ++lane) n += equal[lane];
+    return n;
+  }
+  // Run body(i, j) for the columns that both have, in order.
+  template <class Body>
+  MX_INLINE void for_common(const Body& body) const {
+    const auto block = [&](int64_t i, int64_t j, V found) {
+      if (!any(found)) return;
+      for (int u = 0; u < L; ++u)
+        for (int v = 0; v < L; ++v)
+          if (a[i + u] == b[j + v]) body(i + u, j + v);
+    };
+    walk(block, body);
+  }
+
+ private:
+  typedef Vec<int64_t> V;
+  static constexpr int L = kLanes<int64_t>;
+
+  // Of some of each, all pairs are compared; then those with the smaller end are done with.
+  // block(i, j, found): which lanes of b from j, turned one way or another, equal those of a from
+  // i; one(i, j): a pair of equals beyond the last block.
+  template <class Block, class One>
+  MX_INLINE void walk(const Block& block, const One& one) const {
     V next;
     for (int lane = 0; lane < L; ++lane) next[lane] = (lane + 1) % L;
-    V equal = {};
-    int64_t i = 0, j = 0, n = 0;
+    int64_t i = 0, j = 0;
     while (i + L <= na && j + L <= nb) {
       const V x = load(a + i);
-      V y = load(b + j);
+      V y = load(b + j), found = {};
       for (int turn = 0; turn < L; ++turn) {
-        equal -= x == y;
+        found += x == y;
         y = __builtin_shuffle(y, next);
       }
+      block(i, j, found);
       const int64_t last_a = a[i + L - 1], last_b = b[j + L - 1];
       i += (last_a <= last_b) * L;
       j += (last_b <= last_a) * L;
     }
-    for (int lane = 0; lane < L; ++lane) n += equal[lane];
     while (i < na && j < nb) {
       const int64_t x = a[i], y = b[j];
-      n += x == y;
+      if (x == y) one(i, j);
       i += x <= y;
       j += y <= x;
     }
-    return n;
+  }
+  static bool any(V found) {
+    int64_t bits = 0;
+    for (int lane = 0; lane < L; ++lane) bits |= found[lane];
+    return bits;
   }
 };
 
@@ -95,34 +122,106 @@ MX_INLINE T kept(bool keep, T x) {
   return x;
 }
 
-// Fill n entries; false if there are more or fewer.
+// Merges a row of both sides into the n entries of the result's row.
 template <int operation, class S>
-bool merge_row(const Pair& row, const S* x, const S* y, int64_t* indices, S* out, int64_t n) {
+struct RowMerge {
   typedef Sum<S> T;
-  int64_t i = 0, j = 0, k = 0;
-  while (i < row.na && j < row.nb) {
-    const int64_t a = row.a[i], b = row.b[j];
-    if (operation != kMul || a == b) {
-      if (k == n) return false;
-      const T left = kept(a <= b, scalar_as<T>(x[i])), right = kept(b <= a, scalar_as<T>(y[j]));
-      indices[k] = a < b ? a : b;
-      store_scalar(out + k++, combine<operation>(left, right));
-    }
-    i += a <= b;
-    j += b <= a;
+  const int64_t *a, *b, *end_a, *end_b;
+  const S *x, *y;
+  int64_t* indices;
+  S* out;
+  int64_t n;
+
+  RowMerge(const Pair& row, const S* x, const S* y, int64_t* indices, S* out, int64_t n)
+      : a(row.a),
+        b(row.b),
+        end_a(a + row.na),
+        end_b(b + row.nb),
+        x(x),
+        y(y),
+        indices(indices),
+        out(out),
+        n(n) {}
+
+  // How many steps neither side nor the result can end in.
+  int64_t sure() const { return least(least(end_a - a, end_b - b), n); }
+
+  // Make entry number k. There are no branches, which nobody could predict.
+  MX_INLINE void step(int64_t k) {
+    const int64_t left = *a, right = *b;
+    const bool from_a = left <= right, from_b = right <= left;
+    indices[k] = from_a ? left : right;
+    const T one = kept(from_a, scalar_as<T>(*x)), other = kept(from_b, scalar_as<T>(*y));
+    store_scalar(out + k, combine<operation>(one, other));
+    a += from_a;
+    x += from_a;
+    b += from_b;
+    y += from_b;
   }
+  void made(int64_t k) {
+    indices += k;
+    out += k;
+    n -= k;
+  }
+
+  // The rest of the row; false if it has more or fewer entries.
+  bool finish() {
+    for (int64_t steps = sure(); steps; steps = sure()) {
+      for (int64_t k = 0; k < steps; ++k) step(k);
+      made(steps);
+    }
+    const int64_t na = end_a - a, nb = end_b - b;
+    if (n != na + nb) return false;
+    for (int64_t k = 0; k < na; ++k) {
+      indices[k] = a[k];
+      store_scalar(out + k, combine<operation>(scalar_as<T>(x[k]), (T)0));
+    }
+    for (int64_t k = 0; k < nb; ++k) {
+      indices[k] = b[k];
+      store_scalar(out + k, combine<operation>((T)0, scalar_as<T>(y[k])));
+    }
+    return true;
+  }
+};
+
+// The same for what only both sides have.
+template <class S>
+struct RowMerge<kMul, S> {
+  typedef Sum<S> T;
+  Pair row;
+  const S *x, *y;
+  int64_t* indices;
+  S* out;
+  int64_t n;
+
+  bool finish() const {
+    int64_t k = 0;
+    row.for_common([&](int64_t i, int64_t j) {
+      if (k < n) {
+        indices[k] = row.a[i];
+        store_scalar(out + k, scalar_as<T>(x[i]) * scalar_as<T>(y[j]));
+      }
+      ++k;
+    });
+    return k == n;
+  }
+};
+
+// Two rows beside each other: the steps of one wait for those before, not for the other's.
+template <int operation, class S>
+bool merge_rows(RowMerge<operation, S> one, RowMerge<operation, S> other) {
   if constexpr (operation != kMul) {
-    if (n - k != row.na - i + row.nb - j) return false;
-    for (; i < row.na; ++i, ++k) {
-      indices[k] = row.a[i];
-      store_scalar(out + k, combine<operation>(scalar_as<T>(x[i]), (T)0));
-    }
-    for (; j < row.nb; ++j, ++k) {
-      indices[k] = row.b[j];
-      store_scalar(out + k, combine<operation>((T)0, scalar_as<T>(y[j])));
+    for (int64_t steps = 1; steps;) {
+      steps = least(one.sure(), other.sure());
+      for (int64_t k = 0; k < steps; ++k) {
+        one.step(k);
+        other.step(k);
+      }
+      one.made(steps);
+      other.made(steps);
     }
   }
-  return k == n;
+  return one.finish() && other.finish();
 }
 
 template <int operation, class S>
@@ -133,21 +232,22 @@ int merge(const mx_call* call) {
   const S *x = data<S>(call->in[0]), *y = data<S>(call->in[3]);
   bool sorted = true, counted = out.indptr[0] == 0 && out.indptr[out.rows] == out.stored;
   if (counted) {
+    const auto row_merge = [&](int64_t row) {
+      const Pair pair(lhs, rhs, row);
+      if (!pair.sorted()) sorted = false;
+      const int64_t begin = out.indptr[row], n = out.indptr[row + 1] - begin;
+      return RowMerge<operation, S>{pair,
+                                    x + lhs.indptr[row],
+                                    y + rhs.indptr[row],
+                                    data<int64_t>(call->out[1]) + begin,
+                                    data<S>(call->out[0]) + begin,
+                                    n};
+    };
     for_rows(call->threads, out, [&](int64_t first, int64_t last) {
-      for (int64_t row = first; row < last; ++row) {
-        const Pair pair(lhs, rhs, row);
-        const int64_t begin = out.indptr[row], n = out.indptr[row + 1] - begin;
-        if (!pair.sorted()) {
-          sorted = false;
-          return;
-        }
-        if (!merge_row<operation>(pair, x + lhs.indptr[row], y + rhs.indptr[row],
-                                  data<int64_t>(call->out[1]) + begin,
-                                  data<S>(call->out[0]) + begin, n)) {
-          counted = false;
-          return;
-        }
-      }
+      int64_t row = first;
+      for (; row + 1 < last && sorted; row += 2)
+        if (!merge_rows(row_merge(row), row_merge(row + 1))) counted = false;
+      if (row < last && !row_merge(row).finish()) counted = false;
     });
   }
   if (!sorted) return fail_unsorted();

@@ -54,6 +54,8 @@ struct Csr {
         indptr(data<int64_t>(starts)),
         rows(count(starts) - 1),
         stored(count(index)) {}
+  Csr(const int64_t* indices, const int64_t* indptr, int64_t rows, int64_t stored)
+      : indices(indices), indptr(indptr), rows(rows), stored(stored) {}
 
   // Whether no row leaves the entries; an error text if one does.
   bool rows_fit() const {

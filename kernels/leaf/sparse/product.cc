@@ -6,6 +6,7 @@
 
 #include "core/memory/scratch.h"
 #include "leaf/simd/transpose.h"
+#include "leaf/sparse/by_column.h"
 #include "leaf/sparse/places.h"
 #include "leaf/sparse/scatter.h"
 
@@ -69,7 +70,28 @@ int csr_dot_row_sparse(const mx_call* call) {
   return ok ? 0 : mx_fail("indices: must not be negative");
 }
 
-// The transposed csr array times a matrix.
+// --- the transposed csr array times a matrix -----------------------------------------------------
+
+// From so many columns of the matrix, entries are put in order first, so that sums are made at
+// once.
+constexpr int64_t kWorthSorting = 16;
+
+template <class S>
+int by_sorted_columns(const mx_call* call, const Csr& csr, int64_t columns, int64_t width) {
+  int64_t* starts = (int64_t*)call->workspace;
+  int64_t* rows = starts + columns + 1;
+  S* values = (S*)(rows + csr.stored);
+  by_column(call->threads, csr, data<S>(call->in[0]), columns, starts, values, rows);
+  const Csr transposed(rows, starts, columns, starts[columns]);
+  const RowProduct<S, S> product = {values, rows, data<S>(call->in[3]), width, transposed.stored};
+  S* out = data<S>(call->out[0]);
+  for_rows(call->threads, transposed, [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row)
+      product(out + row * width, starts[row], starts[row + 1]);
+  });
+  return 0;
+}
+
 template <class S>
 int csr_transpose_dot_dense(const mx_call* call) {
   typedef Sum<S> T;
@@ -79,6 +101,7 @@ int csr_transpose_dot_dense(const mx_call* call) {
   if (!csr.rows_fit() || !csr.columns_fit(columns)) return -1;
   const int64_t width = matrix.ndim == 1 ? 1 : matrix.shape[1];
   if (!width) return 0;
+  if (width >= kWorthSorting) return by_sorted_columns<S>(call, csr, columns, width);
   const Scatter<S, S> scatter = {csr, data<S>(call->in[0]), data<S>(matrix), width};
   S* out = data<S>(call->out[0]);
   if constexpr (is_half<S>) {

@@ -1,51 +1,10 @@
 // "csr_transpose" and "csr_transpose_compact" (data, indices, indptr): entries by column, and in a
 // column by row.
-//
-// Each thread puts entries into a range of columns of its own, in the order of the rows: no two
-// write the same memory, and the result does not depend on their number.
+#include "leaf/sparse/by_column.h"
 #include "leaf/sparse/groups.h"
 
 MX_LEAF_BEGIN
 namespace {
-
-// Run body(row, begin, end) over the entries of each row whose columns lie in [low, high).
-template <class Body>
-MX_INLINE void for_entries(const Csr& csr, int64_t low, int64_t high, const Body& body) {
-  for (int64_t row = 0; row < csr.rows; ++row) {
-    for (int64_t k = csr.indptr[row], end = csr.indptr[row + 1]; k < end; ++k) {
-      const int64_t column = csr.indices[k];
-      if (column >= low && column < high) body(row, k, column);
-    }
-  }
-}
-
-// The entries of each column before it in starts[1..columns], zeros elsewhere, become where each
-// begins.
-void accumulate(int64_t* starts, int64_t columns) {
-  for (int64_t c = 0; c < columns; ++c) starts[c + 1] += starts[c];
-}
-
-// starts: of columns + 1. Afterwards each column's start.
-template <class S>
-void by_column(int threads, const Csr& csr, const S* values, int64_t columns, int64_t* starts,
-               S* out, int64_t* rows) {
-  // Counted one further, so that where a column's next entry goes is at last where the next begins.
-  parallel_for(threads, columns, 1, [&](int64_t low, int64_t high) {
-    memset(starts + 1 + low, 0, (size_t)(high - low) * sizeof *starts);
-    for_entries(csr, low, high, [&](int64_t, int64_t, int64_t column) { ++starts[column + 1]; });
-  });
-  starts[0] = 0;
-  accumulate(starts, columns);
-  parallel_for(threads, columns, 1, [&](int64_t low, int64_t high) {
-    for_entries(csr, low, high, [&](int64_t row, int64_t k, int64_t column) {
-      const int64_t place = starts[column]++;
-      out[place] = values[k];
-      rows[place] = row;
-    });
-  });
-  memmove(starts + 1, starts, (size_t)columns * sizeof *starts);
-  starts[0] = 0;
-}
 
 template <class S>
 void clear_beyond(const mx_call* call, int64_t used) {

@@ -226,7 +226,15 @@ class CsrTransposeDotDense:
         xp.add.at(out, indices[stored], factor * rhs[rows])
         return out
 
-    kernels = (sparse_native("csr_transpose_dot_dense", CSR, csr_params, work=_product_work),)
+    kernels = (
+        sparse_native(
+            "csr_transpose_dot_dense",
+            CSR,
+            csr_params,
+            work=_product_work,
+            workspace=lambda a, ins, outs: ins[1].nbytes + ins[0].nbytes + 8 * (a.columns + 1),
+        ),
+    )
     samples = (
         sample(*csr_sample(7, 9), (7, 5), columns=9, dtypes=(*_FLOATS, "int32")),
         sample(*csr_sample(7, 9), (7,), columns=9, dtypes=_FLOATS),
