@@ -195,7 +195,7 @@ def method(name, value, kind):
         return text[:-1] + "  # type: ignore[override]\n" if differs else text
     if name.startswith("_") and name != "__init__":
         return ""
-    if type(value).__name__ == "_Method":
+    if type(value).__name__ == "LazyMethod":
         return f"    {name} = op.{name}\n" if name in homes.names(homes.MAIN) else ""
     if isinstance(value, property):
         typed = re.match(r"([^:]+): ", value.__doc__ or "")

@@ -7,19 +7,28 @@ input. The function behind a method is made when it is first asked for.
 from mxcy.ndarray import register
 from mxcy.ops.core import record
 
-__all__ = ["add_methods"]
+__all__ = ["LazyMethod", "add_methods", "is_method"]
 
 
-class _Method:
-    """Stands for an operator's function in a class until the function is wanted."""
+class LazyMethod:
+    """Stands for an operator's function in a class until the function is wanted.
 
-    __slots__ = ("_name", "_record")
+    Parameters
+    ----------
+    name : str
+        The method's.
+    make : callable
+        ``make(*arguments)`` returns the function.
+    *arguments
+    """
 
-    def __init__(self, name, record):
-        self._name, self._record = name, record
+    __slots__ = ("_arguments", "_make", "_name")
+
+    def __init__(self, name, make, *arguments):
+        self._name, self._make, self._arguments = name, make, arguments
 
     def __get__(self, instance, owner):
-        function = register.function(self._record)
+        function = self._make(*self._arguments)
         for cls in owner.__mro__:
             if cls.__dict__.get(self._name) is self:
                 setattr(cls, self._name, function)
@@ -35,4 +44,4 @@ def add_methods(cls):
     """Give a class the operators as methods, besides those it defines itself."""
     for name, operator in record.REGISTRY.items():
         if is_method(name, operator) and not hasattr(cls, name):
-            setattr(cls, name, _Method(name, operator))
+            setattr(cls, name, LazyMethod(name, register.function, operator))

@@ -6,7 +6,7 @@ from mxcy._base.suggestions import no_attribute
 from mxcy.ndarray import register
 from mxcy.ops.core import homes
 
-__all__ = ["offer"]
+__all__ = ["lazy_operators", "offer"]
 
 
 def offer(module, namespace):
@@ -14,17 +14,30 @@ def offer(module, namespace):
 
     Parameters
     ----------
+    module, namespace : str
+        See `lazy_operators`.
+    """
+    return lazy_operators(module, namespace, register.function)
+
+
+def lazy_operators(module, namespace, function_of):
+    """``__getattr__`` and ``__dir__`` of a module that offers operators, of arrays or of symbols.
+
+    Parameters
+    ----------
     module : str
         The module's name.
     namespace : str
         As `mxcy.ops.core.homes` names it.
+    function_of : callable
+        ``function_of(record, name)`` makes an operator's function.
     """
 
     def lookup(name):
         record = homes.registered(namespace, name)
         if record is None:
             raise no_attribute(module, name)
-        function = register.function(record, name)
+        function = function_of(record, name)
         setattr(sys.modules[module], name, function)
         return function
 

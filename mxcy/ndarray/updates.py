@@ -48,6 +48,13 @@ _SINGLE = """
     NDArray
         The new weight."""
 
+#: what differs in the docstrings of symbols
+_FOR_SYMBOLS = (
+    ("The array that takes the new weight, `weight` as a rule.", "Without effect."),
+    ("Accepted for compatibility.", "The result's name."),
+    ("NDArray", "Symbol"),
+)
+
 _SEVERAL = """
     Parameters
     ----------
@@ -115,156 +122,135 @@ def _in_turn(*lists):
     return [array for row in zip(*lists, strict=True) for array in row]
 
 
-@_documented
-def adamw_update(
-    weight,
-    grad,
-    mean,
-    var,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """One step of Adam with the weight decay apart from the gradient."""
-    return F._adamw_update(
+def step_of_one(module, F, as_factor, name, doc, kind="NDArray"):
+    """The function of an update operator for one weight, over arrays or symbols.
+
+    Parameters
+    ----------
+    module : str
+        The function's.
+    F : object
+        Has the operators as attributes.
+    as_factor : callable
+        ``as_factor(rescale_grad, weight)`` makes an array or symbol of a number.
+    name : str
+        The function's; ``mp_`` in front stands for weights in half precision.
+    doc : str
+        What it does, in a line.
+    kind : str
+        The class of the arguments, for the docstring.
+    """
+
+    def update(
         weight,
         grad,
         mean,
         var,
-        _factor(rescale_grad, weight),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        out=out,
+        rescale_grad,
+        lr,
+        eta,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        wd=0,
+        clip_gradient=-1,
+        out=None,
+        name=None,
         **kwargs,
-    )
+    ):
+        return step(
+            weight,
+            (grad, mean, var),
+            rescale_grad,
+            lr=lr,
+            eta=eta,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+            wd=wd,
+            clip_gradient=clip_gradient,
+            out=out,
+            name=name,
+            **kwargs,
+        )
 
-
-@_documented
-def mp_adamw_update(
-    weight,
-    grad,
-    mean,
-    var,
-    weight32,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """One step of `adamw_update` for a weight in half precision."""
-    return F._mp_adamw_update(
+    def mp_update(
         weight,
         grad,
         mean,
         var,
         weight32,
-        _factor(rescale_grad, weight),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        out=out,
+        rescale_grad,
+        lr,
+        eta,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        wd=0,
+        clip_gradient=-1,
+        out=None,
+        name=None,
         **kwargs,
-    )
+    ):
+        return step(
+            weight,
+            (grad, mean, var, weight32),
+            rescale_grad,
+            lr=lr,
+            eta=eta,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+            wd=wd,
+            clip_gradient=clip_gradient,
+            out=out,
+            name=name,
+            **kwargs,
+        )
+
+    def step(weight, others, rescale_grad, **options):
+        return getattr(F, operator)(weight, *others, as_factor(rescale_grad, weight), **options)
+
+    operator = f"_{name}"
+    function = mp_update if name.startswith("mp_") else update
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    function.__doc__ = doc
+    function = _documented(function)
+    if kind == "Symbol" and function.__doc__ is not None:
+        for array_text, symbol_text in _FOR_SYMBOLS:
+            function.__doc__ = function.__doc__.replace(array_text, symbol_text)
+    return function
 
 
-@_documented
-def adabelief_update(
-    weight,
-    grad,
-    mean,
-    var,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """One step of AdaBelief: Adam with the variance around the mean gradient."""
-    return F._adabelief_update(
-        weight,
-        grad,
-        mean,
-        var,
-        _factor(rescale_grad, weight),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        out=out,
-        **kwargs,
-    )
-
-
-@_documented
-def mp_adabelief_update(
-    weight,
-    grad,
-    mean,
-    var,
-    weight32,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """One step of `adabelief_update` for a weight in half precision."""
-    return F._mp_adabelief_update(
-        weight,
-        grad,
-        mean,
-        var,
-        weight32,
-        _factor(rescale_grad, weight),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        out=out,
-        **kwargs,
-    )
+adamw_update = step_of_one(
+    __name__,
+    F,
+    _factor,
+    "adamw_update",
+    "One step of Adam with the weight decay apart from the gradient.",
+)
+mp_adamw_update = step_of_one(
+    __name__,
+    F,
+    _factor,
+    "mp_adamw_update",
+    "One step of `adamw_update` for a weight in half precision.",
+)
+adabelief_update = step_of_one(
+    __name__,
+    F,
+    _factor,
+    "adabelief_update",
+    "One step of AdaBelief: Adam with the variance around the mean gradient.",
+)
+mp_adabelief_update = step_of_one(
+    __name__,
+    F,
+    _factor,
+    "mp_adabelief_update",
+    "One step of `adabelief_update` for a weight in half precision.",
+)
 
 
 def _scaled(name, lists, rescale_grad, size, rates):

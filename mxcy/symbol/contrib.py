@@ -2,6 +2,7 @@
 
 import math
 
+from mxcy.ndarray.updates import step_of_one
 from mxcy.symbol import namespaces
 from mxcy.symbol.control import cond, foreach, while_loop
 from mxcy.symbol.creation import full
@@ -14,121 +15,29 @@ __all__ = ["adamw_update", "cond", "foreach", "mp_adamw_update", "rand_zipfian",
 __getattr__, __dir__ = namespaces.offer(__name__, "contrib")
 
 
-def _as_symbol(rescale_grad):
+def _as_factor(rescale_grad, weight):
+    """The factor on gradients as a symbol."""
     if isinstance(rescale_grad, Symbol):
         return rescale_grad
     return full(shape=(1,), val=rescale_grad)
 
 
-def adamw_update(
-    weight,
-    grad,
-    mean,
-    var,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """One step of Adam with the weight decay apart from the gradient.
-
-    Parameters
-    ----------
-    weight, grad, mean, var : Symbol
-        The weight, its gradient, and the moments, which the step changes.
-    rescale_grad : Symbol or float
-        A factor on the gradient; the step is left out when it is not finite or zero.
-    lr, eta : float
-        The learning rate, and its multiplier by a schedule.
-    beta1, beta2 : float
-        How much of the moments is kept.
-    epsilon : float
-        Added to the root of the second moment.
-    wd : float
-        The weight decay.
-    clip_gradient : float
-        The largest magnitude of a gradient; none when negative.
-    name : str, optional
-
-    Returns
-    -------
-    Symbol
-    """
-    return F._adamw_update(
-        weight,
-        grad,
-        mean,
-        var,
-        _as_symbol(rescale_grad),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        name=name,
-        **kwargs,
-    )
-
-
-def mp_adamw_update(
-    weight,
-    grad,
-    mean,
-    var,
-    weight32,
-    rescale_grad,
-    lr,
-    eta,
-    beta1=0.9,
-    beta2=0.999,
-    epsilon=1e-8,
-    wd=0,
-    clip_gradient=-1,
-    out=None,
-    name=None,
-    **kwargs,
-):
-    """`adamw_update` of a half-precision weight with a float32 copy.
-
-    Parameters
-    ----------
-    weight, grad : Symbol
-        Half-precision weight and gradient.
-    mean, var, weight32 : Symbol
-        The moments and the copy, which the step changes.
-    rescale_grad, lr, eta, beta1, beta2, epsilon, wd, clip_gradient, name
-        As for `adamw_update`.
-
-    Returns
-    -------
-    Symbol
-    """
-    return F._mp_adamw_update(
-        weight,
-        grad,
-        mean,
-        var,
-        weight32,
-        _as_symbol(rescale_grad),
-        lr=lr,
-        eta=eta,
-        beta1=beta1,
-        beta2=beta2,
-        epsilon=epsilon,
-        wd=wd,
-        clip_gradient=clip_gradient,
-        name=name,
-        **kwargs,
-    )
+adamw_update = step_of_one(
+    __name__,
+    F,
+    _as_factor,
+    "adamw_update",
+    "One step of Adam with the weight decay apart from the gradient.",
+    "Symbol",
+)
+mp_adamw_update = step_of_one(
+    __name__,
+    F,
+    _as_factor,
+    "mp_adamw_update",
+    "One step of `adamw_update` for a weight in half precision.",
+    "Symbol",
+)
 
 
 def rand_zipfian(true_classes, num_sampled, range_max):

@@ -298,7 +298,7 @@ def mp_adamw_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
     wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
 ) -> Symbol:
-    """`adamw_update` of a half-precision weight with a float32 copy."""
+    """One step of `adamw_update` for a weight in half precision."""
 def mrcnn_mask_target(
     rois: Symbol | None = None, gt_masks: Symbol | None = None, matches: Symbol | None = None,
     cls_targets: Symbol | None = None, num_rois: int = ..., num_classes: int = ...,

@@ -1,26 +1,11 @@
 """Operators as methods: `a.exp()` is `mx.sym.exp(a)`."""
 
+from mxcy.ndarray.fluent import LazyMethod, is_method
 from mxcy.ops.core import record
 from mxcy.symbol import register
 from mxcy.symbol.creation import split_v2
 
 __all__ = ["add_methods"]
-
-
-class _Method:
-    """Stands for an operator's function in a class until the function is wanted."""
-
-    __slots__ = ("_name", "_record")
-
-    def __init__(self, name, record):
-        self._name, self._record = name, record
-
-    def __get__(self, instance, owner):
-        function = register.function(self._record, self._name)
-        for cls in owner.__mro__:
-            if cls.__dict__.get(self._name) is self:
-                setattr(cls, self._name, function)
-        return function if instance is None else function.__get__(instance, owner)
 
 
 def _ignoring_inplace(name):
@@ -38,8 +23,7 @@ def add_methods(cls):
     for name in ("flatten", "expand_dims", "squeeze"):
         setattr(cls, name, _ignoring_inplace(name))
     cls.split_v2 = split_v2
-    cls.astype = _Method("cast", record.find("cast"))
+    cls.astype = LazyMethod("astype", register.function, record.find("cast"), "cast")
     for name, operator in record.REGISTRY.items():
-        plain = name[0].isalpha() and name.islower() and operator.inputs and not operator.variadic
-        if plain and not hasattr(cls, name):
-            setattr(cls, name, _Method(name, operator))
+        if is_method(name, operator) and not hasattr(cls, name):
+            setattr(cls, name, LazyMethod(name, register.function, operator, name))

@@ -1,9 +1,6 @@
 """The lazy namespaces of `mx.sym`: each operator appears in its home when it is first asked for."""
 
-import sys
-
-from mxcy._base.suggestions import no_attribute
-from mxcy.ops.core import homes
+from mxcy.ndarray.namespaces import lazy_operators
 from mxcy.symbol import register
 
 __all__ = ["offer"]
@@ -14,21 +11,7 @@ def offer(module, namespace):
 
     Parameters
     ----------
-    module : str
-        The module's name.
-    namespace : str
-        As `mxcy.ops.core.homes` names it.
+    module, namespace : str
+        See `mxcy.ndarray.namespaces.lazy_operators`.
     """
-
-    def lookup(name):
-        record = homes.registered(namespace, name)
-        if record is None:
-            raise no_attribute(module, name)
-        function = register.function(record, name)
-        setattr(sys.modules[module], name, function)
-        return function
-
-    def listing():
-        return sorted({*vars(sys.modules[module]), *homes.names(namespace)})
-
-    return lookup, listing
+    return lazy_operators(module, namespace, register.function)
