@@ -68,7 +68,7 @@ class Parameter(ParameterArrays):
         stype="default",
         grad_stype="default",
     ):
-        self._data = None  # context -> array, in the order of `initialize`
+        self._data = None  # the arrays, one for each of `_ctx_list`
         self._grad = None
         self._deferred_init = None  # a _Pending while initialization waits for the shape
         self._ctx_list = self._ctx_map = None  # see `_place`
@@ -125,7 +125,7 @@ class Parameter(ParameterArrays):
         self._grad_req = req
         if req == "null" and self._grad is not None:
             self._grad = None
-            self._data = {ctx: array.detach() for ctx, array in self._data.items()}
+            self._data = [array.detach() for array in self._data]
         elif self._data is not None:
             self._attach_gradients()
 
@@ -256,32 +256,32 @@ class Parameter(ParameterArrays):
         """Put copies of `data` on the contexts, with gradients."""
         with scope(self.name):
             stored = with_stype(data, self._stype)
-            self._place({ctx: stored.copyto(ctx) for ctx in contexts})
+            self._place([stored.copyto(ctx) for ctx in contexts], contexts)
             self._attach_gradients()
 
-    def _place(self, arrays):
+    def _place(self, arrays, contexts):
         """Hold these arrays, and say where, for parameters and blocks of others that look inside.
 
-        `_ctx_map` leads to keys of `_data` as in the original: by the parity of the device's
+        `_ctx_map` leads to places in `_data` as in the original: by the parity of the device's
         type (CPUs are odd), then by its number.
         """
         self._data = arrays
-        self._ctx_list = list(arrays)
+        self._ctx_list = list(contexts)
         self._ctx_map = [[], []]
-        for context in arrays:
+        for index, context in enumerate(contexts):
             places = self._ctx_map[context.device_typeid & 1]
             places.extend([None] * (context.device_id + 1 - len(places)))
-            places[context.device_id] = context
+            places[context.device_id] = index
 
     def _attach_gradients(self):
         if self.grad_req == "null":
             self._grad = None
             return
-        self._grad = {
-            ctx: nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
-            for ctx, array in self._data.items()
-        }
-        autograd.mark_variables(list(self._data.values()), list(self._grad.values()), self.grad_req)
+        self._grad = [
+            nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
+            for ctx, array in zip(self._ctx_list, self._data, strict=True)
+        ]
+        autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data, ctx=None, cast_dtype=False, dtype_source="current"):
         """Take over a loaded array, whatever the state of initialization."""

@@ -15,8 +15,8 @@ class DeferredInitializationError(MXNetError):
 class ParameterArrays:
     """The part of `Parameter` that hands out, sets, moves and casts its arrays and gradients.
 
-    `_data` and `_grad` map contexts to arrays, or are None; `_deferred_init` is what a deferred
-    initialization will need, or None.
+    `_data` and `_grad` are lists of an array for each context of `_ctx_list`, or None;
+    `_deferred_init` is what a deferred initialization will need, or None.
     """
 
     def _arrays(self, arrays):
@@ -39,20 +39,17 @@ class ParameterArrays:
     def _check_and_get(self, arrays, ctx):
         if arrays is None:
             arrays = self._arrays(arrays)
-        if len(arrays) == 1:
-            ((only, array),) = arrays.items()
-            if ctx is None or ctx is only:
-                return array
+        contexts = self._ctx_list
+        if len(arrays) == 1 and (ctx is None or ctx is contexts[0]):
+            return arrays[0]
         wanted = current_context() if ctx is None else ctx
-        found = arrays.get(wanted)
-        if found is None:
-            found = arrays.get(wanted.home)
-        if found is None:
-            raise RuntimeError(
-                f"Parameter '{self.name}' was not initialized on context {ctx}. "
-                f"It was only initialized on {list(arrays)}."
-            )
-        return found
+        for place in (wanted, wanted.home):
+            if place in contexts:
+                return arrays[contexts.index(place)]
+        raise RuntimeError(
+            f"Parameter '{self.name}' was not initialized on context {ctx}. "
+            f"It was only initialized on {contexts}."
+        )
 
     def data(self, ctx=None, *, device=None):
         """Return the array on one context.
@@ -85,7 +82,7 @@ class ParameterArrays:
 
     def _list_arrays(self):
         """The arrays on all contexts, whatever their storage type."""
-        return list(self._arrays(self._data).values())
+        return list(self._arrays(self._data))
 
     def _refuse_sparse(self, method, ctx=None):
         if self._stype != "default":
@@ -123,7 +120,7 @@ class ParameterArrays:
 
     def list_grad(self):
         """Return the gradients on all contexts, in the order of `list_ctx`; see `grad`."""
-        return list(self._arrays(self._checked_gradients()).values())
+        return list(self._arrays(self._checked_gradients()))
 
     def list_ctx(self):
         """Return the contexts for which the parameter is or will be initialized.
@@ -133,7 +130,7 @@ class ParameterArrays:
         list of Context
         """
         if self._data is not None:
-            return list(self._data)
+            return list(self._ctx_list)
         if self._deferred_init is not None:
             return list(self._deferred_init.contexts)
         raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
@@ -201,12 +198,12 @@ class ParameterArrays:
             self._trainer._forget_stored(self)
         with autograd.pause():
             stored = with_stype(data, self._stype)
-            for array in self._data.values():
+            for array in self._data:
                 array[:] = stored
 
     def zero_grad(self):
         """Fill the gradients on all contexts with 0; without effect when there are none."""
-        for gradient in (self._grad or {}).values():
+        for gradient in self._grad or ():
             if gradient.stype == "default":
                 gradient[:] = 0
             else:
@@ -254,13 +251,11 @@ class ParameterArrays:
         if self._data is None:
             return
         with autograd.pause():
-            self._data = {ctx: array.astype(dtype) for ctx, array in self._data.items()}
+            self._data = [array.astype(dtype) for array in self._data]
             if self._grad is None:
                 return
-            self._grad = {ctx: array.astype(dtype) for ctx, array in self._grad.items()}
-            autograd.mark_variables(
-                list(self._data.values()), list(self._grad.values()), self.grad_req
-            )
+            self._grad = [array.astype(dtype) for array in self._grad]
+            autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _reduce(self):
         """The value on the CPU, averaged over all contexts."""
