@@ -5,9 +5,9 @@ data's). Entries share one Spec, so what one node learns all its neighbours see;
 and backwards until nothing new is learnt. Where a record can tell inputs from outputs
 (`op.infer_back`), that runs as well.
 
-Operators that make arrays of nothing may have extents of 0 in their `shape`: MXNet's symbols mean
-"unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from their
-users; what nobody tells is 0 in the end.
+Operators that make arrays of nothing may have extents of 0 or -1 in their `shape`: MXNet's symbols
+mean "unknown" by that, as in recurrent networks' first states. Such nodes learn their shape from
+their users; a 0 of which nobody tells is meant as it stands in the end.
 """
 
 from mxcy._base.errors import MXNetError
@@ -57,7 +57,11 @@ def infer_partial(graph, known, settle=False):
     if settle and unsettled:
         for i in unsettled:
             extents = specs[i][0].shape or graph.nodes[i].attrs.shape or ()
-            specs[i][0].shape = tuple(max(extent, 0) for extent in extents)
+            asked = graph.nodes[i].attrs.shape or extents
+            specs[i][0].shape = tuple(
+                0 if extent == -1 and wish == 0 else extent
+                for extent, wish in zip(extents, asked, strict=True)
+            )
         _spread(graph, specs, pending, cache)
     return specs
 
@@ -82,7 +86,7 @@ def _is_open(node):
     if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
         return False
     shape = node.attrs.shape
-    return not shape or min(shape) <= 0  # -1 where NumPy's shapes are in force
+    return not shape or min(shape) <= 0
 
 
 def _open_spec(node):

@@ -45,6 +45,7 @@ REFUSED = {
     "diag beyond": (lambda: nd.diag(A, k=5), "k: "),
     "diag axes": (lambda: nd.diag(CUBE, axis1=0, axis2=0), "axis1"),
     "tile negative": (lambda: nd.tile(A, reps=(-1,)), "reps"),
+    "tile zero": (lambda: nd.tile(A, reps=(2, 0)), "reps: expected 1 or more"),
     "repeat negative": (lambda: nd.repeat(A, repeats=-1), "repeats"),
     "repeat axis": (lambda: nd.repeat(A, repeats=2, axis=2), "axis"),
     "broadcast_to rank": (lambda: nd.broadcast_to(zeros(3), shape=(2, 3)), "shape"),

@@ -100,3 +100,16 @@ def test_products_of_batches_need_their_matrices(a):
     with mx.np_shape():
         assert product.infer_shape_partial(a=(-1, 3, 4), b=(-1, 4, 5))[1] == [(-1, 3, 5)]
         assert product.infer_shape_partial(a=(-1, 3, 4), b=(-1, -1, 5))[1] == [None]
+
+
+@pytest.mark.parametrize("make", [S.ones, S.zeros, S.random.uniform])
+def test_unknown_extents_of_arrays_made_of_nothing(make):
+    made = make(shape=(2, -1)) + S.transpose(make(shape=(3, -1)))
+    (result,) = made.bind(mx.cpu(), {}).forward()
+    assert result.shape == (2, 3)
+    alone = make(shape=(2, -1))
+    assert alone.infer_shape_partial() == ([], [(2, 0)], [])
+    with pytest.raises(mx.MXNetError, match="cannot be inferred"):
+        alone.bind(mx.cpu(), {})
+    with pytest.raises(mx.MXNetError, match="expected shape"):
+        (alone + S.var("a")).infer_shape(a=(3, 5))

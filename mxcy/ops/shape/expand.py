@@ -1,9 +1,9 @@
 """Operators that repeat elements of one array: tiles, repetitions and broadcasts."""
 
-from mxcy.ops.core.attrs import Int, IntOrNone, Shape, ShapeOrNone
+from mxcy.ops.core.attrs import Field, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_dtype, normal_axis, require
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.record import op, register, sample
 from mxcy.ops.shape.reshape import restored
 from mxcy.ops.shape.strided import loops, strided, strides_of
 
@@ -32,39 +32,48 @@ def _tile_loops(a, ins, outs):
     return loops(shape, src)
 
 
-@op("tile", aliases=("_npi_tile",), in_symbols=InSymbols(named_input=True))
-class Tile:
-    """Repeat the whole array ``reps[i]`` times along dimension i.
-
-    `reps` and the shape are aligned at the last dimension; the shorter one is filled with ones.
-    """
-
-    reps: Shape
-
-    infer_back = back_dtype
-
+def _tile_infer(least):
     def infer(a, data):
-        require(all(n >= 0 for n in a.reps), f"reps: must not be negative, got {a.reps}")
+        require(
+            min(a.reps, default=least) >= least, f"reps: expected {least} or more, got {a.reps}"
+        )
         if data.shape is None:
             return Spec(None, data.dtype)
         reps, extents = _tiling(a.reps, data.shape)
         return Spec(tuple(_times(n, rep) for n, rep in zip(extents, reps, strict=True)), data.dtype)
 
-    def grad(a, F, g, specs):
-        reps, extents = _tiling(a.reps, specs[0].shape)
-        pairs = tuple(n for pair in zip(reps, extents, strict=True) for n in pair)
-        parts = F._backward_reshape(g, shape=pairs)
-        return restored(F, F.sum(parts, axis=tuple(range(0, len(pairs), 2))), specs[0])
+    return infer
 
-    def ref(a, xp, data):
-        return xp.tile(data, a.reps)
 
-    kernels = (strided(_tile_loops, rank=lambda a, ins, outs: 2 * outs[0].ndim),)
-    samples = (
-        sample((2, 3), reps=(2,)),
-        sample((2, 3), reps=(2, 1, 3)),
-        sample((2, 3, 2), reps=(2, 3)),
-        sample((2, 3), reps=()),
+def _tile_grad(a, F, g, specs):
+    reps, extents = _tiling(a.reps, specs[0].shape)
+    pairs = tuple(n for pair in zip(reps, extents, strict=True) for n in pair)
+    parts = F._backward_reshape(g, shape=pairs)
+    return restored(F, F.sum(parts, axis=tuple(range(0, len(pairs), 2))), specs[0])
+
+
+# To MXNet's own operator no repetition gives an unknown shape, to that of mx.np an empty array.
+for _name, _least, _more in (("tile", 1, ()), ("_npi_tile", 0, (sample((2, 3), reps=(2, 0)),))):
+    register(
+        _name,
+        fields=(Field("reps", Shape),),
+        infer=_tile_infer(_least),
+        infer_back=back_dtype,
+        grad=_tile_grad,
+        ref=lambda a, xp, data: xp.tile(data, a.reps),
+        kernels=(strided(_tile_loops, rank=lambda a, ins, outs: 2 * outs[0].ndim),),
+        in_symbols=InSymbols(named_input=True),
+        samples=(
+            sample((2, 3), reps=(2,)),
+            sample((2, 3), reps=(2, 1, 3)),
+            sample((2, 3, 2), reps=(2, 3)),
+            sample((2, 3), reps=()),
+            *_more,
+        ),
+        doc="""Repeat the whole array ``reps[i]`` times along dimension i.
+
+        `reps` and the shape are aligned at the last dimension; the shorter one is filled with ones.
+        """,
     )
 
 
