@@ -63,6 +63,7 @@ now = lib.mx_profile_now
 count = lib.mx_profile_count
 reset = lib.mx_profile_reset
 set_device = lib.mx_profile_device  # of this thread's events
+inside = lib.mx_profile_inside  # this thread's operators are parts of a source's; the one before
 set_owner = lib.mx_profile_owner  # the source under which allocations are listed
 waiting, dropped, epoch = lib.mx_profile_waiting, lib.mx_profile_dropped, lib.mx_profile_epoch
 

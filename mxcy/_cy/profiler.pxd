@@ -37,6 +37,7 @@ cdef extern from "mxcy_profiler.h" nogil:
                               const char *args)
     int64_t mx_profile_now()
     void mx_profile_add(int32_t source, int64_t begin, int64_t end)
+    int32_t mx_profile_inside(int32_t source)
     int64_t mx_profile_begin(int32_t bits)
     void mx_profile_end(int32_t source, int64_t begin)
     int mx_run_kernel(mx_kernel kernel, const mx_call *call, int32_t source, int32_t bits)

@@ -6,9 +6,9 @@ from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_EVENT_OPERATOR, MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_RUNNING,
     mx_allocation, mx_profile_add, mx_profile_begin, mx_profile_count, mx_profile_dropped,
-    mx_profile_epoch, mx_profile_limit, mx_profile_live, mx_profile_now, mx_profile_reset,
-    mx_profile_row, mx_profile_scope, mx_profile_set, mx_profile_source, mx_profile_stats,
-    mx_profile_waiting, mx_profile_write, mx_profiled,
+    mx_profile_epoch, mx_profile_inside, mx_profile_limit, mx_profile_live, mx_profile_now,
+    mx_profile_reset, mx_profile_row, mx_profile_scope, mx_profile_set, mx_profile_source,
+    mx_profile_stats, mx_profile_waiting, mx_profile_write, mx_profiled,
 )
 
 import sys
@@ -54,6 +54,11 @@ def add(int32_t number, int64_t begin, int64_t end):
     """Record an event of a source if the profiler runs; `end` is the value of a counter."""
     if mx_profiled(MX_PROFILE_RUNNING):
         mx_profile_add(number, begin, end)
+
+
+def inside(int32_t number):
+    """Have this thread's operators told as parts of a source's; returns the one before."""
+    return mx_profile_inside(number)
 
 
 def api_begin():

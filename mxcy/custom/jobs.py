@@ -51,6 +51,12 @@ def _told(method, error):
     return f"{method}: {kind}{error}{where[-1] if where else ''}"
 
 
+def _source(described, method):
+    """The profiler's source of the Python code of a method; operators called there are parts."""
+    name = f"{'_backward_' * (method == 'backward')}{described.op_type}::pure_python"
+    return front.recorder.source(_OPERATOR, "Custom Operator", name)
+
+
 def _push(described, method, work, reads, writes, train, context):
     """Have ``work(settling)`` called on a thread of its own when its arrays are ready.
 
@@ -60,6 +66,8 @@ def _push(described, method, work, reads, writes, train, context):
     def job(completion):
         settling, text, recorder = [], None, front.recorder
         began = recorder.now() if recorder.bits() & _OPERATORS else 0
+        whole = _source(described, method) if began else 0
+        outside = recorder.inside(whole)
         before = front.set_recording(False), front.set_training(train)
         try:
             with context:
@@ -69,14 +77,14 @@ def _push(described, method, work, reads, writes, train, context):
         finally:
             front.set_recording(before[0])
             front.set_training(before[1])
+            recorder.inside(outside)
+            if began:
+                recorder.add(whole, began, recorder.now())
         for array in settling:
             try:
                 array.wait_to_write()
             except Exception as error:
                 text = text or _told(method, error)
-        if began:
-            label = f"{'_backward_' * (method == 'backward')}{NAME}:{described.op_type}"
-            recorder.add(recorder.source(_OPERATOR, "operator", label), began, recorder.now())
         completion(text) if text else completion()
 
     def start(completion):

@@ -1,5 +1,6 @@
 """Operators in Python on every engine, after forks, and beside each other."""
 
+import json
 import threading
 
 import numpy as np
@@ -117,23 +118,49 @@ y = mx.nd.Custom(mx.nd.array([1.0]), op_type="meet")
     assert run_python(code).split() == ["done"]
 
 
-def test_the_profiler_tells_of_them(run_python):
-    code = """
-from tests.custom import operators
-import mxcy as mx
-mx.profiler.set_config(profile_imperative=True, aggregate_stats=True, filename="profile.json")
-x = mx.nd.array([3.0])
-x.attach_grad()
-mx.profiler.set_state("run")
+EAGER = """
 with mx.autograd.record():
     y = mx.nd.Custom(x, op_type="test_square")
 y.backward()
+"""
+BY_AN_EXECUTOR = """
+symbol = mx.sym.Custom(mx.sym.var("x"), op_type="test_square")
+executor = symbol.bind(mx.cpu(), {"x": x}, args_grad={"x": x.grad})
+(y,) = executor.forward(is_train=True)
+executor.backward(mx.nd.ones(1))
+"""
+
+
+@pytest.mark.parametrize("calls", [EAGER, BY_AN_EXECUTOR])
+def test_the_profiler_tells_of_them(run_python, calls):
+    """Their Python code and the operators called there have a category of their own."""
+    code = f"""
+import json
+from tests.custom import operators
+import mxcy as mx
+mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="profile.json")
+x = mx.nd.array([3.0])
+x.attach_grad()
+mx.profiler.set_state("run")
+{calls}
+z = y + 1
 mx.nd.waitall()
 mx.profiler.set_state("stop")
-print(mx.profiler.dumps())
+print(json.dumps({{
+    category: {{name: row["Count"] for name, row in rows.items()}}
+    for category, rows in json.loads(mx.profiler.dumps(format="json"))["Time"].items()
+}}))
 """
-    text = run_python(code)
-    assert "\nCustom:test_square" in text and "_backward_Custom:test_square" in text
+    counts = json.loads(run_python(code))
+    assert counts["Custom Operator"] == {
+        "test_square::pure_python": 1,
+        "test_square::broadcast_mul": 1,
+        "_backward_test_square::pure_python": 1,
+        "_backward_test_square::_mul_scalar": 1,
+        "_backward_test_square::broadcast_mul": 1,
+    }
+    assert counts["operator"]["_plus_scalar"] == 1
+    assert not {"broadcast_mul", "_mul_scalar"} & counts["operator"].keys()
 
 
 def test_an_operator_that_waits_for_another():

@@ -34,7 +34,7 @@ struct KernelRun {
 
   KernelRun(mx_kernel kernel, const mx_call& given, size_t params_size, mx_pool* pool,
             int32_t source)
-      : kernel(kernel), call(given), pool(pool), source(source) {
+      : kernel(kernel), call(given), pool(pool), source(mx_profile_part(source)) {
     const int32_t n = given.nin + given.nout;
     tensors.assign(given.in, given.in + given.nin);
     tensors.insert(tensors.end(), given.out, given.out + given.nout);

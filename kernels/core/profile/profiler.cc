@@ -71,6 +71,7 @@ struct Own {
 };
 thread_local Own t_own;
 thread_local int32_t t_device = 0;
+thread_local int32_t t_whole = 0;  // the source of which operators are a part
 
 Buffer* enlist() {
   if (t_own.gone) return nullptr;
@@ -246,8 +247,22 @@ extern "C" void mx_profile_device(int32_t type, int32_t id) {
   t_device = type > 0 ? device_number(type, id) : 0;
 }
 
+extern "C" int32_t mx_profile_inside(int32_t source) {
+  const int32_t before = t_whole;
+  t_whole = source;
+  return before;
+}
+
+extern "C" int32_t mx_profile_part(int32_t source) {
+  if (t_whole == 0 || source <= 0) return source;
+  const Source &part = source_of(source), &whole = source_of(t_whole);
+  if (part.kind > MX_EVENT_SEGMENT || part.category == whole.category) return source;
+  const std::string name = whole.name.substr(0, whole.name.find("::") + 2) + part.name;
+  return mx_profile_source(part.kind, whole.category.c_str(), name.c_str(), part.args.c_str());
+}
+
 extern "C" void mx_profile_add(int32_t source, int64_t begin, int64_t end) {
-  if (source > 0) append({begin, end, source, t_device});
+  if (source > 0) append({begin, end, mx_profile_part(source), t_device});
 }
 
 extern "C" int mx_profile_kernel(mx_kernel kernel, const mx_call* call, int32_t source) {
