@@ -5,17 +5,19 @@ makes objects of `CustomOp`, which compute. `mx.nd.Custom`, `mx.sym.Custom` and 
 by the name.
 """
 
+import ctypes
 import logging
 from collections import namedtuple
 
 import numpy as np
 
-from mxcy.base import MXNetError
+from mxcy.base import MXNetError, NDArrayHandle, py_str
 from mxcy.custom.described import NAME, PROPERTIES
-from mxcy.ndarray import array
+from mxcy.ndarray import NDArray, array
 from mxcy.operator.legacy import NDArrayOp, NumpyOp, PythonOp
 from mxcy.ops.core.record import ONLY_SYMBOLS, REGISTRY
 
+# The last four come with a star from MXNet's module too; callbacks of monitors need them.
 __all__ = [
     "CustomOp",
     "CustomOpProp",
@@ -27,6 +29,10 @@ __all__ = [
     "get_all_registered_operators_grouped",
     "get_operator_arguments",
     "register",
+    "NDArray",
+    "NDArrayHandle",
+    "ctypes",
+    "py_str",
 ]
 
 #: the number of arguments of an operator, their names and their type texts

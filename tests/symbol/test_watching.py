@@ -118,6 +118,12 @@ def test_arrays_through_pointers():
         mx.nd.NDArray(NDArrayHandle(12345))
 
 
+def test_a_star_import_brings_what_callbacks_need():
+    names = {}
+    exec("from mxcy.operator import *", names)
+    assert {"ctypes", "py_str", "NDArray", "NDArrayHandle", "CustomOp"} <= names.keys()
+
+
 def test_monitor_counts_forward_and_backward():
     module = mx.mod.Module(network())
     module.bind([("data", (2, 3))], [("softmax_label", (2,))])
