@@ -1,4 +1,7 @@
-"""Small eager operations: what one call costs (4x4 and 64x64 float32)."""
+"""Small eager operations: what one call costs (4x4 and 64x64 float32).
+
+What lies side by side is a view in all libraries; other slices are copies in mxcy, as in MXNet.
+"""
 
 import pytest
 
@@ -40,6 +43,60 @@ CASES = {
 }
 
 
+KEYS = {  # a view or a copy of elements, or a write to them
+    "a[0, 0]": ("a[0, 0]", "a[0, 0]", "a[0, 0]"),
+    "a[1]": ("a[1]", "a[1]", "a[1]"),
+    "a[:, 1:3]": ("a[:, 1:3]", "a[:, 1:3]", "a[:, 1:3]"),
+    "a[:, 1:3], a copy": ("a[:, 1:3]", "a[:, 1:3].copy()", "a[:, 1:3].contiguous()"),
+    "a[..., None, 1]": ("a[..., None, 1]", "a[..., None, 1]", "a[..., None, 1]"),
+    "a[1, 2] = 3": ("a[1, 2] = 3", "a[1, 2] = 3", "a[1, 2] = 3"),
+    "a[:] = 1": ("a[:] = 1", "a[:] = 1", "a[:] = 1"),
+    "a[:, 1:3] = 2": ("a[:, 1:3] = 2", "a[:, 1:3] = 2", "a[:, 1:3] = 2"),
+    "a[1:3] = rows": ("a[1:3] = rows", "a[1:3] = rows", "a[1:3] = rows"),
+}
+SHAPES = {  # other shapes, values, and what is asked of an array
+    "reshape": ("a.reshape((2, -1))", "a.reshape((2, -1))", "a.reshape((2, -1))"),
+    "shape": ("a.shape", "a.shape", "a.shape"),
+    "dtype": ("a.dtype", "a.dtype", "a.dtype"),
+    "size": ("a.size", "a.size", "a.numel()"),
+    "asnumpy": ("a.asnumpy()", "a.copy()", "a.clone().numpy()"),
+    "float": ("float(a[0, 0])", "float(a[0, 0])", "float(a[0, 0])"),
+    "asscalar": ("a[0, 0].asscalar()", "a[0, 0].item()", "a[0, 0].item()"),
+}
+NEW = {  # arrays of nothing
+    "zeros": ("mx.nd.zeros({s})", "np.zeros({s}, 'f')", "torch.zeros({s})"),
+    "ones": ("mx.nd.ones({s})", "np.ones({s}, 'f')", "torch.ones({s})"),
+    "full": ("mx.nd.full({s}, 2.5)", "np.full({s}, 2.5, 'f')", "torch.full({s}, 2.5)"),
+    "empty": ("mx.nd.empty({s})", "np.empty({s}, 'f')", "torch.empty({s})"),
+    "zeros of int64": (
+        "mx.nd.zeros({s}, dtype='int64')",
+        "np.zeros({s}, 'int64')",
+        "torch.zeros({s}, dtype=torch.int64)",
+    ),
+    "arange": ("mx.nd.arange({n})", "np.arange({n}, dtype='f')", "torch.arange({n}.)"),
+}
+CHAIN = {  # 50 operations and their gradients
+    "mxcy": """
+x = v
+def chain():
+    with mx.autograd.record():
+        y = x
+        for _ in range(10):
+            y = mx.nd.tanh(y * w + b) * 0.5 - x
+    y.backward()
+""",
+    "torch": """
+x, head = a.clone().requires_grad_(), torch.ones({n}, {n})
+def chain():
+    x.grad = None
+    y = x
+    for _ in range(10):
+        y = torch.tanh(y * w + b) * 0.5 - x
+    y.backward(head)
+""",
+}
+
+
 def filled(texts, n):
     return {name: text.replace("{n}", str(n)) for name, text in texts.items()}
 
@@ -49,6 +106,31 @@ def filled(texts, n):
 def test_call(compare, case, n):
     # Short turns: on a busy machine some of them run undisturbed.
     compare(f"{case}, {n}x{n}", filled(SETUP, n), filled(CASES[case], n), seconds=0.002)
+
+
+@pytest.mark.parametrize("n", [4, 64])
+@pytest.mark.parametrize("case", [*KEYS, *SHAPES, *NEW])
+def test_slices_and_shapes(compare, case, n):
+    statements = {**KEYS, **SHAPES, **NEW}[case]
+    statements = [text.replace("{s}", f"({n}, {n})").replace("{n}", str(n)) for text in statements]
+    setups = {
+        "mxcy": filled(SETUP, n)["mxcy"] + "rows = a[1:3] * 2\n",
+        "numpy": filled(SETUP, n)["numpy"] + "rows = a[1:3] * 2\n",
+        "torch": filled(SETUP, n)["torch"] + "rows = a[1:3] * 2\n",
+    }
+    compare(f"{case}, {n}x{n}", setups, dict(zip(setups, statements, strict=True)), seconds=0.002)
+
+
+@pytest.mark.parametrize("n", [4, 64])
+def test_chain(compare, n):
+    """Recording 50 operations and going back through them."""
+    setups = {name: filled(SETUP, n)[name] + filled(CHAIN, n)[name] for name in CHAIN}
+    compare(
+        f"50 operations and backward, {n}x{n}",
+        setups,
+        dict.fromkeys(CHAIN, "chain()"),
+        seconds=0.02,
+    )
 
 
 @pytest.mark.parametrize("statement", ["v + b", "exp(v)", "v * 2"])

@@ -64,6 +64,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
     if only is not None:
         if handle.need_all_out or handle.need_out:
             keep_output(node, only)
+        node.handle = handle
         only.node, only.node_index = node, 0
         return
     if handle.need_all_out or handle.need_out:

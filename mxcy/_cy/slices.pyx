@@ -182,8 +182,14 @@ ctypedef fused Word:
 
 cdef void move_line(Word *target, int64_t to, const Word *source, int64_t by, int64_t n) noexcept:
     cdef int64_t i
-    for i in range(n):
-        target[i * to] = source[i * by]
+    cdef Word value
+    if to == 1 and by == 0:
+        value = source[0]
+        for i in range(n):
+            target[i] = value
+    else:
+        for i in range(n):
+            target[i * to] = source[i * by]
 
 
 cdef void move(char *target, const int64_t *to, const char *source, const int64_t *by,
@@ -449,6 +455,7 @@ cdef bint put_value(NDArrayBase array, PyObject *key, object value):
         return put_numpy(array, &region, value)
     if not is_element(array.dtype_code, value, bits):
         return False
+    region.ndim = joined(&region, region.extents, region.strides)
     for i in range(region.ndim):
         by[i] = 0
     return put(array, &region, bits, by)

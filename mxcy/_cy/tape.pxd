@@ -10,6 +10,7 @@ cdef class Node:
     cdef public object call  # mxcy.ops.core.prepare.Call of the operation; None for a variable
     cdef double values[MAX_NUMBERS]  # the dynamic attributes' values
     cdef int nvalues
+    cdef object handle  # the operator's OpHandle, where the operation has one output
     cdef public object context
     cdef public tuple parents  # for each input the node that made it, or None
     cdef public object positions  # for each input which output of its parent it is; None: all are 0

@@ -50,6 +50,7 @@ NAMES = {
         "set_training",
         "take_over",
     ),
+    "walk": ("tape_order", "walk"),
     "plan": ("Plan",),
     "pool": ("Pool", "host_memory"),
     "profiler": ("recorder",),
@@ -199,6 +200,7 @@ set_threads, query, measure = _names["set_threads"], _names["query"], _names["me
 get_threads = _names["threads"]
 has_kernel = _names["has_kernel"]
 record_view = _names["record_view"]
+tape_order, walk = _names["tape_order"], _names["walk"]
 is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]
 shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]

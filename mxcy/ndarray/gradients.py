@@ -1,9 +1,11 @@
 """Gradients of arrays: the walk over the tape, from the heads back to the variables.
 
-The fronts put a node on the tape for every recorded operation; `_walk` visits the nodes and asks
-each record's gradient rule. The rules are made of operators, so with `create_graph` the walk itself
-is recorded and can be differentiated again.
+The fronts put a node on the tape for every recorded operation. Their `walk` visits the nodes and
+asks each record's gradient rule. The rules are made of operators, so with `create_graph` the walk
+itself is recorded and can be differentiated again.
 """
+
+from types import SimpleNamespace
 
 from mxcy._base import dtypes
 from mxcy._library import front
@@ -11,7 +13,7 @@ from mxcy._library.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.ndarray.register import F
 
-__all__ = ["as_list", "backward", "grad", "mark_variables", "tape_order"]
+__all__ = ["as_list", "backward", "grad", "mark_variables"]
 
 
 def as_list(values):
@@ -45,57 +47,6 @@ def mark_variables(variables, gradients, grad_reqs="write"):
         node = front.Node()
         node.grad, node.grad_req = gradient, req
         variable.node, variable.node_index = node, 0
-
-
-def tape_order(heads):
-    """The nodes that the heads depend on, each after those it depends on."""
-    done, order = set(), []
-    stack = [(head.node, False) for head in heads]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
-            continue
-        if id(node) in done:
-            continue
-        done.add(id(node))
-        stack.append((node, True))
-        stack.extend((parent, False) for parent in node.parents or () if parent is not None)
-    return order
-
-
-class _Sums:
-    """Gradients that have arrived at each node's outputs, summed."""
-
-    def __init__(self, in_place):
-        self._arrived = {}
-        self._owned = set()  # (node, output) whose sum is an array of ours
-        self._new = set()  # (node, output) whose gradient a rule made for it alone
-        self._in_place = in_place
-
-    def add(self, node, index, gradient, is_new=False):
-        outputs = self._arrived.setdefault(id(node), {})
-        before = outputs.get(index)
-        if before is None:
-            outputs[index] = gradient
-            if is_new:
-                self._new.add((id(node), index))
-        elif self._in_place and (id(node), index) in self._owned and before.stype == "default":
-            F.elemwise_add(before, gradient, out=before)
-        else:
-            outputs[index] = before + gradient
-            self._owned.add((id(node), index))
-
-    def take(self, node):
-        return self._arrived.pop(id(node), None)
-
-    def is_ours(self, node):
-        """Whether nobody else has the array with the gradient of a variable."""
-        key = id(node), 0
-        return self._in_place and (key in self._new or key in self._owned)
-
-    def peek(self, node, index):
-        return self._arrived.get(id(node), {}).get(index)
 
 
 def _zeros(spec, context):
@@ -145,11 +96,20 @@ def _operator_gradients(node, arrived, keep_graph):
                     output.node = None
 
 
-def _is_new(gradient, gradients, node, arrived):
-    """Whether a rule made this one of its gradients, rather than hand on an array that it got."""
-    received = (*arrived.values(), *(node.saved_inputs or ()), *(node.saved_outputs or ()))
-    times = sum(other is gradient for other in gradients)
-    return node.custom is None and times == 1 and not any(x is gradient for x in received)
+def _node_gradients(node, arrived, create_graph, keep):
+    """The gradients of the inputs of any node, from those that arrived at its outputs."""
+    if node.custom is not None or not node.call.op.stypes:
+        # What knows nothing of sparse arrays gets none.
+        arrived = {i: _dense(gradient) for i, gradient in arrived.items()}
+    if node.custom is not None:
+        return node.custom._gradients(arrived, keep or create_graph)
+    return _operator_gradients(node, arrived, create_graph)
+
+
+def _refuse_released():
+    raise MXNetError(
+        "the computational graph was freed by an earlier backward: use retain_graph=True there"
+    )
 
 
 #: the gradient of a target that is no part of the graph
@@ -164,48 +124,18 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
                 "cannot differentiate an array that is not in a computational graph: compute it "
                 "inside autograd.record() from arrays with attach_grad()"
             )
-    order = tape_order(heads)
-    if any(node.released for node in order):
-        raise MXNetError(
-            "the computational graph was freed by an earlier backward: use retain_graph=True there"
-        )
-    sums = _Sums(in_place=not create_graph)
-    wanted = {(id(node), index): _OUTSIDE for node, index in targets or ()}
+    order = front.tape_order(heads)
+    wanted = None if targets is None else {(id(node), i): _OUTSIDE for node, i in targets}
     before = front.set_recording(create_graph), front.set_training(train_mode)
     try:
-        for head, gradient in zip(heads, head_grads, strict=True):
-            sums.add(head.node, head.node_index, _head_gradient(head, gradient))
-        for node in reversed(order):
-            for key in wanted:
-                if key[0] == id(node):
-                    wanted[key] = sums.peek(node, key[1])
-            arrived = sums.take(node)
-            if not node.parents:
-                if targets is None:
-                    _deliver(node, None if arrived is None else arrived[0], sums.is_ours(node))
-                continue
-            if arrived is None:
-                continue
-            if node.custom is not None or not node.call.op.stypes:
-                # What knows nothing of sparse arrays gets none.
-                arrived = {i: _dense(gradient) for i, gradient in arrived.items()}
-            if node.custom is not None:
-                gradients = node.custom._gradients(arrived, retain_graph or create_graph)
-            else:
-                gradients = _operator_gradients(node, arrived, create_graph)
-            positions = node.positions or (0,) * len(node.parents)
-            for parent, position, gradient in zip(node.parents, positions, gradients, strict=True):
-                if parent is not None and gradient is not None:
-                    ends = not parent.parents
-                    is_new = ends and _is_new(gradient, gradients, node, arrived)
-                    sums.add(parent, position, gradient, is_new)
+        seeds = [
+            (head.node, head.node_index, _head_gradient(head, gradient))
+            for head, gradient in zip(heads, head_grads, strict=True)
+        ]
+        front.walk(order, seeds, wanted, create_graph, retain_graph, _RULES)
     finally:
         front.set_recording(before[0])
         front.set_training(before[1])
-    if not (retain_graph or create_graph):
-        for node in order:
-            if node.parents:
-                node.release()
     return [wanted[id(node), index] for node, index in targets or ()]
 
 
@@ -244,6 +174,16 @@ def _deliver(variable, gradient, is_ours):
     elif variable.grad_req == "add" and gradient is not None:
         F.elemwise_add(variable.grad, gradient, out=variable.grad)
     variable.fresh = True
+
+
+#: what the front's walk asks for
+_RULES = SimpleNamespace(
+    namespace=F,
+    gradients=_node_gradients,
+    deliver=_deliver,
+    add_in_place=lambda target, gradient: F.elemwise_add(target, gradient, out=target),
+    refuse_released=_refuse_released,
+)
 
 
 @api_call("MXAutogradBackwardEx")

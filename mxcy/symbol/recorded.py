@@ -1,8 +1,8 @@
 """The recorded history of an array as a symbol."""
 
+from mxcy._library.front import tape_order
 from mxcy.base import MXNetError
 from mxcy.graph.node import SymbolNode, topological
-from mxcy.ndarray.gradients import tape_order
 from mxcy.symbol import attributes
 from mxcy.symbol.symbol import Symbol
 

@@ -336,3 +336,45 @@ def test_gradients_of_linear_functions_can_be_differentiated_again(linear, known
         slope = autograd.grad(linear(x), x, head, create_graph=True)[0]
     slope.backward()
     np.testing.assert_array_equal(x.grad.asnumpy(), 0)
+
+
+def test_gradients_that_arrive_often_at_several_outputs_are_summed():
+    x = mx.nd.arange(12).reshape((2, 6)) + 1
+    x.attach_grad()
+    with autograd.record():
+        left, middle, right = mx.nd.split(x, 3, axis=1)
+        loss = (left + right * right + right * 3 + right).sum() + (right * right).sum()
+    loss.backward()
+    expected = np.zeros((2, 6))
+    expected[:, :2], expected[:, 4:] = 1, 4 * x.asnumpy()[:, 4:] + 4
+    np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+    assert middle.shape == (2, 2)
+
+
+def test_a_function_must_give_a_gradient_for_each_input():
+    class Forgetful(autograd.Function):
+        def forward(self, a, b):
+            return a + b
+
+        def backward(self, g):
+            return g
+
+    a, b = mx.nd.ones(2), mx.nd.ones(2)
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        c = Forgetful()(a, b)
+    with pytest.raises(ValueError):
+        c.backward()
+
+
+def test_a_gradient_that_is_handed_on_stays_what_it_is():
+    x, y = mx.nd.ones(3), mx.nd.ones(3)
+    x.attach_grad()
+    y.attach_grad()
+    with autograd.record():
+        z = x + y
+    given = mx.nd.array([1, 2, 3])
+    z.backward(given)
+    x.grad[:] = 7
+    assert y.grad.asnumpy().tolist() == given.asnumpy().tolist() == [1, 2, 3]

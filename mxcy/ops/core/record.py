@@ -194,7 +194,7 @@ class Op:
         "_draws",
         "_arguments",
         "_infer",
-        "_grad",
+        "grad_rule",
     )
 
     def __init__(
@@ -262,7 +262,7 @@ class Op:
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer
-        self._grad: Any = grad
+        self.grad_rule: Any = grad
         self.differentiable = grad is not None
         self.grad_needs = () if grad is None else self._plan_grad(grad, names or {})
         self.handles: dict[str, Any] = {}  # front -> its handle for this record
@@ -424,7 +424,7 @@ class Op:
                 asked.append(ins[i] if i < len(ins) else None)
             else:
                 asked.append(outs[i] if kind == "out" else whole[kind])
-        rule = self._grad(a, F, g, *asked)
+        rule = self.grad_rule(a, F, g, *asked)
         gradients = list(rule) if isinstance(rule, (tuple, list)) else [rule]
         # Rules may leave out trailing inputs, or speak of optional ones that this call does not
         # have.
