@@ -41,14 +41,14 @@ bool find(void* library, const char* name, F* function) {
 }
 
 const Provider* open_cblas(void* library) {
-  static Provider found = {nullptr, nullptr, nullptr};
+  static Provider provider = {nullptr, nullptr, nullptr};
   const char* names[][3] = {
       {"scipy_cblas_sgemm", "scipy_cblas_dgemm", "scipy_openblas_set_num_threads"},
       {"cblas_sgemm", "cblas_dgemm", "openblas_set_num_threads"}};
   for (auto& name : names) {
-    if (find(library, name[0], &found.sgemm) && find(library, name[1], &found.dgemm)) {
-      find(library, name[2], &found.set_threads);
-      return &found;
+    if (find(library, name[0], &provider.sgemm) && find(library, name[1], &provider.dgemm)) {
+      find(library, name[2], &provider.set_threads);
+      return &provider;
     }
   }
   return nullptr;
@@ -61,13 +61,13 @@ const Provider* open(const char* path) {
     mx_fail("%s", dlerror());
     return nullptr;
   }
-  const Provider* found = open_cblas(library);
-  if (!found) {
+  const Provider* provider = open_cblas(library);
+  if (!provider) {
     mx_fail("%s: not a CBLAS with 32-bit integers", path);
     dlclose(library);
   }
   g_openblas_threads = 0;
-  return found;
+  return provider;
 }
 
 void set_openblas_threads(const Provider* provider, int threads) {
@@ -93,8 +93,8 @@ const Provider* provider_now() {
   if (g_offered.load(std::memory_order_acquire)) {
     std::lock_guard<std::mutex> guard(g_lock);
     if (const char* path = g_offered.load()) {
-      const Provider* found = open(path);
-      if (found) g_provider = found;
+      const Provider* provider = open(path);
+      if (provider) g_provider = provider;
       g_offered = nullptr;
     }
   }
@@ -140,9 +140,9 @@ extern "C" int mx_blas_open(const char* path) {
   using namespace mx;
   std::lock_guard<std::mutex> guard(g_lock);
   g_offered = nullptr;
-  const Provider* found = path ? open(path) : nullptr;
-  if (path && !found) return -1;
-  g_provider = found;
+  const Provider* provider = path ? open(path) : nullptr;
+  if (path && !provider) return -1;
+  g_provider = provider;
   return 0;
 }
 

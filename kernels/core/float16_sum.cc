@@ -1,4 +1,4 @@
-// Sums of float16 that are made in float16, element after element, as MXNET_SAFE_ACCUMULATION=0
+// Sums of float16 that are added up in float16, element after element, as MXNET_SAFE_ACCUMULATION=0
 // asks for: 2-norms, softmax, normalisation of rows, the gradient of taking rows. Every step is
 // rounded, so large sums stop growing, as MXNet's do; there is no other reason for these kernels.
 #include <cmath>

@@ -32,8 +32,8 @@ struct Locks {
 
 // Never destroyed: locks of static objects leave the list when the process ends.
 Locks& all() {
-  static Locks* made = new Locks;
-  return *made;
+  static Locks* instance = new Locks;
+  return *instance;
 }
 
 int g_forks = 0;

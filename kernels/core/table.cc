@@ -38,9 +38,9 @@ bool opens_library(const char* name) { return strstr(name, "onednn") && mx::oned
 
 const Entry* find(const char* name, int32_t dtype) {
   std::lock_guard<std::mutex> guard(g_lock);
-  auto found = index().find(name);
-  if (found == index().end()) return nullptr;
-  for (int i : found->second) {
+  auto entry = index().find(name);
+  if (entry == index().end()) return nullptr;
+  for (int i : entry->second) {
     if (entries()[i].dtypes >> dtype & 1u) return &entries()[i];
   }
   return nullptr;
@@ -48,8 +48,8 @@ const Entry* find(const char* name, int32_t dtype) {
 
 const mx_kernel_extra* find_extra(const char* name) {
   std::lock_guard<std::mutex> guard(g_lock);
-  auto found = extras().find(name);  // references stay valid: entries are never removed
-  return found == extras().end() ? nullptr : &found->second;
+  auto entry = extras().find(name);  // references stay valid: entries are never removed
+  return entry == extras().end() ? nullptr : &entry->second;
 }
 
 }  // namespace

@@ -38,41 +38,42 @@ Operation* make_operation(const mx_operation& given, Role role) {
   Engine& e = engine();
   const size_t name = text_size(given.name), place = text_size(given.place);
   size_t bytes = sizeof(Operation) + given.nvars * sizeof(Request) + name + place;
-  Operation* made;
+  Operation* operation;
   if (bytes <= kBlock && e.spare) {
-    made = e.spare;
-    e.spare = made->next;
+    operation = e.spare;
+    e.spare = operation->next;
     --e.spares;
   } else {
-    made = (Operation*)malloc(bytes < kBlock ? kBlock : bytes);
-    if (!made) {
+    operation = (Operation*)malloc(bytes < kBlock ? kBlock : bytes);
+    if (!operation) {
       mx_fail("engine: out of memory");
       return nullptr;
     }
   }
-  made->given = given;
-  made->requests = (Request*)(made + 1);
-  made->count = 0;
-  made->number = ++e.numbers;
-  made->next = made->parts = nullptr;
-  made->waiter = nullptr;
-  made->bytes = bytes;
-  made->role = role;
-  char* texts = (char*)(made->requests + given.nvars);
-  made->given.name = copy_text(&texts, given.name, name);
-  made->given.place = copy_text(&texts, given.place, place);
+  operation->given = given;
+  operation->requests = (Request*)(operation + 1);
+  operation->count = 0;
+  operation->number = ++e.numbers;
+  operation->next = operation->parts = nullptr;
+  operation->waiter = nullptr;
+  operation->bytes = bytes;
+  operation->role = role;
+  char* texts = (char*)(operation->requests + given.nvars);
+  operation->given.name = copy_text(&texts, given.name, name);
+  operation->given.place = copy_text(&texts, given.place, place);
   for (int32_t i = 0; i < given.nvars; ++i) {
     mx_var* var = given.vars[i];
     if (!var) continue;
-    if (var->mark == made->number) {
-      made->requests[var->slot].access |= given.access[i];
+    if (var->mark == operation->number) {
+      operation->requests[var->slot].access |= given.access[i];
       continue;
     }
-    var->mark = made->number;
-    var->slot = made->count;
-    made->requests[made->count++] = Request{var, made, nullptr, given.access[i], false};
+    var->mark = operation->number;
+    var->slot = operation->count;
+    operation->requests[operation->count++] =
+        Request{var, operation, nullptr, given.access[i], false};
   }
-  return made;
+  return operation;
 }
 
 void free_operation(Operation* operation) {
@@ -317,13 +318,13 @@ static int run_here(Operation* work, Lock& lock) {
 static int run_naive(Operation* work, Lock& lock) {
   Engine& e = engine();
   wait_turn(work, lock, -1);
-  ++e.held;
+  ++e.holders;
   Operation* outer = running_operation;
   running_operation = work;
   const int status = run_here(work, lock);
   running_operation = outer;
   end_uses(work);
-  if (e.held > 0 && --e.held == 0) e.quiet.notify_all();
+  if (e.holders > 0 && --e.holders == 0) e.quiet.notify_all();
   dispatch_ready();
   return status;
 }

@@ -152,7 +152,7 @@ struct Engine {
 
   uint64_t numbers = 0;
   int64_t pending = 0;  // operations that are not done, held-back ones included
-  int64_t held = 0;     // holders inside mx_engine_enter and leave
+  int64_t holders = 0;  // holders inside mx_engine_enter and leave
   std::vector<Operation*> running, waiting;  // waiting: marks and holders
   int32_t forks = 0;                         // between the first process and this one
   std::condition_variable quiet;             // told when one of the counts to wait for is 0

@@ -39,7 +39,7 @@ static int stop(Lock& lock, int32_t limit) {
     e.last_before_stop = e.numbers;
     e.before_stop = e.pending;
   }
-  if (!wait_until(e.quiet, lock, limit, [&] { return e.before_stop == 0 && e.held == 0; }))
+  if (!wait_until(e.quiet, lock, limit, [&] { return e.before_stop == 0 && e.holders == 0; }))
     return 1;
   end_threads(lock);
   return e.stopped ? 0 : stop(lock, limit);  // another thread may have started it again
@@ -93,7 +93,7 @@ extern "C" void mx_engine_start(int32_t child) {
     for (const std::unique_ptr<Workers>& workers : e.workers) workers->forget();
     new (&e.quiet) std::condition_variable;
     e.joining = 0;
-    e.held = 0;
+    e.holders = 0;
     end_lost_operations();
     mx_set_threads(1);  // the OpenMP runtime has lost its threads and would wait for them
   }

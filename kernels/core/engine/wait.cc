@@ -135,7 +135,7 @@ extern "C" int mx_engine_enter(mx_var* const* vars, const int32_t* access, int32
     dispatch_ready();
     return tell(*failure);
   }
-  ++e.held;
+  ++e.holders;
   free_operation(holder);
   return 0;
 }
@@ -154,6 +154,6 @@ extern "C" void mx_engine_leave(mx_var* const* vars, const int32_t* access, int3
   }
   settle(holder, failure);
   end_uses(holder);
-  if (--e.held == 0) e.quiet.notify_all();
+  if (--e.holders == 0) e.quiet.notify_all();
   dispatch_ready();
 }

@@ -1,4 +1,4 @@
-// Trials: how long a kernel takes for a signature, on memory made for the purpose.
+// Trials: how long a kernel takes for a signature, on memory allocated for the purpose.
 #include <emmintrin.h>
 
 #include <algorithm>
@@ -154,17 +154,17 @@ extern "C" int mx_kernel_race(const char* name, int32_t dtype, const mx_call* ca
 }
 
 extern "C" double mx_region_time(int32_t threads, int64_t budget) {
-  std::vector<int64_t> found;
+  std::vector<int64_t> times;
   int64_t spent = 0;
   for (int run = 0; run < kWarmUp + 8 || (run < 300 && spent < budget); ++run) {
     const auto begin = Clock::now();
     mx::parallel_for(threads, threads, 1, [](int64_t, int64_t) { asm volatile("" ::: "memory"); });
     const int64_t took = nanoseconds_since(begin);
     spent += took;
-    if (run >= kWarmUp) found.push_back(took);
+    if (run >= kWarmUp) times.push_back(took);
   }
-  std::sort(found.begin(), found.end());
-  return (double)found[found.size() / 4];
+  std::sort(times.begin(), times.end());
+  return (double)times[times.size() / 4];
 }
 
 extern "C" int64_t mx_second_cache(void) { return mx::second_cache(); }

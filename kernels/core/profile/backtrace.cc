@@ -14,16 +14,16 @@ constexpr int kMost = 256;
 
 // One line, as snprintf writes and returns.
 int describe(char* line, size_t size, int number, void* address) {
-  Dl_info found;
-  if (!dladdr(address, &found) || !found.dli_fname)
+  Dl_info symbol;
+  if (!dladdr(address, &symbol) || !symbol.dli_fname)
     return snprintf(line, size, "  [bt] (%d) [%p]\n", number, address);
-  const bool known = found.dli_sname;
+  const bool known = symbol.dli_sname;
   int status = -1;
-  char* plain = known ? abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status) : nullptr;
-  const void* from = known ? found.dli_saddr : found.dli_fbase;
+  char* plain = known ? abi::__cxa_demangle(symbol.dli_sname, nullptr, nullptr, &status) : nullptr;
+  const void* from = known ? symbol.dli_saddr : symbol.dli_fbase;
   const int written =
-      snprintf(line, size, "  [bt] (%d) %s(%s+0x%zx) [%p]\n", number, found.dli_fname,
-               plain ? plain : (known ? found.dli_sname : ""),
+      snprintf(line, size, "  [bt] (%d) %s(%s+0x%zx) [%p]\n", number, symbol.dli_fname,
+               plain ? plain : (known ? symbol.dli_sname : ""),
                (size_t)(static_cast<char*>(address) - static_cast<const char*>(from)), address);
   free(plain);
   return written;

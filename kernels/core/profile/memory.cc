@@ -26,12 +26,12 @@ struct Memory {
   std::unordered_map<const void*, Allocation> live;
   std::unordered_set<const void*> seen;
   std::map<int32_t, Device> devices;
-  int64_t made = 0;
+  int64_t numbers = 0;
 };
 
 Memory& memory() {
-  static Memory* made = new Memory;  // never destroyed: pools outlive static objects
-  return *made;
+  static Memory* instance = new Memory;  // never destroyed: pools outlive static objects
+  return *instance;
 }
 
 constexpr size_t kMaxSeen = 1 << 20;
@@ -51,13 +51,13 @@ void change(int32_t number, int64_t bytes) {
 }
 
 void forget(const void* data, bool told) {
-  const auto found = memory().live.find(data);
-  if (found == memory().live.end()) return;
+  const auto allocation = memory().live.find(data);
+  if (allocation == memory().live.end()) return;
   if (told)
-    change(found->second.device, -found->second.bytes);
+    change(allocation->second.device, -allocation->second.bytes);
   else
-    memory().devices[found->second.device].bytes -= found->second.bytes;
-  memory().live.erase(found);
+    memory().devices[allocation->second.device].bytes -= allocation->second.bytes;
+  memory().live.erase(allocation);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ extern "C" void mx_profile_alloc(int32_t device_type, int32_t device_id, const v
   forget(data, false);  // its end was missed
   if (m.seen.size() >= kMaxSeen) m.seen.clear();
   const bool reused = !m.seen.insert(data).second;
-  m.live[data] = {bytes, actual, ++m.made, device, t_scope, t_owner, reused};
+  m.live[data] = {bytes, actual, ++m.numbers, device, t_scope, t_owner, reused};
   change(device, bytes);
 }
 

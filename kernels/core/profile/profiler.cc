@@ -41,15 +41,15 @@ struct State {
 };
 
 State& state() {
-  static State* made = new State;
-  return *made;
+  static State* instance = new State;
+  return *instance;
 }
 
 std::atomic<int64_t> g_chunks{0}, g_max_chunks{4096}, g_dropped{0};
 
 Chunk* new_chunk() {
   if (g_chunks.fetch_add(1, std::memory_order_relaxed) < g_max_chunks.load())
-    if (Chunk* made = new (std::nothrow) Chunk) return made;
+    if (Chunk* fresh = new (std::nothrow) Chunk) return fresh;
   g_chunks.fetch_sub(1, std::memory_order_relaxed);
   return nullptr;
 }
@@ -76,21 +76,21 @@ thread_local int32_t t_whole = 0;  // the source of which operators are a part
 Buffer* enlist() {
   if (t_own.gone) return nullptr;
   Chunk* chunk = new_chunk();
-  Buffer* made = chunk ? new (std::nothrow) Buffer : nullptr;
-  if (!made) {
+  Buffer* buffer = chunk ? new (std::nothrow) Buffer : nullptr;
+  if (!buffer) {
     if (chunk) free_chunk(chunk);
     return nullptr;
   }
-  made->head = made->tail = chunk;
-  made->counted = made->written = {chunk, 0};
+  buffer->head = buffer->tail = chunk;
+  buffer->counted = buffer->written = {chunk, 0};
   if (getpid() == (pid_t)syscall(SYS_gettid))
-    strcpy(made->name, "main");
-  else if (pthread_getname_np(pthread_self(), made->name, sizeof made->name) != 0)
-    strcpy(made->name, "thread");
+    strcpy(buffer->name, "main");
+  else if (pthread_getname_np(pthread_self(), buffer->name, sizeof buffer->name) != 0)
+    strcpy(buffer->name, "thread");
   Guard guard;
-  made->thread = ++state().threads;
-  state().buffers.push_back(made);
-  return t_own.buffer = made;
+  buffer->thread = ++state().threads;
+  state().buffers.push_back(buffer);
+  return t_own.buffer = buffer;
 }
 
 void append(const Event& event) {
@@ -226,9 +226,9 @@ extern "C" int32_t mx_profile_source(int32_t kind, const char* category, const c
   if ((int32_t)s.sources.size() >= 2 * kMaxSources) category = name = "(too many names)";
   key.append(1, (char)('a' + kind)).append(category).append(1, '\0').append(name);
   key.append(1, '\0').append(args ? args : "");
-  const auto [found, added] = s.numbers.emplace(key, (int32_t)s.sources.size() + 1);
+  const auto [number, added] = s.numbers.emplace(key, (int32_t)s.sources.size() + 1);
   if (added) s.sources.push_back({kind, category, name, args ? args : ""});
-  return found->second;
+  return number->second;
 }
 
 extern "C" int32_t mx_profile_segment(const int32_t* sources, int32_t n) {

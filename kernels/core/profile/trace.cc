@@ -35,24 +35,24 @@ struct Told {
 };
 
 std::vector<Told> take_events() {
-  std::vector<Told> found;
+  std::vector<Told> recordings;
   Guard guard;
   for (Buffer* buffer : buffers()) {
     Told told{buffer->thread, buffer->name, {}};
     advance(buffer->written, [&](const Event& event) { told.events.push_back(event); });
-    if (!told.events.empty()) found.push_back(std::move(told));
+    if (!told.events.empty()) recordings.push_back(std::move(told));
   }
   release_chunks();
-  return found;
+  return recordings;
 }
 
 std::string escaped(const std::string& text) {
-  std::string made;
+  std::string escaped;
   for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    if ((unsigned char)c >= 0x20) made += c;
+    if (c == '"' || c == '\\') escaped += '\\';
+    if ((unsigned char)c >= 0x20) escaped += c;
   }
-  return made;
+  return escaped;
 }
 
 class Writer {
@@ -117,9 +117,9 @@ class Writer {
   void time(int64_t value) {  // in microseconds with three decimals
     text_ += ",\"ts\":";
     number(value / 1000);
-    const int rest = (int)(value % 1000);
-    const char decimals[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-                             (char)('0' + rest % 10)};
+    const int thousandths = (int)(value % 1000);
+    const char decimals[] = {'.', (char)('0' + thousandths / 100),
+                             (char)('0' + thousandths / 10 % 10), (char)('0' + thousandths % 10)};
     text_.append(decimals, 4);
   }
 
@@ -155,10 +155,10 @@ class Writer {
   }
 
   int32_t category_pid(const std::string& category) {
-    const auto [found, added] =
+    const auto [process, added] =
         trace_->pids.emplace(category, kCategoryPid + (int32_t)trace_->pids.size());
-    if (added) name_process(found->second, category);
-    return found->second;
+    if (added) name_process(process->second, category);
+    return process->second;
   }
 
   int32_t device_pid(int32_t device) {

@@ -77,7 +77,7 @@ int multinomial_of(const mx_call* call) {
     case MX_F64:
       return run(double{});
     default:
-      return mx_fail("sample_multinomial: indices of type %d are not made", out.dtype);
+      return mx_fail("sample_multinomial: indices of type %d are not supported", out.dtype);
   }
 }
 

@@ -33,10 +33,10 @@ void multiply(const mx_tensor& data, const mx_tensor& mask, T* out, int threads)
   const T *from = static_cast<const T*>(data.data), *scales = static_cast<const T*>(mask.data);
   parallel_for(threads, count(data) / run, 1 + 4096 / run, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t rest = i, at = 0, stride = one ? 1 : run;
+      int64_t remaining = i, at = 0, stride = one ? 1 : run;
       for (int axis = last; axis >= 0; --axis) {
-        if (mask.shape[axis] != 1) at += rest % data.shape[axis] * stride;
-        rest /= data.shape[axis];
+        if (mask.shape[axis] != 1) at += remaining % data.shape[axis] * stride;
+        remaining /= data.shape[axis];
         stride *= mask.shape[axis];
       }
       const T *run_from = from + i * run, *run_scales = scales + at;

@@ -89,7 +89,7 @@ inline void standard_normals(Mt19937& e, F* out, int n) {
   }
 }
 
-// --- the rest from these two ---------------------------------------------------------------------
+// --- others from these two ---------------------------------------------------------------------
 
 // Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 template <class F, class I>
