@@ -4,6 +4,7 @@
 """
 
 from mxcy._base import older_paths
+from mxcy._base.errors import TracedValueError
 from mxcy._library import front
 from mxcy.ndarray.gradients import as_list, backward, grad, mark_variables
 from mxcy.ndarray.register import F
@@ -117,6 +118,10 @@ class Function:
         raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
 
     def __call__(self, *inputs):
+        if front.is_deferred():
+            raise TracedValueError(
+                f"deferred computation: {type(self).__name__} has a backward of its own"
+            )
         with pause(train_mode=is_training()):
             outputs = self.forward(*inputs)
         listed = as_list(outputs)

@@ -20,7 +20,17 @@ LAYERS = (
     ("ops",),
     ("graph",),
     # arrays and symbols, and what runs them
-    ("attribute", "autograd", "context", "custom", "_devices", "engine", "_execute", "executor")
+    (
+        "attribute",
+        "autograd",
+        "context",
+        "custom",
+        "_deferred_compute",
+        "_devices",
+        "engine",
+        "_execute",
+        "executor",
+    )
     + ("name", "ndarray", "profiler", "random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")

@@ -10,6 +10,7 @@ __all__ = [
     "MXNetError",
     "NotImplementedForSymbol",
     "NotSupportedForSparseNDArray",
+    "TracedValueError",
     "caller",
     "complete_texts_with",
     "kernel_error",
@@ -34,6 +35,10 @@ class MXNetError(RuntimeError):
         if args and isinstance(args[0], str):
             args = (MXNetError._complete(args[0]), *args[1:])
         super().__init__(*args)
+
+
+class TracedValueError(MXNetError):
+    """A program looked at values, or wrote to arrays, while its operations were only noted down."""
 
 
 class _NotSupported(MXNetError):

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from mxcy._base.errors import MXNetError, kernel_error
+from mxcy._base.errors import MXNetError, TracedValueError, kernel_error
 from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
@@ -298,7 +298,7 @@ def bind(op):
 
 def _record(handle, prepared, inputs, outputs, numbers, context):
     """Put a call on the tape if one of its inputs is there."""
-    if all(array.node is None for array in inputs):
+    if not state.deferred and all(array.node is None for array in inputs):
         return
     node = Node()
     node.call, node.context, node.numbers = prepared.call, context, numbers
@@ -306,7 +306,8 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
     node.positions = tuple(array.node_index for array in inputs)
     needs = handle.op.grad_needs
     wanted = {i for kind, i in needs if kind == "in"}
-    if any(kind == "ins" for kind, _ in needs):
+    node.fresh = state.deferred  # noted down, with all inputs
+    if node.fresh or any(kind == "ins" for kind, _ in needs):
         wanted = set(range(len(inputs)))
     node.saved_inputs = [a if i in wanted else None for i, a in enumerate(inputs)]
     wanted = {i for kind, i in needs if kind == "out"}
@@ -354,6 +355,8 @@ def _given_outputs(prepared, out):
             )
         if not array.writable:
             raise ValueError(f"operator {name}: argument out is a read-only array")
+        if state.deferred:
+            raise TracedValueError(f"deferred computation: operator {name} has an out argument")
         if state.recording and array.node is not None:
             raise MXNetError(
                 f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
@@ -430,7 +433,7 @@ def _perform(variant, inputs, numbers, out, cls):
     for i, target in copies:
         _copy_memory(outputs[i], target)
         outputs[i] = target
-    if state.recording and handle.op.differentiable:
+    if state.deferred or (state.recording and handle.op.differentiable):
         _record(handle, prepared, inputs, outputs, numbers, context)
     if out is not None:
         for array in outputs:
@@ -450,6 +453,8 @@ def _other_type(prepared, out):
 def _perform_sparse(variant, inputs, numbers, out):
     """Have a call run that has to do with sparse arrays."""
     op, attrs = variant.handle.op, variant.attrs
+    if state.deferred:
+        raise TracedValueError("deferred computation: sparse arrays cannot be noted down")
     attrs = op.schema.filled(attrs, numbers) if numbers else attrs
     return services.run_sparse(op, attrs, inputs, out)
 

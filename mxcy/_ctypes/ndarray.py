@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.pending import settle_all, wait
 from mxcy._ctypes.pool import memory_of, pool_of
 from mxcy._ctypes.services import services
+from mxcy._ctypes.tape import state
 
 __all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "make_sparse", "mixes"]
 __all__ += ["in_numpy", "plug_arithmetic"]
@@ -241,11 +242,20 @@ class NDArrayBase:
         It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
         operator, and reads or writes it, calls `export`.
         """
+        self._check_look()
         wait(self._storage.var, WRITES)
         return self.held_view()
 
+    def _check_look(self):
+        """Refuse to show values of which deferred computation has noted down how they are made."""
+        if state.deferred and self.node is not None:
+            raise TracedValueError(
+                "deferred computation: the program looks at the values of an array"
+            )
+
     def read_view(self):
         """The same for reading only."""
+        self._check_look()
         wait(self._storage.var, READS)
         view = self._memory.view()
         view.flags.writeable = False

@@ -2,11 +2,16 @@
 
 import threading
 
+from mxcy._base.errors import TracedValueError
+
 __all__ = [
     "Node",
     "has_numpy_types",
+    "is_deferred",
     "is_recording",
+    "is_taping",
     "is_training",
+    "set_deferred",
     "set_numpy_types",
     "set_recording",
     "set_training",
@@ -16,6 +21,7 @@ __all__ = [
 
 class _State(threading.local):
     recording = False
+    deferred = False
     training = False
     numpy_types = False
 
@@ -26,6 +32,22 @@ state = _State()
 def is_recording():
     """Whether this thread records operations on the tape."""
     return state.recording
+
+
+def is_taping():
+    """Whether this thread records operations, for autograd or for deferred computation."""
+    return state.recording or state.deferred
+
+
+def is_deferred():
+    """Whether this thread notes down all operations: deferred computation."""
+    return state.deferred
+
+
+def set_deferred(flag):
+    """Switch deferred computation for this thread; returns the previous state."""
+    before, state.deferred = state.deferred, bool(flag)
+    return before
 
 
 def is_training():
@@ -46,6 +68,8 @@ def set_numpy_types(flag):
 
 def set_recording(flag):
     """Switch recording for this thread; returns the previous state."""
+    if flag and state.deferred:
+        raise TracedValueError("deferred computation cannot be recorded for autograd as well")
     before, state.recording = state.recording, bool(flag)
     return before
 

@@ -8,7 +8,7 @@ from mxcy._cy.engine cimport MX_READS, is_naive, mx_operation
 from mxcy._cy.homes cimport home_of, mixes
 from mxcy._cy.native cimport MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE
 from mxcy._cy.ndarray cimport (
-    NDArrayBase, itemsize, make_array, make_view, numpy_class, numpy_store, wrote,
+    NDArrayBase, deferred, itemsize, make_array, make_view, numpy_class, numpy_store, wrote,
 )
 from mxcy._cy.pending cimport mx_push_copy
 from mxcy._cy.profiler cimport (
@@ -23,7 +23,7 @@ from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
 
 from mxcy._cy.variants import bind, spec_of
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy.base import _Null
 
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
@@ -38,7 +38,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         if array.node is not None:
             wanted = True
             positions |= array.node_index != 0
-    if not wanted:
+    if not wanted and not deferred():
         return
     node = Node.__new__(Node)
     node.call, node.context = prepared.call, context
@@ -53,7 +53,8 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         node.parents = tuple([(<NDArrayBase>a).node for a in inputs])
     if positions:
         node.positions = tuple([(<NDArrayBase>a).node_index for a in inputs])
-    if handle.need_all_in or len(handle.need_in) == prepared.nin:
+    node.fresh = deferred() != 0
+    if node.fresh or handle.need_all_in or len(handle.need_in) == prepared.nin:
         node.saved_inputs = inputs
     elif handle.need_in:
         saved = [None] * prepared.nin
@@ -120,6 +121,8 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
             )
         if not array.writable:
             raise ValueError(f"operator {name}: argument out is a read-only array")
+        if deferred():
+            raise TracedValueError(f"deferred computation: operator {name} has an out argument")
         if recording() and array.node is not None:
             raise MXNetError(
                 f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
@@ -218,7 +221,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     name_for_profiler(prepared, context)
     if out is None and prepared.simple and inputs_quiet(prepared, inputs):
         array = run_simple(prepared, inputs, numbers, context, cls)
-        if recording() and handle.differentiable:
+        if recording() and (handle.differentiable or deferred()):
             record(handle, prepared, inputs, array, None, numbers, context)
         return array
     if out is None:
@@ -245,7 +248,7 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
         for i, target in copies:
             copy_memory(<NDArrayBase>outputs[i], <NDArrayBase>target)
             outputs[i] = target
-    if handle.differentiable and recording():
+    if recording() and (handle.differentiable or deferred()):
         only = outputs[0] if prepared.nout == 1 else None
         record(handle, prepared, inputs, only, outputs, numbers, context)
     if out is not None:
@@ -260,6 +263,8 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
 cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers, object out):
     """Have a call run that has to do with sparse arrays."""
     schema, attrs = variant.handle.op.schema, variant.attrs
+    if deferred():
+        raise TracedValueError("deferred computation: sparse arrays cannot be noted down")
     if numbers != NULL and schema.dynamic_names:
         attrs = schema.filled(attrs, [numbers[i] for i in range(schema.count(attrs))])
     return services.run_sparse(variant.handle.op, attrs, inputs, out)

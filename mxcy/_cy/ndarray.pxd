@@ -39,6 +39,8 @@ ctypedef object (*Reader)(NDArrayBase array, object key)
 ctypedef int (*Writer)(NDArrayBase array, object key, object value) except -1
 cdef void plug_slices(Reader read, Writer write)
 cdef void wrote(Storage storage) noexcept
+cdef int deferred() noexcept nogil
+cdef int switch_deferred(bint flag) noexcept nogil
 cdef bint is_quiet(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)

@@ -28,7 +28,7 @@ from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, with_rows
 import numpy as np
 
 from mxcy._base import dtypes
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import MXNetError, TracedValueError
 
 cdef extern from "Python.h":
     ctypedef object (*newfunc)(object cls, object args, PyObject *kwargs)
@@ -42,6 +42,12 @@ cdef extern from *:
     }
     """
     object mx_new(object cls, object no_args)
+
+cdef extern from *:
+    """
+    static __thread int mx_deferred = 0;
+    """
+    int mx_deferred
 
 cdef int32_t itemsize[13]
 cdef list FORMATS = [b"f", b"d", b"e", b"B", b"i", b"b", b"q", b"?", b"h", b"H", b"I", b"Q", b"H"]
@@ -75,6 +81,25 @@ cdef object class_of(NDArrayBase array):
 cdef void plug_arithmetic(Arithmetic run):
     global arithmetic
     arithmetic = run
+
+
+cdef int deferred() noexcept nogil:
+    """Whether this thread notes down all operations: deferred computation."""
+    return mx_deferred
+
+
+cdef int switch_deferred(bint flag) noexcept nogil:
+    global mx_deferred
+    cdef int before = mx_deferred
+    mx_deferred = flag
+    return before
+
+
+cdef int check_look(NDArrayBase array) except -1:
+    """Refuse to show the values of an array that deferred computation has noted down."""
+    if mx_deferred and array.node is not None:
+        raise TracedValueError("deferred computation: the program looks at the values of an array")
+    return 0
 
 
 cdef Reader read_slice = NULL
@@ -390,12 +415,14 @@ cdef class NDArrayBase:
         It waits until nothing uses them. Whoever keeps the NumPy array beyond the next call of an
         operator, and reads or writes it, calls `export`.
         """
+        check_look(self)
         self.wait_for(MX_WRITES)
         wrote(self.storage)
         return window(self, self.writable)
 
     def read_view(self):
         """The same for reading only."""
+        check_look(self)
         self.wait_for(MX_READS)
         return window(self, False)
 
@@ -478,6 +505,7 @@ cdef class NDArrayBase:
     cdef object number(self):
         """The only element as a Python number; None where that is not simple."""
         if (self.layout is SPARSE or self.layout.size != 1 or not is_quiet(self.storage)
+                or (mx_deferred and self.node is not None)
                 or mx_profiled(MX_PROFILE_API)):
             return None
         return number_at(self.data, self.dtype_code)
@@ -562,6 +590,7 @@ cdef class NDArrayBase:
     def __getbuffer__(self, Py_buffer *view, int flags):
         if self.layout is SPARSE:
             raise BufferError("a sparse array is no single piece of memory")
+        check_look(self)
         if self.writable:
             self.storage.exported = True
         self.wait_for(MX_WRITES if self.writable else MX_READS)

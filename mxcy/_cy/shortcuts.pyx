@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 cimport cython
 
 from mxcy._cy.native cimport MX_BF16, MX_F32, MX_F64, MX_I32, MX_I64
-from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, make_array, make_view
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, deferred, is_quiet, make_array, make_view
 from mxcy._cy.profiler cimport (
     MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profiled,
 )
@@ -103,6 +103,8 @@ cdef class Shortcut:
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Shortcut."""
     cdef Shortcut self = <Shortcut>function
+    if deferred():  # every step has to be noted down
+        return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     found = self.attempt(self, args, PyVectorcall_NARGS(flagged), keywords)
     if found is REFUSED:
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)

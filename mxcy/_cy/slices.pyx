@@ -18,7 +18,7 @@ from mxcy._cy.native cimport (
     MX_U64,
 )
 from mxcy._cy.ndarray cimport (
-    NDArrayBase, class_of, is_quiet, itemsize, make_array, make_view, plug_slices, wrote,
+    NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, plug_slices, wrote,
 )
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, shape_with
@@ -438,7 +438,7 @@ cdef bint put_value(NDArrayBase array, PyObject *key, object value):
     if not array.writable or not is_usual(array):
         return False
     if recording() and (
-        array.node is not None or (is_array and (<NDArrayBase>value).node is not None)
+        deferred() or array.node is not None or (is_array and (<NDArrayBase>value).node is not None)
     ):
         return False
     if not understand(array.layout, key, &region):

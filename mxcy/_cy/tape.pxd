@@ -23,7 +23,9 @@ cdef class Node:
     cdef public object custom  # a Python function with its own backward, instead of an operator
     cdef public object grad  # a variable's gradient array
     cdef public object grad_req
-    cdef public bint fresh  # whether backward has written the gradient since it was last used
+    # Whether backward has written a variable's gradient since it was last used; of an operation
+    # whether deferred computation has noted it down.
+    cdef public bint fresh
     cdef public bint released
 
 

@@ -2,9 +2,11 @@
 cimport cython
 from cpython.ref cimport Py_REFCNT
 
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, make_view
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, deferred, make_view, switch_deferred
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE
+
+from mxcy._base.errors import TracedValueError
 
 cdef extern from *:
     """
@@ -16,7 +18,22 @@ cdef extern from *:
 
 
 cdef int recording() noexcept nogil:
-    return mx_recording
+    return mx_recording | deferred()
+
+
+def is_taping():
+    """Whether this thread records operations, for autograd or for deferred computation."""
+    return recording() != 0
+
+
+def is_deferred():
+    """Whether this thread notes down all operations: deferred computation."""
+    return deferred() != 0
+
+
+def set_deferred(bint flag):
+    """Switch deferred computation for this thread; returns the previous state."""
+    return switch_deferred(flag) != 0
 
 
 cdef int training() noexcept nogil:
@@ -54,6 +71,8 @@ def set_recording(bint flag):
     """Switch recording for this thread; returns the previous state."""
     global mx_recording
     cdef int before = mx_recording
+    if flag and deferred():
+        raise TracedValueError("deferred computation cannot be recorded for autograd as well")
     mx_recording = flag
     return before != 0
 

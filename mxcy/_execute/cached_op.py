@@ -103,7 +103,7 @@ class CachedOp:
                 f"CachedOp: expected {len(self._names)} arrays ({', '.join(self._names)}), "
                 f"got {len(args)}"
             )
-        if self._eager:
+        if self._eager or front.is_deferred():
             found = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
         else:
             pieces = self._pieces(args)

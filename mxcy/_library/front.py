@@ -43,8 +43,11 @@ NAMES = {
     "tape": (
         "Node",
         "has_numpy_types",
+        "is_deferred",
         "is_recording",
+        "is_taping",
         "is_training",
+        "set_deferred",
         "set_numpy_types",
         "set_recording",
         "set_training",
@@ -205,6 +208,8 @@ is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]
 shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
 recorder = _names["recorder"]
+is_deferred, set_deferred = _names["is_deferred"], _names["set_deferred"]
+is_taping = _names["is_taping"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 has_numpy_types, set_numpy_types = _names["has_numpy_types"], _names["set_numpy_types"]

@@ -8,7 +8,7 @@ import os
 import traceback
 
 import mxcy
-from mxcy._base.errors import caller
+from mxcy._base.errors import TracedValueError, caller
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.custom.described import NAME
@@ -241,6 +241,8 @@ class Forward:
         return result
 
     def _call_dense(self, inputs, out):
+        if front.is_deferred():
+            raise TracedValueError(f"deferred computation: {NAME} computes in Python")
         described, count = self.described, len(self.described.arguments)
         context = inputs[0].context.home if inputs else mxcy.current_context()
         train = bool(front.is_training())

@@ -14,9 +14,6 @@ from mxcy.gluon.hybrid_block import (
 from mxcy.gluon.parameter import (
     Constant as Constant, Parameter as Parameter,
 )
-from mxcy.gluon.parameter_arrays import (
-    DeferredInitializationError as DeferredInitializationError,
-)
 from mxcy.gluon.parameter_dict import (
     ParameterDict as ParameterDict,
 )
@@ -28,6 +25,9 @@ from mxcy.gluon.symbol_block import (
 )
 from mxcy.gluon.trainer import (
     Trainer as Trainer,
+)
+from mxcy.gluon.utils import (
+    DeferredInitializationError as DeferredInitializationError,
 )
 
 tensor_types: Any

@@ -1,6 +1,7 @@
 """The graph of a hybrid block, also by the names under which published programs look at it."""
 
 from mxcy import symbol
+from mxcy._library import front
 from mxcy.gluon.graph_calls import GraphCalls
 from mxcy.gluon.tracing import flatten, holds_values
 from mxcy.ndarray import NDArray
@@ -70,6 +71,8 @@ class CachedGraph:
 
     def _graph_for(self, flat, form):
         """The Traced that runs a call with these inputs; None if it must run without a graph."""
+        if front.is_deferred():  # a part of what is being traced
+            return None
         if self._computes_in_hybrid:
             self._check_inputs(flat, form)
         elif holds_values(form) or not all(isinstance(array, NDArray) for array in flat):

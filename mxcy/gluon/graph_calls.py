@@ -1,11 +1,17 @@
 """Calls of a hybridized block as cached operators."""
 
+import sys
+
+from mxcy import env
+from mxcy._base.last_used import LastUsed
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
+from mxcy.gluon.noted_calls import Held, note
 from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.symbol.inference import partial_specs
+from mxcy.util import is_np_array
 
 __all__ = ["GraphCalls", "Traced", "infer_parameters"]
 
@@ -20,8 +26,12 @@ _FLAGS = (
 )
 
 
+#: what stands for calls that cannot be noted down and run without a graph
+_PLAIN = object()
+
+
 class GraphCalls:
-    """The traces of a block, one for each structure of its inputs.
+    """The traces of a block, one for each structure of its inputs, or for each signature.
 
     Parameters
     ----------
@@ -35,6 +45,9 @@ class GraphCalls:
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
         self._traced = []  # (format, Traced or None where tracing failed)
         self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
+        self._noted = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _PLAIN
+        self._first_noted = None
+        self._graphs = {}  # text of a graph that was noted -> Traced
 
     def traced(self):
         """Format of the inputs and Traced, for each structure that could be traced."""
@@ -61,7 +74,7 @@ class GraphCalls:
     def only_traced(self):
         """The Traced when there is one, else None."""
         traces = self.traced()
-        return traces[0][1] if len(traces) == 1 else None
+        return traces[0][1] if len(traces) == 1 else self._first_noted
 
     def only_trace(self):
         """The Trace when there is one, else None."""
@@ -86,7 +99,9 @@ class GraphCalls:
         """
         for known, traced in self._traced:
             if known is form or same_structure(known, form):
-                if traced is not None and form == [0] * len(flat):
+                if traced is None:
+                    return self._find_noted(flat, form)
+                if form == [0] * len(flat):
                     self._by_count[len(flat)] = traced
                 return traced
         if only_one and self.traced():
@@ -96,10 +111,49 @@ class GraphCalls:
                 "array, -1 for None)"
             )
         try:
+            if _of_numpy(flat):
+                raise TraceError("symbols would not compute as arrays of mx.np do")
             traced = Traced(trace(self._block, form, len(flat)), self.flags)
         except TraceError:
             traced = None
         self._traced.append((form, traced))
+        return self._find_noted(flat, form) if traced is None else traced
+
+    def _find_noted(self, flat, form):
+        """The Traced of a block that computes on arrays for inputs of this signature, or None.
+
+        Blocks of MXNet 1.x that are no symbols run as they are, as in MXNet 1.x.
+        """
+        if not is_np_array() and not _of_numpy(flat):
+            return None
+        key = (
+            repr(form),
+            is_np_array(),
+            tuple([(type(a), a.shape, a.dtype_code, a.context) for a in flat]),
+        )
+        traced = self._noted.get(key)
+        if traced is None:
+            try:
+                traced = self._note(flat, form)
+            except TraceError as error:
+                if "passes" in env.get("MXCY_VERBOSE"):
+                    print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
+                traced = _PLAIN
+            self._noted.put(key, traced)
+        return None if traced is _PLAIN else traced
+
+    def _note(self, flat, form):
+        """A new trace as a Traced; of traces with the same graph there is one only."""
+        self._block._settle_tree(regroup(list(flat), form))
+        found = note(self._block, form, flat)
+        text = repr((found.form, found.inputs, found.symbol.tojson()))
+        held = [p for p in found.parameters.values() if isinstance(p, Held)]
+        traced = None if held else self._graphs.get(text)
+        if traced is None:
+            traced = Traced(found, self.flags)
+            if not held:
+                self._graphs[text] = traced
+        self._first_noted = self._first_noted or traced
         return traced
 
     def trace(self, flat, form):
@@ -112,6 +166,11 @@ class GraphCalls:
         """
         traced = self.find(flat, form)
         return trace(self._block, form, len(flat)) if traced is None else traced.trace
+
+
+def _of_numpy(flat):
+    """Whether an input is an array of `mx.np`."""
+    return any([type(array) is not NDArray for array in flat])
 
 
 class Traced:

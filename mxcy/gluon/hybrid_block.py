@@ -206,7 +206,7 @@ class HybridBlock(CachedGraph, Block):
             parameter._deferred_init is not None for parameter in self.collect_params().values()
         ):
             with autograd.pause(train_mode=False):
-                self.forward(*args)
+                self._evaluate_plainly(args)
 
     def optimize_for(
         self,

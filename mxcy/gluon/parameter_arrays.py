@@ -2,14 +2,12 @@
 
 from mxcy import autograd
 from mxcy import ndarray as nd
-from mxcy.base import MXNetError
+from mxcy._library import front
 from mxcy.context import Context, cpu, current_context
+from mxcy.gluon.noted_calls import stand_in
+from mxcy.gluon.utils import DeferredInitializationError
 
 __all__ = ["DeferredInitializationError", "ParameterArrays", "context_list", "with_stype"]
-
-
-class DeferredInitializationError(MXNetError):
-    """A parameter was asked for its array before its shape was known."""
 
 
 class ParameterArrays:
@@ -73,7 +71,8 @@ class ParameterArrays:
             When its shape is not known yet.
         """
         self._refuse_sparse("data", ctx or device)
-        return self._check_and_get(self._data, ctx or device)
+        array = self._check_and_get(self._data, ctx or device)
+        return stand_in(self, array) if front.is_deferred() else array
 
     def list_data(self):
         """Return the arrays on all contexts, in the order of `list_ctx`; see `data`."""

@@ -2,15 +2,35 @@
 
 from mxcy import symbol
 from mxcy.base import NotImplementedForSymbol
+from mxcy.gluon.utils import DeferredInitializationError
 from mxcy.graph.node import topological
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
-__all__ = ["Trace", "TraceError", "flatten", "holds_values", "regroup", "same_structure", "trace"]
+__all__ = [
+    "Trace",
+    "TraceError",
+    "flatten",
+    "holds_values",
+    "input_names",
+    "regroup",
+    "same_structure",
+    "trace",
+]
 
 
 class TraceError(Exception):
     """The block's computation cannot be written as a symbol."""
+
+
+#: what computations raise that need arrays
+_UNTRACEABLE = (
+    AttributeError,
+    DeferredInitializationError,
+    NotImplementedError,
+    NotImplementedForSymbol,
+    TypeError,
+)
 
 
 def flatten(value):
@@ -102,6 +122,11 @@ class Trace:
         return copied, {renamed[name]: p for name, p in self.parameters.items()}
 
 
+def input_names(count):
+    """What the inputs of a graph are called."""
+    return ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+
+
 def trace(block, form, count):
     """Trace a block.
 
@@ -122,12 +147,12 @@ def trace(block, form, count):
     TraceError
         When the computation needs arrays, for instance because it looks at values.
     """
-    names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+    names = input_names(count)
     inputs = [symbol.var(name) for name in names]
     arguments = regroup(list(inputs), form)
     try:
         outputs, out_form = flatten(block.forward(*arguments))
-    except (TypeError, AttributeError, NotImplementedError, NotImplementedForSymbol) as error:
+    except _UNTRACEABLE as error:
         raise TraceError(f"{block.name}: {error}") from error
     if not outputs or not all(isinstance(output, Symbol) for output in outputs):
         raise TraceError(f"{block.name}: not all outputs are symbols")

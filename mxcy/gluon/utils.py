@@ -13,6 +13,7 @@ from mxcy._files.download import (  # noqa: F401
     download,
     replace_file,
 )
+from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray
 
 __all__ = [
@@ -26,6 +27,10 @@ __all__ = [
     "split_rnn_params",
     "HookHandle",
 ]
+
+
+class DeferredInitializationError(MXNetError):
+    """A parameter was asked for its array before its shape was known."""
 
 
 def split_data(data, num_slice, batch_axis=0, even_split=True):

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy._base.errors import TracedValueError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
@@ -210,7 +211,7 @@ def write(array, key, value):
         key = key if isinstance(key, tuple) else (key,)
     else:
         key, _ = numpy_key(expand_key(key, array.shape), array.shape)
-    if front.is_recording() and _write_taped(array, key, value):
+    if front.is_taping() and _write_taped(array, key, value):
         return
     reads = (value,) if isinstance(value, front.NDArrayBase) else ()
     if not reads:
@@ -234,6 +235,8 @@ def _is_whole(entry):
 
 def _write_taped(array, key, value):
     """Handle a write while recording; whether it is done."""
+    if front.is_deferred():
+        raise TracedValueError("deferred computation: the program writes to elements of an array")
     whole = all(map(_is_whole, key))
     taped = isinstance(value, front.NDArrayBase) and value.node is not None
     if array.node is not None:

@@ -275,7 +275,7 @@ class NDArray(front.NDArrayBase):
             )
         if self.dtype_code == other.dtype_code:
             F._copy(self, out=other)
-        elif front.is_recording():
+        elif front.is_taping():
             F.Cast(self, dtype=dtypes.name_of(other.dtype_code), out=other)
         else:
             _store(self, other)

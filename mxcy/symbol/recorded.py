@@ -6,7 +6,7 @@ from mxcy.graph.node import SymbolNode, topological
 from mxcy.symbol import attributes
 from mxcy.symbol.symbol import Symbol
 
-__all__ = ["get_symbol"]
+__all__ = ["get_symbol", "outputs_of"]
 
 
 def get_symbol(x):
@@ -60,7 +60,7 @@ def _symbol_of(order, head):
             _variable("null") if parent is None else entries[id(parent)][position]
             for parent, position in zip(node.parents, positions, strict=True)
         ]
-        entries[id(node)] = _outputs(node, f"node_{number}", inputs)
+        entries[id(node)] = outputs_of(node, f"node_{number}", inputs)
     entry = _variable("null") if head.node is None else entries[id(head.node)][head.node_index]
     variables = [node for node in topological([entry]) if node.op is None]
     for number, node in enumerate(variables):
@@ -73,7 +73,7 @@ def _variable(name):
     return SymbolNode(None, name), 0
 
 
-def _outputs(node, name, inputs):
+def outputs_of(node, name, inputs):
     """The outputs of a recorded operation: a list of (SymbolNode, int)."""
     if node.custom is not None:
         express = getattr(node.custom, "_expressed", None)

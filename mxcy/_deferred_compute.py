@@ -1,0 +1,199 @@
+"""Deferred computation: operations on arrays are noted down, and become a symbol when asked for.
+
+The arrays inside are ordinary ones with values. Everything an operator computes is noted, random
+numbers and gradientless operators included; what a program does besides, such as looking at values
+or writing to arrays, raises `TracedValueError`.
+"""
+
+from mxcy import symbol
+from mxcy._library import front
+from mxcy.base import MXNetError
+from mxcy.symbol import Symbol
+from mxcy.symbol.recorded import outputs_of
+
+__all__ = [
+    "clear",
+    "context",
+    "get_symbol",
+    "is_deferred_compute",
+    "noted",
+    "set_deferred_compute",
+    "set_variable",
+]
+
+
+def is_deferred_compute():
+    """Whether this thread notes down operations."""
+    return front.is_deferred()
+
+
+def set_deferred_compute(state):
+    """Switch deferred computation for this thread.
+
+    Parameters
+    ----------
+    state : bool
+
+    Returns
+    -------
+    bool
+        The state before.
+    """
+    return front.set_deferred(bool(state))
+
+
+class context:  # noqa: N801 - its name in MXNet
+    """A scope in which operations are noted down, or with ``state=False`` are not.
+
+    Parameters
+    ----------
+    state : bool
+    """
+
+    def __init__(self, state=True):
+        self._state, self._before = bool(state), []
+
+    def __enter__(self):
+        self._before.append(front.set_deferred(self._state))
+        return self
+
+    def __exit__(self, *error):
+        front.set_deferred(self._before.pop())
+
+
+def set_variable(arrays, variables):
+    """Say which variables of symbols stand for arrays.
+
+    Parameters
+    ----------
+    arrays : NDArray or list of NDArray
+        Arrays that no noted operation made.
+    variables : Symbol or list of Symbol
+        As many.
+
+    Raises
+    ------
+    MXNetError
+        When an array stands for something else already.
+    """
+    for array, variable in zip(_listed(arrays), _listed(variables), strict=True):
+        if array.node is not None:
+            raise MXNetError("set_variable: the array is a variable already, or was computed")
+        node = front.Node()
+        node.custom, node.parents = _Variable(variable), ()
+        array.node, array.node_index = node, 0
+
+
+class _Variable:
+    """What a node on the tape stands for: an entry of a graph."""
+
+    def __init__(self, variable):
+        (self.entry,) = variable._entries
+
+
+def get_symbol(output_arrays, sym_cls=Symbol):
+    """What was noted of arrays, as a symbol.
+
+    Parameters
+    ----------
+    output_arrays : NDArray or list of NDArray
+    sym_cls : type
+        The class of the symbol.
+
+    Returns
+    -------
+    Symbol
+        Its operations are called ``node_0``, ``node_1`` and so on.
+
+    Raises
+    ------
+    MXNetError
+        When something went in that is neither a variable nor was noted.
+    """
+    entries, constants = noted(_listed(output_arrays))
+    if constants:
+        raise MXNetError(
+            "get_symbol: an array went into the computation that is neither a variable nor made "
+            f"by it: {next(iter(constants.values()))!r}"
+        )
+    return sym_cls(entries)
+
+
+def noted(arrays):
+    """The graph of what was noted.
+
+    Parameters
+    ----------
+    arrays : list of NDArray
+
+    Returns
+    -------
+    entries : list of (SymbolNode, int)
+        One for each array.
+    constants : dict of str to NDArray
+        What went in but is no variable, by the names of their variables in the graph.
+    """
+    entries, constants, of_constants = {}, {}, {}
+
+    def constant(array):
+        known = of_constants.get(id(array))
+        if known is None:
+            name = f"_constant{len(constants)}"
+            constants[name] = array
+            known = of_constants[id(array)] = symbol.var(name)._entries[0]
+        return known
+
+    def entry(array, node, index):
+        if node is None or id(node) not in entries:
+            return constant(array)
+        return entries[id(node)][index]
+
+    number = 0
+    for node in _in_order([array.node for array in arrays]):
+        if isinstance(node.custom, _Variable):
+            entries[id(node)] = [node.custom.entry]
+            continue
+        positions = node.positions or (0,) * len(node.parents)
+        inputs = [
+            entry(array, parent, position)
+            for array, parent, position in zip(
+                node.saved_inputs, node.parents, positions, strict=True
+            )
+        ]
+        entries[id(node)] = outputs_of(node, f"node_{number}", inputs)
+        number += 1
+    return [entry(a, a.node, a.node_index) for a in arrays], constants
+
+
+def _is_noted(node):
+    return node is not None and (node.fresh or isinstance(node.custom, _Variable))
+
+
+def _in_order(heads):
+    """What was noted for some nodes, each after those it depends on."""
+    order, seen = [], set()
+    stack = [(node, False) for node in reversed(heads) if _is_noted(node)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack += [(parent, False) for parent in reversed(node.parents) if _is_noted(parent)]
+    return order
+
+
+def clear(arrays):
+    """Forget what was noted of arrays.
+
+    Parameters
+    ----------
+    arrays : NDArray or list of NDArray
+    """
+    for array in _listed(arrays):
+        array.node = None
+
+
+def _listed(values):
+    return list(values) if isinstance(values, (list, tuple)) else [values]
