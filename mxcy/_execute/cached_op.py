@@ -13,11 +13,12 @@ from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
-from mxcy.graph.control import expand
+from mxcy.graph.control import CACHED_OP, expand
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
-from mxcy.graph.node import clone, replace_variables, topological
+from mxcy.graph.json import dumps
+from mxcy.graph.node import SymbolNode, clone, replace_variables, topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.graph.subgraphs import cut
@@ -302,8 +303,14 @@ class _Recorded:
 
     def _expressed(self, name, inputs):
         """The outputs in a symbol, from the inputs there; see `mxcy.symbol.recorded`."""
+        entries = self._cached._entries
+        if not any(node.op is not None and node.op.aux for node in topological(entries)):
+            counts = {"num_args": str(len(inputs)), "num_outputs": str(len(entries))}
+            node = SymbolNode(CACHED_OP, name, {"body": dumps(entries), **counts}, inputs)
+            return [(node, index) for index in range(len(entries))]
+        # Auxiliary states stay visible as such.
         replacements = dict(zip(self._cached._names, inputs, strict=True))
-        return replace_variables(clone(self._cached._entries), replacements)
+        return replace_variables(clone(entries), replacements)
 
     def _differentiable(self, heads):
         """The same by operators on the tape, for higher derivatives."""

@@ -1,9 +1,9 @@
 """Control flow in symbols: operators over subgraphs, and what becomes of them.
 
-`_foreach`, `_while_loop` and `_cond` live in symbols and their files only. Once all shapes are
-known, `expand` puts the operators of their bodies in their place, step by step; executors and
-gradients never see them. A loop with a condition is expanded to its largest number of steps, and
-steps after its end change nothing.
+`_foreach`, `_while_loop`, `_cond` and `_CachedOp` live in symbols and their files only. Once all
+shapes are known, `expand` puts the operators of their bodies in their place, step by step;
+executors and gradients never see them. A loop with a condition is expanded to its largest number
+of steps, and steps after its end change nothing.
 
 A body is kept as an attribute: the JSON text of its graph.
 """
@@ -19,7 +19,7 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, numbered, require
 from mxcy.ops.core.record import ONLY_SYMBOLS, Op
 
-__all__ = ["COND", "FOREACH", "WHILE_LOOP", "expand"]
+__all__ = ["CACHED_OP", "COND", "FOREACH", "WHILE_LOOP", "expand"]
 
 
 @lru_cache(maxsize=256)
@@ -272,9 +272,30 @@ COND = _operator(
 )
 
 
+# --- cached operators ----------------------------------------------------------------------------
+
+
+def _infer_cached(a, ins):
+    outs = _infer_body(_body(a.body, a.train), ins, ins)
+    require(len(outs) == a.num_outputs, f"the body has {len(outs)} outputs, not {a.num_outputs}")
+    return outs
+
+
+def _expand_cached(builder, a, inputs):
+    return _emit_body(builder, _body(a.body, a.train), inputs)
+
+
+CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)
+
+
 # --- expansion -----------------------------------------------------------------------------------
 
-_EXPAND = {FOREACH: _expand_foreach, WHILE_LOOP: _expand_while, COND: _expand_cond}
+_EXPAND = {
+    FOREACH: _expand_foreach,
+    WHILE_LOOP: _expand_while,
+    COND: _expand_cond,
+    CACHED_OP: _expand_cached,
+}
 ONLY_SYMBOLS.update((op.name, op) for op in _EXPAND)
 
 

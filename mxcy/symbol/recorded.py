@@ -20,8 +20,9 @@ def get_symbol(x):
     -------
     Symbol
         Its arguments are ``var<number>`` for variables with a gradient and ``null<number>`` for
-        other arrays, in the order in which the operations took them. Layers of hybridized blocks
-        keep their names.
+        other arrays, in the order in which the operations took them. A hybridized block
+        that has more operators than its ``inline_limit`` is one node ``_CachedOp`` with its graph
+        inside; one with auxiliary states shows its layers.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """The recorded history of arrays as symbols, which compute the same."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,38 @@ def test_blocks(hybridize, arrays):
     given += [norm.running_mean, norm.running_var]
     given = [value if value is x else parameters[value.name].copy() for value in given]
     np.testing.assert_allclose(evaluated(symbol, *given), y.asnumpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("limit", "operators"), [(2, ["_CachedOp"]), (3, ["FullyConnected"] * 3)])
+def test_blocks_beyond_the_inline_limit_are_one_node(arrays, limit, operators):
+    net = mx.gluon.nn.HybridSequential()
+    net.add(*(mx.gluon.nn.Dense(4) for _ in range(3)))
+    net.initialize()
+    net.hybridize(inline_limit=limit)
+    x = arrays[1]
+    with mx.autograd.record():
+        net(x)  # finds the shapes
+        y = net(x) * 2
+    symbol = mx.autograd.get_symbol(y)
+    nodes = json.loads(symbol.tojson())["nodes"]
+    assert [node["op"] for node in nodes if node["op"] != "null"] == [*operators, "_mul_scalar"]
+    given = [x, *(array for layer in net for array in (layer.weight.data(), layer.bias.data()))]
+    for one in (symbol, mx.sym.load_json(symbol.tojson())):
+        assert one.infer_shape(**{one.list_arguments()[0]: x.shape})[1] == [(2, 4)]
+        np.testing.assert_allclose(evaluated(one, *given), y.asnumpy(), rtol=1e-5)
+    if limit == 2:
+        wrong = symbol.tojson().replace('"num_outputs": "1"', '"num_outputs": "2"')
+        with pytest.raises(mx.MXNetError, match="the body has 1 outputs, not 2"):
+            mx.sym.load_json(wrong).infer_shape()
+    executor = symbol.simple_bind(mx.cpu(), **{symbol.list_arguments()[0]: x.shape})
+    for name, array in zip(symbol.list_arguments(), given, strict=True):
+        executor.arg_dict[name][:] = array
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(y.shape))
+    y.backward()
+    np.testing.assert_allclose(
+        executor.grad_arrays[-1].asnumpy(), net[2].bias.grad().asnumpy(), rtol=1e-5
+    )
 
 
 def test_arrays_that_nothing_made(arrays):
