@@ -1,13 +1,36 @@
 """Random engines for operators of loaded libraries: 1024 of C++'s ``std::mt19937``."""
 
+import threading
+
 import numpy as np
 
+from mxcy._library import forks
 from mxcy.ops.random.distributions import generator
 
 __all__ = ["random_states"]
 
 _ENGINES, _WORDS = 1024, 624
-_made = None, None  # the generator that seeded the engines, and the engines
+
+
+class _Engines:
+    """The engines, in one place for ever: operators that still run may hold the address."""
+
+    def __init__(self):
+        self._lock = forks.guard(threading.Lock())
+        self._array, self._source = None, None  # and the generator that seeded them
+
+    def address(self, source):
+        """Where they are, seeded by a generator from `mx.random.seed`; once for each generator."""
+        with self._lock:
+            if self._array is None:
+                self._array = np.empty((_ENGINES, _WORDS + 1), np.uint64)
+            if self._source is not source:
+                _seed(self._array, np.random.default_rng(source.bit_generator.seed_seq))
+                self._source = source
+            return self._array.ctypes.data
+
+
+_engines = _Engines()
 
 
 def random_states():
@@ -17,19 +40,13 @@ def random_states():
     -------
     int
     """
-    global _made
-    source = generator(np)  # another one after each seed
-    if _made[0] is not source:
-        _made = source, _seeded(np.random.default_rng(source.bit_generator.seed_seq))
-    return _made[1].ctypes.data
+    return _engines.address(generator(np))  # another generator after each seed
 
 
-def _seeded(source):
-    """Engines in the layout of libstdc++: the words, each in 8 bytes, and the place."""
-    engines = np.empty((_ENGINES, _WORDS + 1), np.uint64)
+def _seed(engines, source):
+    """Fill in engines in the layout of libstdc++: the words, each in 8 bytes, and the place."""
     engines[:, 0] = source.integers(2**32, size=_ENGINES)
     for i in range(1, _WORDS):
         word = engines[:, i - 1]
         engines[:, i] = (1812433253 * (word ^ (word >> np.uint64(30))) + i) & 0xFFFFFFFF
     engines[:, _WORDS] = _WORDS
-    return engines

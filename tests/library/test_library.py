@@ -5,12 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.library.random_states import random_states
 from tests.conditions import await_that
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
@@ -187,3 +189,19 @@ except mx.MXNetError as error:
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.stdout == "refused\n", run.stderr
+
+
+def test_random_engines_stay_in_place_and_follow_the_seed():
+    def words():
+        address = random_states()
+        engines = (ctypes.c_uint64 * (1024 * 625)).from_address(address)
+        return address, bytes(engines)
+
+    mx.random.seed(3)
+    place, first = words()
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda _: random_states(), range(8))) == {place}
+    mx.random.seed(4)
+    assert words()[0] == place and words()[1] != first
+    mx.random.seed(3)
+    assert words() == (place, first)

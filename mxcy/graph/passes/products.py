@@ -145,16 +145,16 @@ class _Product:
         ins = [graph.spec(entry) for entry in node.inputs]
         return moved(node.op, node.attrs, ins, graph.specs[number], index)
 
-    def _operands(self, entry, extents, turned):
+    def _operands(self, entry, extents, transposed):
         """The sides that an operand can be, the farthest from the product first."""
-        rows, columns = extents[::-1] if turned else extents
+        rows, columns = extents[::-1] if transposed else extents
         view: View | None = View([(self.count * rows * columns, 1)])
         gains, sides = False, []
         while view is not None:
             size = self.graph.spec(entry).size
             side = _Side(entry, size, view, (self.count, rows, columns), gains)
             if side.usable:
-                if turned:
+                if transposed:
                     side.rows, side.columns = side.columns, side.rows
                 sides.append(side)
             step = self._moved(*entry)
@@ -192,7 +192,7 @@ class _Product:
             sides for sides in combinations(outs[::-1], lhs, rhs) if self._places(sides) is not None
         )
         self.operands = left.entry, right.entry
-        self.turned = left.columns != 1, right.columns != 1
+        self.transposed = left.columns != 1, right.columns != 1
         sizes, places = self._places((left, right, out))
         self.products = Products(sizes, places[0], places[1], places[2], self.scale)
         self.strided = not (
@@ -228,10 +228,10 @@ class _Product:
             )
         m, n, k = self.extents
         for i, sizes in enumerate(((m, k), (k, n))):
-            whole = (self.count, *(sizes[::-1] if self.turned[i] else sizes))
+            whole = (self.count, *(sizes[::-1] if self.transposed[i] else sizes))
             if rewrite.spec(entries[i]).shape != whole:
                 entries[i] = rewrite.add("Reshape", {"shape": whole}, [entries[i]])
-        attrs = dict(zip(("transpose_a", "transpose_b"), self.turned, strict=True))
+        attrs = dict(zip(("transpose_a", "transpose_b"), self.transposed, strict=True))
         if self.scale == 1:
             out = rewrite.add("batch_dot", attrs, entries, name)
         else:
