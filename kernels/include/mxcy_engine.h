@@ -22,6 +22,8 @@ MX_API mx_var* mx_var_create(void); /* NULL with an error text */
 MX_API void mx_var_destroy(mx_var* var);
 /* 1: no operation uses it, is queued for it or has left an error on it (one atomic load). */
 MX_API int32_t mx_var_idle(const mx_var* var);
+/* 1: others may use it, but none is to write it, and it carries no error (one atomic load). */
+MX_API int32_t mx_var_readable(const mx_var* var);
 MX_API int32_t mx_var_failed(const mx_var* var);  /* 1: it carries an error */
 MX_API int64_t mx_var_version(const mx_var* var); /* how often operations have written it */
 

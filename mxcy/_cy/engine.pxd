@@ -7,6 +7,7 @@ cdef extern from "mxcy_engine.h" nogil:
     mx_var *mx_var_create()
     void mx_var_destroy(mx_var *var)
     int32_t mx_var_idle(const mx_var *var)
+    int32_t mx_var_readable(const mx_var *var)
     int32_t mx_var_failed(const mx_var *var)
     int64_t mx_var_version(const mx_var *var)
     enum:

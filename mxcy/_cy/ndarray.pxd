@@ -42,6 +42,7 @@ cdef void wrote(Storage storage) noexcept
 cdef int deferred() noexcept nogil
 cdef int switch_deferred(bint flag) noexcept nogil
 cdef bint is_quiet(Storage storage) noexcept
+cdef bint is_readable(Storage storage) noexcept
 cdef mx_var *var_of(Storage storage) except NULL
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, object cls)

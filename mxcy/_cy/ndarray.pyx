@@ -14,6 +14,7 @@ cimport cython
 
 from mxcy._cy.engine cimport (
     MX_READS, MX_WRITES, mx_var, mx_var_create, mx_var_destroy, mx_var_failed, mx_var_idle,
+    mx_var_readable,
 )
 from mxcy._cy.homes cimport is_remote, is_shared
 from mxcy._cy.native cimport (
@@ -137,6 +138,11 @@ cdef mx_var *var_of(Storage storage) except NULL:
 cdef bint is_quiet(Storage storage) noexcept:
     """Whether an operation may run on a storage here and now; one with var NULL is always quiet."""
     return storage.var == NULL or (not storage.remote and mx_var_idle(storage.var) != 0)
+
+
+cdef bint is_readable(Storage storage) noexcept:
+    """Whether a storage may be read here and now: others may be reading it."""
+    return storage.var == NULL or (not storage.remote and mx_var_readable(storage.var) != 0)
 
 
 cdef int place_storage(Storage storage, object context) except -1:

@@ -7,7 +7,7 @@ from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
 from mxcy._cy.native cimport (
     MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_up_to,
 )
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, make_array, wrote
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, make_array, wrote
 from mxcy._cy.pending cimport mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
@@ -88,13 +88,17 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
 
 
 cdef bint inputs_quiet(Prepared prepared, tuple inputs) noexcept:
-    """Whether all inputs are quiet; see `is_quiet`."""
+    """Whether no input is written by others, and none used that is written here."""
     cdef int i
     cdef Storage storage
     for i in range(prepared.nin):
         storage = (<NDArrayBase>inputs[i]).storage
-        if storage.var != NULL and not is_quiet(storage):
+        if storage.var != NULL and not is_readable(storage):
             return False
+    if prepared.mutated is not None:
+        for i in prepared.mutated:
+            if not is_quiet((<NDArrayBase>inputs[i]).storage):
+                return False
     return True
 
 

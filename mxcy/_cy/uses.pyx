@@ -15,7 +15,7 @@ from mxcy._cy.engine cimport (
     mx_engine_leave, mx_engine_on_worker, mx_operation, mx_var, mx_var_failed, mx_var_idle,
 )
 from mxcy._cy.native cimport mx_last_error
-from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, var_of
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, var_of
 from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
 
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
@@ -57,7 +57,8 @@ cdef class Uses:
 
     cdef int add(self, Storage storage, int32_t access) except -1:
         """Note a use of a storage."""
-        self.quiet = self.quiet and is_quiet(storage)
+        cdef bint free = is_quiet(storage) if access & MX_WRITES else is_readable(storage)
+        self.quiet = self.quiet and free
         self.exported = self.exported or storage.exported
         if access & MX_WRITES:
             self.written += storage.bytes

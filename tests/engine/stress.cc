@@ -154,6 +154,7 @@ void run_threads(void (*more)()) {
     for (const std::vector<long>& one : added) expected += one[i];
     require(cells[i].value == expected, "the number of writes");
     require(mx_var_idle(cells[i].var), "idle in the end");
+    require(mx_var_readable(cells[i].var), "readable in the end");
   }
 }
 

@@ -27,6 +27,22 @@ def step(number, reads, writes, values):
         values[i] = seen
 
 
+def test_arrays_are_read_beside_other_readers_and_not_beside_writers():
+    """Small calls on arrays that queued operations read go ahead; what is written waits."""
+    large, few = mx.nd.ones((700, 700)), mx.nd.full((700, 1), 2)
+    for turn in range(5):
+        slow = mx.nd.dot(mx.nd.dot(large, large), few)  # reads `few` for a while
+        before = few + turn
+        few += 1
+        after = few * 10
+        slow_again = mx.nd.dot(large, few)
+        few[:] = 2
+        assert (before.asnumpy() == 2 + turn).all()
+        assert (after.asnumpy() == 30).all()
+        assert (slow.asnumpy() == 2 * 700 * 700).all()
+        assert (slow_again.asnumpy() == 3 * 700).all()
+
+
 def test_random_programs_give_what_serial_ones_give(engine):
     expected, values = [0] * FEW, [0] * FEW
     variables = [mx.engine.Var() for _ in range(FEW)]

@@ -88,6 +88,7 @@ void add_uses(const Operation* operation) {
   for (int32_t i = 0; i < operation->count; ++i) {
     mx_var* var = var_of(operation->requests[i]);
     ++var->uses;
+    var->writes += operation->requests[i].writes();
     var->publish();
   }
 }
@@ -96,6 +97,7 @@ void drop_uses(const Operation* operation) {
   for (int32_t i = 0; i < operation->count; ++i) {
     mx_var* var = var_of(operation->requests[i]);
     --var->uses;
+    var->writes -= operation->requests[i].writes();
     if (var->uses == 0 && var->forgotten)
       delete var;
     else
@@ -420,6 +422,10 @@ extern "C" void mx_var_destroy(mx_var* var) {
 
 extern "C" int32_t mx_var_idle(const mx_var* var) {
   return var->state.load(std::memory_order_acquire) == 0;
+}
+
+extern "C" int32_t mx_var_readable(const mx_var* var) {
+  return (var->state.load(std::memory_order_acquire) & 3) == 0;
 }
 
 extern "C" int32_t mx_var_failed(const mx_var* var) {

@@ -37,16 +37,19 @@ struct Bulk;
 }  // namespace mx
 
 struct mx_var : mx::Queue {
-  std::atomic<int64_t> state{0};  // 2 * uses, plus 1 with a failure: what may be read unlocked
+  std::atomic<int64_t> state{0};  // what may be read unlocked; see publish
   std::atomic<int64_t> version{0};
-  int64_t uses = 0;  // by operations that are not done, and by holders
+  int64_t uses = 0;    // by operations that are not done, and by holders
+  int64_t writes = 0;  // those among them that write
   mx::FailurePtr failure;
   mx::Bulk* bulk = nullptr;  // where the last operation on it waits to be queued
   uint64_t mark = 0;         // number of the operation that was made last, and its request for this
   int32_t slot = 0;
   bool forgotten = false;  // to be freed with the last use
 
-  void publish() { state.store(2 * uses + (failure ? 1 : 0), std::memory_order_release); }
+  void publish() {
+    state.store(4 * uses + (writes ? 2 : 0) + (failure ? 1 : 0), std::memory_order_release);
+  }
 };
 
 namespace mx {
