@@ -74,6 +74,19 @@ def test_elementwise_gradients():
     assert np.array_equal(y.grad.asnumpy(), DENSE - 1)
 
 
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_products_have_sparse_gradients(stype, caplog):
+    """Of a dense gradient only the places count that the other operand stores."""
+    x, y = (nd.array(DENSE).tostype(stype) for _ in range(2))
+    x.attach_grad()
+    y.attach_grad()
+    gradient(lambda: x * (y * 2), head=nd.full(DENSE.shape, 3))
+    for array, factor in ((x, 6), (y, 6)):
+        assert array.grad.stype == stype
+        assert np.array_equal(array.grad.asnumpy(), factor * DENSE)
+    assert not caplog.records  # nothing fell back
+
+
 def test_retain_passes_its_rows():
     x = nd.array(DENSE).tostype("row_sparse")
     x.attach_grad()

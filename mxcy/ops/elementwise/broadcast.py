@@ -186,6 +186,7 @@ def binary(
     broadcast_stypes=(),
     scalar_stypes=(),
     factor=None,
+    equal_partial=None,
 ):
     """Register all forms of an elementwise function of two operands.
 
@@ -214,6 +215,8 @@ def binary(
         arrays.
     factor : callable, optional
         ``factor(a)``: the number by which the scalar form multiplies.
+    equal_partial : callable, optional
+        What `partial` is for equal shapes, where sparse arrays want other operators.
     """
 
     def ref(a, xp, lhs, rhs):
@@ -251,7 +254,7 @@ def binary(
             doc=f"{doc} Both arrays have one shape.",
             stypes=stypes,
             samples=(sample((3, 4), (3, 4)),),
-            **shared,
+            **{**shared, "grad": _both_grads(equal_partial or partial)},
         )
     zero = lambda a, F, g: F.zeros_like(g)  # noqa: E731
     scalar_form(
@@ -359,6 +362,7 @@ binary(
     broadcast_stypes=(csr_by_dense("elemwise_mul"),),
     scalar_stypes=KEPT,
     factor=lambda a: a.scalar,
+    equal_partial=lambda F, g, lhs, rhs: (F.elemwise_mul(g, rhs), F.elemwise_mul(g, lhs)),
 )
 binary(
     "div",
