@@ -4,6 +4,7 @@ There is one plan for each signature: shapes, element types, mode, and which inp
 Hybridized blocks are cached operators.
 """
 
+import sys
 from typing import Any
 
 from mxcy import autograd, env
@@ -203,6 +204,9 @@ class _Pieces:
         }
         stypes = {name: array.stype for name, array in zip(names, args, strict=True)}
         found = cut(cached._entries, known, stypes, recording)
+        if env.get("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING"):
+            lines = ["storage types of a graph:", *found.lines]
+            print(*lines, sep="\n", file=sys.stderr, flush=True)
         self._variables, self._outputs = found.variables, found.outputs
         self.run_alone = [piece.node.name for piece in found.pieces if piece.node is not None]
         self._runs = [

@@ -44,11 +44,14 @@ class Cut(NamedTuple):
     pieces : list of Piece
         In an order in which they can run.
     outputs : list of (int, int)
+    lines : list of str
+        Each node, in topological order, with the storage types it has.
     """
 
     variables: list
     pieces: list
     outputs: list
+    lines: list
 
 
 def cut(entries, known, stypes, differentiable):
@@ -70,7 +73,8 @@ def cut(entries, known, stypes, differentiable):
     """
     order = topological(entries)
     graph = infer(from_entries(entries), known)
-    alone = _alone(graph, stypes, differentiable)
+    found = infer_stypes(graph, stypes)
+    alone = _alone(graph, found, differentiable)
     stages = _stages(graph, alone)
     needed = _needed(graph, alone, stages)
     pieces = []
@@ -83,12 +87,25 @@ def cut(entries, known, stypes, differentiable):
             if alone[i]:
                 outputs = [(i, index) for index in range(graph.nodes[i].count)]
                 pieces.append(Piece(order[i], [], list(graph.nodes[i].inputs), outputs))
-    return Cut([(i, 0) for i in graph.variables()], pieces, graph.outputs)
+    lines = _lines(graph, found, alone)
+    return Cut([(i, 0) for i in graph.variables()], pieces, graph.outputs, lines)
 
 
-def _alone(graph, stypes, differentiable):
+def _lines(graph, found, alone):
+    """What is told of each node."""
+    lines = []
+    for i, node in enumerate(graph.nodes):
+        if node.op is None:
+            lines.append(f"{node.name}: {found[i]}")
+            continue
+        ins = ", ".join(found[source] for source, _ in node.inputs)
+        end = ", alone" if alone[i] else ""
+        lines.append(f"{node.name}: {node.op.name} [{ins}] -> {found[i]}{end}")
+    return lines
+
+
+def _alone(graph, found, differentiable):
     """Whether something of a node is sparse, for each node."""
-    found = infer_stypes(graph, stypes)
     return [
         node.op is not None
         and (

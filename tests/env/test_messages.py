@@ -61,3 +61,26 @@ def test_storage_fallback():
     quiet = python(_SPARSE, MXNET_STORAGE_FALLBACK_LOG_VERBOSE="0")
     assert quiet.err == ""
     assert quiet.value == told.value == [0.175, 0.175, 0.475, 0.175]
+
+
+_SPARSE_GRAPH = """
+import json, mxcy as mx
+x = mx.sym.var("x")
+y = mx.sym.exp(mx.sym.tanh(mx.sym.dot(mx.sym.square(x, name="squares"), mx.sym.var("w"))))
+call = mx.nd.CachedOp(y)
+arrays = mx.nd.ones((3, 4)).tostype("csr"), mx.nd.ones((4, 2))
+for _ in range(2):
+    value = call(*arrays)
+print(json.dumps(value.shape))
+"""
+
+
+def test_storage_types_of_graphs():
+    told = python(_SPARSE_GRAPH, MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING="1")
+    assert told.err.count("storage types of a graph:") == 1
+    assert "x: csr\n" in told.err and "w: default\n" in told.err
+    assert "squares: square [csr] -> csr, alone\n" in told.err
+    assert ": dot [csr, default] -> default, alone\n" in told.err
+    assert ": exp [default] -> default\n" in told.err
+    quiet = python(_SPARSE_GRAPH)
+    assert quiet.err == "" and quiet.value == told.value == [3, 2]

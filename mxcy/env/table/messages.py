@@ -35,8 +35,10 @@ ROWS = (
     Variable("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", flag, True, "F", "mxcy.ndarray.sparse.fallback",
              "Tell once for each kind of call when it makes sparse arrays dense.",
              test="env/test_messages.py::test_storage_fallback"),
-    Variable("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", flag, False, "C", "mxcy.graph.infer",
-             "Print the storage types of each new graph.", inert="all arrays are dense yet"),
+    Variable("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", flag, False, "C",
+             "mxcy._execute.cached_op",
+             "Print the storage types in each new graph with sparse arrays, and what runs alone.",
+             test="env/test_messages.py::test_storage_types_of_graphs"),
     Variable("MXNET_QUANTIZATION_VERBOSE", flag, False, "C", "mxcy.contrib",
              "Print what quantization does.", inert="there is no quantization yet"),
 )
