@@ -1,6 +1,7 @@
 """What becomes of operations that fail."""
 
 import gc
+import threading
 
 import pytest
 
@@ -168,3 +169,33 @@ def test_bad_arguments():
         mx.engine.push(bool, property="sometimes")
     with pytest.raises(AttributeError):
         mx.engine.push(bool, reads=["no variable"])
+
+
+def test_what_reads_elements_of_a_failed_array_raises(threaded):
+    failed = mx.nd.ones((4, 4))
+    mx.engine.push(lambda: fail("elements"), writes=[failed])
+    row = failed[1:3]  # a view waits for nothing
+    for read in (
+        lambda: float(failed[0, 0]),
+        lambda: int(row[0, 1]),
+        lambda: failed[0, 0].asscalar(),
+        lambda: failed[:, 1:3].asnumpy(),
+        failed.reshape((2, 8)).asnumpy,
+    ):
+        with pytest.raises(MXNetError, match="elements"):
+            read()
+    failed[:] = 2
+    assert row[:, 1:3].asnumpy().tolist() == [[2, 2], [2, 2]] and float(failed[3, 3]) == 2
+
+
+def test_writes_to_elements_wait_for_what_still_reads_them(threaded):
+    array, seen, gate = mx.nd.zeros((4, 4)), [], threading.Event()
+
+    def look():
+        gate.wait(10)
+        seen.append(array.held_view().sum())
+
+    mx.engine.push(look, reads=[array])
+    threading.Timer(0.05, gate.set).start()
+    array[:, 1:3] = 1
+    assert seen == [0] and array[:, 1].asnumpy().tolist() == [1, 1, 1, 1]
