@@ -135,6 +135,7 @@ class Function:
             for i, array in enumerate(listed):
                 array.node, array.node_index = node, i
             self._outputs = [(array.shape, array.dtype, array.context) for array in listed]
+            self._are_numpy = [array._is_numpy for array in listed]
         return listed if isinstance(outputs, (list, tuple)) else listed[0]
 
     def _gradients(self, arrived, keep):
@@ -142,4 +143,5 @@ class Function:
             arrived[i] if i in arrived else F._zeros(shape=shape, dtype=dtype, ctx=str(context))
             for i, (shape, dtype, context) in enumerate(self._outputs)
         ]
+        given = [g.as_np_ndarray() if self._are_numpy[i] else g for i, g in enumerate(given)]
         return as_list(self.backward(*given))

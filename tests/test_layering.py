@@ -20,18 +20,9 @@ LAYERS = (
     ("ops",),
     ("graph",),
     # arrays and symbols, and what runs them
-    (
-        "attribute",
-        "autograd",
-        "context",
-        "custom",
-        "_deferred_compute",
-        "_devices",
-        "engine",
-        "_execute",
-        "executor",
-    )
-    + ("name", "ndarray", "profiler", "random", "resource", "storage", "symbol", "util"),
+    ("attribute", "autograd", "context", "custom", "_deferred_compute", "_devices", "engine")
+    + ("_execute", "executor", "name", "ndarray", "numpy", "numpy_extension", "profiler")
+    + ("random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),

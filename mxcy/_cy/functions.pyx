@@ -52,6 +52,7 @@ cdef class Function:
     cdef Py_ssize_t ninputs
     cdef tuple places  # of a function of mx.np: where each argument goes, -1 for nowhere
     cdef tuple defaults  # what arguments that go nowhere have to be
+    cdef bint optional  # whether it can do without some inputs
     cdef OpHandle number, number_first  # its operators of an array and a number
     cdef dict __dict__
     cdef object __weakref__
@@ -128,7 +129,9 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     out = None if slots[nslots - 1] == NULL else <object>slots[nslots - 1]
     for i in range(self.ninputs):
-        if slots[i] == NULL or not isinstance(<object>slots[i], NDArrayBase):
+        if slots[i] == NULL or slots[i] == <PyObject *>None:
+            usual = usual and self.optional
+        elif not isinstance(<object>slots[i], NDArrayBase):
             usual = False
     if usual and (out is None or isinstance(out, NDArrayBase)):
         return call_operator(
@@ -216,7 +219,7 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, OpH
     made.vectorcall, made.plain, made.handle = serve, plain, handle
     made.names, made.places = tuple(map(sys.intern, names)), tuple(places)
     made.defaults, made.number, made.number_first = tuple(defaults), number, number_first
-    made.ninputs = len(handle.op.inputs)
+    made.ninputs, made.optional = len(handle.op.inputs), bool(handle.op.optional)
     made.absent = (_Null,) * len(handle.op.schema.names)
     if made.ninputs + len(made.absent) >= MOST_PLACES:
         return plain

@@ -5,7 +5,8 @@ What nodes compute is said by records, in Python; `rules` has that, and what is 
 cimport cython
 from cpython.object cimport PyObject
 
-from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.ndarray cimport NDArrayBase, make_view, numpy_class
+from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE
 from mxcy._cy.tape cimport Node
 from mxcy._cy.variants cimport OpHandle
@@ -81,6 +82,17 @@ cdef bint is_made_by(object gradient, object gradients, Node node,
     return arrival.others is None or id(gradient) not in map(id, arrival.others.values())
 
 
+cdef object classic(object array):
+    """A kept array as one of `mx.nd`, whose operators gradient rules are written with."""
+    cdef NDArrayBase kept, view
+    if array is None or numpy_class is None or not isinstance(array, numpy_class):
+        return array
+    kept = <NDArrayBase>array
+    view = make_view(kept, kept.layout, 0, services.array_class)
+    view.node, view.node_index = kept.node, kept.node_index
+    return view
+
+
 cdef object simple_gradients(Node node, object gradient, object rules):
     """The gradients of the inputs of a recorded operator with one output."""
     cdef OpHandle handle = <OpHandle>node.handle
@@ -95,12 +107,14 @@ cdef object simple_gradients(Node node, object gradient, object rules):
         if kind == "in":
             i = place
             asked.append(
-                node.saved_inputs[i] if i < n and node.saved_inputs is not None else None
+                classic(node.saved_inputs[i]) if i < n and node.saved_inputs is not None else None
             )
         elif kind == "out":
             asked.append(node.saved_outputs[0])
         elif kind == "ins":
-            asked.append(node.saved_inputs)
+            asked.append(
+                None if node.saved_inputs is None else [classic(a) for a in node.saved_inputs]
+            )
         elif kind == "outs":
             asked.append(node.saved_outputs)
         elif kind == "needs":

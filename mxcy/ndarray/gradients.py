@@ -57,6 +57,11 @@ def _dense(gradient):
     return gradient if gradient.stype == "default" else gradient.tostype("default")
 
 
+def _classic(array):
+    """An array as one of `mx.nd`, whose operators gradient rules are written with."""
+    return array.as_nd_ndarray() if array is not None and array._is_numpy else array
+
+
 def _ones(head):
     """The gradient of a head by default, dense also for a sparse head."""
     if head.stype == "default":
@@ -84,7 +89,7 @@ def _operator_gradients(node, arrived, keep_graph):
             attrs,
             F,
             gradients[0] if len(gradients) == 1 else gradients,
-            node.saved_inputs or (None,) * len(node.parents),
+            [_classic(array) for array in node.saved_inputs or (None,) * len(node.parents)],
             saved,
             [parent is not None for parent in node.parents],
             call.ins,
@@ -102,7 +107,7 @@ def _node_gradients(node, arrived, create_graph, keep):
         # What knows nothing of sparse arrays gets none.
         arrived = {i: _dense(gradient) for i, gradient in arrived.items()}
     if node.custom is not None:
-        return node.custom._gradients(arrived, keep or create_graph)
+        return [_classic(g) for g in node.custom._gradients(arrived, keep or create_graph)]
     return _operator_gradients(node, arrived, create_graph)
 
 
@@ -129,7 +134,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     before = front.set_recording(create_graph), front.set_training(train_mode)
     try:
         seeds = [
-            (head.node, head.node_index, _head_gradient(head, gradient))
+            (head.node, head.node_index, _classic(_head_gradient(head, gradient)))
             for head, gradient in zip(heads, head_grads, strict=True)
         ]
         front.walk(order, seeds, wanted, create_graph, retain_graph, _RULES)
@@ -252,6 +257,8 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             )
         elif create_graph and gradient.node is None:
             gradients[i] = _recorded(gradient, variable)
+        if variable._is_numpy:
+            gradients[i] = gradients[i].as_np_ndarray()
     return gradients
 
 

@@ -7,6 +7,7 @@ Every operator with a lower-case name is a method of its first input: `fluent` a
 import ctypes
 import operator
 import warnings
+from importlib import import_module
 
 import numpy as np
 
@@ -94,6 +95,7 @@ class NDArray(front.NDArrayBase):
     device = ctx
 
     _stype = "default"
+    _is_numpy = False
 
     @property
     def stype(self):
@@ -259,7 +261,7 @@ class NDArray(front.NDArrayBase):
         """
         if isinstance(other, context.Context):
             context.check_usable(other)
-            other = front.empty(self.shape, self.dtype_code, other)
+            other = self._fresh(self.dtype_code, other)
         elif not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
         elif other is self:
@@ -305,7 +307,11 @@ class NDArray(front.NDArrayBase):
         code = dtypes.code_of(dtype)
         if code == self.dtype_code and not copy:
             return self
-        return self.copyto(front.empty(self.shape, code, self.context))
+        return self.copyto(self._fresh(code, self.context))
+
+    def _fresh(self, code, context):
+        """A new array of this class and shape."""
+        return front.empty(self.shape, code, context)
 
     def as_in_context(self, context) -> "NDArray":
         """The array on a device: itself when it is there already, otherwise a copy."""
@@ -314,6 +320,11 @@ class NDArray(front.NDArrayBase):
     def as_nd_ndarray(self) -> "NDArray":
         """The array itself."""
         return self
+
+    def as_np_ndarray(self):
+        """The same memory, gradient and history as an array of `mx.np`."""
+        above = import_module("mxcy.numpy.ndarray")  # whose class derives from this one
+        return above.as_class(self, above.ndarray)
 
     def tostype(self, stype) -> "NDArray":
         """A copy with another storage type.
@@ -485,7 +496,7 @@ def _shown(array):
 def zeros_for(array, stype):
     """Zeros of the shape, dtype and place of an array."""
     if stype == "default":
-        gradient = front.empty(array.shape, array.dtype_code, array.context)
+        gradient = array._fresh(array.dtype_code, array.context)
         gradient.numpy_view()[...] = 0
         return gradient
     return zeros(array.shape, array.context, array.dtype, stype)  # noqa: F405

@@ -35,6 +35,8 @@ class NDArray:
         """The array on a device: itself when it is there already, otherwise a copy."""
     def as_nd_ndarray(self) -> NDArray:
         """The array itself."""
+    def as_np_ndarray(self):
+        """The same memory, gradient and history as an array of `mx.np`."""
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """The elements as a new NumPy array."""
     def asscalar(self) -> np.generic:

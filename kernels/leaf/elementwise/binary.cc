@@ -13,6 +13,7 @@ namespace {
     }                                \
   };
 #define MX_GRAD MX_BINARY
+#define MX_BINARY_BITS(name, ...) MX_BINARY(name, BITS, __VA_ARGS__)
 #include "elemwise.def"
 
 template <class Op, class T>
@@ -70,6 +71,7 @@ void register_elemwise_binary() {
                               *reversed_name = "r" #id "_scalar";
 #define MX_BINARY(id, types, ...) {MX_OPEN(id) MX_BUILD_##types(MX_ADD_FORMS)}
 #define MX_BINARY_R(id, types, ...) {MX_OPEN(id) MX_BUILD_##types(MX_ADD_FORMS_R)}
+#define MX_BINARY_BITS(id, ...) {MX_OPEN(id) MX_BUILD_BITS(MX_ADD_FORMS_R)}
 #define MX_GRAD(id, types, ...) {MX_OPEN(id) MX_BUILD_##types(MX_ADD_GRAD)}
 #include "elemwise.def"
 }

@@ -68,23 +68,26 @@ struct Broadcast {
   const Rows& rows;
   const char *lhs, *rhs;
   char* dst;
-  int in_size, out_size;
+  int size_l, size_r, out_size;
 
   void long_rows(int64_t begin, int64_t end) const {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
     const Row row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
-    const Runner runner(row, rows.type, call->in[0].dtype, call->out[0], step_l, step_r);
+    const Runner runner(row, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l,
+                        step_r);
     Odometer at(p, begin / inner);
     uint64_t value;
     for (int64_t i = begin; i < end; at.next()) {
       const int64_t skip = i % inner, n = inner - skip < end - i ? inner - skip : end - i;
-      const void* a = lhs + (at.lhs + skip * step_l) * in_size;
-      const void* b = rhs + (at.rhs + skip * step_r) * in_size;
-      const void*& still = step_l == 0 ? a : b;
-      if (runner.load && (step_l == 0 || step_r == 0)) {
-        runner.load(&value, still, 1);
-        still = &value;
+      const void* a = lhs + (at.lhs + skip * step_l) * size_l;
+      const void* b = rhs + (at.rhs + skip * step_r) * size_r;
+      if (step_l == 0 && runner.load_a) {
+        runner.load_a(&value, a, 1);
+        a = &value;
+      } else if (step_l != 0 && step_r == 0 && runner.load_b) {
+        runner.load_b(&value, b, 1);
+        b = &value;
       }
       runner(dst + i * out_size, a, b, n);
       i += n;
@@ -95,8 +98,9 @@ struct Broadcast {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
     const bool whole_l = runs_along_whole(p, p.lhs), whole_r = runs_along_whole(p, p.rhs);
-    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->out[0], true, true);
-    const GatherRow gather = gather_of(in_size);
+    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], true,
+                        true);
+    const GatherRow gather_l = gather_of(size_l), gather_r = gather_of(size_r);
     alignas(64) char block_l[kBlock * 8], block_r[kBlock * 8];
     Odometer at(p, begin / inner);
     int64_t skip = begin % inner;
@@ -105,15 +109,15 @@ struct Broadcast {
       for (int64_t i = 0; i < m;) {
         const int64_t n = inner - skip < m - i ? inner - skip : m - i;
         if (!whole_l)
-          gather(block_l + i * in_size, lhs + (at.lhs + skip * step_l) * in_size, step_l, n);
+          gather_l(block_l + i * size_l, lhs + (at.lhs + skip * step_l) * size_l, step_l, n);
         if (!whole_r)
-          gather(block_r + i * in_size, rhs + (at.rhs + skip * step_r) * in_size, step_r, n);
+          gather_r(block_r + i * size_r, rhs + (at.rhs + skip * step_r) * size_r, step_r, n);
         i += n;
         skip += n;
         if (skip == inner) skip = 0, at.next();
       }
-      runner(dst + begin * out_size, whole_l ? lhs + begin * in_size : block_l,
-             whole_r ? rhs + begin * in_size : block_r, m);
+      runner(dst + begin * out_size, whole_l ? lhs + begin * size_l : block_l,
+             whole_r ? rhs + begin * size_r : block_r, m);
       begin += m;
     }
   }
@@ -131,6 +135,7 @@ int run_broadcast(const mx_call* call, const Rows& rows) {
                          data<char>(in[1]),
                          data<char>(out),
                          element_size(in[0].dtype),
+                         element_size(in[1].dtype),
                          element_size(out.dtype)};
   const bool is_short = p.ndim > 1 && p.shape[p.ndim - 1] < kShortRow;
   parallel_for(call->threads, count(out), kGrain, [&](int64_t begin, int64_t end) {

@@ -71,18 +71,20 @@ struct Rows {
 // writes outputs that no cache can hold past the caches.
 struct Runner {
   Row row;
-  CastRow load, save;  // null: memory holds the row's type
-  int in_size, out_size, row_size;
+  CastRow load_a, load_b, save;  // null: memory holds the row's type
+  int size_a, size_b, out_size;
   bool step_a, step_b;  // false: one value, already in the row's type
   bool streams;
 
-  Runner(Row row_, int32_t type, int32_t in, const mx_tensor& to, bool step_a_, bool step_b_)
+  Runner(Row row_, int32_t type, int32_t in_a, int32_t in_b, const mx_tensor& to, bool step_a_,
+         bool step_b_)
       : row(row_),
-        load(in == type ? nullptr : cast_row(type, in)),
+        load_a(in_a == type ? nullptr : cast_row(type, in_a)),
+        load_b(in_b == type ? nullptr : cast_row(type, in_b)),
         save(to.dtype == type ? nullptr : cast_row(to.dtype, type)),
-        in_size(element_size(in)),
+        size_a(element_size(in_a)),
+        size_b(element_size(in_b)),
         out_size(element_size(to.dtype)),
-        row_size(element_size(type)),
         step_a(step_a_),
         step_b(step_b_),
         streams(beyond_caches(to)) {}
@@ -90,31 +92,29 @@ struct Runner {
   void operator()(void* dst, const void* a, const void* b, int64_t n) const {
     if (!streams) return run((char*)dst, (const char*)a, (const char*)b, n);
     stream_made((char*)dst, out_size, n, [&](char* to, int64_t i, int64_t m) {
-      run(to, (const char*)a + (step_a ? i * in_size : 0),
-          (const char*)b + (step_b ? i * in_size : 0), m);
+      run(to, (const char*)a + (step_a ? i * size_a : 0),
+          (const char*)b + (step_b ? i * size_b : 0), m);
     });
     end_streams();
   }
 
  private:
   void run(char* dst, const char* a, const char* b, int64_t n) const {
-    if (!load && !save) return row(dst, a, b, n);
+    if (!load_a && !load_b && !save) return row(dst, a, b, n);
     alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = n - i < kBlock ? n - i : kBlock;
-      const void* from_a = operand(block_a, a, i, m, step_a);
-      const void* from_b = operand(block_b, b, i, m, step_b);
+      const void* from_a = step_a ? operand(load_a, block_a, a + i * size_a, m) : a;
+      const void* from_b = step_b ? operand(load_b, block_b, b + i * size_b, m) : b;
       char* to = dst + i * out_size;
       row(save ? block_dst : to, from_a, from_b, m);
       if (save) save(to, block_dst, m);
     }
   }
 
-  const void* operand(char* block, const char* from, int64_t i, int64_t m, bool step) const {
-    if (!step) return from;
-    const char* start = from + i * in_size;
-    if (!load) return start;
-    load(block, start, m);
+  static const void* operand(CastRow load, char* block, const char* from, int64_t m) {
+    if (!load) return from;
+    load(block, from, m);
     return block;
   }
 };
@@ -163,6 +163,8 @@ constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I6
 //   FLOATING  as REAL, but refuses integers
 #define MX_BUILD_REAL(X) X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
 #define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
+#define MX_BUILD_BITS(X) \
+  X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
 #define MX_BUILD_NUMBER(X)        \
   X(float, MX_BIT(F32) | kHalves) \
   X(double, MX_BIT(F64))          \

@@ -7,8 +7,8 @@ namespace {
 // A run of elements, shared among threads. Either operand may be one value.
 int run(const mx_call* call, const Runner& runner, const void* a, const void* b) {
   char* dst = data<char>(call->out[0]);
-  const int step_a = runner.step_a ? runner.in_size : 0,
-            step_b = runner.step_b ? runner.in_size : 0;
+  const int step_a = runner.step_a ? runner.size_a : 0,
+            step_b = runner.step_b ? runner.size_b : 0;
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
     runner(dst + begin * runner.out_size, (const char*)a + begin * step_a,
            (const char*)b + begin * step_b, end - begin);
@@ -17,8 +17,15 @@ int run(const mx_call* call, const Runner& runner, const void* a, const void* b)
 }
 
 bool plain(const mx_call* call, int32_t type) {
-  return call->threads <= 1 && call->in[0].dtype == type && call->out[0].dtype == type &&
+  return call->threads <= 1 && call->in[0].dtype == type &&
+         call->in[call->nin - 1].dtype == type && call->out[0].dtype == type &&
          !beyond_caches(call->out[0]);
+}
+
+// Whether a number beside an array first becomes what the array holds, as in classic MXNet; where
+// that would lose more than digits, as in `array of integers + 0.5` of mx.np, it does not.
+bool rounds_number(const mx_tensor& in, const mx_tensor& out) {
+  return in.dtype == MX_F16 || in.dtype == MX_BF16 || (in.dtype == out.dtype && in.dtype != MX_BOOL);
 }
 
 }  // namespace
@@ -29,22 +36,26 @@ int run_unary(const mx_call* call, Row row, int32_t type) {
     row(out.data, in.data, nullptr, count(out));
     return 0;
   }
-  return run(call, Runner(row, type, in.dtype, out, true, false), in.data, nullptr);
+  return run(call, Runner(row, type, in.dtype, type, out, true, false), in.data, nullptr);
 }
 
 int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
-  // By way of the array's type: MXNet rounds the scalar of a half or integer array first.
   uint64_t rounded[2], scalars[2];
-  cast_row(in.dtype, MX_F64)(rounded, call->params, numbers);
-  cast_row(type, in.dtype)(scalars, rounded, numbers);
+  if (rounds_number(in, out)) {
+    cast_row(in.dtype, MX_F64)(rounded, call->params, numbers);
+    cast_row(type, in.dtype)(scalars, rounded, numbers);
+  } else {
+    cast_row(type, MX_F64)(scalars, call->params, numbers);
+  }
   const void *a = in.data, *b = scalars;
   if (scalar_first) a = scalars, b = in.data;
   if (plain(call, type)) {
     row(out.data, a, b, count(out));
     return 0;
   }
-  return run(call, Runner(row, type, in.dtype, out, !scalar_first, scalar_first), a, b);
+  const int32_t type_a = scalar_first ? type : in.dtype, type_b = scalar_first ? in.dtype : type;
+  return run(call, Runner(row, type, type_a, type_b, out, !scalar_first, scalar_first), a, b);
 }
 
 int run_binary(const mx_call* call, const Rows& rows) {
@@ -53,8 +64,8 @@ int run_binary(const mx_call* call, const Rows& rows) {
     rows.vv(out.data, in[0].data, in[1].data, count(out));
     return 0;
   }
-  return run(call, Runner(rows.vv, rows.type, in[0].dtype, out, true, true), in[0].data,
-             in[1].data);
+  return run(call, Runner(rows.vv, rows.type, in[0].dtype, in[1].dtype, out, true, true),
+             in[0].data, in[1].data);
 }
 
 MX_LEAF_END

@@ -12,6 +12,7 @@ namespace {
       return __VA_ARGS__;          \
     }                              \
   };
+#define MX_UNARY_BITS(name, ...) MX_UNARY(name, BITS, __VA_ARGS__)
 #define MX_UNARY2(name, types, ...)                        \
   struct name##_op {                                       \
     template <class V>                                     \
@@ -54,6 +55,7 @@ void register_elemwise_unary() {
     const char* name = #id;        \
     MX_BUILD_##types(MX_ADD_UNARY) \
   }
+#define MX_UNARY_BITS(id, ...) MX_UNARY(id, BITS)
 #define MX_UNARY2(id, types, ...)   \
   {                                 \
     using Op = id##_op;             \

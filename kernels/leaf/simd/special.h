@@ -204,4 +204,105 @@ MX_INLINE V modulo(V x, V y) {
   return y == 0 ? V{} : moved;
 }
 
+// --- division as the array API has it ---------------------------------------------------------
+// The remainder with the dividend's sign: NaN of a division by zero, 0 of one of integers.
+template <class V>
+MX_INLINE V truncated_mod(V x, V y) {
+  if constexpr (is_real<V>) {
+    const V r = remainder(x, y);
+    return (y == 0) | (abs(x) == Real<V>::infinity) ? splat<V>(__builtin_nanf("")) : r;
+  } else {
+    return y == 0 ? V{} : remainder(x, y);
+  }
+}
+// The remainder with the divisor's sign, a zero too.
+template <class V>
+MX_INLINE V floor_mod(V x, V y) {
+  const V r = truncated_mod(x, y);
+  const V moved = (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
+  if constexpr (is_real<V>) return r == 0 ? copysign(V{}, y) : moved;
+  return moved;
+}
+// The largest integer not above the quotient; integers give 0 for a division by zero.
+template <class V>
+MX_INLINE V floor_divide(V x, V y) {
+  if constexpr (is_real<V>) {
+    const V r = floor_mod(x, y), quotient = (x - r) / y, below = floor(quotient);
+    // What rounding took from the difference can be most of 1.
+    const V whole = quotient - below > Element<V>(0.5) ? below + 1 : below;
+    const V exact = quotient == 0 ? copysign(V{}, x / y) : whole;
+    const V infinite = (x != 0) & ((x < 0) != (y < 0)) ? splat<V>(-1) : copysign(V{}, x / y);
+    const V found = (abs(y) == Real<V>::infinity) & (abs(x) < Real<V>::infinity) ? infinite : exact;
+    return (y == 0) | (abs(x) == Real<V>::infinity) ? x / y : found;
+  } else {
+    const V quotient = divide(x, y), rest = remainder(x, y);
+    const V moved = (rest != 0) & ((rest < 0) != (y < 0)) ? quotient - 1 : quotient;
+    return y == 0 ? V{} : moved;
+  }
+}
+
+// --- angles, sums of exponentials, powers of two ----------------------------------------------
+template <class V>
+MX_INLINE V arctan2(V x, V y) {
+  if constexpr (sizeof(Element<V>) == 4)
+    return each_lane(x, y, [](float a, float b) { return ::atan2f(a, b); });
+  else
+    return each_lane(x, y, [](double a, double b) { return ::atan2(a, b); });
+}
+template <class V>
+MX_INLINE V logaddexp(V x, V y) {
+  const V found = max(x, y) + log1p(exp(-abs(x - y)));
+  return x == y ? x + Element<V>(0.69314718055994531) : (x != x) | (y != y) ? x + y : found;
+}
+template <class V>
+MX_INLINE V scaled_by_power(V x, V y) {
+  return each_lane(x, y, [](auto a, auto b) { return a * (decltype(a))::exp2((double)b); });
+}
+
+// --- bits and whole numbers -------------------------------------------------------------------
+// Shifts by more than the width give 0, or -1 of negative numbers shifted right.
+template <class V>
+MX_INLINE V shift_left(V x, V y) {
+  using T = Element<V>;
+  const Mask<V> beyond = (y < 0) | (y >= T(8 * sizeof(T)));
+  return beyond ? V{} : (V)((Bits<V>)x << (Bits<V>)(beyond ? V{} : y));
+}
+template <class V>
+MX_INLINE V shift_right(V x, V y) {
+  using T = Element<V>;
+  const Mask<V> beyond = (y < 0) | (y >= T(8 * sizeof(T)));
+  const V most = splat<V>(T(8 * sizeof(T) - 1)), one = splat<V>(1);
+  return x >> (beyond ? most : y) >> (beyond & !is_signed<T> ? one : V{});
+}
+template <class V>
+MX_INLINE V gcd(V x, V y) {
+  return each_lane(abs(x), abs(y), [](auto a, auto b) {
+    while (b != 0) {
+      const auto rest = (decltype(a))(a % b);
+      a = b;
+      b = rest;
+    }
+    return a;
+  });
+}
+template <class V>
+MX_INLINE V lcm(V x, V y) {
+  const V common = gcd(x, y);
+  return mul(divide(abs(x), common == 0 ? splat<V>(1) : common), abs(y));
+}
+// By squaring; negative powers give 0 unless of 1 and -1.
+template <class V>
+MX_INLINE V integer_power(V x, V y) {
+  return each_lane(x, y, [](auto a, auto b) {
+    using T = decltype(a);
+    if (b < 0) return a == 1 ? T(1) : a == T(-1) ? (b % 2 != 0 ? a : T(1)) : T(0);
+    uint64_t power = 1, base = (uint64_t)a;
+    for (uint64_t n = (uint64_t)b; n != 0; n >>= 1) {
+      if (n & 1) power *= base;
+      base *= base;
+    }
+    return (T)power;
+  });
+}
+
 MX_LEAF_END

@@ -1,8 +1,10 @@
 """Where users find an operator: a namespace and a name there, told from its registered name."""
 
-from mxcy.ops.core.record import REGISTRY, Op
+from functools import cache
 
-__all__ = ["INTERNAL", "MAIN", "home", "names", "registered"]
+from mxcy.ops.core.record import REGISTRY, Op, Public
+
+__all__ = ["INTERNAL", "MAIN", "home", "names", "numpy_homes", "registered"]
 
 MAIN = ""  # mx.nd and mx.sym themselves, and their `op`
 INTERNAL = "_internal"
@@ -44,3 +46,38 @@ def registered(namespace: str, name: str) -> Op | None:
     """The record behind a namespace's name, or None."""
     full = name if namespace in (MAIN, INTERNAL) else f"_{namespace}_{name}"
     return REGISTRY.get(full) if home(full) == (namespace, name) else None
+
+
+def _own_signature(record: Op) -> str:
+    """The parameters of a record, in its own order and by its own names."""
+    inputs = [f"*{record.variadic}"] if record.variadic else []
+    if not record.variadic:
+        inputs = [f"{n}=None" if n in record.optional else n for n in record.inputs]
+    if any("=" in n for n in inputs):  # what follows a default needs one
+        inputs = [n if "=" in n else f"{n}=None" for n in inputs]
+    fields = [f"{name}=_Null" for name in record.schema.names]
+    return ", ".join([*inputs, *fields, "out=None", "name=None"])
+
+
+@cache
+def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
+    """Where `mx.np` and `mx.npx` have operators: (namespace, name) -> the record and its signature.
+
+    ``('', 'sum')`` is ``mx.np.sum``, ``('linalg', 'det')`` ``mx.np.linalg.det`` and
+    ``('npx', 'relu')`` ``mx.npx.relu``. Names that start with ``_npx_`` are at home there
+    with the operator's own parameters.
+    """
+    found = {}
+    for name, record in REGISTRY.items():
+        if name.startswith("_npx_"):
+            place = (
+                ("npx.image", name[12:]) if name.startswith("_npx__image_") else ("npx", name[5:])
+            )
+            found[place] = record, Public(f"{'.'.join(place)}({_own_signature(record)})")
+    for record in dict.fromkeys(REGISTRY.values()):
+        for public in record.numpy:
+            for place in public.names():
+                if place in found:
+                    raise ValueError(f"mx.np has two operators named {place}")
+                found[place] = record, public
+    return found

@@ -34,6 +34,8 @@ class Native:
     select : callable, optional
         ``select(ins, outs) -> dtype code`` that picks the kernel's element type; the first input's
         (without inputs: the first output's) by default.
+    computes : callable, optional
+        ``computes(a, ins, outs) -> dtype code``: the same where attributes matter too.
     asks : bool
         Whether the library is asked if the kernel accepts, and how much workspace it needs.
     pointwise : bool, str or callable
@@ -59,6 +61,7 @@ class Native:
     work: Callable[..., int] | None = None
     inplace: bool | Callable[..., Any] = False
     select: Callable[..., int] | None = None
+    computes: Callable[..., int] | None = None
     asks: bool = False
     pointwise: bool | str | Callable[..., Any] = False
     capped: bool = False

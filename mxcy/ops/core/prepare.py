@@ -130,6 +130,8 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
         if force is not None and name != force:
             continue
         dtype = kernel.select(ins, outs) if kernel.select else call.dtype
+        if kernel.computes is not None:
+            dtype = kernel.computes(attrs, ins, outs)
         reason = kernel.when(attrs, ins, outs) if kernel.when else None
         if reason is None and not kernel.mixed:
             reason = _other_type(dtype, ins, outs)

@@ -30,12 +30,14 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, UnforeseenError
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
+from mxcy.ops.core.public import Public
 from mxcy.ops.core.samples import Sample, sample, values
 from mxcy.ops.core.stypes import Rule, flat
 
 __all__ = [
     "Op",
     "Native",
+    "Public",
     "Sample",
     "by_onednn",
     "native",
@@ -150,6 +152,8 @@ class Op:
         What to do with sparse arrays.
     sparse_gradient : callable, optional
         ``sparse_gradient(a)``, whether a gradient is sparse although all inputs are dense.
+    numpy : str, Public, or a tuple of them
+        Under which names and with which signatures `mx.np` and `mx.npx` offer it; see `Public`.
     """
 
     __slots__ = (
@@ -180,6 +184,7 @@ class Op:
         "foreign",
         "stypes",
         "sparse_gradient",
+        "numpy",
         "ref",
         "kernels",
         "samples",
@@ -237,6 +242,7 @@ class Op:
         foreign: Any = None,
         stypes: Iterable[Rule | tuple[Rule, ...]] = (),
         sparse_gradient: Callable[..., bool] | None = None,
+        numpy: str | Public | Sequence[str | Public] = (),
     ) -> None:
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -259,6 +265,8 @@ class Op:
         self.in_symbols = in_symbols or InSymbols()
         self.foreign, self.stypes = foreign, flat(stypes)
         self.sparse_gradient: Callable[..., bool] = sparse_gradient or (lambda a: False)
+        offered = (numpy,) if isinstance(numpy, str | Public) else numpy
+        self.numpy = tuple(Public(p) if isinstance(p, str) else p for p in offered)
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer

@@ -16,7 +16,7 @@ from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.core.stypes import densely, on_stored, refuse, rule
 from mxcy.ops.sparse.rules import BOTH, KEPT, MIXED, MULTIPLIED, csr_by_dense, divided, united
 
-__all__ = ["binary", "collapse", "sum_to"]
+__all__ = ["binary", "broadcast_params", "collapse", "sum_to"]
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 _NAMES = ("lhs", "rhs")
@@ -68,7 +68,8 @@ def collapse(shape, *strides):
     return tuple(zip(*(merged or [[1, *[0] * len(strides)]]), strict=True))
 
 
-def _broadcast_params(a, ins, outs):
+def broadcast_params(a, ins, outs):
+    """The fields of BROADCAST."""
     out = outs[0].shape
     shape, lhs, rhs = collapse(out, _strides(ins[0].shape, out), _strides(ins[1].shape, out))
     return {"ndim": len(shape), "shape": shape, "lhs": lhs, "rhs": rhs}
@@ -84,6 +85,8 @@ def sum_to(F, g, spec, other):
     lead = len(out) - len(spec.shape)
     repeated = [i + lead for i, n in enumerate(spec.shape) if n == 1 and out[i + lead] != 1]
     summed = F.sum(g, axis=(*range(lead), *repeated), keepdims=True)
+    if not spec.shape or 0 in spec.shape:  # which Reshape would not take for extents
+        return F._backward_reshape(summed, shape=spec.shape)
     return F.Reshape(summed, shape=spec.shape) if lead else summed
 
 
@@ -225,7 +228,7 @@ def binary(
     grad = _both_grads(partial)
     shared = {"inputs": "lhs rhs", "grad": grad, "ref": ref, "domain": domain, "dtypes": _ALL}
     whole = native(kernel, when=_refuse_unequal, inplace=True, pointwise=True)
-    rows = native(f"{kernel}_broadcast", BROADCAST, _broadcast_params)
+    rows = native(f"{kernel}_broadcast", BROADCAST, broadcast_params)
     register(
         broadcast or f"broadcast_{kernel}",
         aliases=aliases,
@@ -421,8 +424,6 @@ binary(
     ),
     lambda a, F, g, x: g * (x >= a.scalar),
     equal_shapes=("_maximum", ("_Maximum",)),
-    aliases=("_npi_maximum",),
-    extra=("_npi_maximum_scalar",),
     number=0.3,
     doc="The larger value.",
     stypes=united("maximum"),
@@ -438,8 +439,6 @@ binary(
     ),
     lambda a, F, g, x: g * (x <= a.scalar),
     equal_shapes=("_minimum", ("_Minimum",)),
-    aliases=("_npi_minimum",),
-    extra=("_npi_minimum_scalar",),
     number=0.3,
     doc="The smaller value.",
     stypes=united("minimum"),
@@ -455,7 +454,6 @@ binary(
     ),
     lambda a, F, g, x, y: g * x / y,
     equal_shapes=("_hypot", ("_Hypot",)),
-    extra=("_npi_hypot_scalar",),
     doc="The hypotenuse sqrt(x^2 + y^2).",
     stypes=united("hypot"),
 )

@@ -16,7 +16,8 @@ _NARROW = ("float16", "bfloat16", "int8", "int64", "bool")
 # --- permutations --------------------------------------------------------------------------------
 
 
-def _permuted(axes, ins, outs):
+def permuted(axes, ins, outs):
+    """The loops of a copy whose output has the axes of the input in another order."""
     strides = strides_of(ins[0].shape)
     return loops(outs[0].shape, [strides[axis] for axis in axes])
 
@@ -70,7 +71,7 @@ class Transpose:
     def ref(a, xp, data):
         return xp.transpose(data, a.axes or None)
 
-    kernels = (strided(lambda a, ins, outs: _permuted(_transpose_axes(a, ins[0].ndim), ins, outs)),)
+    kernels = (strided(lambda a, ins, outs: permuted(_transpose_axes(a, ins[0].ndim), ins, outs)),)
     samples = (
         sample((2, 3)),
         sample((2, 3, 4), axes=(1, 2, 0)),
@@ -111,7 +112,7 @@ class SwapAxis:
     def ref(a, xp, data):
         return xp.swapaxes(data, a.dim1, a.dim2)
 
-    kernels = (strided(lambda a, ins, outs: _permuted(_swapped(a, ins[0].ndim), ins, outs)),)
+    kernels = (strided(lambda a, ins, outs: permuted(_swapped(a, ins[0].ndim), ins, outs)),)
     samples = (sample((2, 3, 4), dim1=0, dim2=2), sample((2, 3, 4), dim1=1, dim2=-1))
 
 

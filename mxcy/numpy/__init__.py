@@ -1,0 +1,17 @@
+"""`mx.np`: arrays with NumPy's functions, and with gradients.
+
+Functions behind which an operator stands are made of its record when they are first asked for;
+what is made of other functions stands in this package's modules.
+"""
+
+from mxcy._library import front
+from mxcy.numpy import operators, reductions, register  # noqa: F401
+from mxcy.numpy.calls import store
+from mxcy.numpy.creation import *  # noqa: F403
+from mxcy.numpy.manipulation import *  # noqa: F403
+from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.types import *  # noqa: F403
+
+front.use_numpy(ndarray, operators.records(), operators.unusual, store)
+
+__getattr__, __dir__ = register.offer(__name__, "")

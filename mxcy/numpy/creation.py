@@ -1,0 +1,417 @@
+"""Functions of `mx.np` that make arrays of Python's and NumPy's objects and of rules."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import integer_types
+from mxcy.context import as_context, check_usable
+from mxcy.ndarray import dlpack
+from mxcy.numpy.convert import from_onp, is_array
+from mxcy.numpy.ndarray import ndarray
+from mxcy.ops.core.record import find
+
+__all__ = [
+    "arange",
+    "array",
+    "asarray",
+    "ascontiguousarray",
+    "copy",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "identity",
+    "linspace",
+    "logspace",
+]
+
+
+def _check_order(order, name):
+    if order not in (None, "C", "K", "A"):
+        raise NotImplementedError(f"{name}: arrays are always in order 'C', got order={order!r}")
+
+
+def place(ctx, device=None):
+    """A context that can hold arrays, of ``ctx=`` or ``device=``."""
+    ctx = as_context(device if ctx is None else ctx)
+    check_usable(ctx)
+    return ctx
+
+
+def default_float():
+    """The floating NumPy type that is used where none is given."""
+    return onp.dtype(onp.float64 if front.has_numpy_types() else onp.float32)
+
+
+def _extents(shape):
+    if isinstance(shape, integer_types) or hasattr(shape, "__index__"):
+        return (shape.__index__(),)
+    return tuple(extent.__index__() for extent in shape)
+
+
+def _made(name, ctx, **attrs):
+    """Call an operator without inputs."""
+    record = find(name)
+    return front.call(front.bind(record), (), _raw(record, ctx, attrs), None, {}, ndarray)
+
+
+def _raw(record, ctx, attrs):
+    attrs["ctx"] = str(ctx)
+    return tuple(attrs[name] for name in record.schema.names)
+
+
+def array(object, dtype=None, copy=True, ctx=None, device=None):
+    """An array with the elements of an array-like object.
+
+    Parameters
+    ----------
+    object : array_like
+        An array, a NumPy array, a number, or nested sequences.
+    dtype : dtype, optional
+        By default that of an array of mxcy; of others the default floating type, unless NumPy's
+        default types are on, where NumPy arrays keep theirs.
+    copy : bool
+        False gives an array of `mx.np` back as it is, if it has that type.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    TypeError
+        When the object is not array-like, or its elements are no real numbers.
+    """
+    if is_array(object):
+        return _of_array(object, dtype, copy, ctx, device)
+    values = _onp(object)
+    if dtype is None:
+        keeps = isinstance(object, onp.generic)
+        if isinstance(object, onp.ndarray):
+            keeps = front.has_numpy_types()
+        dtype = values.dtype if keeps else default_float()
+    return from_onp(values, _named(dtype), place(ctx, device))
+
+
+def _of_array(array, dtype, copy, ctx, device):
+    context = array.context if ctx is None and device is None else place(ctx, device)
+    code = array.dtype_code if dtype is None else dtypes.code_of(_named(dtype))
+    if code == array.dtype_code and context == array.context and not copy:
+        return array.as_np_ndarray()
+    made = front.empty(array.shape, code, context, ndarray)
+    return array.copyto(made)
+
+
+def _named(dtype):
+    """An element type of anything that names one."""
+    if isinstance(dtype, str) and dtype in dtypes.CODES:
+        return dtypes.dtype_of(dtypes.CODES[dtype])
+    return dtypes.numpy_dtype(dtype)
+
+
+def _onp(object):
+    """An array-like object as a NumPy array."""
+    try:
+        values = onp.asarray(_unwrapped(object))
+    except ValueError as error:
+        raise TypeError(f"cannot make an array of {object!r:.80}: {error}") from None
+    if values.dtype.kind not in "biuf" and values.dtype != dtypes.bfloat16:
+        raise TypeError(f"cannot make an array of {object!r:.80}, which has type {values.dtype}")
+    return values
+
+
+def _unwrapped(object):
+    """Sequences with NumPy arrays where they have arrays."""
+    if isinstance(object, (list, tuple)):
+        return [_unwrapped(item) for item in object]
+    return object.asnumpy() if is_array(object) else object
+
+
+def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
+    """An array, without copying an array of mxcy that fits.
+
+    Parameters
+    ----------
+    obj : array_like
+        Python's integers become int64 and booleans bool, as the array API has it.
+    dtype : dtype, optional
+    device, ctx : Device, optional
+    copy : bool, optional
+        True copies; False raises ValueError where a copy is needed.
+
+    Returns
+    -------
+    ndarray
+    """
+    if is_array(obj):
+        code = obj.dtype_code if dtype is None else dtypes.code_of(_named(dtype))
+        if copy is False and code != obj.dtype_code:
+            raise ValueError("asarray: another element type needs a copy")
+        return _of_array(obj, dtype, bool(copy), ctx, device)
+    if copy is False:
+        raise ValueError("asarray: making an array of this object needs a copy")
+    values = _onp(obj)
+    if dtype is None and values.dtype.kind in "biu" and not isinstance(obj, onp.ndarray):
+        dtype = values.dtype
+    return array(obj, dtype, True, ctx, device)
+
+
+def ascontiguousarray(a, dtype=None):
+    """The array itself: all arrays of mxcy are contiguous."""
+    return asarray(a, dtype)
+
+
+def copy(a):
+    """A copy of an array."""
+    return array(a) if not is_array(a) else _of_array(a, None, True, None, None)
+
+
+def from_dlpack(x, device=None, copy=None):
+    """An array over the memory of another library's array.
+
+    Parameters
+    ----------
+    x : object
+        Offers ``__dlpack__``.
+    device : Device, optional
+    copy : bool, optional
+        True copies.
+
+    Returns
+    -------
+    ndarray
+    """
+    made = dlpack.from_dlpack(x).as_np_ndarray()
+    return _of_array(made, None, bool(copy), None, device)
+
+
+def empty(shape, dtype=None, order="C", ctx=None, device=None):
+    """An array whose elements are not set.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype, optional
+        The default floating type by default.
+    order : {'C'}
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_order(order, "empty")
+    dtype = default_float() if dtype is None else _named(dtype)
+    return front.empty(_extents(shape), dtypes.code_of(dtype), place(ctx, device), ndarray)
+
+
+def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device=None):
+    """An array whose elements are not set, of the shape and type of another.
+
+    Parameters
+    ----------
+    prototype : array_like
+    dtype : dtype, optional
+    order : {'C'}
+    subok : {False}
+    shape : tuple of int, optional
+    device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_order(order, "empty_like")
+    if subok:
+        raise NotImplementedError("empty_like: subok=True is not implemented")
+    prototype = asarray(prototype)
+    code = prototype.dtype_code if dtype is None else dtypes.code_of(_named(dtype))
+    extents = prototype.shape if shape is None else _extents(shape)
+    context = prototype.context if device is None else place(device)
+    return front.empty(extents, code, context, ndarray)
+
+
+def _filled(made, value):
+    if is_array(value):
+        if value.shape != made.shape:
+            value = value.as_np_ndarray().broadcast_to(made.shape)
+        return value.copyto(made)
+    made[...] = value
+    return made
+
+
+def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):
+    """An array filled with a value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : scalar or array_like
+        Broadcast to the shape.
+    dtype : dtype, optional
+        By default int64 for an integer, bool for a boolean, that of an array, else the default
+        floating type.
+    order : {'C'}
+    ctx, device : Device, optional
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_order(order, "full")
+    if out is not None:
+        return _filled(out, fill_value)
+    if dtype is None:
+        dtype = _own_type(fill_value)
+    return _filled(empty(shape, dtype, "C", ctx, device), fill_value)
+
+
+def _own_type(value):
+    if is_array(value) or isinstance(value, (onp.ndarray, onp.generic)):
+        return value.dtype
+    kind = onp.asarray(value).dtype
+    return kind if kind.kind in "bi" else default_float()
+
+
+def full_like(a, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):
+    """An array of the shape and type of another, filled with a value.
+
+    Parameters
+    ----------
+    a : array_like
+    fill_value : scalar or array_like
+    dtype : dtype, optional
+    order : {'C'}
+    ctx, device : Device, optional
+    out : ndarray, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_order(order, "full_like")
+    if out is not None:
+        return _filled(out, fill_value)
+    made = empty_like(a, dtype, device=device if ctx is None else ctx)
+    return _filled(made, fill_value)
+
+
+def identity(n, dtype=None, ctx=None, device=None):
+    """A square matrix with ones on its diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n : int
+    dtype : dtype, optional
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = None if dtype is None else _named(dtype)
+    return _made("_npi_eye", place(ctx, device), N=n, M=None, k=0, dtype=dtype)
+
+
+def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
+    """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`.
+
+    Parameters
+    ----------
+    start, stop, step : number
+    dtype : dtype, optional
+        float32 by default; with NumPy's default types int64 of integers, else float64.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    MXNetError
+        When `step` is 0.
+    """
+    start, stop, step = 0 if start is None else start, stop, 1 if step is None else step
+    if dtype is None and front.has_numpy_types():
+        given = [value for value in (start, stop, step) if value is not None]
+        if all(isinstance(value, integer_types) for value in given):
+            dtype = onp.int64
+    dtype = None if dtype is None else _named(dtype)
+    return _made("_npi_arange", place(ctx, device), start=start, stop=stop, step=step, dtype=dtype)
+
+
+def linspace(
+    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None, device=None
+):
+    """`num` evenly spaced values from start to stop.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+    num : int
+    endpoint : bool
+        Whether the last value is `stop`.
+    retstep : bool
+        Whether to return the step as well.
+    dtype : dtype, optional
+    axis : int
+        Where the values lie of arrays.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray, or (ndarray, float)
+    """
+    num = num.__index__()
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else onp.nan
+    dtype = None if dtype is None else _named(dtype)
+    if all(isinstance(value, (int, float, onp.generic)) for value in (start, stop)):
+        made = _made(
+            "_npi_linspace",
+            place(ctx, device),
+            start=start,
+            stop=stop,
+            num=num,
+            endpoint=endpoint,
+            dtype=dtype,
+        )
+        return (made, step) if retstep else made
+    values = onp.linspace(_onp(start), _onp(stop), num, endpoint, axis=axis)
+    made = from_onp(values, default_float() if dtype is None else dtype, place(ctx, device))
+    return (made, step) if retstep else made
+
+
+def logspace(
+    start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None, device=None
+):
+    """`num` values from base ** start to base ** stop, evenly spaced on a logarithmic scale.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+    num : int
+    endpoint : bool
+        Whether the last value is ``base ** stop``.
+    base : float
+    dtype : dtype, optional
+    axis : int
+        Where the values lie of arrays.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    values = onp.logspace(_onp(start), _onp(stop), num, endpoint, base, axis=axis)
+    dtype = default_float() if dtype is None else _named(dtype)
+    return from_onp(values, dtype, place(ctx, device))

@@ -1,0 +1,231 @@
+"""Indexing of `mx.np` arrays: what `a[key]` reads and `a[key] = value` writes.
+
+Keys are NumPy's, except that floating numbers in arrays and lists count as integers, as MXNet has
+it. A result shares the array's memory when its elements lie there side by side; others are copies.
+While recording, reads go through operators, so that gradients flow back to the array.
+"""
+
+import math
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import MXNetError, integer_types
+from mxcy.ndarray.register import F
+from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ops.core import reference
+
+__all__ = ["read", "write"]
+
+_BFLOAT16, _INT64 = dtypes.CODES["bfloat16"], dtypes.CODES["int64"]
+
+
+def _entry(entry):
+    """One entry of a key as NumPy takes it, and whether it picks elements one by one."""
+    if isinstance(entry, (bool, onp.bool_)):
+        return onp.asarray(entry), True
+    if entry is None or entry is Ellipsis or isinstance(entry, (slice, *integer_types)):
+        return entry, False
+    if isinstance(entry, front.NDArrayBase):
+        values = entry.asnumpy()
+    elif isinstance(entry, (list, tuple, range, onp.ndarray, onp.generic)):
+        values = onp.asarray([_plain(x) for x in entry] if isinstance(entry, list) else entry)
+        if not values.size and not isinstance(entry, onp.ndarray):
+            values = values.astype(onp.int64)
+    elif hasattr(entry, "__index__"):
+        return entry.__index__(), False
+    else:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays "
+            f"are valid indices, got {type(entry).__name__}"
+        )
+    if values.dtype.kind == "f":
+        values = values.astype(onp.int64)
+    if values.dtype.kind not in "biu":
+        raise IndexError(f"arrays used as indices must be of integers or booleans: {entry!r:.80}")
+    return values, True
+
+
+def _plain(value):
+    return value.asnumpy() if isinstance(value, front.NDArrayBase) else value
+
+
+def _numpy_key(key):
+    """A key as NumPy takes it, and whether it picks elements one by one."""
+    entries = key if isinstance(key, tuple) else (key,)
+    pairs = [_entry(entry) for entry in entries]
+    return tuple(entry for entry, _ in pairs), any(picks for _, picks in pairs)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read(array, key):
+    """What ``array[key]`` is.
+
+    Parameters
+    ----------
+    array : ndarray
+    key : int, slice, None, Ellipsis, sequence, array, or a tuple of them
+
+    Returns
+    -------
+    ndarray
+        A view when the elements lie side by side in memory, otherwise a copy.
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds, there are too many, or it is none.
+    """
+    key, picks = _numpy_key(key)
+    if picks:
+        return _read_picked(array, key)
+    view = array.held_view()  # to find out what the key means
+    has_rest = any(entry is Ellipsis for entry in key)
+    picked = view[key if has_rest else (*key, Ellipsis)]
+    if not picked.flags.c_contiguous:
+        return _read_apart(array, key, picked)
+    first = 0
+    if picked.size:
+        first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
+    flat = array.detached().view_as((array.size,))
+    rows = flat.view_rows(first, first + picked.size)
+    part = rows.view_as(picked.shape)
+    if not is_taped(array):
+        return part
+    if not picked.size:
+        return _read_picked(array, key)
+    if picked.size == array.size:
+        return record_view("_backward_reshape", array, part, shape=picked.shape)
+    record_view("_backward_reshape", array, flat, shape=flat.shape)
+    record_view("slice", flat, rows, begin=(first,), end=(first + picked.size,))
+    return record_view("_backward_reshape", rows, part, shape=picked.shape)
+
+
+def _read_apart(array, key, picked):
+    """Elements that do not lie side by side, picked by slices."""
+    if is_taped(array):
+        return _read_picked(array, key)
+    made = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
+    with front.held((array,), (made,), whole=True):
+        made.held_view()[...] = picked
+    return made
+
+
+def _positions(key, shape):
+    """Where in the flattened leading axes picked elements are, and how many axes those are."""
+    entries, leading = list(key), len(shape)
+    if entries and not any(entry is None or entry is Ellipsis for entry in entries):
+        while len(entries) > 1 and _is_all(entries[-1]):
+            entries.pop()
+        leading = sum(entry.ndim if _is_mask(entry) else 1 for entry in entries)
+    grid = onp.arange(math.prod(shape[:leading])).reshape(shape[:leading])
+    return onp.asarray(grid[tuple(entries)]), leading
+
+
+def _is_mask(entry):
+    return getattr(entry, "dtype", None) == onp.bool_
+
+
+def _is_all(entry):
+    return isinstance(entry, slice) and entry == slice(None)
+
+
+def _read_picked(array, key):
+    """Elements picked by arrays of places or by masks."""
+    if not is_taped(array):
+        with front.held((array,)):
+            values = onp.asarray(array.held_view()[key])
+        made = front.empty(values.shape, array.dtype_code, array.context, type(array.detached()))
+        made.numpy_view()[...] = values
+        return made
+    places, leading = _positions(key, array.shape)
+    rest = array.shape[leading:]
+    rows = F._backward_reshape(array, shape=(math.prod(array.shape[:leading]), *rest))
+    indices = front.from_numpy(onp.ascontiguousarray(places), _INT64, array.context)
+    if indices.shape != places.shape:
+        indices = indices.view_as(places.shape)
+    return F.take(rows, indices, axis=0, mode="clip")
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def write(array, key, value):
+    """Do ``array[key] = value``.
+
+    Parameters
+    ----------
+    array : ndarray
+    key : as in `read`
+    value : number or array_like
+        Broadcast to the shape of ``array[key]`` and cast to the array's element type.
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds, there are too many, or it is none.
+    ValueError
+        When the value cannot be broadcast, or the array is read-only.
+    MXNetError
+        While recording, when the array is part of a graph, or when the value is and `key` is not
+        the whole array.
+    """
+    key, _ = _numpy_key(key)
+    whole = all(_is_all(entry) or entry is Ellipsis for entry in key)
+    if not array.writable:
+        raise ValueError("assignment destination is read-only")
+    if front.is_recording() and _write_taped(array, whole, value):
+        return
+    reads = (value,) if isinstance(value, front.NDArrayBase) else ()
+    if not reads:
+        value = _values(array, value)
+    with front.held(reads, (array,), whole=whole):
+        array.held_view()[key] = _values(array, value) if reads else value
+
+
+def _write_taped(array, whole, value):
+    """Handle a write while recording; whether it is done."""
+    taped = isinstance(value, front.NDArrayBase) and value.node is not None
+    if array.node is not None:
+        raise MXNetError(
+            "Assigning to arrays that are already in a computational graph is not supported when "
+            "recording with autograd: use functions that make new arrays."
+        )
+    if not taped:
+        return False
+    if not whole:
+        raise MXNetError(
+            "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
+            "autograd."
+        )
+    extra = value.ndim - array.ndim
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as NumPy assigns such values
+        value = F._backward_reshape(value, shape=value.shape[extra:])
+    if value.shape != array.shape:
+        value = value.broadcast_to(array.shape)
+    value.copyto(array)
+    return True
+
+
+def _values(array, value):
+    """A value to assign as a NumPy array of the type in which the array's elements are stored."""
+    if isinstance(value, front.NDArrayBase):
+        found = value.held_view()
+        if value.dtype_code == array.dtype_code:
+            return found
+        if value.dtype_code == _BFLOAT16:
+            found = reference.widen(found)
+    else:
+        try:
+            found = onp.asarray(value)
+        except ValueError as error:
+            raise TypeError(f"cannot assign {value!r:.80}: {error}") from None
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"cannot assign {value!r:.80} of type {type(value)}")
+    with onp.errstate(all="ignore"):
+        if array.dtype_code == _BFLOAT16:
+            return reference.narrow(found.astype(onp.float32))
+        return found.astype(array.held_view().dtype)

@@ -1,0 +1,96 @@
+"""Functions of `mx.np` and `mx.npx`, made of records when they are first asked for."""
+
+import sys
+
+from mxcy._base.suggestions import no_attribute
+from mxcy._library import front
+from mxcy.base import _Null
+from mxcy.ndarray import register as classic
+from mxcy.numpy.calls import Called, call
+from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.unusual import UNUSUAL
+from mxcy.ops.core import homes
+from mxcy.ops.core.public import parameters
+from mxcy.ops.core.record import find
+
+__all__ = ["function", "offer"]
+
+_made = {}
+
+
+def function(namespace, name):
+    """The function that a namespace offers under a name, None when no record has it.
+
+    Parameters
+    ----------
+    namespace, name : str
+        As `mxcy.ops.core.homes.numpy_homes` has them.
+    """
+    found = homes.numpy_homes().get((namespace, name))
+    if found is None:
+        return None
+    made = _made.get((namespace, name))
+    if made is None:
+        made = _made[namespace, name] = _compile(namespace, name, *found)
+    return made
+
+
+def _places(record, public, names):
+    """Where arguments go: the number of an input or attribute, the last one for `out`, or -1."""
+    fields = record.schema.names
+    inputs = () if record.variadic else record.inputs
+    known = {name: i for i, name in enumerate((*inputs, *fields, "out"))}
+    for own, name in zip(inputs, names, strict=False):  # x1 stands for lhs
+        known.setdefault(name, known[own])
+    return [known.get(public.rename.get(name, name), -1) for name in names]
+
+
+def _compile(namespace, name, record, public):
+    listed = parameters(public.signature)
+    names = [parameter for parameter, _ in listed]
+    places = _places(record, public, names)
+    ninputs = 0 if record.variadic else len(record.inputs)
+    by_place = dict(zip(places, names, strict=True))
+    inputs = record.variadic or f"({''.join(f'{by_place[i]}, ' for i in range(ninputs))})"
+    fields = [by_place.get(ninputs + i, "_Null") for i in range(len(record.schema.names))]
+    others = [n for n, place in zip(names, places, strict=True) if place < 0]
+    keywords = ", ".join(f"{n!r}: {n}" for n in others)
+    more = "**kwargs" if "**kwargs" in public.signature else ""
+    source = (
+        f"def {name}({public.signature}):\n"
+        f"    return _call(_called, {inputs}, "
+        f"({''.join(f'{n}, ' for n in fields)}), {by_place.get(ninputs + len(fields))}, "
+        f"{{{', '.join(filter(None, (keywords, more)))}}})\n"
+    )
+    full = f"{namespace}.{name}" if namespace else name
+    scope = {
+        "_Null": _Null,
+        "_call": UNUSUAL.get(full, call),
+        "_called": Called(full, record, public, find, ndarray),
+    }
+    exec(compile(source, f"<mx.np.{full}>", "exec"), scope)
+    made = scope[name]
+    made.__doc__ = classic.docstring(record)
+    made.__module__ = "mxcy.numpy"
+    if record.variadic or record.eager or record.like_out:
+        return made
+    defaults = [value for _, value in listed]
+    numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
+    return front.numpy_function(made, front.bind(record), names, places, defaults, *numbers)
+
+
+def offer(module, namespace):
+    """``__getattr__`` and ``__dir__`` of a module that offers the operators of a namespace."""
+
+    def lookup(name):
+        made = function(namespace, name)
+        if made is None:
+            raise no_attribute(module, name)
+        setattr(sys.modules[module], name, made)
+        return made
+
+    def listing():
+        offered = [name for home, name in homes.numpy_homes() if home == namespace]
+        return sorted({*vars(sys.modules[module]), *offered})
+
+    return lookup, listing

@@ -1,0 +1,49 @@
+"""Element types and constants of `mx.np`."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+
+__all__ = [
+    "NAN",
+    "NINF",
+    "NZERO",
+    "PINF",
+    "PZERO",
+    "_NP_TYPES",
+    "bfloat16",
+    "bool",
+    "bool_",
+    "e",
+    "euler_gamma",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "inf",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "nan",
+    "newaxis",
+    "pi",
+    "set_printoptions",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+]
+
+float16, float32, float64 = (onp.dtype(f"float{bits}") for bits in (16, 32, 64))
+int8, int16, int32, int64 = (onp.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (onp.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+bool_ = bool = onp.dtype(onp.bool_)
+bfloat16 = dtypes.bfloat16
+_NP_TYPES = tuple(onp.dtype(kind) for kind in dtypes.DTYPES.values())
+
+pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf, onp.nan, None)
+PINF, NINF, NAN, PZERO, NZERO = inf, -inf, nan, 0.0, -0.0
+
+finfo, iinfo, set_printoptions = onp.finfo, onp.iinfo, onp.set_printoptions

@@ -1,0 +1,29 @@
+"""`mx.npx`: what `mx.np` arrays have beyond NumPy: layers of networks, switches, devices, files.
+
+Functions behind which an operator stands are made of its record when they are first asked for.
+"""
+
+from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus  # noqa: F401
+from mxcy.context import Context as Device  # noqa: F401
+from mxcy.context import current_context as current_device  # noqa: F401
+from mxcy.ndarray import waitall  # noqa: F401
+from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.numpy import register
+from mxcy.numpy.arrays import from_dlpack, from_numpy  # noqa: F401
+from mxcy.numpy_extension import image  # noqa: F401
+from mxcy.random import seed  # noqa: F401
+from mxcy.util import (  # noqa: F401
+    is_np_array,
+    is_np_default_dtype,
+    is_np_shape,
+    reset_np,
+    set_np,
+    set_np_default_dtype,
+    set_np_shape,
+    use_np,
+    use_np_array,
+    use_np_default_dtype,
+    use_np_shape,
+)
+
+__getattr__, __dir__ = register.offer(__name__, "npx")

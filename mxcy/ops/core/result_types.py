@@ -1,0 +1,226 @@
+"""The element types of results of `mx.np`: one rule per family, each for both policies.
+
+Policies: MXNet's, in which a floating type wins over any integer one and float32 stands for "some
+floating type", and NumPy's, with its promotion and float64. Records name a rule and leave the
+policy to it: ``RULE(a, *specs)`` tells the code of the result, None where an input's is unknown.
+Rules also tell in which type kernels compute, since many results (of comparisons) have another.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.core.infer import Spec, require
+
+__all__ = [
+    "ACCUMULATE",
+    "BITS",
+    "COMPARE",
+    "DIVIDE",
+    "FLOATING",
+    "KEEP",
+    "MEAN",
+    "NUMBERS",
+    "PROMOTE",
+    "REAL",
+    "SHIFT",
+    "SUBTRACT",
+    "TEST",
+    "TypeRule",
+    "default_float",
+    "promote",
+    "row_type",
+    "with_number",
+]
+
+_CODE = dtypes.CODES
+_BOOL, _HALF, _SINGLE, _DOUBLE = (_CODE[name] for name in ("bool", "float16", "float32", "float64"))
+_LONG, _BFLOAT16 = _CODE["int64"], _CODE["bfloat16"]
+_NARROW = frozenset(_CODE[name] for name in ("bool", "int8", "uint8", "int16"))
+#: kernels have no rows for these: another type whose bits or values do
+_ROWS = {
+    _BOOL: _CODE["uint8"],
+    _CODE["int16"]: _CODE["int32"],
+    _CODE["uint16"]: _CODE["int32"],
+    _CODE["uint32"]: _LONG,
+}
+
+
+def row_type(code: int) -> int:
+    """The element type in which kernels compute on arrays of another."""
+    return _ROWS.get(code, code)
+
+
+def default_float(numpy_types: bool) -> int:
+    """The floating type of what comes without one."""
+    return _DOUBLE if numpy_types else _SINGLE
+
+
+@lru_cache(1024)
+def promote(numpy_types: bool, *codes: int) -> int:
+    """The element type in which arrays of several types meet."""
+    if len(set(codes)) == 1:
+        return codes[0]
+    floats = {code for code in codes if dtypes.is_float(code)}
+    if _BFLOAT16 in floats:  # which NumPy does not know
+        return _BFLOAT16 if len(floats) == 1 else promote(numpy_types, *floats - {_BFLOAT16})
+    if floats and not numpy_types:
+        codes = tuple(floats)
+    return dtypes.code_of(np.result_type(*map(dtypes.dtype_of, codes)))
+
+
+@lru_cache(1024)
+def _real(numpy_types: bool, code: int) -> int:
+    """The floating type of a function of real numbers."""
+    if dtypes.is_float(code):
+        return code
+    if not numpy_types:
+        return _HALF if code in _NARROW else _SINGLE
+    return dtypes.code_of(np.result_type(dtypes.dtype_of(code), np.float16))
+
+
+def with_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    """The element type in which an array meets a Python number, which is weak."""
+    if dtypes.is_float(code):
+        return code
+    if not is_int:
+        return _DOUBLE
+    return _LONG if code == _BOOL else code
+
+
+def _refuse(code: int | None, kinds: str, what: str) -> None:
+    require(
+        code is None or dtypes.is_float(code) or dtypes.dtype_of(code).kind not in kinds,
+        f"{what} are not supported",
+    )
+
+
+class TypeRule:
+    """How element types of inputs decide that of the result.
+
+    Parameters
+    ----------
+    result : callable
+        ``result(numpy_types, computed)``, the result's code, from the one that is computed in.
+    computed : callable
+        ``computed(numpy_types, *codes)``, in which type to compute.
+    number : callable
+        ``number(numpy_types, code, is_int)``, the same for an array and a number.
+    check : callable
+        ``check(*codes)`` refuses types by raising InferError.
+    """
+
+    def __init__(
+        self,
+        result: Callable[..., int] | None = None,
+        computed: Callable[..., int] = promote,
+        number: Callable[..., int] = with_number,
+        check: Callable[..., None] | None = None,
+    ) -> None:
+        self._result, self._computed, self._number = result, computed, number
+        self._check = check
+
+    def computed(self, a: Any, *codes: int) -> int:
+        """The type in which inputs of known types are computed."""
+        if hasattr(a, "is_int"):
+            return self._number(a.numpy_types, codes[0], a.is_int)
+        return self._computed(a.numpy_types, *codes)
+
+    def __call__(self, a: Any, *specs: Spec) -> int | None:
+        codes = [spec.dtype for spec in specs]
+        if None in codes:
+            return None
+        if self._check is not None:
+            self._check(*codes)
+        computed = self.computed(a, *codes)
+        return computed if self._result is None else self._result(a.numpy_types, computed)
+
+
+def _no_bool(*codes: int) -> None:
+    for code in codes:
+        _refuse(code, "b", "arrays of booleans")
+
+
+def _no_two_bools(*codes: int) -> None:
+    require(any(code != _BOOL for code in codes), "two arrays of booleans are not supported")
+
+
+def _only_integers(*codes: int) -> None:
+    require(not any(map(dtypes.is_float, codes)), "floating types are not supported")
+
+
+def _shiftable(*codes: int) -> None:
+    _only_integers(*codes)
+    _no_bool(*codes)
+
+
+def _floating(numpy_types: bool, *codes: int) -> int:
+    if numpy_types:
+        return promote(True, *(_real(True, code) for code in codes))
+    common = promote(False, *codes)
+    return common if dtypes.is_float(common) else _SINGLE
+
+
+def _floating_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    common = code if numpy_types else with_number(False, code, is_int)
+    if dtypes.is_float(code):
+        return code
+    return _real(True, common) if numpy_types and is_int else default_float(numpy_types)
+
+
+def _quotient(numpy_types: bool, *codes: int) -> int:
+    common = promote(numpy_types, *codes)
+    return common if dtypes.is_float(common) else default_float(numpy_types)
+
+
+def _quotient_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    return code if dtypes.is_float(code) else default_float(numpy_types)
+
+
+def _compared_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    if dtypes.is_float(code):
+        return code
+    return _LONG if is_int else _DOUBLE
+
+
+def _truth(numpy_types: bool, computed: int) -> int:
+    return _BOOL
+
+
+def _sum(numpy_types: bool, code: int) -> int:
+    if code == _BOOL:
+        return _LONG
+    if numpy_types and not dtypes.is_float(code):
+        return dtypes.code_of(np.sum(np.zeros(0, dtypes.dtype_of(code))).dtype)
+    return code
+
+
+#: functions of real numbers: integers become floating
+REAL = TypeRule(computed=_real)
+#: the input's own type
+KEEP = TypeRule()
+#: the input's own type, which is no boolean
+NUMBERS = TypeRule(check=_no_bool)
+#: where two arrays, or an array and a number, meet
+PROMOTE = TypeRule()
+#: the same, refusing two arrays of booleans
+SUBTRACT = TypeRule(check=_no_two_bools)
+#: quotients
+DIVIDE = TypeRule(computed=_quotient, number=_quotient_number)
+#: where two arrays meet in a floating type
+FLOATING = TypeRule(computed=_floating, number=_floating_number)
+#: tests of one array's elements: booleans
+TEST = TypeRule(_truth)
+#: comparisons: booleans, computed where no operand loses anything
+COMPARE = TypeRule(_truth, lambda numpy_types, *codes: promote(True, *codes), _compared_number)
+#: integers and booleans
+BITS = TypeRule(check=_only_integers)
+#: integers
+SHIFT = TypeRule(check=_shiftable)
+#: sums and products of many: NumPy widens integers, MXNet booleans only
+ACCUMULATE = TypeRule(computed=_sum)
+#: means: floating types stay, others become the default one
+MEAN = TypeRule(computed=_quotient)

@@ -1,0 +1,305 @@
+"""Elementwise functions of two operands of `mx.np`."""
+
+import math
+
+from mxcy.ops.core.result_types import BITS, COMPARE, DIVIDE, FLOATING, PROMOTE, SHIFT, SUBTRACT
+from mxcy.ops.elementwise.broadcast import _log
+from mxcy.ops.elementwise.numpy_forms import numpy_binary
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_INTEGERS = ("int32", "int64", "int8", "uint8")
+_NUMBERS = (*_FLOATS, *_INTEGERS)
+
+
+def _quietly_by_zero(name):
+    """NumPy's division of some kind, with 0 for integers divided by zero."""
+
+    def define(xp, x, y):
+        if x.dtype.kind == "f":
+            return getattr(xp, name)(x, y)
+        return xp.where(y == 0, 0, getattr(xp, name)(x, xp.where(y == 0, 1, y)))
+
+    return define
+
+
+def _floor_divide(xp, x, y):
+    """The floor of the quotient, in NumPy's rounding, infinite where that is."""
+    if x.dtype.kind != "f":
+        return _quietly_by_zero("floor_divide")(xp, x, y)
+    found = xp.floor_divide(x, y)
+    unusual = (y == 0) | xp.isinf(x)
+    return xp.where(unusual, x / y, found)
+
+
+def _power(xp, x, y):
+    """Powers, of integers too, where negative ones give 0 unless of 1 and -1."""
+    if x.dtype.kind == "f":
+        return xp.power(x, y)
+    if x.dtype.kind == "b":
+        return x | ~y
+    found = xp.power(x, xp.where(y < 0, 0, y))
+    odd = xp.where(y % 2 == 0, 1, x)
+    return xp.where(y < 0, xp.where(x == 1, 1, xp.where(x == -1, odd, 0)), found)
+
+
+numpy_binary(
+    "add",
+    PROMOTE,
+    "add",
+    "Sum.",
+    partial=lambda F, g: (g, g),
+    by_number=lambda a, F, g: g,
+    mirrored="add",
+)
+numpy_binary(
+    "subtract",
+    SUBTRACT,
+    "sub",
+    "Difference.",
+    partial=lambda F, g: (g, -g),
+    by_number=lambda a, F, g: g,
+    by_number_first=lambda a, F, g: -g,
+    kinds=_NUMBERS,
+)
+numpy_binary(
+    "multiply",
+    PROMOTE,
+    "mul",
+    "Product.",
+    partial=lambda F, g, lhs, rhs: (F.broadcast_mul(g, rhs), F.broadcast_mul(g, lhs)),
+    by_number=lambda a, F, g: g * a.scalar,
+    mirrored="multiply",
+)
+numpy_binary(
+    "true_divide divide",
+    DIVIDE,
+    "div",
+    "Quotient, a floating number.",
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_div(g, rhs),
+        -F.broadcast_div(F.broadcast_mul(g, lhs), F.square(rhs)),
+    ),
+    by_number=lambda a, F, g: g / a.scalar,
+    by_number_first=lambda a, F, g, x: g * (-a.scalar) / (x * x),
+    domain=(0.5, 2),
+)
+numpy_binary(
+    "floor_divide",
+    SUBTRACT,
+    "floor_divide",
+    "The largest integer not above the quotient; of integers divided by zero 0.",
+    define=_floor_divide,
+    kinds=_NUMBERS,
+    domain=(0.6, 1.9),
+    number=0.7,
+)
+
+
+def _mod_partials(F, g, lhs, rhs):
+    return g, -F.broadcast_mul(g, F.floor(F.broadcast_div(lhs, rhs)))
+
+
+numpy_binary(
+    "mod remainder",
+    SUBTRACT,
+    "floor_mod",
+    "Remainder with the sign of the divisor; of integers divided by zero 0.",
+    define=_quietly_by_zero("mod"),
+    partial=_mod_partials,
+    by_number=lambda a, F, g: g,
+    by_number_first=lambda a, F, g, x: -g * F.floor(a.scalar / x),
+    kinds=_NUMBERS,
+    domain=(0.6, 1.9),
+    number=0.7,
+)
+numpy_binary(
+    "fmod",
+    SUBTRACT,
+    "fmod",
+    "Remainder with the sign of the dividend; of integers divided by zero 0.",
+    define=_quietly_by_zero("fmod"),
+    partial=lambda F, g, lhs, rhs: (g, -F.broadcast_mul(g, F.trunc(F.broadcast_div(lhs, rhs)))),
+    by_number=lambda a, F, g: g,
+    by_number_first=lambda a, F, g, x: -g * F.trunc(a.scalar / x),
+    kinds=_NUMBERS,
+    domain=(0.6, 1.9),
+    number=0.7,
+)
+
+
+def _power_partials(F, g, lhs, rhs):
+    slope = F.broadcast_mul(rhs, F.broadcast_power(lhs, rhs - 1))
+    log = F.log(lhs + (lhs == 0))  # of zero none, so that 0 ** 2 has a gradient
+    value = F.broadcast_mul(F.broadcast_power(lhs, rhs), log)
+    return F.broadcast_mul(g, slope), F.broadcast_mul(g, value)
+
+
+numpy_binary(
+    "power pow",
+    PROMOTE,
+    "power",
+    "Power; negative powers of integers are 0, but those of 1 and -1.",
+    define=_power,
+    partial=_power_partials,
+    by_number=lambda a, F, g, x: g * a.scalar * x ** (a.scalar - 1.0),
+    by_number_first=lambda a, F, g, y: g * y * (_log(a.scalar) if a.scalar else 0.0),
+    integer_kernel="integer_power",
+    domain=(0.5, 2),
+)
+numpy_binary(
+    "arctan2 atan2",
+    FLOATING,
+    "arctan2",
+    "The angle of the point (x2, x1).",
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_div(F.broadcast_mul(g, rhs), F.broadcast_add(F.square(lhs), F.square(rhs))),
+        -F.broadcast_div(F.broadcast_mul(g, lhs), F.broadcast_add(F.square(lhs), F.square(rhs))),
+    ),
+    by_number=lambda a, F, g, x: g * a.scalar / (x * x + a.scalar * a.scalar),
+    by_number_first=lambda a, F, g, x: -g * a.scalar / (x * x + a.scalar * a.scalar),
+)
+numpy_binary(
+    "hypot",
+    FLOATING,
+    "hypot",
+    "The hypotenuse of a right triangle.",
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_div(F.broadcast_mul(g, lhs), F.broadcast_hypot(lhs, rhs)),
+        F.broadcast_div(F.broadcast_mul(g, rhs), F.broadcast_hypot(lhs, rhs)),
+    ),
+    by_number=lambda a, F, g, x, y: g * x / y,
+    mirrored="hypot",
+)
+numpy_binary(
+    "copysign",
+    FLOATING,
+    "copysign",
+    "The first operand's magnitude with the second's sign.",
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_mul(
+            g, F.broadcast_mul(F.sign(lhs), F.broadcast_greater_equal(rhs, rhs * 0) * 2 - 1)
+        ),
+        None,
+    ),
+    by_number=lambda a, F, g, x: g * F.sign(x) * math.copysign(1, a.scalar),
+    by_number_first=lambda a, F, g: None,
+)
+numpy_binary(
+    "logaddexp",
+    FLOATING,
+    "logaddexp",
+    "The logarithm of the sum of exponentials.",
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_mul(g, F.sigmoid(F.broadcast_sub(lhs, rhs))),
+        F.broadcast_mul(g, F.sigmoid(F.broadcast_sub(rhs, lhs))),
+    ),
+    by_number=lambda a, F, g, x: g * F.sigmoid(x - a.scalar),
+    mirrored="logaddexp",
+)
+numpy_binary(
+    "ldexp",
+    FLOATING,
+    "ldexp",
+    "The first operand times two to the power of the second.",
+    define=lambda xp, x, y: x * xp.exp2(y),
+    partial=lambda F, g, lhs, rhs: (
+        F.broadcast_mul(g, 2.0**rhs),
+        F.broadcast_mul(g, F.broadcast_mul(lhs, 2.0**rhs) * math.log(2)),
+    ),
+    by_number=lambda a, F, g: g * 2.0**a.scalar,
+    by_number_first=lambda a, F, g, y: g * y * math.log(2),
+)
+
+
+def _chosen(keeps):
+    """The gradient goes to the operand that was chosen, of equal ones to the first."""
+
+    def partial(F, g, lhs, rhs):
+        first = getattr(F, f"broadcast_{keeps}_equal")(lhs, rhs)
+        second = getattr(F, f"broadcast_{keeps}")(rhs, lhs)
+        return F.broadcast_mul(g, first), F.broadcast_mul(g, second)
+
+    return partial
+
+
+def _chosen_by_number(keeps):
+    if keeps == "greater":
+        return lambda a, F, g, x: g * (x >= a.scalar)
+    return lambda a, F, g, x: g * (x <= a.scalar)
+
+
+for _name, _kernel, _keeps in (
+    ("maximum", "maximum", "greater"),
+    ("minimum", "minimum", "lesser"),
+    ("fmax", "fmax", "greater"),
+    ("fmin", "fmin", "lesser"),
+):
+    numpy_binary(
+        _name,
+        PROMOTE,
+        _kernel,
+        f"The {'larger' if _keeps == 'greater' else 'smaller'} value; NaN "
+        f"{'loses' if _name[0] == 'f' else 'wins'}.",
+        partial=_chosen(_keeps),
+        by_number=_chosen_by_number(_keeps),
+        mirrored=_name,
+        number=0.3,
+    )
+
+# --- comparisons and logic -----------------------------------------------------------------------
+
+for _name, _kernel, _mirrored, _doc in (
+    ("equal", "equal", "equal", "Whether the operands are equal."),
+    ("not_equal", "not_equal", "not_equal", "Whether the operands differ."),
+    ("less", "lesser", "greater", "Whether x1 < x2."),
+    ("less_equal", "lesser_equal", "greater_equal", "Whether x1 <= x2."),
+    ("greater", "greater", "less", "Whether x1 > x2."),
+    ("greater_equal", "greater_equal", "less_equal", "Whether x1 >= x2."),
+    ("logical_and", "logical_and", "logical_and", "Whether both operands are not zero."),
+    ("logical_or", "logical_or", "logical_or", "Whether an operand is not zero."),
+    ("logical_xor", "logical_xor", "logical_xor", "Whether just one operand is not zero."),
+):
+    numpy_binary(_name, COMPARE, _kernel, _doc, mirrored=_mirrored, keywords=False, number=0.0)
+
+# --- integers ------------------------------------------------------------------------------------
+
+for _names, _rule, _kernel, _doc in (
+    ("bitwise_and", BITS, "bit_and", "The bits that both operands have."),
+    ("bitwise_or", BITS, "bit_or", "The bits that an operand has."),
+    ("bitwise_xor", BITS, "bit_xor", "The bits that just one operand has."),
+    ("gcd", SHIFT, "gcd", "The greatest common divisor."),
+    ("lcm", SHIFT, "lcm", "The least common multiple."),
+):
+    numpy_binary(
+        _names, _rule, _kernel, _doc, mirrored=_names, kinds=_INTEGERS, domain=(0, 20), number=3
+    )
+
+
+def _shift(name):
+    def define(xp, x, y):
+        width = 8 * x.dtype.itemsize
+        beyond = (y < 0) | (y >= width)
+        found = getattr(xp, name)(x, xp.where(beyond, 0, y).astype(x.dtype))
+        empty = xp.where(x < 0, -1, 0) if name == "right_shift" else 0
+        return xp.where(beyond, empty, found)
+
+    return define
+
+
+for _names, _kernel, _numpy in (
+    ("bitwise_left_shift left_shift", "shift_left", "left_shift"),
+    ("bitwise_right_shift right_shift", "shift_right", "right_shift"),
+):
+    numpy_binary(
+        _names,
+        SHIFT,
+        _kernel,
+        "The first operand's bits moved by as many places as the second says.",
+        define=_shift(_numpy),
+        keywords=False,
+        kinds=_INTEGERS,
+        domain=(0, 6),
+        number=3,
+    )

@@ -1,0 +1,328 @@
+"""Elementwise operators of `mx.np`, made of the kernels and gradient rules of the classic ones.
+
+They differ in their types: operands of any types meet by a `TypeRule`, and comparisons give
+booleans. One call of `numpy_unary` or `numpy_binary` registers all forms of a function.
+"""
+
+import inspect
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, Double, Dynamic, Field
+from mxcy.ops.core.infer import Spec, broadcast_shapes
+from mxcy.ops.core.params import BROADCAST, SCALAR
+from mxcy.ops.core.record import Public, find, native, register, sample
+from mxcy.ops.core.result_types import row_type
+from mxcy.ops.elementwise.broadcast import broadcast_params, sum_to
+
+__all__ = ["in_result_type", "numpy_binary", "numpy_unary"]
+
+_ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8", "bool")
+_FLOATS = _ALL[:4]
+_INTEGERS = _ALL[4:]
+_NAMES = ("lhs", "rhs")
+_SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, True))
+
+
+def _kernel(name, rule, struct=None, params=None, when=None, integers=None):
+    """A line of elemwise.def, which computes in the type that the rule says.
+
+    `integers` names another one for integers.
+    """
+
+    def chosen(a, ins, outs):
+        computed = rule.computed(a, *(spec.dtype for spec in ins))
+        return name if dtypes.is_float(computed) else integers
+
+    return native(
+        chosen if integers else name,
+        struct,
+        params,
+        when,
+        inplace=True,
+        mixed=True,
+        computes=lambda a, ins, outs: row_type(rule.computed(a, *(spec.dtype for spec in ins))),
+    )
+
+
+def _reference(rule, define):
+    """A reference that computes on NumPy arrays as the kernels do."""
+
+    def ref(a, xp, *arrays):
+        specs = [Spec(x.shape, dtypes.code_of(x.dtype)) for x in arrays]
+        result = dtypes.dtype_of(rule(a, *specs))
+        computed = dtypes.dtype_of(rule.computed(a, *(spec.dtype for spec in specs)))
+        found = define(a, xp, *(x.astype(computed) for x in arrays))
+        return xp.asarray(found).astype(result)
+
+    return ref
+
+
+def in_result_type(rule, grad, inputs=("x",)):
+    """A gradient rule of operands that meet in the result's type, of one that knows of one type.
+
+    Parameters
+    ----------
+    rule : TypeRule
+    grad : callable
+        A rule of a classic operator; it gets the inputs in the type of the result, and what it
+        returns is cast to theirs. Integers that became floating numbers have no gradient.
+    inputs : tuple of str
+        What the rule calls the inputs.
+    """
+    own = list(inspect.signature(grad).parameters)[3:]
+    names = own if "specs" in own else [*own, "specs"]
+
+    def cast(a, F, g, *asked):
+        given = dict(zip(names, asked, strict=True))
+        specs = given["specs"]
+        result = rule(a, *specs)
+        if result is None:
+            return None
+        for name, spec in zip(inputs, specs, strict=True):
+            if name in given and spec.dtype != result:
+                given[name] = F.Cast(given[name], dtype=dtypes.name_of(result))
+        found = grad(a, F, g, *(given[name] for name in own))
+        if found is None:
+            return None
+        pairs = zip(found if isinstance(found, tuple) else (found,), specs, strict=True)
+        return tuple(_returned(F, gradient, spec.dtype, result) for gradient, spec in pairs)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    cast.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, kind) for name in ("a", "F", "g", *names)]
+    )
+    return cast
+
+
+def _returned(F, gradient, dtype, result):
+    """A gradient of the result's type as one of an input of type `dtype`."""
+    if gradient is None or dtype == result:
+        return gradient
+    return F.Cast(gradient, dtype=dtypes.name_of(dtype)) if dtypes.is_float(dtype) else None
+
+
+def _none(a, F, g):
+    return None
+
+
+def numpy_unary(
+    names,
+    rule,
+    like=None,
+    kernel=None,
+    define=None,
+    grad=None,
+    domain=None,
+    doc=None,
+    kinds=_ALL,
+    operator=None,
+):
+    """Register a function of one array as `mx.np` has it.
+
+    Parameters
+    ----------
+    names : str
+        The public names, the first of which names the operator: ``_npi_<name>``.
+    rule : TypeRule
+    like : str, optional
+        The classic operator whose kernel, gradient rule, domain and doc it has; by default that of
+        the first name, where there is one, unless `kernel` is given.
+    kernel : str, optional
+    define : callable, optional
+        ``define(xp, x)``; NumPy's own function of the first name by default.
+    grad : callable, optional
+        A gradient rule ``grad(a, F, g, ...)`` of ``x`` and ``y``.
+    domain : (float, float), optional
+    doc : str, optional
+    kinds : tuple of str
+        The element types the battery tries.
+    operator : str, optional
+        The operator's name where it is not ``_npi_<name>``.
+    """
+    first = names.split()[0]
+    classic = find(like or first) if kernel is None else None
+    if classic is not None:
+        kernel, grad = classic.kernels[0].name, grad or classic.grad_rule
+        domain, doc = domain or classic.domain, doc or classic.doc
+    function = define or (lambda xp, x: getattr(xp, first)(x))
+    return register(
+        operator or f"_npi_{first}",
+        inputs="x",
+        infer=lambda a, x: Spec(x.shape, rule(a, x)),
+        infer_back=lambda a, ins, outs: ins[0].fill("x", outs[0].shape),
+        grad=_none if grad is None else in_result_type(rule, grad),
+        names={"y": ("out", 0)},
+        ref=_reference(rule, lambda a, xp, x: function(xp, x)),
+        kernels=(_kernel(kernel, rule),) if kernel else (),
+        samples=(
+            sample((3, 4), grad=grad is not None),
+            sample((2, 3, 19), grad=False),
+            sample((), grad=grad is not None),
+            sample((2, 0), grad=False),
+        ),
+        dtypes=kinds,
+        domain=domain or (-1, 1),
+        doc=doc,
+        uses_types=True,
+        numpy=f"{names}(x, out=None, **kwargs)",
+    )
+
+
+def _both(partial, rule):
+    """The gradient rule of a broadcast operator of two types from its partial derivatives."""
+    if partial is None:
+        return _none
+    needs = partial.__code__.co_argcount > 2
+
+    def summed(F, found, specs):
+        left, right = found
+        return (
+            None if left is None else sum_to(F, left, specs[0], specs[1]),
+            None if right is None else sum_to(F, right, specs[1], specs[0]),
+        )
+
+    def with_operands(a, F, g, lhs, rhs, specs):
+        return summed(F, partial(F, g, lhs, rhs), specs)
+
+    def without(a, F, g, specs):
+        return summed(F, partial(F, g), specs)
+
+    return in_result_type(rule, with_operands if needs else without, _NAMES)
+
+
+def _infer_number(rule):
+    return lambda a, data: Spec(data.shape, rule(a, data))
+
+
+def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc):
+    """Register an operator of an array and a number."""
+    register(
+        name,
+        fields=_SCALAR_FIELDS,
+        infer=_infer_number(rule),
+        infer_back=lambda a, ins, outs: ins[0].fill("data", outs[0].shape),
+        grad=_none if grad is None else in_result_type(rule, grad),
+        names={"x": ("in", 0), "y": ("out", 0)},
+        ref=_reference(rule, lambda a, xp, x: define(xp, x, xp.asarray(a.scalar).astype(x.dtype))),
+        kernels=(kernel,),
+        domain=domain,
+        doc=doc,
+        dtypes=kinds,
+        uses_types=True,
+        samples=(
+            sample((3, 4), scalar=number, is_int=False, grad=grad is not None)
+            if "float32" in kinds
+            else sample((3, 4), scalar=3, grad=False),
+            sample((2, 3, 19), scalar=3.0, grad=False),
+            sample((), scalar=2.0, grad=False),
+            sample((0,), scalar=2.0, grad=False),
+        ),
+    )
+
+
+def numpy_binary(
+    names,
+    rule,
+    kernel,
+    doc,
+    define=None,
+    partial=None,
+    by_number=None,
+    by_number_first=None,
+    mirrored=None,
+    keywords=True,
+    integer_kernel=None,
+    kinds=_ALL,
+    domain=(-2, 2),
+    number=1.5,
+    operator=None,
+):
+    """Register a function of two operands as `mx.np` has it, and its forms with a number.
+
+    Parameters
+    ----------
+    names : str
+        The public names; the first names the operators ``_npi_<name>``, ``_npi_<name>_scalar`` and
+        ``_npi_r<name>_scalar``.
+    rule : TypeRule
+    kernel : str
+        Stem of the kernels' names; the kernel of a number and an array is ``r<kernel>_scalar``.
+    doc : str
+    define : callable, optional
+        ``define(xp, x, y)``; NumPy's own function of the first name by default.
+    partial : callable, optional
+        ``partial(F, g)`` or ``partial(F, g, lhs, rhs)``: the gradients of both operands, before
+        summing to their shapes; without it there are none.
+    by_number, by_number_first : callable, optional
+        Gradient rules ``rule(a, F, g, ...)`` of ``f(x, number)`` and ``f(number, x)``.
+    mirrored : str, optional
+        The function that gives the same with its operands exchanged, this one itself where their
+        order does not matter. Without it there is an operator of a number and an array.
+    keywords : bool
+        Whether it takes the keywords of NumPy's ufuncs.
+    integer_kernel : str, optional
+        Stem of the kernels for integers, where they have others.
+    kinds : tuple of str
+        The element types the battery tries.
+    operator : str, optional
+        What the operators are called after ``_npi_`` in place of the first name.
+    """
+    first = names.split()[0]
+    stem = operator or first
+    function = define or (lambda xp, x, y: getattr(xp, first)(x, y))
+    with_number = f"_npi_{stem}_scalar"
+    number_first = f"_npi_{mirrored}_scalar" if mirrored else f"_npi_r{stem}_scalar"
+    extra = ", **kwargs" if keywords else ""
+
+    def form(pattern, *parts, **others):
+        integers = integer_kernel and pattern.format(integer_kernel)
+        return _kernel(pattern.format(kernel), rule, *parts, **others, integers=integers)
+
+    whole = form(
+        "{}",
+        when=lambda a, ins, outs: None if ins[0].shape == ins[1].shape else "the shapes differ",
+    )
+    register(
+        f"_npi_{stem}",
+        inputs="lhs rhs",
+        infer=lambda a, lhs, rhs: Spec(broadcast_shapes(lhs.shape, rhs.shape), rule(a, lhs, rhs)),
+        grad=_both(partial, rule),
+        ref=_reference(rule, lambda a, xp, x, y: function(xp, x, y)),
+        kernels=(whole, form("{}_broadcast", BROADCAST, broadcast_params)),
+        domain=domain,
+        dtypes=kinds,
+        doc=doc,
+        uses_types=True,
+        samples=(
+            sample((3, 4), (3, 4), grad=partial is not None),
+            sample((3, 1, 5), (4, 1), grad=partial is not None),
+            sample((), (2, 3), grad=partial is not None),
+            sample((2, 1, 1), (2, 3, 70), grad=False),
+            sample((4, 5, 1), (1, 5, 6), grad=False),
+            sample((2, 0), (1,), grad=False),
+        ),
+        numpy=Public(f"{names}(x1, x2, out=None{extra})", with_number, number_first),
+    )
+    _number_form(
+        with_number,
+        rule,
+        function,
+        by_number,
+        form("{}_scalar", SCALAR),
+        kinds,
+        domain,
+        number,
+        f"{doc} The second operand is a number.",
+    )
+    if mirrored is None:
+        _number_form(
+            number_first,
+            rule,
+            lambda xp, x, s: function(xp, s, x),
+            by_number_first,
+            form("r{}_scalar", SCALAR),
+            kinds,
+            domain,
+            number,
+            f"{doc} The first operand is a number.",
+        )

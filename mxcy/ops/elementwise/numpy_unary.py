@@ -1,0 +1,108 @@
+"""Elementwise functions of one array of `mx.np`."""
+
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import register, sample
+from mxcy.ops.core.result_types import BITS, KEEP, NUMBERS, REAL, TEST
+from mxcy.ops.elementwise.numpy_forms import numpy_unary
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_INTEGERS = ("int32", "int64", "int8", "uint8")
+_NUMBERS = (*_FLOATS, *_INTEGERS)
+
+
+def _whole(xp, x, name):
+    """What rounding gives, which leaves integers alone."""
+    return getattr(xp, name)(x) if x.dtype.kind == "f" else x
+
+
+for _names in (
+    "sqrt",
+    "cbrt",
+    "exp",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin asin",
+    "arccos acos",
+    "arctan atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh asinh",
+    "arccosh acosh",
+    "arctanh atanh",
+    "degrees rad2deg",
+    "radians deg2rad",
+):
+    numpy_unary(_names, REAL)
+
+numpy_unary("absolute abs fabs", KEEP, like="abs")
+numpy_unary("negative", NUMBERS, kinds=_NUMBERS)
+numpy_unary("square", NUMBERS, kinds=_NUMBERS)
+numpy_unary(
+    "reciprocal",
+    NUMBERS,
+    define=lambda xp, x: 1 / x if x.dtype.kind == "f" else (x == 1) * 1 - (x == -1) * 1,
+    kinds=_NUMBERS,
+)
+numpy_unary(
+    "sign",
+    NUMBERS,
+    kernel="signum",
+    domain=(-2, 2),
+    doc="Sign: -1, 0 or 1; NaN of NaN.",
+    kinds=_NUMBERS,
+)
+for _names in ("floor", "ceil", "trunc", "fix"):
+    numpy_unary(
+        _names, KEEP, define=lambda xp, x, _name=_names: _whole(xp, x, _name), kinds=_NUMBERS
+    )
+numpy_unary(
+    "rint",
+    REAL,
+    kernel="around",
+    domain=(-3, 3),
+    doc="The nearest integer; halves towards the even one.",
+)
+
+
+for _name, _doc in (
+    ("isnan", "Whether elements are NaN."),
+    ("isinf", "Whether elements are infinite."),
+    ("isfinite", "Whether elements are neither infinite nor NaN."),
+    ("isposinf", "Whether elements are positive and infinite."),
+    ("isneginf", "Whether elements are negative and infinite."),
+    ("signbit", "Whether elements have a minus sign."),
+):
+    numpy_unary(
+        _name, TEST, kernel=_name, doc=_doc, kinds=_FLOATS if _name == "signbit" else _NUMBERS
+    )
+numpy_unary("logical_not", TEST, kernel="logical_not", doc="Whether elements are zero.")
+numpy_unary(
+    "bitwise_not invert bitwise_invert",
+    BITS,
+    kernel="bit_not",
+    doc="All bits reversed; of booleans, whether they are False.",
+    define=lambda xp, x: xp.invert(x),
+    kinds=_INTEGERS,
+)
+
+register(
+    "_npi_copy",
+    inputs="x",
+    infer=lambda a, x: Spec(x.shape, x.dtype),
+    grad=lambda a, F, g: g,
+    identity=True,
+    ref=lambda a, xp, x: x,
+    samples=(sample((3, 4)), sample(()), sample((2, 0), grad=False)),
+    dtypes=_NUMBERS,
+    doc="A copy.",
+    numpy="positive(x, out=None, **kwargs)",
+)

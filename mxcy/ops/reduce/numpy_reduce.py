@@ -1,0 +1,225 @@
+"""Reductions of `mx.np`, which reduce to no dimensions and to element types by rule."""
+
+import math
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy.ops.core.attrs import Bool, DType, Field, ShapeOrNone
+from mxcy.ops.core.infer import Spec, normal_axes, require
+from mxcy.ops.core.params import REDUCE
+from mxcy.ops.core.record import native, register, sample
+from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST
+from mxcy.ops.reduce.reduce import reduce_params
+
+__all__ = ["axes_of", "kept_shape", "numpy_reduction", "over"]
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
+ELEMENT = DType(None, *CODES)
+
+
+def axes_of(a, ndim):
+    """The axes over which a call reduces, sorted: all by default, none for ()."""
+    return tuple(range(ndim)) if a.axis is None else normal_axes(a.axis, ndim)
+
+
+def kept_shape(shape, axes, keepdims):
+    """What remains of a shape."""
+    if keepdims:
+        return tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def over(F, value, a, spec):
+    """A result or its gradient, repeated over the axes it was reduced over."""
+    axes = axes_of(a, len(spec.shape))
+    value = F._backward_reshape(value, shape=kept_shape(spec.shape, axes, True))
+    return F._npi_broadcast_to(value, shape=spec.shape)
+
+
+def count(a, spec):
+    """How many elements form one result."""
+    return math.prod(spec.shape[i] for i in axes_of(a, len(spec.shape)))
+
+
+def numpy_reduction(
+    name,
+    doc,
+    rule,
+    define,
+    grad=None,
+    kernel=None,
+    typed=False,
+    numpy=None,
+    domain=(-1, 1),
+    kinds=_ALL,
+    needs_elements=False,
+):
+    """Register a reduction over axes as `mx.np` has it.
+
+    Parameters
+    ----------
+    name : str
+        The operator is called ``_npi_<name>``.
+    doc : str
+    rule : TypeRule
+        Which element type the result has unless the call asks for one.
+    define : callable
+        ``define(xp, x, axes)``, without keeping dimensions; `x` has the type of the result.
+    grad : callable, optional
+        A gradient rule; it sees the input in the type of the result.
+    kernel : str, optional
+        The kernel that computes it where input and result have one type.
+    typed : bool
+        Whether calls may ask for an element type, attribute `dtype`.
+    numpy : str or Public
+        The public name and signature.
+    domain : (float, float)
+    kinds : tuple of str
+        The element types the battery tries.
+    needs_elements : bool
+        Whether a reduction over no elements is refused.
+    """
+    fields = [Field("axis", ShapeOrNone, None)]
+    if typed:
+        fields.append(Field("dtype", ELEMENT, None))
+    fields.append(Field("keepdims", Bool, False))
+
+    def result(a, spec):
+        if typed and a.dtype is not None:
+            return code_of(a.dtype)
+        return rule(a, spec)
+
+    def infer(a, x):
+        code = result(a, x)
+        if x.shape is None:
+            return Spec(None, code)
+        axes = axes_of(a, x.ndim)
+        if needs_elements:
+            empty = 0 in (x.shape[i] for i in axes)
+            require(not empty, f"zero-size array to reduction {name} which has no identity")
+        return Spec(kept_shape(x.shape, axes, a.keepdims), code)
+
+    def ref(a, xp, x):
+        axes = axes_of(a, x.ndim)
+        code = result(a, Spec(x.shape, code_of(x.dtype)))
+        kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
+        found = define(xp, x if rule is TEST else x.astype(kind), axes)
+        return xp.asarray(found).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
+
+    def refusal(a, ins, outs):
+        if not ins[0].size or not axes_of(a, ins[0].ndim):
+            return "nothing is reduced"
+        return None if ins[0].dtype == outs[0].dtype else "the result has another element type"
+
+    def rule_of_gradients(a, F, g, x, out, specs):
+        code = result(a, specs[0])
+        if not is_float(code) and code != specs[0].dtype:
+            return None
+        if code != specs[0].dtype:
+            x = F.Cast(x, dtype=name_of(code))
+        found = grad(a, F, g, x, out, specs[0])
+        return found if code == specs[0].dtype else F.Cast(found, dtype=name_of(specs[0].dtype))
+
+    return register(
+        f"_npi_{name}",
+        inputs="a",
+        fields=fields,
+        infer=infer,
+        names={"x": ("in", 0)},
+        grad=(lambda a, F, g: None) if grad is None else rule_of_gradients,
+        ref=ref,
+        kernels=((native(kernel, REDUCE, _params, when=refusal),) if kernel else ()),
+        doc=doc,
+        domain=domain,
+        dtypes=kinds,
+        uses_types=True,
+        samples=(
+            sample((3, 4), grad=grad is not None),
+            sample((2, 3, 4), axis=(1,), grad=grad is not None),
+            sample((2, 3, 4), axis=(0, -1), keepdims=True, grad=grad is not None),
+            sample((), grad=grad is not None),
+            sample((3,), axis=(), grad=False),
+            sample((5, 130), axis=(1,), grad=False),
+            sample((2, 0, 3), axis=(0,), grad=False),
+        ),
+        numpy=numpy,
+    )
+
+
+def _params(a, ins, outs):
+    return reduce_params(ins[0].shape, axes_of(a, ins[0].ndim))
+
+
+def _product_grad(a, F, g, x, out, spec):
+    """Each element's gradient is the product of the others, right also where one is zero."""
+    zero = x == 0
+    safe = x + zero
+    others = F._npi_prod(safe, axis=a.axis, keepdims=a.keepdims)
+    number = F._npi_sum(zero, axis=a.axis, keepdims=a.keepdims)
+    whole = over(F, g * others * (number == 0), a, spec) / safe
+    only = over(F, g * others * (number == 1), a, spec) * zero
+    return whole + only
+
+
+def _extremum_grad(a, F, g, x, out, spec):
+    return (x == over(F, out, a, spec)) * over(F, g, a, spec)
+
+
+numpy_reduction(
+    "sum",
+    "Sum over axes.",
+    ACCUMULATE,
+    lambda xp, x, axes: x.sum(axes, dtype=x.dtype),
+    lambda a, F, g, x, out, spec: over(F, g, a, spec),
+    kernel="sum",
+    typed=True,
+    numpy="sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None)",
+)
+numpy_reduction(
+    "prod",
+    "Product over axes.",
+    ACCUMULATE,
+    lambda xp, x, axes: x.prod(axes, dtype=x.dtype),
+    _product_grad,
+    kernel="prod",
+    typed=True,
+    domain=(0.7, 1.3),
+    numpy="prod product(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, "
+    "where=None)",
+)
+numpy_reduction(
+    "mean",
+    "Mean over axes; of integers in the default floating type.",
+    MEAN,
+    lambda xp, x, axes: (
+        x.sum(axes, dtype=x.dtype) / math.prod(x.shape[i] for i in axes)
+        if x.dtype.kind == "f"
+        else x.mean(axes)
+    ),
+    lambda a, F, g, x, out, spec: over(F, g / max(count(a, spec), 1), a, spec),
+    kernel="mean",
+    typed=True,
+    numpy="mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None)",
+)
+for _name, _word in (("max", "Largest"), ("min", "Smallest")):
+    numpy_reduction(
+        _name,
+        f"{_word} value over axes; NaN wins.",
+        KEEP,
+        lambda xp, x, axes, _name=_name: getattr(xp, _name)(x, axes),
+        _extremum_grad,
+        kernel=_name,
+        needs_elements=True,
+        numpy=f"{_name} a{_name}(a, axis=None, out=None, keepdims=False, initial=None, where=None)",
+    )
+for _name, _word in (("all", "all elements are"), ("any", "an element is")):
+    numpy_reduction(
+        _name,
+        f"Whether {_word} not zero.",
+        TEST,
+        lambda xp, x, axes, _name=_name: getattr(xp, _name)(x, axes),
+        numpy=f"{_name} {'alltrue' if _name == 'all' else 'sometrue'}"
+        "(a, axis=None, out=None, keepdims=False)",
+    )

@@ -1,0 +1,156 @@
+"""Operators of `mx.np` that rearrange elements, for any number of dimensions and elements."""
+
+from mxcy._base.dtypes import name_of
+from mxcy.ops.core.attrs import Shape, ShapeOrNone
+from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.record import op, sample
+from mxcy.ops.shape.permute import permuted
+from mxcy.ops.shape.reshape import MOVE
+from mxcy.ops.shape.strided import loops, strided
+
+__all__ = ["normal_order"]
+
+
+def normal_order(axes, ndim):
+    """The order of axes that `transpose` is told, by default the reverse one."""
+    if axes is None:
+        return tuple(range(ndim))[::-1]
+    order = tuple(normal_axis(axis, ndim, "axes") for axis in axes)
+    require(
+        sorted(order) == list(range(ndim)), f"axes: {axes} is no permutation of {ndim} dimensions"
+    )
+    return order
+
+
+@op("_npi_transpose", inputs="a", numpy="transpose permute_dims(a, axes=None)")
+class Transpose:
+    """The array with its axes in another order, by default in reverse."""
+
+    axes: ShapeOrNone = None
+
+    dtypes = ("float32", "float64", "int8", "bool")
+    samples = (
+        sample((2, 3)),
+        sample((2, 3, 4), axes=(1, -1, 0)),
+        sample(()),
+        sample((2, 0, 3), axes=(2, 1, 0), grad=False),
+        sample((40, 37), grad=False),
+    )
+    kernels = (
+        strided(lambda a, ins, outs: permuted(normal_order(a.axes, ins[0].ndim), ins, outs)),
+    )
+
+    def infer(a, data):
+        if data.shape is None:
+            return Spec(None, data.dtype)
+        order = normal_order(a.axes, data.ndim)
+        return Spec(tuple(data.shape[axis] for axis in order), data.dtype)
+
+    def grad(a, F, g, specs):
+        order = normal_order(a.axes, len(specs[0].shape))
+        return F._npi_transpose(g, axes=tuple(map(order.index, range(len(order)))))
+
+    def ref(a, xp, data):
+        return xp.transpose(data, normal_order(a.axes, data.ndim))
+
+
+@op("_npi_squeeze", inputs="a", identity=True, numpy="squeeze(a, axis=None)")
+class Squeeze:
+    """The array without axes of extent 1: all of them, or those given."""
+
+    axis: ShapeOrNone = None
+
+    kernels = MOVE
+    dtypes = ("float32", "int8", "bool")
+    samples = (
+        sample((2, 1, 3, 1)),
+        sample((2, 1, 3, 1), axis=(1,)),
+        sample((1, 1), axis=(0, -1)),
+        sample(()),
+        sample((0, 1), grad=False),
+    )
+
+    def infer(a, data):
+        shape = data.shape
+        if shape is None:
+            return Spec(None, data.dtype)
+        if a.axis is None:
+            require(-1 not in shape, f"a: expected a complete shape, got {shape}")
+            return Spec(tuple(extent for extent in shape if extent != 1), data.dtype)
+        gone = {normal_axis(axis, len(shape)) for axis in a.axis}
+        for axis in gone:
+            require(
+                shape[axis] in (1, -1),
+                f"cannot select an axis to squeeze out which has size not equal to one: {shape}",
+            )
+        kept = tuple(extent for axis, extent in enumerate(shape) if axis not in gone)
+        return Spec(kept, data.dtype)
+
+    def grad(a, F, g, specs):
+        return F._backward_reshape(g, shape=specs[0].shape)
+
+    def ref(a, xp, data):
+        return data.reshape(Squeeze.infer(a, [Spec(data.shape)])[0].shape)
+
+
+def _aligned(shape, target):
+    """Element strides of an array of `shape` spread over `target`; 0 where it is repeated."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step if extent != 1 else 0)
+        step *= extent
+    strides += [0] * (len(target) - len(shape))
+    return strides[::-1]
+
+
+@op("_npi_broadcast_to", inputs="array", numpy="broadcast_to(array, shape)")
+class BroadcastTo:
+    """The array repeated along new axes and along those of extent 1; -2 keeps an extent."""
+
+    shape: Shape
+
+    dtypes = ("float32", "float64", "int8", "bool")
+    samples = (
+        sample((3, 1), shape=(2, 3, 4)),
+        sample((), shape=(2, 2)),
+        sample((2, 3), shape=(4, -2, -2)),
+        sample((1, 3), shape=(0, 3), grad=False),
+        sample((2, 3), shape=(2, 3)),
+        sample((), shape=()),
+    )
+    kernels = (
+        strided(lambda a, ins, outs: loops(outs[0].shape, _aligned(ins[0].shape, outs[0].shape))),
+    )
+
+    def infer(a, array):
+        if array.shape is None:
+            return Spec(None, array.dtype)
+        target = a.shape or ()
+        lead = len(target) - array.ndim
+        require(lead >= 0, f"shape: {array.shape} cannot be broadcast to {target}")
+        found = tuple(
+            array.shape[i - lead] if extent == -2 and i >= lead else extent
+            for i, extent in enumerate(target)
+        )
+        for extent, wanted in zip(array.shape, found[lead:], strict=True):
+            require(
+                extent in (1, -1, wanted), f"shape: {array.shape} cannot be broadcast to {target}"
+            )
+        require(min(found, default=0) >= 0, f"shape: expected no negative extents, got {target}")
+        return Spec(found, array.dtype)
+
+    def grad(a, F, g, specs):
+        shape = specs[0].shape
+        (target,) = BroadcastTo.infer(a, [specs[0]])
+        lead = len(target.shape) - len(shape)
+        repeated = tuple(
+            i + lead for i, n in enumerate(shape) if n == 1 and target.shape[i + lead] != 1
+        )
+        axes = (*range(lead), *repeated)
+        if not axes:
+            return g
+        summed = F._npi_sum(g, axis=axes, dtype=name_of(target.dtype))
+        return F._backward_reshape(summed, shape=shape)
+
+    def ref(a, xp, array):
+        return xp.broadcast_to(array, BroadcastTo.infer(a, [Spec(array.shape)])[0].shape)

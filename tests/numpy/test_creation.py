@@ -1,0 +1,119 @@
+"""Functions that make arrays: their element types in both policies, shapes and places."""
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+
+np = mx.np
+
+
+@pytest.mark.parametrize(
+    ("expression", "usual", "numpys"),
+    [
+        ("np.array([1, 2])", "float32", "float64"),
+        ("np.array([True])", "float32", "float64"),
+        ("np.array(onp.ones(2))", "float32", "float64"),
+        ("np.array(onp.ones(2, 'int8'))", "float32", "int8"),
+        ("np.array(onp.int32(3))", "int32", "int32"),
+        ("np.array(mx.nd.ones(2, dtype='int32'))", "int32", "int32"),
+        ("np.asarray([1, 2])", "int64", "int64"),
+        ("np.asarray([True])", "bool", "bool"),
+        ("np.zeros((2, 3))", "float32", "float64"),
+        ("np.ones(())", "float32", "float64"),
+        ("np.empty(3)", "float32", "float64"),
+        ("np.eye(3)", "float32", "float64"),
+        ("np.identity(2)", "float32", "float64"),
+        ("np.linspace(0, 1)", "float32", "float64"),
+        ("np.logspace(0, 1, 5)", "float32", "float64"),
+        ("np.arange(5)", "float32", "int64"),
+        ("np.arange(5.0)", "float32", "float64"),
+        ("np.full(2, 3)", "int64", "int64"),
+        ("np.full(2, True)", "bool", "bool"),
+        ("np.full(2, 1.5)", "float32", "float64"),
+        ("np.zeros_like(np.ones(2, 'int8'))", "int8", "int8"),
+        ("np.ones_like(np.ones(2), dtype='int32')", "int32", "int32"),
+        ("np.full_like(np.ones(2, 'int8'), 3)", "int8", "int8"),
+        ("np.empty_like(np.ones(2, 'int8'))", "int8", "int8"),
+    ],
+)
+def test_element_types(expression, usual, numpys):
+    names = {"np": np, "onp": onp, "mx": mx}
+    assert eval(expression, names).dtype == usual
+    with mx.util.np_default_dtype(True):
+        assert eval(expression, names).dtype == numpys
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "zeros((2, 3))",
+        "zeros(4)",
+        "ones(())",
+        "ones((0, 2), 'int8')",
+        "eye(3)",
+        "eye(2, 4, -1)",
+        "arange(3, 9, 2)",
+        "arange(0)",
+        "arange(2, -1, -0.5)",
+        "linspace(1, 2, 7)",
+        "linspace(0, 1, 4, False)",
+        "linspace(0, 1, 0)",
+        "full((2, 2), 2.5)",
+        "identity(3)",
+        "zeros(3, dtype='uint16')",
+    ],
+)
+def test_values(call):
+    found, expected = eval(f"np.{call}", {"np": np}), eval(f"np.{call}", {"np": onp})
+    assert type(found) is np.ndarray and found.shape == expected.shape
+    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+
+
+def test_places():
+    assert np.zeros(2, ctx=mx.cpu(1)).context == mx.cpu(1)
+    assert np.array([1], device=mx.cpu(1)).device == mx.cpu(1)
+    with mx.cpu(1):
+        assert np.ones(2).context == mx.cpu(1)
+
+
+def test_what_is_refused():
+    for wrong in (["a"], [1j], object(), [[1], [1, 2]]):
+        with pytest.raises(TypeError):
+            np.array(wrong)
+    for name in ("zeros", "empty"):
+        with pytest.raises(NotImplementedError):
+            getattr(np, name)((2, 3), order="F")
+    with pytest.raises(mx.MXNetError):
+        np.zeros((-1,))
+    with pytest.raises(mx.MXNetError):
+        np.arange(1, 2, 0)
+
+
+def test_arrays_of_arrays():
+    assert np.array([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    source = np.ones(2)
+    assert np.asarray(source) is source and np.array(source) is not source
+    assert np.array([]).shape == (0,) and np.array(3.0).shape == ()
+
+
+def test_joining_and_shapes():
+    a, b = np.arange(6).reshape(2, 3), np.ones((2, 3), "int32")
+    assert np.concatenate([a, b]).dtype == "float32"
+    assert np.concatenate([a, b], axis=None).shape == (12,)
+    assert np.stack([a, b], axis=-1).shape == (2, 3, 2)
+    assert np.concatenate((np.zeros((0, 3)), a)).shape == (2, 3)
+    assert np.reshape(a, (-1,), order="F").tolist() == [0, 3, 1, 4, 2, 5]
+    assert a.reshape(3, -1).shape == (3, 2) and a.reshape(6).ndim == 1
+    assert np.transpose(a, (1, 0)).shape == (3, 2)
+    assert np.squeeze(np.ones((1, 2, 1))).shape == (2,)
+    assert np.squeeze(np.ones((1, 1))).shape == ()
+    assert np.broadcast_to(np.ones(3), (2, 3)).shape == (2, 3)
+    view = a.reshape(3, 2)
+    view[0, 0] = 7
+    assert a[0, 0].item() == 7
+    with pytest.raises(ValueError):
+        a.reshape(4)
+    for wrong in ([], [np.array(1.0)]):
+        with pytest.raises(ValueError):
+            np.concatenate(wrong)

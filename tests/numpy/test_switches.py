@@ -1,0 +1,90 @@
+"""NumPy semantics as a state of the thread: shapes, arrays and element types."""
+
+import threading
+
+import pytest
+
+import mxcy as mx
+
+util = mx.util
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    util.reset_np()
+
+
+def states():
+    return util.is_np_shape(), util.is_np_array(), util.is_np_default_dtype()
+
+
+def test_all_are_off_at_first_and_in_other_threads():
+    assert states() == (False, False, False)
+    util.set_np(dtype=True)
+    assert states() == (True, True, True)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(states()))
+    thread.start()
+    thread.join()
+    assert seen == [(False, False, False)]
+    util.reset_np()
+    assert states() == (False, False, False)
+
+
+def test_arrays_need_shapes():
+    with pytest.raises(ValueError):
+        util.set_np(shape=False, array=True)
+    util.set_np()
+    with pytest.raises(ValueError):
+        util.set_np_shape(False)
+
+
+def test_previous_states_are_returned():
+    assert util.set_np_shape(True) is False and util.set_np_shape(False) is True
+    assert util.set_np_default_dtype(True) is False and util.set_np_default_dtype(False) is True
+
+
+@pytest.mark.parametrize("name", ["np_shape", "np_array", "np_default_dtype"])
+def test_scopes(name):
+    is_on = getattr(util, f"is_{name}")
+    with getattr(util, name)(True):
+        assert is_on()
+        with getattr(util, name)(False):
+            assert not is_on()
+        assert is_on()
+    assert not is_on()
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [
+        (util.use_np, (True, True, False)),
+        (util.use_np_shape, (True, False, False)),
+        (util.use_np_default_dtype, (False, False, True)),
+    ],
+)
+def test_decorators_of_functions_and_classes(decorator, expected):
+    @decorator
+    def function():
+        return states()
+
+    @decorator
+    class Holder:
+        def method(self):
+            return states()
+
+        @property
+        def value(self):
+            return states()
+
+    assert function() == Holder().method() == Holder().value == expected
+    assert states() == (False, False, False)
+
+
+def test_types_follow_the_thread():
+    array = mx.np.ones(2, "int32")
+    assert (array / array).dtype == "float32"
+    with util.np_default_dtype(True):
+        assert (array / array).dtype == "float64" and mx.np.zeros(1).dtype == "float64"
+    assert (array / array).dtype == "float32"
