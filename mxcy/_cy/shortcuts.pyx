@@ -191,8 +191,8 @@ cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize
     """An array of the given type in the given place; None where they, or others, are unusual."""
     cdef object context = None, code = MX_F32
     if self.cls is not None and (self.dtype < 0 or places[self.dtype] == NULL):
-        # Of a number or a range, mx.np chooses a type.
-        if self.shape < 0 or self.number >= 0:
+        # Of a number, and of a range in NumPy's way, mx.np chooses a type.
+        if self.number >= 0 or (self.shape < 0 and numpy_types()):
             return None
         code = MX_F64 if numpy_types() else MX_F32
     if self.number >= 0 and places[self.number] != NULL:
@@ -341,7 +341,7 @@ cdef object reshape(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyw
         if extents[i] == -1 and open < 0:
             open = i
             continue
-        if extents[i] == 0 and i < array.layout.ndim:
+        if extents[i] == 0 and i < array.layout.ndim and class_of(array) is services.array_class:
             extents[i] = array.layout.extents[i]
         if extents[i] <= 0 or size > array.layout.size:
             return REFUSED

@@ -13,6 +13,7 @@ from mxcy.util import np_ufunc_legal_option
 
 __all__ = ["Called", "call", "operate", "store"]
 
+_operators = {}  # registered name -> handle, names of the attributes
 _USUAL = {
     "where": True,
     "casting": "same_kind",
@@ -207,6 +208,10 @@ def operate(name, *inputs, out=None, **attrs):
     -------
     ndarray, or list of ndarrays
     """
-    record = find(name)
-    raw = tuple(attrs.pop(field, _Null) for field in record.schema.names)
-    return front.call(front.bind(record), inputs, raw, out, attrs, array_class())
+    known = _operators.get(name)
+    if known is None:
+        record = find(name)
+        known = _operators[name] = front.bind(record), record.schema.names
+    handle, fields = known
+    raw = tuple([attrs.pop(field, _Null) for field in fields])
+    return front.call(handle, inputs, raw, out, attrs, array_class())

@@ -1,5 +1,7 @@
 """Functions of `mx.np` that make arrays of Python's and NumPy's objects and of rules."""
 
+import functools
+
 import numpy as onp
 
 from mxcy._base import dtypes
@@ -7,6 +9,7 @@ from mxcy._library import front
 from mxcy.base import integer_types
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray import dlpack
+from mxcy.numpy import register
 from mxcy.numpy.convert import from_onp, is_array
 from mxcy.numpy.ndarray import ndarray
 from mxcy.ops.core.record import find
@@ -25,7 +28,12 @@ __all__ = [
     "identity",
     "linspace",
     "logspace",
+    "ones",
+    "zeros",
 ]
+
+
+_quick = functools.partial(front.shortcut, cls=ndarray)
 
 
 def _check_order(order, name):
@@ -88,6 +96,8 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     """
     if is_array(object):
         return _of_array(object, dtype, copy, ctx, device)
+    if type(object) in (int, float) and ctx is None and device is None:
+        return full((), object, default_float() if dtype is None else _named(dtype))
     values = _onp(object)
     if dtype is None:
         keeps = isinstance(object, onp.generic)
@@ -116,19 +126,12 @@ def _named(dtype):
 def _onp(object):
     """An array-like object as a NumPy array."""
     try:
-        values = onp.asarray(_unwrapped(object))
+        values = onp.asarray(object)
     except ValueError as error:
         raise TypeError(f"cannot make an array of {object!r:.80}: {error}") from None
     if values.dtype.kind not in "biuf" and values.dtype != dtypes.bfloat16:
         raise TypeError(f"cannot make an array of {object!r:.80}, which has type {values.dtype}")
     return values
-
-
-def _unwrapped(object):
-    """Sequences with NumPy arrays where they have arrays."""
-    if isinstance(object, (list, tuple)):
-        return [_unwrapped(item) for item in object]
-    return object.asnumpy() if is_array(object) else object
 
 
 def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
@@ -189,6 +192,7 @@ def from_dlpack(x, device=None, copy=None):
     return _of_array(made, None, bool(copy), None, device)
 
 
+@_quick
 def empty(shape, dtype=None, order="C", ctx=None, device=None):
     """An array whose elements are not set.
 
@@ -235,6 +239,34 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
     return front.empty(extents, code, context, ndarray)
 
 
+def _constant(name):
+    """A function that fills arrays, quick where a call is usual."""
+    made = register.function("", name)
+
+    def zeros(shape, dtype=None, order="C", ctx=None, device=None):
+        return made(shape, dtype, order, ctx, device)
+
+    zeros.__name__ = zeros.__qualname__ = name
+    zeros.__doc__ = f"""An array of {name}.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype, optional
+        The default floating type by default.
+    order : {{'C'}}
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    return _quick(zeros)
+
+
+zeros, ones = _constant("zeros"), _constant("ones")
+
+
 def _filled(made, value):
     if is_array(value):
         if value.shape != made.shape:
@@ -244,6 +276,7 @@ def _filled(made, value):
     return made
 
 
+@_quick
 def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):
     """An array filled with a value.
 
@@ -319,6 +352,7 @@ def identity(n, dtype=None, ctx=None, device=None):
     return _made("_npi_eye", place(ctx, device), N=n, M=None, k=0, dtype=dtype)
 
 
+@_quick
 def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`.
 

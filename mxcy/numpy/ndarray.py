@@ -171,6 +171,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
     def __hash__(self):
         raise NotImplementedError("arrays of mx.np have no hash")
 
+    @front.shortcut
     def item(self, *args):
         """An element as a Python number.
 
@@ -311,6 +312,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
         return self.as_in_context(as_context(device))
 
     # --- shapes ---
+    @front.shortcut
     def reshape(self, *shape, order="C", copy=None):
         """The array with another shape, a view while nothing is recorded.
 
