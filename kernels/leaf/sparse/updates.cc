@@ -58,6 +58,19 @@ MX_INLINE void step_row(const Step& step, S* weight, const S* gradient, S* const
   }
 }
 
+constexpr int64_t kAhead = 4;  // rows; where the next ones are, no cache can guess
+
+// Begin to read the elements from `at` of the weight and of the states.
+template <int states, class S>
+MX_INLINE void fetch(const mx_call* call, const S* weight, int64_t at, int64_t width) {
+  const int64_t bytes = least(width * (int64_t)sizeof(S), 1024);
+  for (int64_t byte = 0; byte < bytes; byte += 64) {
+    __builtin_prefetch((const char*)(weight + at) + byte, 1);
+    for (int s = 0; s < states; ++s)
+      __builtin_prefetch((const char*)(data<S>(call->in[3 + s]) + at) + byte, 1);
+  }
+}
+
 template <class S, bool lazy, template <class> class Step, class Params>
 int row_update(const mx_call* call) {
   const Step<Sum<S>> step(*(const Params*)call->params);
@@ -71,7 +84,11 @@ int row_update(const mx_call* call) {
   };
   if (lazy) {
     parallel_for(call->threads, rows.stored, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) update(rows.indices[k], rows.gradient + k * rows.width);
+      for (int64_t k = begin; k < end; ++k) {
+        if (k + kAhead < end)
+          fetch<N>(call, rows.weight, rows.indices[k + kAhead] * rows.width, rows.width);
+        update(rows.indices[k], rows.gradient + k * rows.width);
+      }
     });
     return 0;
   }
