@@ -40,6 +40,17 @@ string_types = (str,)
 mx_real_t = np.float32
 
 
+#: what the names of MXNet 2's operators begin with
+_NP_OP_PREFIX, _NP_EXT_OP_PREFIX, _NP_INTERNAL_OP_PREFIX = "_np_", "_npx_", "_npi_"
+#: what the names of operators in other namespaces begin with
+_OP_NAME_PREFIX_LIST = ["_contrib_", "_linalg_", "_sparse_", "_image_", "_random_"]
+
+
+def _is_np_op(op_name):
+    """Whether an operator's name is one of MXNet 2's NumPy interface."""
+    return op_name.startswith((_NP_OP_PREFIX, _NP_EXT_OP_PREFIX, _NP_INTERNAL_OP_PREFIX))
+
+
 class _NullType:
     """The type of `_Null`, the "not given" marker of operator parameters."""
 

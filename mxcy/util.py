@@ -5,9 +5,12 @@ otherwise mean "unknown"), array (blocks and data loaders make `mx.np` arrays) a
 makes float64 as NumPy does).
 """
 
+import contextlib
 import functools
 import inspect
+import tempfile
 import threading
+from importlib import import_module
 
 import numpy as np
 
@@ -16,6 +19,8 @@ from mxcy._library import front
 from mxcy._machine import threads as process_threads
 
 __all__ = [
+    "TemporaryDirectory",
+    "default_array",
     "dtype_from_number",
     "get_gpu_count",
     "get_gpu_memory",
@@ -292,6 +297,19 @@ def set_profile(version):
 def _start_semantics():
     """Switch to the semantics with which the profile starts."""
     set_np() if profile.is_mxnet_2() else reset_np()
+
+
+def default_array(source_array, ctx=None, dtype=None):
+    """An array of `mx.np` where array semantics are on, else one of `mx.nd`."""
+    home = "mxcy.numpy" if is_np_array() else "mxcy.ndarray"
+    return import_module(home).array(source_array, dtype=dtype, ctx=ctx)  # they use this module
+
+
+@contextlib.contextmanager
+def TemporaryDirectory(*args, **kwargs):  # noqa: N802  its public name
+    """A folder that is there inside a with statement; parameters are those of `tempfile`'s."""
+    with tempfile.TemporaryDirectory(*args, **kwargs) as folder:
+        yield folder
 
 
 def dtype_from_number(number):

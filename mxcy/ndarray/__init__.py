@@ -4,6 +4,8 @@ Operators are functions of this module and of its namespaces, by the rule of `mx
 they are made when first asked for.
 """
 
+from importlib import import_module
+
 from mxcy import env, storage
 from mxcy._base import older_paths
 from mxcy._devices import streams, virtual
@@ -74,5 +76,11 @@ _operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
 _above = older_paths.offer(__name__, "mxcy._execute.cached_op", ("CachedOp",))
 
 
+#: name -> module that is imported when the name is first asked for
+_LATER = {"np": "mxcy.ndarray.numpy", "npx": "mxcy.ndarray.numpy_extension"}
+
+
 def __getattr__(name):
+    if name in _LATER:
+        return import_module(_LATER[name])
     return _above(name) if name == "CachedOp" else _operator(name)

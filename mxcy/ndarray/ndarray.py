@@ -47,6 +47,11 @@ _new_empty_handle = state.without_elements  # NDArray(_new_empty_handle()) has n
 __getattr__ = older_paths.offer(__name__, ("mxcy.dlpack", "mxcy._library.c_interface"))
 
 
+def get_dtype_name(dtype):
+    """The name of what names an element type, ``'float32'`` of ``numpy.float32``."""
+    return dtypes.name_of(dtypes.code_of(dtype))
+
+
 class NDArray(front.NDArrayBase):
     """A multi-dimensional array of one element type on one device.
 

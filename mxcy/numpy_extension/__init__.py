@@ -11,6 +11,7 @@ from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa:
 from mxcy.numpy import register
 from mxcy.numpy.arrays import from_dlpack, from_numpy  # noqa: F401
 from mxcy.numpy_extension import image  # noqa: F401
+from mxcy.numpy_extension.files import load, save, savez  # noqa: F401
 from mxcy.random import seed  # noqa: F401
 from mxcy.util import (  # noqa: F401
     is_np_array,

@@ -65,10 +65,15 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
 
     ``('', 'sum')`` is ``mx.np.sum``, ``('linalg', 'det')`` ``mx.np.linalg.det`` and
     ``('npx', 'relu')`` ``mx.npx.relu``. Names that start with ``_npx_`` are at home there
-    with the operator's own parameters.
+    with the operator's own parameters, as are those of ``_npi_`` in ``_internal``.
     """
     found = {}
     for name, record in REGISTRY.items():
+        if name.startswith(("_npi_", "_np_")):
+            place = ("_internal", name.split("_", 2)[2])
+            found.setdefault(
+                place, (record, Public(f"_internal.{place[1]}({_own_signature(record)})"))
+            )
         if name.startswith("_npx_"):
             place = (
                 ("npx.image", name[12:]) if name.startswith("_npx__image_") else ("npx", name[5:])
