@@ -47,13 +47,16 @@ CASES = {
 
 UPDATES = """
 nd = mx.nd
+import itertools
 import numpy as np
 r = np.random.RandomState(0)
 rows, n = 10**6, 10**4
 weight, mean, var = (nd.ones((rows, 64)) for _ in range(3))
-ids = np.sort(r.choice(rows, n, replace=False))
 values = r.rand(n, 64).astype('f')
-grad = nd.sparse.row_sparse_array((values, ids), shape=(rows, 64))
+grads = itertools.cycle([
+    nd.sparse.row_sparse_array((values, np.sort(r.choice(rows, n, replace=False))), (rows, 64))
+    for _ in range(16)
+])
 embedding = nd.ones((200000, 64))
 words = nd.array(r.randint(0, 200000, 4096), dtype='int64')
 def backward(sparse):
@@ -68,35 +71,39 @@ nd.waitall()
 """
 #: the least that NumPy could do: gather rows, compute, scatter them
 BY_HAND = """
+import itertools
 import numpy as np
 r = np.random.RandomState(0)
 rows, n = 10**6, 10**4
 weight, mean, var = (np.ones((rows, 64), 'f') for _ in range(3))
-ids = np.sort(r.choice(rows, n, replace=False))
 values = r.rand(n, 64).astype('f')
+turns = itertools.cycle([np.sort(r.choice(rows, n, replace=False)) for _ in range(16)])
 def sgd(lr=np.float32(0.1), wd=np.float32(0.01)):
+    ids = next(turns)
     w = weight[ids]
     weight[ids] = w - lr * (values + wd * w)
 def adam(lr=np.float32(0.1), wd=np.float32(0.01), b1=np.float32(0.9), b2=np.float32(0.999)):
+    ids = next(turns)
     w = weight[ids]
     g = values + wd * w
     m, v = b1 * mean[ids] + (1 - b1) * g, b2 * var[ids] + (1 - b2) * g * g
     mean[ids], var[ids] = m, v
     weight[ids] = w - lr * m / (np.sqrt(v) + np.float32(1e-8))
 def adagrad(lr=np.float32(0.1)):
+    ids = next(turns)
     h = var[ids] + values * values
     var[ids] = h
     weight[ids] -= lr * values / np.sqrt(h + np.float32(1e-7))
 """
 LAZY = {
     "lazy SGD, 10 k rows of 1 M x 64": (
-        "nd.sgd_update(weight, grad, lr=0.1, wd=0.01, out=weight)", "sgd()",
+        "nd.sgd_update(weight, next(grads), lr=0.1, wd=0.01, out=weight)", "sgd()",
     ),
     "lazy Adam": (
-        "nd.adam_update(weight, grad, mean, var, lr=0.1, wd=0.01, out=weight)", "adam()",
+        "nd.adam_update(weight, next(grads), mean, var, lr=0.1, wd=0.01, out=weight)", "adam()",
     ),
     "lazy AdaGrad": (
-        "nd.sparse.adagrad_update(weight, grad, var, lr=0.1, out=weight)", "adagrad()",
+        "nd.sparse.adagrad_update(weight, next(grads), var, lr=0.1, out=weight)", "adagrad()",
     ),
 }  # fmt: skip
 
