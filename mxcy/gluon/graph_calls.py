@@ -170,7 +170,7 @@ class GraphCalls:
 
 def _of_numpy(flat):
     """Whether an input is an array of `mx.np`."""
-    return any([type(array) is not NDArray for array in flat])
+    return any([array._of_numpy for array in flat])
 
 
 class Traced:
@@ -185,6 +185,7 @@ class Traced:
             position[name] if name in position else found.parameters[name]
             for name in found.symbol.list_inputs()
         ]
+        self._in_numpy = False  # whether parameters are arrays of `mx.np`, and hence the results
         self._pending = True  # whether parameters may wait for their shapes
 
     @property
@@ -212,6 +213,10 @@ class Traced:
             values = dict(zip(symbol.list_inputs(), arrays, strict=True))
             results = run_eagerly(symbol._entries, values, watch)
             results = results[0] if len(results) == 1 else results
+        if flat[0]._of_numpy or self._in_numpy:
+            listed = results if isinstance(results, list) else [results]
+            listed = [array.as_np_ndarray() for array in listed]
+            results = listed if isinstance(results, list) else listed[0]
         form = self.trace.form
         if form == 0:
             return results
@@ -225,6 +230,9 @@ class Traced:
             for parameter in waiting:
                 parameter._finish_deferred_init()
         self._pending = False
+        self._in_numpy = any(
+            array._of_numpy for source in self._parameters() for array in source._list_arrays()
+        )
 
     def _parameters(self):
         return [source for source in self._sources if not isinstance(source, int)]

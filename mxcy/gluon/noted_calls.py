@@ -74,6 +74,9 @@ class Held:
         """The array."""
         return self._array
 
+    def _list_arrays(self):
+        return [self._array]
+
     def _reduce(self):
         return self._array
 

@@ -14,10 +14,10 @@ from mxcy.gluon.parameter_arrays import (
     context_list,
     with_stype,
 )
-from mxcy.gluon.utils import shape_is_known
+from mxcy.gluon.utils import in_numpy, shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.profiler.scopes import scope
-from mxcy.util import is_np_shape
+from mxcy.util import is_np_array, is_np_shape
 
 __all__ = ["DeferredInitializationError", "Parameter", "Constant", "tensor_types"]
 
@@ -211,6 +211,7 @@ class Parameter(ParameterArrays):
         self._data = self._grad = None
         contexts = context_list(ctx or device)
         self._deferred_init = _Pending(contexts, self.init if init is None else init, default_init)
+        self._deferred_init.numpy = is_np_array()
         if shape_is_known(self.shape):
             self._finish_deferred_init()
         elif not self._allow_deferred_init:
@@ -234,7 +235,7 @@ class Parameter(ParameterArrays):
             if data is None:
                 data = nd.zeros(self.shape, ctx=cpu(), dtype=self.dtype)
                 self._fill(data, pending.init, pending.default_init)
-            self._spread(data, pending.contexts)
+            self._spread(data.as_np_ndarray() if pending.numpy else data, pending.contexts)
         self._deferred_init = None
 
     def _fill(self, data, init, default_init):
@@ -281,6 +282,8 @@ class Parameter(ParameterArrays):
             nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
             for ctx, array in zip(self._ctx_list, self._data, strict=True)
         ]
+        if self._data[0]._of_numpy and self._grad_stype == "default":
+            self._grad = [gradient.as_np_ndarray() for gradient in self._grad]
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data, ctx=None, cast_dtype=False, dtype_source="current"):
@@ -317,7 +320,7 @@ class Parameter(ParameterArrays):
             f"initialized on {known}."
         )
         if self._data is None:
-            self._spread(data, known or contexts or [cpu()])
+            self._spread(in_numpy(data), known or contexts or [cpu()])
         else:
             self.set_data(data)
         self._deferred_init = None
@@ -347,6 +350,7 @@ class _Pending:
         self.init = init
         self.default_init = default_init
         self.data = None
+        self.numpy = False  # whether the arrays will be those of `mx.np`
 
 
 class Constant(Parameter):
@@ -364,7 +368,7 @@ class Constant(Parameter):
         if value is None:
             name, value = "const", name
         if not isinstance(value, NDArray):
-            value = nd.array(value)
+            value = in_numpy(nd.array(value))
         self.value = value
         super().__init__(
             name,

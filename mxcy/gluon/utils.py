@@ -15,6 +15,7 @@ from mxcy._files.download import (  # noqa: F401
 )
 from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray
+from mxcy.util import is_np_array
 
 __all__ = [
     "split_data",
@@ -27,6 +28,11 @@ __all__ = [
     "split_rnn_params",
     "HookHandle",
 ]
+
+
+def in_numpy(array):
+    """An array in the class that this thread's semantics ask for: of `mx.np` where these are on."""
+    return array.as_np_ndarray() if is_np_array() and array.stype == "default" else array
 
 
 class DeferredInitializationError(MXNetError):
@@ -97,7 +103,7 @@ def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
     list of NDArray
     """
     if not isinstance(data, NDArray):
-        data = nd.array(data, ctx=ctx_list[0])
+        data = in_numpy(nd.array(data, ctx=ctx_list[0]))
     if len(ctx_list) == 1:
         return [data.as_in_context(ctx_list[0])]
     slices = split_data(data, len(ctx_list), batch_axis, even_split)

@@ -70,6 +70,7 @@ class NDArray(front.NDArrayBase):
 
     # NumPy leaves mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
+    _of_numpy = False  # whether it is an array of `mx.np`
 
     def __init__(self, handle=(), writable=True):
         if handle is None:

@@ -4,6 +4,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy.context import cpu_shared
+from mxcy.gluon.utils import in_numpy
 from mxcy.ndarray import NDArray
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
@@ -18,7 +19,7 @@ def _context(use_shared_mem):
 
 
 def _as_batch(array, ctx):
-    return nd.array(array, dtype=array.dtype, ctx=ctx)
+    return in_numpy(nd.array(array, dtype=array.dtype, ctx=ctx))
 
 
 class Stack:
@@ -51,7 +52,7 @@ class Stack:
         ctx = _context(self._use_shared_mem)
         if isinstance(data[0], NDArray):
             out = nd.empty((len(data), *data[0].shape), dtype=data[0].dtype, ctx=ctx)
-            return nd.stack(*data, out=out)
+            return in_numpy(nd.stack(*data, out=out))
         return _as_batch(np.asarray(data), ctx)
 
 

@@ -31,6 +31,7 @@ from mxcy.gluon.data.queues import (
 from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from mxcy.gluon.data.thread_pool import OrderedResults, ThreadPool
 from mxcy.gluon.data.worker import semantics
+from mxcy.gluon.utils import in_numpy
 from mxcy.ndarray import NDArray, sharing
 
 __all__ = [
@@ -64,7 +65,7 @@ def default_batchify_fn(data):
     NDArray or list of NDArray
         The items along a new first axis; for tuples a list with one batch of each part.
     """
-    return _joined(data, None)
+    return _in_numpy(_joined(data, None)) if util.is_np_array() else _joined(data, None)
 
 
 def default_mp_batchify_fn(data):
@@ -195,7 +196,7 @@ class DataLoader:
         if self._iter is None:
             self.refresh()
         batches, self._iter = self._iter, None
-        yield from batches
+        yield from map(_in_numpy, batches) if util.is_np_array() else batches
         if self._iter is None and self.auto_reload:
             self.refresh()
 
@@ -290,6 +291,14 @@ class DataLoaderV1(DataLoader):
             pin_memory,
             pin_device_id,
         )
+
+
+def _in_numpy(batch):
+    """A batch with arrays of `mx.np`, also where workers of other semantics made it."""
+    if isinstance(batch, (list, tuple)):
+        parts = map(_in_numpy, batch)
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return in_numpy(batch) if isinstance(batch, NDArray) else batch
 
 
 def _batch_sampler(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):
