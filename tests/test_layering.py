@@ -29,7 +29,16 @@ LAYERS = (
     ("contrib", "gluon"),
     # names of their own over all of these
     ("container", "cuda", "device", "dlpack", "error", "executor_manager", "library", "log")
-    + ("misc", "operator", "rtc", "runtime", "test_utils", "torch", "visualization"),
+    + (
+        "misc",
+        "numpy_dispatch_protocol",
+        "operator",
+        "rtc",
+        "runtime",
+        "test_utils",
+        "torch",
+        "visualization",
+    ),
     ("", "compat", "examples"),
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -10,7 +10,7 @@ from mxcy.base import integer_types
 from mxcy.context import as_context
 from mxcy.ndarray.fluent import is_method
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.numpy import convert, indexing, operators
+from mxcy.numpy import convert, indexing, operators, protocols
 from mxcy.ops.core.record import REGISTRY
 
 __all__ = ["as_class", "ndarray"]
@@ -247,6 +247,12 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
     def __trunc__(self):
         return operators.function("trunc")(self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return protocols.call_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return protocols.call_function(function, args, kwargs)
 
     def __array_namespace__(self, api_version=None):
         versions = (None, "2021.12", "2022.12", "2023.12", "2024.12", "2021.10")

@@ -1,0 +1,21 @@
+"""Which of NumPy's functions arrays of `mx.np` answer, as programs written for MXNet ask it."""
+
+import numpy as onp
+
+from mxcy import numpy as np
+
+__all__ = []
+
+
+def _answered(is_ufunc):
+    return sorted(
+        name
+        for name in dir(np)
+        if not name.startswith("_")
+        and callable(getattr(onp, name, None))
+        and not isinstance(getattr(onp, name), type)
+        and isinstance(getattr(onp, name), onp.ufunc) == is_ufunc
+    )
+
+
+_NUMPY_ARRAY_FUNCTION_LIST, _NUMPY_ARRAY_UFUNC_LIST = _answered(False), _answered(True)

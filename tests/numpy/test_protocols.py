@@ -1,0 +1,75 @@
+"""NumPy's functions on arrays of `mx.np`, and functions that NumPy computes."""
+
+import logging
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+
+np = mx.np
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog):
+    with caplog.at_level(logging.ERROR):
+        yield
+
+
+def test_ufuncs_give_arrays_of_mx():
+    array, source = np.array([1.0, 4]), onp.array([1.0, 4])
+    for found in (onp.sqrt(array), onp.add(array, 1), source * array, array * source):
+        assert type(found) is np.ndarray
+    assert onp.sqrt(array).dtype == "float32" and (source + array).dtype == "float64"
+    assert (onp.float64(2) * array).dtype == "float32"
+
+
+def test_in_place_keeps_the_class():
+    array, source = np.array([1.0, 4]), onp.array([1.0, 4])
+    source += array
+    assert type(source) is onp.ndarray and source.tolist() == [2, 8]
+    same = array
+    array += source
+    assert array is same and array.tolist() == [3, 12] and array.dtype == "float32"
+    onp.multiply(source, 2, out=array)
+    assert array.tolist() == [4, 16]
+
+
+def test_functions_of_numpy():
+    array = np.array([[1.0, 2], [3, 4]])
+    assert type(onp.sum(array, axis=0)) is np.ndarray
+    assert onp.concatenate([array, array]).shape == (4, 2)
+    assert onp.add.reduce(array, axis=1).tolist() == [3, 7]
+    assert type(onp.modf(array)[0]) is np.ndarray
+
+
+def test_gradients_flow_through_functions_of_numpy():
+    array = np.array([1.0, 4])
+    array.attach_grad()
+    with mx.autograd.record():
+        loss = onp.sum(onp.square(array))
+    loss.backward()
+    assert array.grad.tolist() == [2, 8]
+
+
+def test_what_numpy_computes():
+    line = np.polyfit(np.array([0.0, 1, 2]), np.array([1.0, 3, 5]), 1)
+    onp.testing.assert_allclose(line.asnumpy(), [2, 1], atol=1e-6)
+    assert type(line) is np.ndarray
+    assert set(np.fallback.__all__) <= set(dir(np))
+    with mx.autograd.record(), pytest.raises(ValueError, match="cannot be recorded"):
+        np.roots(np.array([1.0, -1]))
+
+
+def test_each_fallback_is_told_once(caplog):
+    with caplog.at_level(logging.WARNING):
+        onp.nextafter.outer(np.ones(1), np.ones(1))
+        onp.nextafter.outer(np.ones(1), np.ones(1))
+    assert len([r for r in caplog.records if "nextafter" in r.getMessage()]) <= 1
+
+
+def test_which_functions_are_answered():
+    from mxcy import numpy_dispatch_protocol as protocol
+
+    assert "exp" in protocol._NUMPY_ARRAY_UFUNC_LIST
+    assert "concatenate" in protocol._NUMPY_ARRAY_FUNCTION_LIST
