@@ -156,6 +156,8 @@ bool build_lrn(const mx_call* call, Job* job) {
   const int64_t block = data.shape[data.ndim - 1];
   if (block != 8 && block != 16) return mx_fail("oneDNN: blocks of 8 or 16 channels only") == 0;
   if (p.nsize % 2 == 0) return mx_fail("oneDNN: an odd number of channels only") == 0;
+  if (p.nsize > 2 * p.channels + 1)
+    return mx_fail("oneDNN: a window within the channels only") == 0;
   const Extents extents = {p.outer, p.channels, p.inner, 1};
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;

@@ -123,7 +123,8 @@ def _watch(child, fuzzer, seed, seconds, until):
             status = child.wait()
             if status == 0:
                 return seed, None
-            text = "\n    ".join(tail[-25:])
+            # a sanitizer's report begins with the error and ends with Python's frames
+            text = "\n    ".join(tail if len(tail) <= 25 else [*tail[:15], "...", *tail[-9:]])
             return seed, Finding(fuzzer, seed, f"ended with status {status}:\n    {text}")
         if line.startswith("begins "):
             seed, wait, tail = int(line.split()[1]), seconds, []

@@ -114,6 +114,29 @@ EMPTY = zeros(1, 1, 0, 4)
 WEIGHT = zeros(3)
 
 REFUSED = {
+    "Convolution": (
+        lambda: nd.Convolution(
+            IMAGE, zeros(2, 1, 3, 3), no_bias=True, stride=(2**63 - 1, 1), **CONV
+        ),
+        "stride: expected at most 2147483647",
+    ),
+    "Pooling": (
+        lambda: nd.Pooling(IMAGE, kernel=(2, 2), stride=(1, 2**63 - 1), pooling_convention="full"),
+        "stride: expected at most 2147483647",
+    ),
+    "_contrib_mrcnn_mask_target": (
+        lambda: nd.contrib.mrcnn_mask_target(
+            zeros(1, 1, 4),
+            IMAGE,
+            zeros(1, 1, dtype="int32"),
+            zeros(1, 1, dtype="int32"),
+            num_rois=1,
+            num_classes=2,
+            mask_size=(2, 2),
+            sample_ratio=2**31 - 1,
+        ),
+        "sample_ratio: expected at most 1024",
+    ),
     "SequenceLast": (lambda: nd.SequenceLast(zeros(0, 2, 2)), "steps"),
     "BilinearSampler": (lambda: nd.BilinearSampler(EMPTY, zeros(1, 2, 3, 3)), "pixels"),
     "SpatialTransformer": (

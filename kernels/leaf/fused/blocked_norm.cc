@@ -66,7 +66,8 @@ int blocked_lrn(const mx_call* call) {
   typedef Vec<T> V;
   const auto& p = *(const mx_lrn_params*)call->params;
   const T share = (T)(p.alpha / (double)p.nsize), knorm = (T)p.knorm, beta = (T)p.beta;
-  const int64_t half = (p.nsize - 1) / 2, block = call->in[0].shape[call->in[0].ndim - 1];
+  const int64_t half = least((p.nsize - 1) / 2, p.channels);  // no window is wider
+  const int64_t block = call->in[0].shape[call->in[0].ndim - 1];
   const int64_t step = p.inner * block, image = p.channels * p.inner;
   bool ok = true;
   parallel_for(call->threads, p.outer * p.inner, 16, [&](int64_t begin, int64_t end) {

@@ -12,7 +12,7 @@ from mxcy import env
 from mxcy._base.dtypes import HALVES
 from mxcy.ops.convolution.windows import padded, reach, windows
 from mxcy.ops.core.attrs import Bool, Enum, Shape, UInt, ULong
-from mxcy.ops.core.infer import Spec, back_batch, require, same_dtype, whole_shape
+from mxcy.ops.core.infer import MOST_STEP, Spec, back_batch, most, require, same_dtype, whole_shape
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.params import CONV
 from mxcy.ops.core.record import native, op, sample
@@ -49,6 +49,7 @@ def resolve(a):
             len(value) == n, f"{name}: expected {n} values as in kernel {a.kernel}, got {value}"
         )
         require(min(value) >= default, f"{name}: values must be at least {default}, got {value}")
+        most(max(value), MOST_STEP, name)
         resolved.append(value)
     require(min(a.kernel) >= 1, f"kernel: values must be positive, got {a.kernel}")
     layout = getattr(a, "layout", None)

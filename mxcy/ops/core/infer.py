@@ -13,6 +13,7 @@ from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 
 __all__ = [
+    "MOST_STEP",
     "Spec",
     "InferError",
     "UnforeseenError",
@@ -183,6 +184,10 @@ def broadcast_shapes(
         else:
             raise InferError(f"{names[0]} {lhs} and {names[1]} {rhs} cannot be broadcast together")
     return tuple(out)
+
+
+#: the largest stride, dilation or padding: their products with extents fit 64 bits
+MOST_STEP = 2**31 - 1
 
 
 def most(value: int, limit: int, name: str) -> None:

@@ -6,7 +6,7 @@ Definition: He et al. (2017), Mask R-CNN.
 import numpy as np
 
 from mxcy.ops.core.attrs import Bool, Int, Shape
-from mxcy.ops.core.infer import Spec, require, same_dtype
+from mxcy.ops.core.infer import Spec, most, require, same_dtype
 from mxcy.ops.core.record import find, op, sample, stop, values
 from mxcy.ops.norm.batch import require_float
 
@@ -56,6 +56,7 @@ class MaskTarget:
     def infer(a, rois, gt_masks, matches, cls_targets):
         dtype = same_dtype((rois, gt_masks), ("rois", "gt_masks"))
         require_float(gt_masks, "gt_masks")
+        most(a.sample_ratio, 1024, "sample_ratio")
         require(
             len(a.mask_size) == 2 and min(a.mask_size) > 0,
             f"mask_size: expected (height, width), got {a.mask_size}",

@@ -269,6 +269,7 @@ class BlockedLRN:
         sample((1, 3, 5, 4, 16), nsize=3, alpha=0.1, beta=0.6, knorm=1.5, tol=4),
         sample((1, 2, 2, 3, 3), nsize=4, alpha=0.1, tol=4),
         sample((1, 1, 2, 2, 8), nsize=19, alpha=0.1, tol=4),
+        sample((1, 1, 2, 2, 8), nsize=2**31 - 1, alpha=0.1, tol=4),
     )
     kernels = (_LRN, by_onednn(_LRN))
 

@@ -89,7 +89,8 @@ class L2Normalization:
 
 def _window_sum(xp, array, nsize):
     """The sum of each channel and (nsize - 1) // 2 channels on either side of it."""
-    half, channels = (nsize - 1) // 2, array.shape[1]
+    channels = array.shape[1]
+    half = min((nsize - 1) // 2, channels)  # no window is wider
     padded = xp.pad(array, [(0, 0), (half, half), *[(0, 0)] * (array.ndim - 2)])
     return sum(padded[:, i : i + channels] for i in range(2 * half + 1))
 

@@ -5,7 +5,7 @@ import math
 
 from mxcy.ops.core.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, infer_gradients, require
+from mxcy.ops.core.infer import MOST_STEP, Spec, infer_gradients, most, require
 from mxcy.ops.core.params import POOL
 from mxcy.ops.core.record import by_onednn, native, op, sample
 
@@ -29,6 +29,7 @@ def resolve(a, spatial):
     require(
         len(stride) == n and min(stride) > 0, f"stride: expected {n} positive values, got {stride}"
     )
+    most(max(stride), MOST_STEP, "stride")
     require(len(pad) == n, f"pad: expected {n} values, got {pad}")
     out = []
     for x, k, s, p in zip(spatial, a.kernel, stride, pad, strict=True):
