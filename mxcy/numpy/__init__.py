@@ -11,6 +11,7 @@ from mxcy.numpy.creation import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.splitting import *  # noqa: F403
 from mxcy.numpy.types import *  # noqa: F403
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)

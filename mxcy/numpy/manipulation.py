@@ -2,15 +2,38 @@
 
 import math
 
+import numpy as onp
+
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.base import integer_types
+from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy.convert import as_array, is_array
 from mxcy.ops.core.result_types import promote
 
-__all__ = ["concat", "concatenate", "promoted", "ravel", "reshape", "stack"]
+__all__ = [
+    "append",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "expand_dims",
+    "fliplr",
+    "flipud",
+    "hstack",
+    "promoted",
+    "ravel",
+    "repeat",
+    "reshape",
+    "row_stack",
+    "stack",
+    "tile",
+    "vstack",
+]
 
 
 def promoted(arrays):
@@ -31,6 +54,14 @@ def promoted(arrays):
     code = promote(front.has_numpy_types(), *codes)
     word = dtypes.name_of(code)
     return [a if a.dtype_code == code else operate("Cast", a, dtype=word) for a in arrays]
+
+
+def viewed(name, array, shape, **attrs):
+    """A view of an array with another shape, recorded as what an operator would return."""
+    view = array.view_as(shape)
+    if is_taped(array):
+        record_view(name, array, view, **attrs)
+    return view
 
 
 def _new_shape(size, shape):
@@ -77,14 +108,9 @@ def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
     if order == "F" and array.ndim + len(wanted) > 2:
         turned = operate("_npi_transpose", array)
         return operate("_npi_transpose", reshape(turned, wanted[::-1]), out=out)
-    if out is not None:
-        return operate("_backward_reshape", array, shape=wanted, out=out)
-    if copy:
-        return operate("_backward_reshape", array, shape=wanted)
-    view = array.view_as(wanted)
-    if is_taped(array):
-        record_view("_backward_reshape", array, view, shape=wanted)
-    return view
+    if out is not None or copy:
+        return operate("_npx_reshape", array, newshape=wanted, out=out)
+    return viewed("_npx_reshape", array, wanted, newshape=wanted)
 
 
 def ravel(x, order="C"):
@@ -100,6 +126,105 @@ def ravel(x, order="C"):
     ndarray
     """
     return reshape(x, (-1,) if as_array(x).size else (0,), order)
+
+
+def expand_dims(a, axis):
+    """A view of an array with new axes of extent 1.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int
+        Where they are in the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    MXNetError
+        When a position is out of bounds or given twice.
+    """
+    array = as_array(a).as_np_ndarray()
+    if isinstance(axis, (tuple, list)):
+        ndim = array.ndim + len(axis)
+        places = onp.lib.array_utils.normalize_axis_tuple(axis, ndim)
+        extents = iter(array.shape)
+        return reshape(array, tuple(1 if i in places else next(extents) for i in range(ndim)))
+    axis, ndim = axis.__index__(), array.ndim
+    if not -ndim - 1 <= axis <= ndim:
+        raise MXNetError(f"expand_dims: axis {axis} is out of bounds for {ndim + 1} dimensions")
+    place = axis + ndim + 1 if axis < 0 else axis
+    shape = (*array.shape[:place], 1, *array.shape[place:])
+    return viewed("expand_dims", array, shape, axis=axis)
+
+
+def fliplr(m):
+    """The array with the order of elements reversed along the second axis."""
+    return operate("_npi_flip", as_array(m), axis=(1,))
+
+
+def flipud(m):
+    """The array with the order of elements reversed along the first axis."""
+    return operate("_npi_flip", as_array(m), axis=(0,))
+
+
+def tile(A, reps):
+    """An array made of repetitions of another.
+
+    Parameters
+    ----------
+    A : array_like
+    reps : int or tuple of int
+        How often it is repeated along each axis, aligned at the last one.
+
+    Returns
+    -------
+    ndarray
+    """
+    reps = (reps,) if hasattr(reps, "__index__") else tuple(reps)
+    return operate("_npi_tile" if 0 in reps else "tile", as_array(A), reps=reps)
+
+
+def repeat(a, repeats, axis=None):
+    """An array with every element repeated.
+
+    Parameters
+    ----------
+    a : array_like
+    repeats : int or sequence of int
+        How often, one number for all elements along the axis or one for each.
+    axis : int, optional
+        Along which axis; by default that of the flattened array.
+
+    Returns
+    -------
+    ndarray
+    """
+    if is_array(repeats) or isinstance(repeats, onp.ndarray):
+        repeats = repeats.tolist()
+    repeats = (repeats,) if hasattr(repeats, "__index__") else tuple(repeats)
+    return operate("_npi_repeats", as_array(a), repeats=repeats, axis=axis)
+
+
+def _at_least(name, arrays):
+    return operate(name, *map(as_array, arrays)) if arrays else []
+
+
+def atleast_1d(*arys):
+    """Arrays with at least one axis; a list of them where there are several."""
+    return _at_least("_npi_atleast_1d", arys)
+
+
+def atleast_2d(*arys):
+    """Arrays with at least two axes, vectors as rows; a list of them where there are several."""
+    return _at_least("_npi_atleast_2d", arys)
+
+
+def atleast_3d(*arys):
+    """Arrays with at least three axes; a list of them where there are several."""
+    return _at_least("_npi_atleast_3d", arys)
 
 
 def concatenate(seq, axis=0, out=None):
@@ -162,3 +287,66 @@ def stack(arrays, axis=0, out=None):
     if len({array.shape for array in arrays}) > 1:
         raise ValueError("all input arrays must have the same shape")
     return operate("stack", *arrays, axis=axis.__index__(), out=out)
+
+
+def _stacked(name, arrays, out=None):
+    """What a joining operator makes of arrays, or of an array's parts along its first axis."""
+    arrays = promoted(arrays)
+    if not arrays:
+        raise ValueError(f"{name}: need at least one array to join")
+    return operate(f"_npi_{name}", *arrays, out=out)
+
+
+def vstack(arrays, out=None):
+    """Join arrays along the first axis; vectors are rows.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no array.
+    """
+    return _stacked("vstack", arrays, out)
+
+
+row_stack = vstack
+
+
+def hstack(arrays):
+    """Join arrays along the second axis, vectors along their only one."""
+    return _stacked("hstack", arrays)
+
+
+def dstack(arrays):
+    """Join arrays along the third axis, which those with less axes get."""
+    return _stacked("dstack", arrays)
+
+
+def column_stack(tup):
+    """Join vectors as columns, and matrices, to a matrix."""
+    return _stacked("column_stack", tup)
+
+
+def append(arr, values, axis=None):
+    """Join two arrays.
+
+    Parameters
+    ----------
+    arr, values : array_like
+    axis : int, optional
+        Along which axis; by default they are flattened.
+
+    Returns
+    -------
+    ndarray
+    """
+    return concatenate((arr, values), axis)

@@ -8,7 +8,12 @@ from mxcy.ops.shape.permute import permuted
 from mxcy.ops.shape.reshape import MOVE
 from mxcy.ops.shape.strided import loops, strided
 
-__all__ = ["normal_order"]
+__all__ = ["kept_spec", "normal_order"]
+
+
+def kept_spec(spec):
+    """What a result has that differs from an input in values only."""
+    return Spec(spec.shape, spec.dtype)
 
 
 def normal_order(axes, ndim):

@@ -5,7 +5,7 @@ import math
 from mxcy.ops.core.attrs import Int, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require, whole_shape
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.record import Public, op, sample
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
 
 __all__ = []
@@ -87,7 +87,12 @@ def _swapped(a, ndim):
     return axes
 
 
-@op("SwapAxis", aliases=("swapaxes", "_npi_swapaxes"), in_symbols=InSymbols(named_input=True))
+@op(
+    "SwapAxis",
+    aliases=("swapaxes", "_npi_swapaxes"),
+    in_symbols=InSymbols(named_input=True),
+    numpy=Public("swapaxes(a, axis1, axis2)", rename={"axis1": "dim1", "axis2": "dim2"}),
+)
 class SwapAxis:
     """Exchange the two dimensions `dim1` and `dim2`."""
 
