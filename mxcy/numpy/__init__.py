@@ -8,6 +8,7 @@ from mxcy._library import front
 from mxcy.numpy import operators, reductions, register  # noqa: F401
 from mxcy.numpy.calls import store
 from mxcy.numpy.creation import *  # noqa: F403
+from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray

@@ -137,7 +137,7 @@ def numpy_unary(
     kinds : tuple of str
         The element types the battery tries.
     operator : str, optional
-        The operator's name where it is not ``_npi_<name>``.
+        The operator's name where it is not ``_npi_<name>``; one with ``_npx_`` is in `mx.npx`.
     """
     first = names.split()[0]
     classic = find(like or first) if kernel is None else None
@@ -145,13 +145,15 @@ def numpy_unary(
         kernel, grad = classic.kernels[0].name, grad or classic.grad_rule
         domain, doc = domain or classic.domain, doc or classic.doc
     function = define or (lambda xp, x: getattr(xp, first)(x))
+    operator = operator or f"_npi_{first}"
+    at_home = operator.startswith("_npx_")  # by its name
     return register(
-        operator or f"_npi_{first}",
-        inputs="x",
+        operator,
+        inputs="data" if at_home else "x",
         infer=lambda a, x: Spec(x.shape, rule(a, x)),
         infer_back=lambda a, ins, outs: ins[0].fill("x", outs[0].shape),
         grad=_none if grad is None else in_result_type(rule, grad),
-        names={"y": ("out", 0)},
+        names={"x": ("in", 0), "y": ("out", 0)},
         ref=_reference(rule, lambda a, xp, x: function(xp, x)),
         kernels=(_kernel(kernel, rule),) if kernel else (),
         samples=(
@@ -164,7 +166,7 @@ def numpy_unary(
         domain=domain or (-1, 1),
         doc=doc,
         uses_types=True,
-        numpy=f"{names}(x, out=None, **kwargs)",
+        numpy=() if at_home else f"{names}(x, out=None, **kwargs)",
     )
 
 

@@ -94,6 +94,17 @@ numpy_unary(
     kinds=_INTEGERS,
 )
 
+numpy_unary(
+    "relu", KEEP, define=lambda xp, x: xp.maximum(x, 0), operator="_npx_relu", kinds=_NUMBERS
+)
+numpy_unary(
+    "sigmoid",
+    REAL,
+    define=lambda xp, x: 1 / (1 + xp.exp(-x)),
+    operator="_npx_sigmoid",
+    kinds=_FLOATS,
+)
+
 register(
     "_npi_copy",
     inputs="x",

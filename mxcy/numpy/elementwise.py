@@ -1,0 +1,149 @@
+"""Elementwise functions of `mx.np` made of others."""
+
+import numpy as onp
+
+from mxcy.base import numeric_types
+from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_array
+from mxcy.numpy.manipulation import promoted
+from mxcy.numpy.operators import function
+
+__all__ = [
+    "clip",
+    "conj",
+    "conjugate",
+    "divmod",
+    "float_power",
+    "heaviside",
+    "imag",
+    "modf",
+    "real",
+]
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    """The elements limited to an interval.
+
+    Parameters
+    ----------
+    a : array_like
+    a_min, a_max : scalar or array_like, optional
+        The bounds; None for none.
+    out : ndarray, optional
+        The array that takes the result.
+    min, max : scalar or array_like, optional
+        The same by the names that the array API has.
+
+    Returns
+    -------
+    ndarray
+    """
+    low, high = a_min if min is None else min, a_max if max is None else max
+    array = as_array(a)
+    if all(bound is None or isinstance(bound, numeric_types) for bound in (low, high)):
+        low = -onp.inf if low is None else float(low)
+        high = onp.inf if high is None else float(high)
+        return operate("clip", array, a_min=low, a_max=high, out=out)
+    found = array.as_np_ndarray()
+    if low is not None:
+        found = function("maximum")(found, low)
+    if high is not None:
+        found = function("minimum")(found, high)
+    return found if out is None else function("positive")(found, out=out)
+
+
+def divmod(x1, x2, out=None):
+    """Floor of the quotient, and the remainder with the sign of the divisor.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : tuple of two ndarrays, optional
+        The arrays that take the results.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+    """
+    first, second = (None, None) if out is None else out
+    return function("floor_divide")(x1, x2, out=first), function("mod")(x1, x2, out=second)
+
+
+def modf(x):
+    """The fractional and the whole parts, both with the sign of the number.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    (ndarray, ndarray)
+    """
+    x = as_array(x).as_np_ndarray()
+    x = function("fabs")(x) if x.dtype.kind == "f" and not x.size else x * _one(x)
+    whole = function("trunc")(x)
+    fraction = function("copysign")(x - whole, x)
+    return operate("where", function("isinf")(x), operate("_npi_zeros_like", x), fraction), whole
+
+
+def _one(x):
+    """1 in the element type that real functions of an array have."""
+    return operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
+
+
+def float_power(x1, x2, out=None):
+    """Powers, computed in float64.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    wide = [operate("Cast", as_array(x), dtype="float64") for x in (x1, x2)]
+    return function("power")(*wide, out=out)
+
+
+def heaviside(x1, x2, out=None):
+    """0 where x1 < 0, x2 where it is 0, else 1; NaN of NaN.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
+    if x1.dtype.kind != "f":
+        one = _one(x1)
+        x1, x2 = x1 * one, x2 * one
+    step = function("sign")(x1)
+    found = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
+    return found if out is None else function("positive")(found, out=out)
+
+
+def real(val):
+    """The real part of an array, which is the array itself."""
+    return as_array(val).as_np_ndarray()
+
+
+def imag(val):
+    """The imaginary part of an array: zeros."""
+    return operate("_npi_zeros_like", as_array(val))
+
+
+def conj(x):
+    """The complex conjugate of an array, which is the array itself."""
+    return as_array(x).as_np_ndarray()
+
+
+conjugate = conj

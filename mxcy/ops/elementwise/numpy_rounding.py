@@ -1,0 +1,83 @@
+"""Functions of `mx.np` that round and replace elements."""
+
+import numpy as np
+
+from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import native, op, sample
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
+
+
+def _infer_same(a, x):
+    return Spec(x.shape, x.dtype)
+
+
+@op("_npi_around", inputs="x", numpy="around round round_(x, decimals=0, out=None, **kwargs)")
+class Around:
+    """The nearest number with as many decimals, of two the even one; negative ones round tens."""
+
+    decimals: Int = 0
+
+    dtypes = _ALL
+    domain = (-30, 30)
+    samples = (
+        sample((3, 4)),
+        sample((3, 4), decimals=1, grad=False),
+        sample((5,), decimals=-1, grad=False),
+        sample(()),
+        sample((2, 0), grad=False),
+    )
+    kernels = (
+        native(
+            "around",
+            when=lambda a, ins, outs: "decimals are asked for" if a.decimals else None,
+            inplace=True,
+        ),
+    )
+
+    infer = _infer_same
+
+    def grad(a, F, g):
+        return F.zeros_like(g)
+
+    def ref(a, xp, x):
+        if x.dtype.kind != "f" and a.decimals >= 0:
+            return x
+        return xp.round(x, a.decimals)
+
+
+@op(
+    "_npi_nan_to_num",
+    inputs="x",
+    numpy="nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, **kwargs)",
+)
+class NanToNum:
+    """Numbers in place of NaN and of infinities, by default 0 and the largest finite ones."""
+
+    copy: Bool = True
+    nan: Double = 0.0
+    posinf: DoubleOrNone = None
+    neginf: DoubleOrNone = None
+
+    dtypes = (*_ALL, "bool")
+    samples = (
+        sample((3, 4)),
+        sample(
+            np.array([np.nan, np.inf, -np.inf, 2.0]), nan=1.0, posinf=5.0, neginf=-5.0, grad=False
+        ),
+        sample(()),
+    )
+
+    infer = _infer_same
+
+    def grad(a, F, g, x):
+        return g * ((x - x) == 0)  # where elements are finite
+
+    def ref(a, xp, x):
+        if x.dtype.kind != "f":
+            return x
+        return xp.nan_to_num(x, nan=a.nan, posinf=a.posinf, neginf=a.neginf)

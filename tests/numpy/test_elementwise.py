@@ -1,0 +1,67 @@
+"""Elementwise functions that are made of others or have parameters of their own."""
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+
+np = mx.np
+VALUES = onp.array([-2.5, -1.5, -0.26, 0.0, 0.5, 1.5, 12.34], "float32")
+
+
+@pytest.mark.parametrize("decimals", [0, 1, -1])
+@pytest.mark.parametrize("name", ["around", "round", "round_"])
+def test_rounding(name, decimals):
+    found = getattr(np, name)(np.array(VALUES), decimals)
+    onp.testing.assert_allclose(found.asnumpy(), onp.round(VALUES, decimals), rtol=1e-6)
+    assert np.array(VALUES).round(1).shape == VALUES.shape
+    assert np.around(np.array([3], "int32"), 1).dtype == "int32"
+    assert round(np.array(2.5)).item() == 2
+
+
+def test_numbers_in_place_of_others():
+    values = onp.array([onp.nan, onp.inf, -onp.inf, 2.0], "float32")
+    for keywords in ({}, {"nan": 1.0, "posinf": 5.0, "neginf": -5.0}):
+        found = np.nan_to_num(np.array(values), **keywords)
+        onp.testing.assert_array_equal(found.asnumpy(), onp.nan_to_num(values, **keywords))
+
+
+def test_clip():
+    array = np.array(VALUES)
+    for bounds in ((-1, 1), (None, 1.0), (0, None), (np.array(-1.0), 1), (onp.zeros(7, "f4"), 9)):
+        plain = [b.asnumpy() if isinstance(b, np.ndarray) else b for b in bounds]
+        expected = onp.clip(VALUES, *plain)
+        onp.testing.assert_array_equal(np.clip(array, *bounds).asnumpy(), expected)
+    assert array.clip(0, 1).tolist() == np.clip(array, min=0, max=1).tolist()
+    array.attach_grad()
+    with mx.autograd.record():
+        loss = np.clip(array, -1.5, 1.5).sum()
+    loss.backward()
+    assert array.grad.tolist() == [0, 1, 1, 1, 1, 1, 0]
+
+
+def test_parts_of_numbers():
+    array = np.array(VALUES)
+    for found, expected in zip(np.modf(array), onp.modf(VALUES), strict=True):
+        onp.testing.assert_array_equal(found.asnumpy(), expected)
+    parts = onp.divmod(VALUES, onp.float32(0.7))
+    for found, expected in zip(np.divmod(array, 0.7), parts, strict=True):
+        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    assert np.modf(np.array([onp.inf]))[0].item() == 0
+    assert np.real(array) is array and np.imag(array).tolist() == [0] * 7
+    assert np.float_power(array, 2).dtype == "float64"
+
+
+def test_heaviside():
+    found = np.heaviside(np.array([-1.0, 0, 2, onp.nan]), 0.5)
+    onp.testing.assert_array_equal(found.asnumpy(), [0, 0.5, 1, onp.nan])
+
+
+def test_activations():
+    array = np.array([-1.0, 0, 2])
+    array.attach_grad()
+    with mx.autograd.record():
+        loss = mx.npx.relu(array).sum() + mx.npx.sigmoid(array).sum()
+    loss.backward()
+    gate = 1 / (1 + onp.exp(-array.asnumpy()))
+    onp.testing.assert_allclose(array.grad.asnumpy(), [0, 0, 1] + gate * (1 - gate), rtol=1e-5)
