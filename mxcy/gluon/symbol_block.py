@@ -73,7 +73,14 @@ class SymbolBlock(HybridBlock):
 
     @staticmethod
     def imports(
-        symbol_file, input_names, param_file=None, ctx=None, allow_missing=False, ignore_extra=False
+        symbol_file,
+        input_names,
+        param_file=None,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        *,
+        device=None,
     ):
         """Make a block of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote.
 
@@ -89,6 +96,8 @@ class SymbolBlock(HybridBlock):
             Where the parameters go; the CPU by default.
         allow_missing, ignore_extra : bool
             Whether parameters may be missing in the file, or be there in excess.
+        device : Context or list of Context, optional
+            Another name of `ctx`.
 
         Returns
         -------
@@ -98,7 +107,12 @@ class SymbolBlock(HybridBlock):
         block = SymbolBlock(sym.load(symbol_file), [sym.var(name) for name in names])
         if param_file is not None:
             block.collect_params().load(
-                param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
+                param_file,
+                ctx or device,
+                allow_missing,
+                ignore_extra,
+                cast_dtype=True,
+                dtype_source="saved",
             )
         return block
 

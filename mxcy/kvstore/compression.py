@@ -43,7 +43,7 @@ class GradientCompression:
         -------
         NDArray
         """
-        wanted = gradient + self._lost.get((key, device), 0)
+        wanted = gradient.as_nd_ndarray() + self._lost.get((key, device), 0)
         if self.type == "1bit":
             sent = (wanted > self.threshold) * 2 - 1
         else:

@@ -102,10 +102,10 @@ class LAMB(Optimizer):
         weight -= lr * self._trust_ratio(weight, step) * step
 
     def _trust_ratio(self, weight, step):
-        weight_norm = weight.norm().asscalar()
+        weight_norm = weight.as_nd_ndarray().norm().asscalar()
         if self.lower_bound is not None:
             weight_norm = max(weight_norm, self.lower_bound)
         if self.upper_bound is not None:
             weight_norm = min(weight_norm, self.upper_bound)
-        step_norm = step.norm().asscalar()
+        step_norm = step.as_nd_ndarray().norm().asscalar()
         return weight_norm / step_norm if weight_norm and step_norm else 1.0

@@ -44,7 +44,7 @@ class LANS(LAMB):
 
     def _change(self, weight, mean, var, grad, lr, wd, count):
         grad = grad * self.rescale_grad
-        grad = self._clipped(grad / grad.norm().asscalar())
+        grad = self._clipped(grad / grad.as_nd_ndarray().norm().asscalar())
         mean *= self.beta1
         mean += (1.0 - self.beta1) * grad
         var *= self.beta2

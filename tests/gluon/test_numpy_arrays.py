@@ -6,6 +6,7 @@ import pytest
 import mxcy as mx
 from mxcy import autograd, gluon
 from mxcy.gluon import nn, rnn
+from mxcy.kvstore.compression import GradientCompression
 
 
 @pytest.fixture
@@ -161,3 +162,40 @@ def test_metrics_take_arrays_of_np(numpy_semantics):
     metric.update(mx.np.array([0, 1]), mx.np.array([[0.9, 0.1], [0.8, 0.2]]))
     name, value = metric.get()
     assert (name, value, type(value)) == ("accuracy", 0.5, float)
+
+
+OPTIMIZERS = sorted({*mx.optimizer.Optimizer.opt_registry} - {"sgld"})
+
+
+@pytest.mark.parametrize("name", [n for n in OPTIMIZERS if not n.startswith("_")])
+@pytest.mark.parametrize("options", [{}, {"wd": 0.1, "clip_gradient": 0.3}])
+def test_optimizers_update_arrays_of_np(name, options):
+    found = []
+    for convert in (mx.nd.NDArray.as_nd_ndarray, mx.nd.NDArray.as_np_ndarray):
+        numbers = np.random.RandomState(1)
+        weights = [convert(mx.nd.array(numbers.randn(4, 3))) for _ in range(2)]
+        if name == "groupadagrad" and "wd" in options:
+            options = {"clip_gradient": 0.3}
+        updater = mx.optimizer.get_updater(mx.optimizer.create(name, **options))
+        for _ in range(3):
+            updater([0, 1], [convert(mx.nd.array(numbers.randn(4, 3))) for _ in weights], weights)
+        assert all(type(weight) is type(convert(weight)) for weight in weights)
+        found.append([weight.asnumpy() for weight in weights])
+    np.testing.assert_array_equal(*found)
+
+
+def test_group_norm_has_a_scale_per_channel(numpy_semantics):
+    data = mx.np.array(np.random.RandomState(0).rand(2, 4, 3))
+    layer = nn.GroupNorm(2)
+    layer.initialize()
+    assert layer(data).shape == (2, 4, 3) and layer.gamma.shape == (4,)
+    mx.util.reset_np()
+    assert nn.GroupNorm(2).gamma.shape == (2,) and nn.GroupNorm(2, in_channels=4).gamma.shape == (
+        4,
+    )
+
+
+def test_compressed_gradients_of_np():
+    compress = GradientCompression(type="2bit", threshold=0.5)
+    sent = compress("w", 0, mx.np.array([0.7, -0.6, 0.2]))
+    assert sent.asnumpy().tolist() == [0.5, -0.5, 0.0]

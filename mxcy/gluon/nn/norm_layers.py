@@ -3,6 +3,7 @@
 from mxcy._base import dtypes
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
+from mxcy.util import is_np_array
 
 __all__ = ["BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]
 
@@ -251,9 +252,12 @@ class GroupNorm(_ScaleAndShift):
     epsilon : float
         Added to the variance.
     center, scale : bool
-        Whether to learn a shift (`beta`) and a scale (`gamma`) per group.
+        Whether to learn a shift (`beta`) and a scale (`gamma`): one per group as in MXNet 1.x, or
+        one per channel where NumPy arrays are on or `in_channels` is given.
     beta_initializer, gamma_initializer : str or Initializer
         Initializers of shift and scale.
+    in_channels : int
+        Number of channels; where it matters it is found out from the first batch when 0.
     prefix, params
         See `Block`.
     """
@@ -268,13 +272,19 @@ class GroupNorm(_ScaleAndShift):
         gamma_initializer="ones",
         prefix=None,
         params=None,
+        *,
+        in_channels=0,
     ):
+        self._per_channel = in_channels > 0 or is_np_array()
+        size = in_channels if self._per_channel else num_groups
         super().__init__(
-            1, num_groups, scale, center, gamma_initializer, beta_initializer, prefix, params
+            1, size, scale, center, gamma_initializer, beta_initializer, prefix, params
         )
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self._num_groups = num_groups
         self._epsilon = epsilon
+        if self._per_channel:
+            self._kwargs["in_channels"] = in_channels
 
     def infer_shape(self, data, *args):
         """Set the number of channels from an input."""
