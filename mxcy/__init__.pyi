@@ -2,7 +2,6 @@
 
 # Written by `python -m tools.stubs --write`.
 
-import numpy as np
 from mxcy import attribute as attribute
 from mxcy import autograd as autograd
 from mxcy import callback as callback

@@ -82,7 +82,7 @@ def stub(module, imports, body):
     for name, line in reversed(PREAMBLE.items()):
         if (
             re.search(rf"\b{name}\b", used)
-            and f"{name} as {name}" not in imports
+            and not re.search(rf" as {name}\b", imports)
             and f"class {name}:" not in body
         ):
             lines.insert(0, line)

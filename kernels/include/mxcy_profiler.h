@@ -53,7 +53,8 @@ MX_API int64_t mx_profile_now(void); /* nanoseconds of the monotonic clock */
 /* Something took from `begin` to `end`; for counters `end` is the value. Source 0 is ignored. */
 MX_API void mx_profile_add(int32_t source, int64_t begin, int64_t end);
 /* What this thread runs or pushes from now on is a part of what `source` tells of, 0: of nothing.
- * A part of "whole::..." is told in that category as "whole::<operator>". Returns the one before. */
+ * A part of "whole::..." is told in that category as "whole::<operator>". Returns the one before.
+ */
 MX_API int32_t mx_profile_inside(int32_t source);
 /* The source by which this thread tells of an operator with that source. */
 MX_API int32_t mx_profile_part(int32_t source);

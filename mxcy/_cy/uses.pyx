@@ -57,8 +57,8 @@ cdef class Uses:
 
     cdef int add(self, Storage storage, int32_t access) except -1:
         """Note a use of a storage."""
-        cdef bint free = is_quiet(storage) if access & MX_WRITES else is_readable(storage)
-        self.quiet = self.quiet and free
+        cdef bint idle = is_quiet(storage) if access & MX_WRITES else is_readable(storage)
+        self.quiet = self.quiet and idle
         self.exported = self.exported or storage.exported
         if access & MX_WRITES:
             self.written += storage.bytes

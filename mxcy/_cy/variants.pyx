@@ -220,7 +220,6 @@ cdef class OpHandle:
         """The variant of raw attribute values in schema order; dynamic ones go to `numbers`."""
         cdef int i, n = 0, further = self.nnumbers
         cdef int mode = self.mode_now()
-        cdef Variant found
         cdef list key = None
         if self.nfields == 0 and not mode and self.plain0 is not None and not extra:
             return self.plain0

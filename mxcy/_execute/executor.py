@@ -1,5 +1,7 @@
 """Executors: a symbol bound to arrays."""
 
+from typing import Any
+
 import numpy as np
 
 from mxcy._execute.executor_arrays import (
@@ -58,8 +60,9 @@ class Executor:
         self._sources: dict = {}  # plan -> see _sources_of
         self._head_slots: dict = {}  # plan -> see _head_slots_of
         self._objects: dict = {}  # of users' operators
-        self._watcher = None
-        self._arena = self._ran = None
+        self._watcher: Any = None
+        self._arena: Any = None  # the plan that it fits, and the memory
+        self._ran: Any = None  # the plan of the last forward pass and its arrays
         self._mode = self._spent = False  # of the last forward pass; whether backward followed it
         self._slopes_of_predictions = False  # whether that ever happened in prediction mode
         self._known = {
@@ -254,7 +257,7 @@ class Executor:
             graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
             wanted = self._wanted() if differentiable else []
             if wanted:
-                trace = None if self._watcher is None else []
+                trace: list | None = None if self._watcher is None else []
                 graph = training_graph(graph, wanted, trace=trace)
                 adding = [name for name in wanted if self._requests[name] == "add"]
                 graph = _add_to_gradients(graph, len(self._output_names), wanted, adding)

@@ -1,13 +1,18 @@
 """Calls of the interface as the profiler counts them, under the names of MXNet's C functions."""
 
 import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from mxcy._library.front import recorder
 
 __all__ = ["api_call"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def api_call(name):
+
+def api_call(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make the profiler count calls of a function.
 
     Parameters
@@ -16,9 +21,9 @@ def api_call(name):
         The function of MXNet's C interface that does the same.
     """
 
-    def decorate(function):
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def counted(*args, **kwargs):
+        def counted(*args: P.args, **kwargs: P.kwargs) -> R:
             began = recorder.api_begin()
             result = function(*args, **kwargs)
             if began:

@@ -87,6 +87,7 @@ INTERNAL = {
         (zeros(2, 2), zeros(2, 2)),
         "rhs_place",
     ),
+    "_rroi_align_grad": (ALIGN, (zeros(1, 1, 2, 2), nd.full((1, 6), 1e30), IMAGE), "rois"),
     "_split_v2": ({"indices": (0,), "sections": 2**31 - 1}, (zeros(4),), "sections"),
     "_sg_onednn_conv": (
         {**CONV, "no_bias": True, "algo": "fc_onednn", "packed": 1},

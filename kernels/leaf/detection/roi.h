@@ -62,16 +62,23 @@ inline int64_t channel_size(const mx_roi_params& p) {
   return p.source[0] * p.source[1] * (p.sensitive ? p.pooled[0] * p.pooled[1] : 1);
 }
 
+// Whether all regions lie in images that are there.
+template <class T, class R>
+bool in_images(const mx_call* call, const mx_roi_params& p) {
+  for (int64_t r = 0; r < p.regions; ++r) {
+    if (!(data<T>(call->in[1])[R::kNumbers * r] < (T)p.images)) {
+      return mx_fail("rois: they name an image that is not there") == 0;
+    }
+  }
+  return true;
+}
+
 // (data, regions): the means of all parts.
 template <class T, class R>
 int pool_points(const mx_call* call) {
   const auto& p = *(const mx_roi_params*)call->params;
   const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
-  for (int64_t r = 0; r < p.regions; ++r) {
-    if (!(data<T>(call->in[1])[R::kNumbers * r] < (T)p.images)) {
-      return mx_fail("rois: they name an image that is not there");
-    }
-  }
+  if (!in_images<T, R>(call, p)) return -1;
   parallel_for(call->threads, p.regions, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* out = data<T>(call->out[0]) + r * p.channels * parts;
@@ -105,6 +112,7 @@ template <class T, class R>
 int spread_points(const mx_call* call) {
   const auto& p = *(const mx_roi_params*)call->params;
   const int64_t parts = p.pooled[0] * p.pooled[1], size = channel_size(p);
+  if (!in_images<T, R>(call, p)) return -1;
   parallel_for(call->threads, p.channels, 1, [&](int64_t begin, int64_t end) {
     clear_channels<T>(call, p, begin, end);
     for (int64_t r = 0; r < p.regions; ++r) {

@@ -98,8 +98,8 @@ struct Broadcast {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
     const bool whole_l = runs_along_whole(p, p.lhs), whole_r = runs_along_whole(p, p.rhs);
-    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], true,
-                        true);
+    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0],
+                        true, true);
     const GatherRow gather_l = gather_of(size_l), gather_r = gather_of(size_r);
     alignas(64) char block_l[kBlock * 8], block_r[kBlock * 8];
     Odometer at(p, begin / inner);

@@ -7,8 +7,7 @@ namespace {
 // A run of elements, shared among threads. Either operand may be one value.
 int run(const mx_call* call, const Runner& runner, const void* a, const void* b) {
   char* dst = data<char>(call->out[0]);
-  const int step_a = runner.step_a ? runner.size_a : 0,
-            step_b = runner.step_b ? runner.size_b : 0;
+  const int step_a = runner.step_a ? runner.size_a : 0, step_b = runner.step_b ? runner.size_b : 0;
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
     runner(dst + begin * runner.out_size, (const char*)a + begin * step_a,
            (const char*)b + begin * step_b, end - begin);
@@ -17,15 +16,15 @@ int run(const mx_call* call, const Runner& runner, const void* a, const void* b)
 }
 
 bool plain(const mx_call* call, int32_t type) {
-  return call->threads <= 1 && call->in[0].dtype == type &&
-         call->in[call->nin - 1].dtype == type && call->out[0].dtype == type &&
-         !beyond_caches(call->out[0]);
+  return call->threads <= 1 && call->in[0].dtype == type && call->in[call->nin - 1].dtype == type &&
+         call->out[0].dtype == type && !beyond_caches(call->out[0]);
 }
 
 // Whether a number beside an array first becomes what the array holds, as in classic MXNet; where
 // that would lose more than digits, as in `array of integers + 0.5` of mx.np, it does not.
 bool rounds_number(const mx_tensor& in, const mx_tensor& out) {
-  return in.dtype == MX_F16 || in.dtype == MX_BF16 || (in.dtype == out.dtype && in.dtype != MX_BOOL);
+  return in.dtype == MX_F16 || in.dtype == MX_BF16 ||
+         (in.dtype == out.dtype && in.dtype != MX_BOOL);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
     ``('npx', 'relu')`` ``mx.npx.relu``. Names that start with ``_npx_`` are at home there
     with the operator's own parameters, as are those of ``_npi_`` in ``_internal``.
     """
-    found = {}
+    found: dict[tuple[str, str], tuple[Op, Public]] = {}
     for name, record in REGISTRY.items():
         if name.startswith(("_npi_", "_np_")):
             place = ("_internal", name.split("_", 2)[2])

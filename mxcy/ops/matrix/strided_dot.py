@@ -211,6 +211,10 @@ class StridedDot:
             base.fill("base", a.shape, dtype)
         require(min(a.sizes) >= 0, f"sizes: expected no negative number, got {a.sizes}")
         *batch, m, n, k = a.sizes
+        results = math.prod((*batch, m, n))
+        require(results <= out.size, f"sizes: {results} results for an array of shape {a.shape}")
+        if lhs.known and rhs.known:
+            require(k <= max(lhs.size, rhs.size), f"sizes: no operand has {k} elements to sum")
         for spec, name, place, extents in (
             (lhs, "lhs", a.lhs_place, (*batch, m, k)),
             (rhs, "rhs", a.rhs_place, (*batch, k, n)),
