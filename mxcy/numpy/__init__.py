@@ -5,13 +5,14 @@ what is made of other functions stands in this package's modules.
 """
 
 from mxcy._library import front
-from mxcy.numpy import operators, reductions, register  # noqa: F401
+from mxcy.numpy import linalg, operators, reductions, register  # noqa: F401
 from mxcy.numpy.calls import store
 from mxcy.numpy.creation import *  # noqa: F403
 from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.products import *  # noqa: F403
 from mxcy.numpy.splitting import *  # noqa: F403
 from mxcy.numpy.types import *  # noqa: F403
 
