@@ -73,7 +73,12 @@ def _eager(record, inputs, raw, out, extra):
     """Call an operator whose output's shape depends on values, by its rule `eager`."""
     given = dict(zip(record.schema.names, raw, strict=True), **extra)
     attrs = record.schema.intern(record.name, given)
-    for array, name in zip(inputs, record.inputs, strict=True):
+    inputs = [
+        x
+        for x, name in zip(inputs, record.inputs, strict=True)
+        if x is not None or name not in record.optional
+    ]
+    for array, name in zip(inputs, record.inputs, strict=False):
         if not isinstance(array, front.NDArrayBase):
             raise TypeError(f"operator {record.name}: argument {name} must have NDArray type")
 

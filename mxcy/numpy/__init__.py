@@ -13,7 +13,10 @@ from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.products import *  # noqa: F403
+from mxcy.numpy.sets import *  # noqa: F403
+from mxcy.numpy.sorting import *  # noqa: F403
 from mxcy.numpy.splitting import *  # noqa: F403
+from mxcy.numpy.statistics import *  # noqa: F403
 from mxcy.numpy.types import *  # noqa: F403
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)

@@ -11,7 +11,7 @@ from mxcy.numpy.convert import array_class, as_array, as_operands, is_array, num
 from mxcy.ops.core.record import find
 from mxcy.util import np_ufunc_legal_option
 
-__all__ = ["Called", "call", "operate", "store"]
+__all__ = ["Called", "call", "given", "operate", "store"]
 
 _operators = {}  # registered name -> handle, names of the attributes
 _USUAL = {
@@ -140,6 +140,10 @@ def _run(called, inputs, raw, out):
             is_int = isinstance(number, int)
             return front.call(handle, (array,), (float(number), is_int), out, {}, called.cls)
     record = called.record
+    if record.eager is not None:
+        return _by_values(
+            record.name, map(as_array, inputs), dict(zip(record.schema.names, raw, strict=True))
+        )
     if record.variadic:
         inputs = tuple(map(as_array, inputs))
     else:
@@ -193,6 +197,15 @@ def store(found, out):
     return F.Cast(found, dtype=dtypes.name_of(out.dtype_code), out=out)
 
 
+def _by_values(name, inputs, attrs):
+    """Call an operator whose outputs' shapes depend on values."""
+    given = {field: value for field, value in attrs.items() if value is not _Null}
+    found = getattr(F, name)(*inputs, **given)
+    if isinstance(found, list):
+        return [array.as_np_ndarray() for array in found]
+    return found.as_np_ndarray()
+
+
 def operate(name, *inputs, out=None, **attrs):
     """Call an operator by its registered name; results are arrays of `mx.np`.
 
@@ -211,7 +224,31 @@ def operate(name, *inputs, out=None, **attrs):
     known = _operators.get(name)
     if known is None:
         record = find(name)
+        if record.eager is not None:
+            return _by_values(name, inputs, attrs)
         known = _operators[name] = front.bind(record), record.schema.names
     handle, fields = known
     raw = tuple([attrs.pop(field, _Null) for field in fields])
     return front.call(handle, inputs, raw, out, attrs, array_class())
+
+
+def given(found, out):
+    """A result, in the array that shall take it where there is one.
+
+    Parameters
+    ----------
+    found : NDArray
+    out : NDArray, tuple of one, or None
+
+    Returns
+    -------
+    NDArray
+        `out`, or `found` without one.
+    """
+    if out is None:
+        return found
+    if isinstance(out, tuple):
+        (out,) = out
+    if out.shape != found.shape:
+        raise MXNetError(f"out: expected an array of shape {found.shape}, got {out.shape}")
+    return store(found, out)

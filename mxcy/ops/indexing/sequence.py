@@ -270,7 +270,7 @@ def _scanned(a, shape):
     return normal_axis(a.axis, len(shape)), shape
 
 
-@op("_np_cumsum", aliases=("cumsum", "_npi_cumsum"), inputs="a", names={"data": ("in", 0)})
+@op("_np_cumsum", aliases=("cumsum",), inputs="a", names={"data": ("in", 0)})
 class CumSum:
     """Running sums along `axis`, or of the flattened array by default, in element type `dtype`."""
 

@@ -1,0 +1,242 @@
+"""Distinct elements, and arrays as sets."""
+
+from collections import namedtuple
+
+from mxcy.numpy.calls import operate
+from mxcy.numpy.manipulation import concatenate, promoted, ravel
+from mxcy.numpy.sorting import searchsorted
+from mxcy.numpy.statistics import own
+
+__all__ = [
+    "in1d",
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+_All = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
+_Counts = namedtuple("UniqueCountsResult", "values counts")
+_Inverse = namedtuple("UniqueInverseResult", "values inverse_indices")
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    """The distinct elements in order.
+
+    Parameters
+    ----------
+    ar : array_like
+    return_index : bool
+        Return where each occurs first.
+    return_inverse : bool
+        Return where each element of the flattened input is among them.
+    return_counts : bool
+        Return how often each occurs.
+    axis : int, optional
+        Find distinct parts along an axis in place of elements.
+
+    Returns
+    -------
+    ndarray, or a tuple of them
+    """
+    found = operate(
+        "_npi_unique",
+        own(ar),
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+    )
+    return tuple(found) if isinstance(found, list) else found
+
+
+def unique_all(x):
+    """The distinct elements with where they occur and how often.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values, indices, inverse_indices and counts.
+    """
+    values, indices, inverse, counts = unique(x, True, True, True)
+    return _All(values, indices, inverse.reshape(own(x).shape), counts)
+
+
+def unique_counts(x):
+    """The distinct elements and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values and counts.
+    """
+    return _Counts(*unique(x, return_counts=True))
+
+
+def unique_inverse(x):
+    """The distinct elements and where each element of the input is among them.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values and inverse_indices.
+    """
+    values, inverse = unique(x, return_inverse=True)
+    return _Inverse(values, inverse.reshape(own(x).shape))
+
+
+def unique_values(x):
+    """The distinct elements in order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    return unique(x)
+
+
+def _both(ar1, ar2):
+    return promoted([ravel(ar1), ravel(ar2)])
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
+    """Whether each element is among others.
+
+    Parameters
+    ----------
+    element, test_elements : array_like
+    assume_unique : bool
+        Has no effect.
+    invert : bool
+        Tell whether it is not.
+    kind : optional
+        Has no effect.
+
+    Returns
+    -------
+    ndarray
+        Booleans, in the shape of `element`.
+    """
+    element = own(element)
+    values, others = _both(element, test_elements)
+    if not others.size:
+        found = operate("_npi_zeros_like", element != element)
+    else:
+        others = unique(others)
+        places = searchsorted(others, values)
+        near = operate("take", others, places, axis=0, mode="clip")
+        found = (near == values).reshape(element.shape)
+    return operate("_npi_logical_not", found) if invert else found
+
+
+def in1d(ar1, ar2, assume_unique=False, invert=False):
+    """Whether each element of a flattened array is among others.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+    invert : bool
+        Tell whether it is not.
+
+    Returns
+    -------
+    ndarray
+    """
+    return isin(ravel(ar1), ar2, invert=invert)
+
+
+def union1d(ar1, ar2):
+    """The distinct elements of two arrays, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    return unique(concatenate(_both(ar1, ar2)))
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The distinct elements that two arrays have in common, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+    return_indices : bool
+        Return also where each occurs first in either array.
+
+    Returns
+    -------
+    ndarray, or a tuple of three
+    """
+    first, second = _both(ar1, ar2)
+    values, places = unique(first, return_index=True)
+    kept = isin(values, second)
+    found = values[kept]
+    if not return_indices:
+        return found
+    others, other_places = unique(second, return_index=True)
+    return found, places[kept], other_places[isin(others, first)]
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The distinct elements of one array that are not in another, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Keep the order and repetitions of `ar1`.
+
+    Returns
+    -------
+    ndarray
+    """
+    values = ravel(ar1) if assume_unique else unique(ar1)
+    return values[isin(values, ar2, invert=True)]
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The distinct elements that just one of two arrays has, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+
+    Returns
+    -------
+    ndarray
+    """
+    first, second = _both(ar1, ar2)
+    return unique(concatenate([setdiff1d(first, second), setdiff1d(second, first)]))

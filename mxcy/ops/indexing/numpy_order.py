@@ -1,0 +1,377 @@
+"""Running sums and products, chosen elements, and what depends on values, as `mx.np` has it."""
+
+from math import prod
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy.ops.core.attrs import Bool, Double, Field, Int, IntOrNone
+from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
+from mxcy.ops.core.params import SCAN
+from mxcy.ops.core.record import native, op, register, sample, stop, values
+from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, with_number
+from mxcy.ops.elementwise.broadcast import sum_to
+from mxcy.ops.indexing.indexing import sum_dtype, wide_bytes
+from mxcy.ops.reduce.numpy_reduce import ELEMENT
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+_ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
+_INT64, _SINGLE, _BOOL = CODES["int64"], CODES["float32"], CODES["bool"]
+
+# --- running sums and products -------------------------------------------------------------------
+
+
+def _scanned(a, shape):
+    """The axis along which a call runs and the shape it belongs to."""
+    if a.axis is None:
+        return 0, (-1 if -1 in shape else prod(shape),)
+    return normal_axis(a.axis, len(shape)), shape
+
+
+def _scan_type(a, x):
+    return ACCUMULATE(a, x) if a.dtype is None else code_of(a.dtype)
+
+
+def _infer_scan(a, x):
+    return Spec(None if x.shape is None else _scanned(a, x.shape)[1], _scan_type(a, x))
+
+
+def _from_the_end(F, x, axis):
+    return F.reverse(F._npi_cumsum(F.reverse(x, axis=axis), axis=axis), axis=axis)
+
+
+def _sum_grad(F, g, x, axis):
+    return _from_the_end(F, g, axis)
+
+
+def _product_grad(F, g, x, axis):
+    """Right also behind zeros: only products with the first zero left out change with it."""
+    zero = x == 0
+    zeros = F._npi_cumsum(zero, axis=axis)
+    first = zero * (zeros == 1)
+    safe = x + first
+    others = _from_the_end(F, g * F._mx_cumprod(safe, axis=axis), axis)
+    before = _from_the_end(F, g * F._mx_cumprod(x, axis=axis), axis)
+    return F._npi_where(zeros == 0, before / (x + zero), others * first)
+
+
+def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
+    def grad(a, F, g, x, specs):
+        spec, code = specs[0], _scan_type(a, specs[0])
+        if not is_float(spec.dtype):
+            return None
+        axis, shape = _scanned(a, spec.shape)
+        x = F._backward_reshape(F.Cast(x, dtype=name_of(code)), shape=shape)
+        found = F._backward_reshape(partial(F, g, x, axis), shape=spec.shape)
+        return F.Cast(found, dtype=name_of(spec.dtype))
+
+    def ref(a, xp, x):
+        code = _scan_type(a, Spec(x.shape, code_of(x.dtype)))
+        kind = np.dtype("float32") if name_of(code) == "bfloat16" else dtype_of(code)
+        return define(xp, x, a.axis, sum_dtype(str(kind))).astype(kind)
+
+    return register(
+        name,
+        inputs="a",
+        fields=(Field("axis", IntOrNone, None), Field("dtype", ELEMENT, None)),
+        names={"x": ("in", 0)},
+        infer=_infer_scan,
+        grad=grad,
+        ref=ref,
+        kernels=kernels,
+        samples=(
+            sample((3, 5)),
+            sample((3, 5, 2), axis=1),
+            sample((3, 4), axis=-1, dtype="float64"),
+            sample((), grad=False),
+            sample((2, 0), axis=1, grad=False),
+        ),
+        dtypes=_ALL,
+        domain=domain,
+        uses_types=True,
+        doc=doc,
+        numpy=public,
+    )
+
+
+def _scan_params(a, ins, outs):
+    axis, shape = _scanned(a, ins[0].shape)
+    return {"outer": prod(shape[:axis]), "extent": shape[axis], "inner": prod(shape[axis + 1 :])}
+
+
+def _scan_refusal(a, ins, outs):
+    if not ins[0].size:
+        return "there are no elements"
+    if outs[0].dtype in (_BOOL, *(CODES[name] for name in ("int16", "uint16", "uint32", "uint64"))):
+        return "no kernel computes in this element type"
+    return None if ins[0].dtype == outs[0].dtype else "the element types differ"
+
+
+_scan(
+    "_npi_cumsum",
+    "Running sums along `axis`, by default of the flattened array.",
+    lambda xp, x, axis, kind: xp.cumsum(x, axis, dtype=kind),
+    _sum_grad,
+    (
+        native(
+            "cumsum",
+            struct=SCAN,
+            params=_scan_params,
+            when=_scan_refusal,
+            workspace=lambda a, ins, outs: wide_bytes(outs[0]),
+        ),
+    ),
+    "cumsum(a, axis=None, dtype=None, out=None)",
+)
+_scan(
+    "_mx_cumprod",
+    "Running products along `axis`, by default of the flattened array.",
+    lambda xp, x, axis, kind: xp.cumprod(x, axis, dtype=kind),
+    _product_grad,
+    public="cumprod(a, axis=None, dtype=None, out=None)",
+    domain=(0.5, 1.5),
+)
+
+# --- where ---------------------------------------------------------------------------------------
+
+
+def _common(*shapes):
+    if any(shape is None for shape in shapes):
+        return None
+    found = ()
+    for shape in shapes:
+        found = broadcast_shapes(found, shape, ("condition, x", "y"))
+    return found
+
+
+def _chosen_grad(F, g, spec, shape, word):
+    if not is_float(spec.dtype):
+        return None
+    return F.Cast(sum_to(F, g, spec, Spec(shape)), dtype=word(spec.dtype))
+
+
+@op("_npi_where", inputs="condition x y", numpy="where(condition, x=None, y=None)")
+class Where:
+    """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
+
+    dtypes = _ALL
+    uses_types = True
+    samples = (
+        sample(values(0, 2, (3, 4), "int32"), (3, 4), (3, 4)),
+        sample(values(0, 2, (4,), "int64"), (3, 1), (2, 1, 1)),
+        sample(values(0, 2, (), "bool"), (), ()),
+        sample(values(0, 2, (0,), "bool"), (1,), (), grad=False),
+        sample(np.array([0.5, 0, -0.0, np.nan], "float32"), (4,), (4,)),
+    )
+    kernels = (
+        native(
+            "where",
+            select=lambda ins, outs: outs[0].dtype,
+            mixed=True,
+            when=lambda a, ins, outs: (
+                None
+                if all(x.shape == outs[0].shape for x in ins)
+                and ins[1].dtype == ins[2].dtype == outs[0].dtype
+                and outs[0].size
+                else "the operands differ in shape or element type"
+            ),
+        ),
+    )
+
+    def infer(a, condition, x, y):
+        return Spec(_common(condition.shape, x.shape, y.shape), PROMOTE(a, x, y))
+
+    def grad(a, F, g, condition, specs):
+        shape = _common(*(spec.shape for spec in specs))
+        zeros = F.zeros_like(g)
+        first = F._npi_where(condition, g, zeros)
+        second = F._npi_where(condition, zeros, g)
+        return (
+            None,
+            _chosen_grad(F, first, specs[1], shape, name_of),
+            _chosen_grad(F, second, specs[2], shape, name_of),
+        )
+
+    def ref(a, xp, condition, x, y):
+        code = PROMOTE(a, *(Spec(v.shape, code_of(v.dtype)) for v in (x, y)))
+        kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
+        return xp.where(condition != 0, x.astype(kind), y.astype(kind))
+
+
+def _number_or_keep(numpy_types, code, is_int):
+    return with_number(numpy_types, code, is_int)
+
+
+_BESIDE = TypeRule(number=_number_or_keep)
+
+
+def _where_number(name, first):
+    def infer(a, condition, x):
+        return Spec(_common(condition.shape, x.shape), _BESIDE(a, x))
+
+    def ref(a, xp, condition, x):
+        code = _BESIDE(a, Spec(x.shape, code_of(x.dtype)))
+        kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
+        number = xp.asarray(a.scalar).astype(kind)
+        pair = (number, x.astype(kind)) if first else (x.astype(kind), number)
+        return xp.where(condition != 0, *pair)
+
+    def grad(a, F, g, condition, specs):
+        zeros = F.zeros_like(g)
+        chosen = (zeros, g) if first else (g, zeros)
+        shape = _common(*(spec.shape for spec in specs))
+        return None, _chosen_grad(F, F._npi_where(condition, *chosen), specs[1], shape, name_of)
+
+    register(
+        name,
+        inputs="condition x",
+        fields=(Field("scalar", Double, 0.0), Field("is_int", Bool, True)),
+        infer=infer,
+        grad=grad,
+        ref=ref,
+        samples=(
+            sample(values(0, 2, (3, 4), "bool"), (3, 4), scalar=2.0, is_int=False),
+            sample(values(0, 2, (4,), "int32"), (3, 1), scalar=2.0),
+            sample(values(0, 2, (), "bool"), (), scalar=2.0),
+        ),
+        dtypes=_ALL,
+        uses_types=True,
+        doc=f"The number `scalar` where `condition` is {'not ' if first else ''}zero, `x` "
+        "elsewhere.",
+    )
+
+
+_where_number("_npi_where_lscalar", True)
+_where_number("_npi_where_rscalar", False)
+
+
+@op("_npi_where_scalar2", inputs="condition")
+class WhereNumbers:
+    """The number `x` where `condition` is not zero, `y` elsewhere, as float32."""
+
+    x: Double = 0.0
+    y: Double = 0.0
+
+    dtypes = ("float32", "int8", "bool")
+    samples = (sample(values(0, 2, (3, 4), "bool"), x=1.5, y=-2.0),)
+    grad = stop
+
+    def infer(a, condition):
+        return Spec(condition.shape, _SINGLE)
+
+    def ref(a, xp, condition):
+        return xp.where(condition != 0, np.float32(a.x), np.float32(a.y))
+
+
+# --- what depends on values ----------------------------------------------------------------------
+
+
+@op("_npx_nonzero", inputs="x")
+class NonZero:
+    """The indices of the elements that are not zero, a row for each; it waits for the values."""
+
+    dtypes = ("float32", "int8", "bool")
+    samples = (sample((3, 4)), sample((0, 2)), sample(np.array([0, 1.5, 0], "float32")))
+
+    def infer(a, x):
+        return Spec(None if x.shape is None else (-1, x.ndim), _INT64)
+
+    def eager(a, F, array, x):
+        return array(np.argwhere(x.asnumpy()))
+
+    def ref(a, xp, x):
+        return xp.argwhere(x)
+
+
+@op("_npi_unique", inputs="data")
+class Unique:
+    """The distinct elements in order, or rows along `axis`; it waits for the values.
+
+    Further results on demand: where each occurs first, where each element of the input is among
+    them, and how often each occurs.
+    """
+
+    return_index: Bool = False
+    return_inverse: Bool = False
+    return_counts: Bool = False
+    axis: IntOrNone = None
+
+    dtypes = ("float32", "int8", "bool")
+    samples = (
+        sample(values(0, 3, (9,), "int32")),
+        sample(values(0, 3, (3, 4), "int64"), return_index=True, return_counts=True),
+        sample(values(0, 2, (5, 2), "int8"), axis=0, return_inverse=True),
+        sample((0,)),
+    )
+
+    def outputs(a):
+        number = 1 + a.return_index + a.return_inverse + a.return_counts
+        return tuple(f"output{i}" for i in range(number))
+
+    def infer(a, data):
+        shape = (-1,)
+        if a.axis is not None and data.shape is not None:
+            axis = normal_axis(a.axis, data.ndim)
+            shape = (*data.shape[:axis], -1, *data.shape[axis + 1 :])
+        first = Spec(None if data.shape is None else shape, data.dtype)
+        return [first, *[Spec((-1,), _INT64) for _ in Unique.outputs(a)[1:]]]
+
+    def eager(a, F, array, data):
+        if a.axis is not None:
+            normal_axis(a.axis, data.ndim)
+        found = Unique.ref(a, np, data.asnumpy())
+        return [array(x) for x in found] if isinstance(found, tuple) else array(found)
+
+    def ref(a, xp, data):
+        # NumPy 2 gives the inverse the input's shape: MXNet's is flat.
+        found = xp.unique(data, a.return_index, a.return_inverse, a.return_counts, a.axis)
+        if not isinstance(found, tuple):
+            return found
+        return found[0], *(part.reshape(-1).astype("int64") for part in found[1:])
+
+
+@op("_npi_bincount", inputs="data weights?")
+class BinCount:
+    """How often each number from 0 occurs, or the sum of its weights; it waits for the values.
+
+    Raises
+    ------
+    ValueError
+        When a number is negative.
+    """
+
+    minlength: Int = 0
+    has_weights: Bool = False
+
+    dtypes = ("int32", "uint8")
+    samples = (
+        sample(values(0, 5, (7,), "int32")),
+        sample(values(0, 3, (4,), "int64"), (4,), has_weights=True),
+        sample(np.zeros(0, "int32"), minlength=3),
+    )
+
+    def arguments(a):
+        return ("data", "weights") if a.has_weights else ("data",)
+
+    def infer(a, data, weights=None):
+        require(a.minlength >= 0, f"minlength: must not be negative, got {a.minlength}")
+        require(data.shape is None or data.ndim == 1, f"data: must be 1-D, got shape {data.shape}")
+        return Spec((-1,), _INT64 if weights is None else weights.dtype)
+
+    def eager(a, F, array, data, weights=None):
+        BinCount.infer(a, [Spec(x.shape, 0) for x in (data, weights) if x is not None])
+        given = data.asnumpy()
+        if given.size and given.min() < 0:
+            raise ValueError("bincount: numbers must not be negative")
+        if weights is None:
+            return array(np.bincount(given.astype("int64"), minlength=a.minlength))
+        length = max(a.minlength, int(given.max()) + 1 if given.size else 0)
+        zeros = array(np.zeros(length, weights.dtype))
+        if not given.size or not length:
+            return zeros
+        return F._backward_along(weights, array(given.astype("int64")), axis=0, shape=(length,))
+
+    def ref(a, xp, data, weights=None):
+        return xp.bincount(data.astype("int64"), weights, a.minlength)

@@ -1,0 +1,345 @@
+"""Statistics of `mx.np`: variances, weighted means, percentiles, positions of extremes."""
+
+import math
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, Int, IntOrNone, ShapeOrNone
+from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.record import Public, op, register, sample
+from mxcy.ops.core.result_types import MEAN, TypeRule, default_float, promote
+from mxcy.ops.elementwise.broadcast import sum_to
+from mxcy.ops.reduce.numpy_reduce import ELEMENT, axes_of, count, kept_shape, over
+
+__all__ = []
+
+_FLOATS = ("float32", "float64", "float16")
+_ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
+_INT64 = CODES["int64"]
+
+
+def _numpy_type(code):
+    return np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
+
+
+# --- positions of extremes -----------------------------------------------------------------------
+
+
+def _infer_position(a, x):
+    if x.shape is None:
+        return Spec(None, _INT64)
+    axes = tuple(range(x.ndim)) if a.axis is None else (normal_axis(a.axis, x.ndim),)
+    empty = 0 in (x.shape[axis] for axis in axes)
+    require(not empty, "attempt to get the position of an extreme of an empty sequence")
+    return Spec(kept_shape(x.shape, axes, a.keepdims), _INT64)
+
+
+for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
+    register(
+        f"_npi_{_name}",
+        inputs="a",
+        fields=(Field("axis", IntOrNone, None), Field("keepdims", Bool, False)),
+        infer=_infer_position,
+        grad=lambda a, F, g: None,
+        ref=lambda a, xp, x, _name=_name: xp.asarray(getattr(xp, _name)(x, a.axis)).reshape(
+            _infer_position(a, Spec(x.shape)).shape
+        ),
+        samples=(
+            sample((3, 4)),
+            sample((2, 3, 4), axis=1),
+            sample((2, 3, 4), axis=-1, keepdims=True),
+            sample((2, 3), keepdims=True),
+            sample(()),
+            sample((0, 3), axis=1),
+            sample(np.array([1, np.nan, 3], "float32")),
+        ),
+        dtypes=_ALL,
+        doc=f"The position of the {_word} element, the first of equal ones or of NaN, as int64.",
+        numpy=f"{_name}(a, axis=None, out=None, keepdims=False)",
+    )
+
+
+# --- variances -----------------------------------------------------------------------------------
+
+
+def _spread_type(a, x):
+    return MEAN(a, x) if a.dtype is None else code_of(a.dtype)
+
+
+def _infer_spread(a, x):
+    code = _spread_type(a, x)
+    if x.shape is None:
+        return Spec(None, code)
+    return Spec(kept_shape(x.shape, axes_of(a, x.ndim), a.keepdims), code)
+
+
+def _spread_grad(root):
+    def grad(a, F, g, x, out, specs):
+        code, own = _spread_type(a, specs[0]), specs[0].dtype
+        if not is_float(own):
+            return None
+        if code != own:
+            x = F.Cast(x, dtype=name_of(code))
+        far = x - over(F, F._npi_mean(x, axis=a.axis), a, specs[0])
+        left = count(a, specs[0]) - a.ddof
+        scale = g / out if root else g * 2
+        if root:  # no spread has no slope
+            scale = F._npi_where(out == 0, F.zeros_like(g), scale)
+        found = far * over(F, scale / left if left > 0 else scale * math.nan, a, specs[0])
+        return found if code == own else F.Cast(found, dtype=name_of(own))
+
+    return grad
+
+
+for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
+
+    def _spread_ref(a, xp, x, _name=_name):
+        axes = axes_of(a, x.ndim)
+        kind = _numpy_type(_spread_type(a, Spec(x.shape, code_of(x.dtype))))
+        computed = x.dtype if x.dtype.kind == "f" else kind
+        if computed == np.float16:
+            computed = np.float32
+        if np.dtype(computed).kind != "f":
+            computed = np.float64
+        x = x.astype(computed)
+        number = math.prod(x.shape[i] for i in axes)
+        far = x - x.sum(axes, keepdims=True) / number
+        found = (far * far).sum(axes) / max(number - a.ddof, 0)
+        found = xp.sqrt(found) if _name == "std" else found
+        return xp.asarray(found).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
+
+    register(
+        f"_npi_{_name}",
+        inputs="a",
+        fields=(
+            Field("axis", ShapeOrNone, None),
+            Field("dtype", ELEMENT, None),
+            Field("ddof", Int, 0),
+            Field("keepdims", Bool, False),
+        ),
+        infer=_infer_spread,
+        names={"x": ("in", 0)},
+        grad=_spread_grad(_name == "std"),
+        ref=_spread_ref,
+        samples=(
+            sample((3, 4)),
+            sample((2, 3, 4), axis=(1,), ddof=1),
+            sample((2, 3, 4), axis=(0, -1), keepdims=True),
+            sample((), grad=False),
+            sample((3,), axis=(), grad=False),
+            sample((2, 0, 3), axis=(2,), grad=False),
+        ),
+        dtypes=_ALL,
+        uses_types=True,
+        numpy=Public(
+            f"{_name}(a, axis=None, dtype=None, out=None, correction=0, keepdims=False, **kwargs)",
+            rename={"correction": "ddof"},
+        ),
+        doc=f"{_doc} over axes; sums of squares are divided by their number minus `ddof`. Of "
+        "integers in the default floating type.",
+    )
+
+
+# --- weighted means ------------------------------------------------------------------------------
+
+
+def _meeting(numpy_types, *codes):
+    common = promote(numpy_types, *codes)
+    return common if is_float(common) else default_float(numpy_types)
+
+
+_MEETING = TypeRule(computed=_meeting)
+
+
+def _weight_shape(a, shape, weights):
+    """The shape in which weights meet the array."""
+    axes = axes_of(a, len(shape))
+    if tuple(weights) == tuple(shape):
+        return tuple(shape)
+    require(a.axis is not None, "axis must be given when shapes of a and weights differ")
+    expected = tuple(shape[axis] for axis in axes)
+    require(tuple(weights) == expected, f"weights: expected shape {expected}, got {tuple(weights)}")
+    return tuple(n if axis in axes else 1 for axis, n in enumerate(shape))
+
+
+@op("_npi_average", inputs="a weights?")
+class Average:
+    """The mean over axes, each element counted by its weight; with `returned` also their sum."""
+
+    axis: ShapeOrNone = None
+    returned: Bool = False
+    weighted: Bool = True
+
+    dtypes = _ALL
+    uses_types = True
+    samples = (
+        sample((3, 4), weighted=False),
+        sample((2, 3, 4), axis=(1,), weighted=False),
+        sample((3, 4), np.arange(1.0, 13).reshape(3, 4), axis=(1,), dtypes=("float64",)),
+        sample((3, 4), np.array([1.0, 2, 4, 1]), axis=(1,), dtypes=("float64",)),
+        sample((3, 4), np.array([1.0, 2, 4]), axis=(0,), returned=True, dtypes=("float64",)),
+    )
+
+    def arguments(a):
+        return ("a", "weights") if a.weighted else ("a",)
+
+    def outputs(a):
+        return ("output0", "output1") if a.returned else ("output",)
+
+    def infer(a, x, weights=None):
+        code = _MEETING(a, x, weights) if a.weighted else MEAN(a, x)
+        if x.shape is None:
+            return [Spec(None, code)] * (1 + a.returned)
+        if a.weighted and weights.shape is not None:
+            _weight_shape(a, x.shape, weights.shape)
+        shape = kept_shape(x.shape, axes_of(a, x.ndim), False)
+        return [Spec(shape, code)] * (1 + a.returned)
+
+    def grad(a, F, g, inputs, outs, specs):
+        spec = specs[0]
+        first, second = g if a.returned else (g, None)
+        if isinstance(first, (list, tuple)):
+            (first,) = first
+        if not a.weighted:
+            share = over(F, first / max(count(a, spec), 1), a, spec)
+            return F.Cast(share, dtype=name_of(spec.dtype)) if is_float(spec.dtype) else None
+        shape = _weight_shape(a, spec.shape, specs[1].shape)
+        code = _MEETING(a, *specs)
+        x, weights = (F.Cast(value, dtype=name_of(code)) for value in inputs)
+        weights = F._npi_broadcast_to(F._backward_reshape(weights, shape=shape), shape=spec.shape)
+        scale = over(F, first / F._npi_sum(weights, axis=a.axis), a, spec)
+        by_x = F.Cast(scale * weights, dtype=name_of(spec.dtype)) if is_float(spec.dtype) else None
+        if not is_float(specs[1].dtype):
+            return by_x, None
+        by_weight = scale * (x - over(F, outs[0], a, spec))
+        if second is not None:
+            by_weight = by_weight + over(F, second, a, spec)
+        by_weight = sum_to(F, by_weight, Spec(shape), spec)
+        by_weight = F._backward_reshape(by_weight, shape=specs[1].shape)
+        return by_x, F.Cast(by_weight, dtype=name_of(specs[1].dtype))
+
+    def ref(a, xp, x, weights=None):
+        axes = axes_of(a, x.ndim)
+        specs = [Spec(v.shape, code_of(v.dtype)) for v in (x, weights) if v is not None]
+        kind = _numpy_type(_MEETING(a, *specs) if a.weighted else MEAN(a, *specs))
+        wide = np.result_type(kind, np.float32)
+        if weights is None:
+            total = xp.asarray(wide.type(math.prod(x.shape[i] for i in axes)))
+            found = xp.asarray(x.astype(wide).sum(axes) / total)
+        else:
+            shape = _weight_shape(a, x.shape, weights.shape)
+            weights = xp.broadcast_to(weights.astype(wide).reshape(shape), x.shape)
+            total = xp.asarray(weights.sum(axes))
+            found = xp.asarray((x.astype(wide) * weights).sum(axes) / total)
+        found = found.astype(kind)
+        if not a.returned:
+            return found
+        return found, xp.array(xp.broadcast_to(total, found.shape)).astype(kind)
+
+
+# --- percentiles ---------------------------------------------------------------------------------
+
+
+def _percentile_type(numpy_types, code):
+    if numpy_types:
+        return code if is_float(code) else default_float(True)
+    return code if name_of(code) == "float64" else default_float(False)
+
+
+_PERCENTILE = TypeRule(computed=_percentile_type)
+
+
+def _shares(a, F, q, number, n):
+    """How much each of `n` elements in order has of `number` percentiles, shape (number, n)."""
+    place = F._backward_reshape(q, shape=(number, 1)) * ((n - 1) / 100)
+    order = F._backward_reshape(F._arange(start=0, stop=n, dtype="float64"), shape=(1, n))
+    if a.interpolation == "linear":
+        return F.relu(1 - F.abs(F.broadcast_sub(place, order)))
+    lower, higher = (
+        F.broadcast_equal(F.floor(place), order),
+        F.broadcast_equal(F.ceil(place), order),
+    )
+    if a.interpolation == "midpoint":
+        return (lower + higher) / 2
+    if a.interpolation == "nearest":
+        return F.broadcast_equal(F._npi_rint(place), order)
+    return lower if a.interpolation == "lower" else higher
+
+
+@op("_npi_percentile", inputs="a q?")
+class Percentile:
+    """The values below which `q` percent of the elements over axes lie.
+
+    `q` is the attribute `q_scalar`, or an array; its dimensions come first in the result.
+    """
+
+    axis: ShapeOrNone = None
+    interpolation: Enum("higher", "linear", "lower", "midpoint", "nearest") = "linear"
+    keepdims: Bool = False
+    q_scalar: DoubleOrNone = None
+
+    dtypes = ("float32", "float64", "int32", "uint8", "bool")
+    uses_types = True
+    samples = (
+        sample((3, 5), q_scalar=30.0),
+        sample((2, 3, 5), axis=(1,), q_scalar=50.0, interpolation="midpoint"),
+        sample((2, 3, 5), axis=(0, 2), q_scalar=35.0, keepdims=True),
+        sample((5, 4), np.array([0.0, 35.0, 100.0]), axis=(0,), grad=False),
+        sample((7,), q_scalar=40.0, interpolation="lower"),
+        sample((7,), q_scalar=40.0, interpolation="higher"),
+        sample((7,), q_scalar=40.0, interpolation="nearest"),
+        sample((), q_scalar=40.0, grad=False),
+    )
+
+    def arguments(a):
+        return ("a", "q") if a.q_scalar is None else ("a",)
+
+    def infer(a, x, q=None):
+        code = _PERCENTILE(a, x)
+        if q is None:
+            require(0 <= a.q_scalar <= 100, f"percentiles must be in [0, 100], got {a.q_scalar}")
+        if x.shape is None or (q is not None and q.shape is None):
+            return Spec(None, code)
+        axes = axes_of(a, x.ndim)
+        require(0 not in (x.shape[i] for i in axes), "a percentile of no elements")
+        first = () if q is None else q.shape
+        return Spec((*first, *kept_shape(x.shape, axes, a.keepdims)), code)
+
+    def grad(a, F, g, inputs, specs):
+        x, spec = inputs[0], specs[0]
+        if not is_float(spec.dtype):
+            return None
+        axes = axes_of(a, len(spec.shape))
+        rest = tuple(i for i in range(len(spec.shape)) if i not in axes)
+        turned = (*rest, *axes)
+        n = math.prod(spec.shape[i] for i in axes)
+        rows = math.prod(spec.shape[i] for i in rest)
+        moved = F._backward_reshape(F._npi_transpose(x, axes=turned), shape=(rows, n))
+        order = F.argsort(moved, axis=1, dtype="int64")
+        if len(inputs) > 1:
+            q = F.Cast(inputs[1], dtype="float64")
+        else:
+            q = F._full(shape=(1,), value=a.q_scalar, dtype="float64")
+        word = name_of(_PERCENTILE(a, spec))
+        number = math.prod(specs[1].shape) if len(specs) > 1 else 1
+        shares = F.Cast(_shares(a, F, q, number, n), dtype=word)
+        g = F._backward_reshape(g, shape=(number, rows))
+        sorted_gradient = F.dot(g, shares, transpose_a=True)
+        found = F._backward_along(sorted_gradient, order, axis=1, shape=(rows, n))
+        found = F._backward_reshape(found, shape=tuple(spec.shape[i] for i in turned))
+        back = tuple(turned.index(i) for i in range(len(turned)))
+        return F.Cast(F._npi_transpose(found, axes=back), dtype=name_of(spec.dtype))
+
+    def ref(a, xp, x, q=None):
+        kind = _numpy_type(_PERCENTILE(a, Spec(x.shape, code_of(x.dtype))))
+        axes = axes_of(a, x.ndim)
+        wide = x.astype("float64" if x.dtype.kind != "f" else np.result_type(x.dtype, "float32"))
+        q = a.q_scalar if q is None else q.astype("float64")
+        inside = xp.asarray((q >= 0) & (q <= 100)).all()
+        require(bool(inside), f"percentiles must be in [0, 100], got {q}")
+        if not axes:
+            found = wide if np.ndim(q) == 0 else wide + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
+        else:
+            found = xp.percentile(wide, q, axes, method=a.interpolation, keepdims=a.keepdims)
+        return xp.asarray(found).astype(kind)

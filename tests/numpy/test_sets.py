@@ -1,0 +1,72 @@
+"""Distinct elements and arrays as sets, against NumPy's."""
+
+import itertools
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+
+np = mx.np
+GIVEN = (
+    onp.array([3, 1, 1, 2, 3], "int32"),
+    onp.array([[2.5, 1], [onp.inf, 1]], "float32"),
+    onp.array([], "float32"),
+    onp.array([True, False, True]),
+    onp.array(7, "int64"),
+)
+
+
+def same(found, expected):
+    assert isinstance(found, np.ndarray)
+    assert found.shape == expected.shape
+    onp.testing.assert_array_equal(found.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("values", GIVEN)
+def test_distinct_elements(values):
+    array = np.array(values, values.dtype)
+    same(np.unique(array), onp.unique(values))
+    assert np.unique(array).dtype == values.dtype
+    found = np.unique(array, True, True, True)
+    expected = onp.unique(values, True, True, True)
+    for part, other in zip(found, expected, strict=True):
+        same(part, other.reshape(-1))
+    every = np.unique_all(array)
+    same(every.values, expected[0])
+    same(every.inverse_indices, onp.unique_inverse(values).inverse_indices)
+    same(np.unique_inverse(array)[1], onp.unique_inverse(values)[1])
+    same(np.unique_counts(array).counts, expected[3])
+    same(np.unique_values(array), expected[0])
+
+
+def test_distinct_parts():
+    values = onp.array([[1, 2], [0, 1], [1, 2]])
+    array = np.array(values, "int64")
+    found, inverse = np.unique(array, return_inverse=True, axis=0)
+    same(found, onp.unique(values, axis=0))
+    assert inverse.tolist() == [1, 0, 1]
+    same(np.unique(array, axis=1), values)
+    with pytest.raises(mx.MXNetError):
+        np.unique(array, axis=2)
+
+
+@pytest.mark.parametrize("first, second", list(itertools.product(GIVEN, GIVEN)))
+def test_sets(first, second):
+    ours = [np.array(values, values.dtype) for values in (first, second)]
+    for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d"):
+        same(getattr(np, name)(*ours), getattr(onp, name)(first, second))
+    for invert in (False, True):
+        expected = onp.isin(first, second, invert=invert)
+        same(np.isin(*ours, invert=invert), expected)
+        same(np.in1d(*ours, invert=invert), expected.reshape(-1))
+    for part, other in zip(
+        np.intersect1d(*ours, return_indices=True),
+        onp.intersect1d(first, second, return_indices=True),
+        strict=True,
+    ):
+        same(part, other)
+    same(
+        np.setdiff1d(*ours, assume_unique=True),
+        first.reshape(-1)[~onp.isin(first, second).reshape(-1)],
+    )

@@ -1,0 +1,221 @@
+"""Statistics against NumPy's, and their gradients against finite differences."""
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+from mxcy import autograd
+
+np = mx.np
+VALUES = onp.random.RandomState(5).uniform(-2, 2, (3, 5))
+
+
+def close(found, expected, rtol=1e-6):
+    expected = onp.asarray(expected)
+    assert isinstance(found, np.ndarray) and found.shape == expected.shape
+    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol)
+
+
+def check_gradient(function, *values):
+    """The gradients of a function of float64 arrays against differences, with uneven weights."""
+
+    def loss(arrays):
+        found = function(*arrays)
+        weights = onp.cos(onp.arange(found.size)).reshape(found.shape)
+        return (found * np.array(weights, "float64")).sum()
+
+    arrays = [np.array(value, "float64") for value in values]
+    for array in arrays:
+        array.attach_grad()
+    with autograd.record():
+        total = loss(arrays)
+    total.backward()
+    for i, value in enumerate(values):
+        slopes = onp.zeros(value.shape)
+        for place in onp.ndindex(value.shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [onp.array(v, "float64") for v in values]
+                moved[i][place] += step
+                ends.append(loss([np.array(v, "float64") for v in moved]).item())
+            slopes[place] = (ends[0] - ends[1]) / 2e-6
+        onp.testing.assert_allclose(arrays[i].grad.asnumpy(), slopes, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_variances(name, axis, keepdims):
+    ours, theirs = getattr(np, name), getattr(onp, name)
+    for less in (0, 1):
+        expected = theirs(VALUES, axis, ddof=less, keepdims=keepdims)
+        array = np.array(VALUES, "float64")
+        close(ours(array, axis, correction=less, keepdims=keepdims), expected)
+        close(ours(array, axis=axis, ddof=less, keepdims=keepdims), expected)
+        close(getattr(array, name)(axis, correction=less, keepdims=keepdims), expected)
+    mask = VALUES > -1.5
+    close(
+        ours(np.array(VALUES, "float64"), axis, where=mask, keepdims=keepdims),
+        theirs(VALUES, axis, where=mask, keepdims=keepdims),
+    )
+    check_gradient(lambda x: ours(x, axis, correction=1, keepdims=keepdims), VALUES)
+
+
+def test_variances_of_integers_and_of_nothing():
+    assert np.var(np.array([1, 2, 4], "int32")).dtype == "float32"
+    close(np.var(np.array([1, 2, 4], "int32")), onp.float32(14 / 9))
+    assert onp.isnan(np.std(np.ones((2, 0))).item()) and onp.isnan(
+        np.var(np.ones(1), ddof=1).item()
+    )
+    array = np.ones(3)
+    array.attach_grad()
+    with autograd.record():
+        spread = np.std(array)
+    spread.backward()
+    assert array.grad.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_of_extremes(name, axis):
+    values = VALUES.round()
+    values[1, 2] = onp.nan
+    found = getattr(np, name)(np.array(values), axis)
+    assert found.dtype == "int64"
+    close(found, getattr(onp, name)(values, axis))
+    close(getattr(np.array(values), name)(axis), getattr(onp, name)(values, axis))
+    with pytest.raises(mx.MXNetError, match="empty"):
+        getattr(np, name)(np.zeros((0, 2)), 0)
+
+
+def test_average():
+    array, weights = np.array(VALUES, "float64"), onp.arange(1.0, 6)
+    close(np.average(array), VALUES.mean())
+    close(np.average(array, 1, weights), onp.average(VALUES, 1, weights))
+    found, total = np.average(array, 1, weights, returned=True)
+    close(total, [15, 15, 15])
+    close(found, onp.average(VALUES, 1, weights))
+    close(
+        np.average(array, (0, 1), VALUES**2, keepdims=True),
+        onp.average(VALUES, (0, 1), VALUES**2, keepdims=True),
+    )
+    assert np.average(np.array([1, 2], "int32")).item() == 1.5
+    check_gradient(lambda x, w: np.average(x, 1, w), VALUES, weights)
+    check_gradient(lambda x, w: np.average(x, 1, w, returned=True)[1], VALUES, weights)
+    check_gradient(lambda x, w: np.average(x, None, w), VALUES, VALUES**2 + 1)
+    with pytest.raises(mx.MXNetError):
+        np.average(array, 1, onp.ones(3))
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "higher", "midpoint", "nearest"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_percentiles(method, axis):
+    array = np.array(VALUES, "float64")
+    for q in (30, 50.0, [10, 35], [[0.0], [100.0]]):
+        expected = onp.percentile(VALUES, q, axis, method=method)
+        close(np.percentile(array, q, axis, interpolation=method), expected)
+        shares = onp.divide(q, 100)
+        close(np.quantile(array, shares, axis, method=method), expected)
+    kept = onp.percentile(VALUES, 40, axis, method=method, keepdims=True)
+    close(np.percentile(array, 40, axis, interpolation=method, keepdims=True), kept)
+    check_gradient(lambda x: np.percentile(x, 30, axis, interpolation=method), VALUES)
+    check_gradient(lambda x: np.percentile(x, [30, 60], axis, interpolation=method), VALUES)
+
+
+def test_median():
+    for values in (VALUES, VALUES[:, :4], onp.array([3, 1, 2]), onp.array(4.0)):
+        close(np.median(np.array(values, "float64")), onp.median(values))
+    close(np.median(np.array(VALUES, "float64"), 1), onp.median(VALUES, 1))
+    assert np.median(np.array([1, 2], "int32")).dtype == "float32"
+    check_gradient(lambda x: np.median(x, axis=1), VALUES[:, :4])
+    out = np.zeros(3)
+    assert np.median(np.array(VALUES), 1, out=out) is out
+    for q in (101, -1, [50, 120]):
+        with pytest.raises(mx.MXNetError):
+            np.percentile(np.ones(3), q).asnumpy()
+    with pytest.raises(mx.MXNetError):
+        np.median(np.zeros(0))
+
+
+def test_spans_and_counts():
+    array = np.array(VALUES, "float64")
+    close(np.ptp(array, 1), onp.ptp(VALUES, 1))
+    close(array.ptp(0, keepdims=True), onp.ptp(VALUES, 0, keepdims=True))
+    check_gradient(lambda x: np.ptp(x, 1), VALUES)
+    counted = np.count_nonzero(array > 0, axis=1)
+    assert counted.dtype == "int64"
+    close(counted, onp.count_nonzero(VALUES > 0, axis=1))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32", "float64"])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_running_sums_and_products(dtype, axis):
+    values = (VALUES * 2).astype(dtype)
+    for name in ("cumsum", "cumprod"):
+        found = getattr(np, name)(np.array(values, dtype), axis)
+        close(found, getattr(onp, name)(values, axis), 1e-5)
+        assert found.dtype == ("int64" if dtype == "bool" else dtype)
+        assert getattr(np, name)(np.array(values, dtype), axis, "float64").dtype == "float64"
+        check_gradient(lambda x, name=name: getattr(np, name)(x, axis), VALUES)
+    holes = VALUES.copy()
+    holes[0, 1] = holes[1, 1] = holes[1, 3] = 0
+    check_gradient(lambda x: np.cumprod(x, axis), holes)
+    assert np.cumsum(np.array(3.0)).shape == (1,)
+
+
+def test_histograms():
+    array = np.array(VALUES, "float64")
+    for arguments in ((4,), (4, (0, 1)), ([-2, 0, 1.5],), ("auto",)):
+        for found, expected in zip(
+            np.histogram(array, *arguments), onp.histogram(VALUES, *arguments), strict=True
+        ):
+            close(found, expected)
+    found, _ = np.histogram(array, 3, density=True, weights=VALUES**2)
+    close(found, onp.histogram(VALUES, 3, density=True, weights=VALUES**2)[0])
+    counts, bounds = np.histogram(np.array([1, 2, 2, 5], "int32"), 4)
+    assert counts.tolist() == [1, 2, 0, 1] and bounds.tolist() == [1, 2, 3, 4, 5]
+    assert np.histogram(np.zeros(0), 2)[0].tolist() == [0, 0]
+
+
+def test_bincount():
+    numbers = np.array([0, 2, 2, 4], "int64")
+    assert np.bincount(numbers).tolist() == [1, 0, 2, 0, 1]
+    assert np.bincount(numbers, minlength=7).shape == (7,)
+    assert np.bincount(np.zeros(0, "int64")).shape == (0,)
+    check_gradient(lambda w: np.bincount(numbers, w), onp.array([0.5, 1, 2, -1]))
+    with pytest.raises(ValueError, match="negative"):
+        np.bincount(np.array([-1], "int32"))
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {},
+        {"bias": True},
+        {"ddof": 2},
+        {"rowvar": False},
+        {"y": VALUES**2},
+        {"fweights": [1, 2, 1, 3, 1]},
+        {"aweights": [1, 0.5, 2, 1, 1]},
+        {"fweights": [1, 2, 1, 3, 1], "aweights": [1, 0.5, 2, 1, 1]},
+    ],
+)
+def test_covariances(keywords):
+    close(np.cov(np.array(VALUES, "float64"), **keywords), onp.cov(VALUES, **keywords))
+
+
+def test_correlations():
+    array = np.array(VALUES, "float64")
+    close(np.corrcoef(array), onp.corrcoef(VALUES))
+    close(np.corrcoef(array, rowvar=False), onp.corrcoef(VALUES, rowvar=False))
+    close(np.cov(array[0]), onp.cov(VALUES[0]))
+    check_gradient(np.cov, VALUES)
+    check_gradient(np.corrcoef, VALUES)
+    for mode in ("valid", "same", "full"):
+        for i, j in ((3, 5), (5, 3), (4, 2), (1, 1), (5, 5)):
+            a, v = VALUES[0][:i], VALUES[1][:j]
+            close(
+                np.correlate(np.array(a, "float64"), np.array(v, "float64"), mode),
+                onp.correlate(a, v, mode),
+            )
+    check_gradient(lambda a, v: np.correlate(a, v, "full"), VALUES[0], VALUES[1][:2])
