@@ -27,8 +27,11 @@ def _ordered(name, a, axis, descending, **attrs):
     array = own(a)
     if array.ndim == 0:
         array = array.reshape((1,)) if axis is None else _refuse_axis(array, axis)
-    elif not array.size and axis is None:
-        array, axis = array.reshape((0,)), 0
+    elif not array.size:
+        if axis is not None and not -array.ndim <= axis < array.ndim:
+            _refuse_axis(array, axis)
+        shape = (0,) if axis is None else array.shape
+        return operate("Cast", array.reshape(shape), dtype=attrs.get("dtype", array.dtype))
     return operate(name, array, axis=axis, is_ascend=not descending, **attrs)
 
 
