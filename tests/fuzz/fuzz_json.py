@@ -1,5 +1,6 @@
 """Damaged files of symbols: as bytes, and as JSON of other values."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -79,6 +80,6 @@ def change(tree, rng):
     if way < 0.2:
         del place[key]
     elif way < 0.4 and isinstance(place, list):
-        place.insert(rng.randrange(len(place) + 1), place[key])
+        place.insert(rng.randrange(len(place) + 1), copy.deepcopy(place[key]))
     else:
-        place[key] = rng.choice(_ODD)
+        place[key] = copy.deepcopy(rng.choice(_ODD))  # later changes may go into it
