@@ -7,9 +7,11 @@ what is made of other functions stands in this package's modules.
 from mxcy._library import front
 from mxcy.numpy import linalg, operators, reductions, register  # noqa: F401
 from mxcy.numpy.calls import store
+from mxcy.numpy.choosing import *  # noqa: F403
 from mxcy.numpy.creation import *  # noqa: F403
 from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
+from mxcy.numpy.grids import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.products import *  # noqa: F403

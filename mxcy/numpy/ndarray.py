@@ -366,7 +366,6 @@ class ndarray(NDArray):  # noqa: N801  its public name
     broadcast_to = _Function()
     choose = _Function()
     clip = _Function()
-    compress = _Function()
     conj = _Function()
     cumprod = _Function()
     cumsum = _Function()
@@ -392,6 +391,10 @@ class ndarray(NDArray):  # noqa: N801  its public name
     tile = _Function()
     trace = _Function()
     var = _Function()
+
+    def compress(self, condition, axis=None, out=None):
+        """The slices along an axis where a condition holds; see `mx.np.compress`."""
+        return operators.function("compress")(condition, self, axis, out)
 
     def broadcast_like(self, other):
         """The array broadcast to the shape of another."""

@@ -1,0 +1,110 @@
+"""Operators of `mx.np` that make positions: coordinates of all elements, diagonals, triangles."""
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import DType, Int, IntOrNone, Long, Shape, Str
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.record import op, sample, stop
+
+__all__ = []
+
+_ELEMENT = DType(None, *dtypes.CODES)
+_LONG = dtypes.CODES["int64"]
+
+
+def _word(a, default):
+    """The element type that NumPy computes in and the one of the result."""
+    word = default if a.dtype is None else a.dtype
+    return ("float32" if word == "bfloat16" else word), dtypes.code_of(word)
+
+
+@op(
+    "_npi_indices",
+    inputs="",
+    dtypes=("int64",),
+    numpy="indices(dimensions, dtype=None, ctx=None, device=None)",
+)
+class Indices:
+    """The coordinates of all elements of an array, along a new first axis."""
+
+    dimensions: Shape
+    dtype: _ELEMENT = None
+    ctx: Str = ""
+
+    samples = (
+        sample(dimensions=(2, 3)),
+        sample(dimensions=(2, 0, 3), dtype="int32"),
+        sample(dimensions=()),
+        sample(dimensions=(4,), dtype="float32"),
+    )
+
+    def infer(a):
+        shape = a.dimensions
+        require(min(shape, default=0) >= 0, f"dimensions: got negative extents, {shape}")
+        return Spec((len(shape), *shape), _word(a, "int64")[1])
+
+    def ref(a, xp):
+        return xp.indices(a.dimensions, _word(a, "int64")[0])
+
+
+@op(
+    "_npi_tri",
+    inputs="",
+    dtypes=("float32",),
+    numpy="tri(N, M=None, k=0, dtype=None, ctx=None, device=None)",
+)
+class Tri:
+    """A matrix with ones at and below the diagonal `k` and zeros elsewhere, float32 by default."""
+
+    N: Long
+    M: IntOrNone = None
+    k: Int = 0
+    dtype: _ELEMENT = None
+    ctx: Str = ""
+
+    samples = (sample(N=3), sample(N=2, M=4, k=1), sample(N=3, k=-1, dtype="bool"), sample(N=0))
+
+    def infer(a):
+        columns = a.N if a.M is None else a.M
+        require(a.N >= 0 and columns >= 0, f"N, M: got negative extents, {a.N}, {columns}")
+        return Spec((a.N, columns), _word(a, "float32")[1])
+
+    def ref(a, xp):
+        return xp.tri(a.N, a.M, a.k, _word(a, "float32")[0])
+
+
+@op("_npi_diag_indices_from", ignores=("data",))
+class DiagIndicesFrom:
+    """The coordinates of the diagonal of an array with equal extents, a row for each axis."""
+
+    samples = (sample((3, 3), grad=False), sample((2, 2, 2), grad=False))
+    grad = stop
+
+    def infer(a, data):
+        if data.shape is None:
+            return Spec(None, _LONG)
+        require(data.ndim > 1, "input array must be at least 2-d")
+        require(len(set(data.shape)) == 1, "All dimensions of input must be of equal length")
+        return Spec((data.ndim, data.shape[0]), _LONG)
+
+    def ref(a, xp, data):
+        return xp.stack([xp.arange(data.shape[0])] * data.ndim)
+
+
+@op("_npi_tril_indices", inputs="", outputs="output0 output1", dtypes=("int64",))
+class TrilIndices:
+    """The rows and the columns of the elements at and below the diagonal `k` of a matrix."""
+
+    n: Long
+    k: Long = 0
+    m: Long
+
+    samples = (sample(n=3, m=3), sample(n=3, m=2, k=1), sample(n=2, m=4, k=-1), sample(n=0, m=2))
+
+    def infer(a):
+        require(a.n >= 0 and a.m >= 0, f"n, m: got negative extents, {a.n}, {a.m}")
+        count = sum(min(max(row + a.k + 1, 0), a.m) for row in range(a.n))
+        return Spec((count,), _LONG), Spec((count,), _LONG)
+
+    def ref(a, xp):
+        rows, columns = xp.tril_indices(a.n, a.k, a.m)
+        return rows, columns
