@@ -17,6 +17,7 @@ import numpy as np
 from mxcy import context, env, profile
 from mxcy._library import front
 from mxcy._machine import threads as process_threads
+from mxcy.base import MXNetError
 
 __all__ = [
     "TemporaryDirectory",
@@ -24,7 +25,9 @@ __all__ = [
     "dtype_from_number",
     "get_gpu_count",
     "get_gpu_memory",
+    "get_max_supported_compute_capability",
     "get_num_threads",
+    "get_rtc_compile_opts",
     "getenv",
     "is_np_array",
     "is_np_default_dtype",
@@ -425,6 +428,22 @@ def get_gpu_count():
 def get_gpu_memory(gpu_dev_id):
     """The free and the total memory of a GPU in bytes; MXNetError when it cannot be used."""
     return context.gpu_memory_info(gpu_dev_id)
+
+
+def get_max_supported_compute_capability():
+    """The newest GPU architecture for which kernels can be compiled at run time.
+
+    Raises
+    ------
+    MXNetError
+        Always: mxcy has no compiler of CUDA.
+    """
+    raise MXNetError("kernels cannot be compiled at run time: mxcy has no compiler of CUDA")
+
+
+def get_rtc_compile_opts(device):
+    """The options with which kernels for a GPU would be compiled at run time; MXNetError."""
+    get_max_supported_compute_capability()
 
 
 def getenv(name):

@@ -1,11 +1,14 @@
 """Parameters by name: what `Block.params` and `Block.collect_params` return."""
 
+import contextlib
+
 import numpy as np
 
 from mxcy import initializer, profile
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy.gluon.parameter import Constant, Parameter
+from mxcy.util import np_array, np_shape
 
 __all__ = ["ParameterDict"]
 
@@ -51,6 +54,8 @@ class ParameterDict(dict):
         return self._structural if self._full is self else self._full
 
     def __repr__(self):
+        if self._structural is self:
+            return super().__repr__()
         lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
         return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
 
@@ -204,8 +209,18 @@ class ParameterDict(dict):
         """
         if verbose:
             init.set_verbosity(verbose=verbose)
-        for parameter in self._each():
-            parameter.initialize(None, ctx or device, init, force_reinit=force_reinit)
+        with self._semantics():
+            for parameter in self._each():
+                parameter.initialize(None, ctx or device, init, force_reinit=force_reinit)
+
+    @contextlib.contextmanager
+    def _semantics(self):
+        """The scope for new arrays: blocks of MXNet 2 have those of `mx.np` in every mode."""
+        with contextlib.ExitStack() as scopes:
+            if self._structural is self:
+                scopes.enter_context(np_shape())
+                scopes.enter_context(np_array())
+            yield
 
     def zero_grad(self):
         """Fill all gradients with 0."""

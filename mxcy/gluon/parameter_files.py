@@ -97,9 +97,16 @@ class ParameterFiles:
             When the file has arrays that are not parameters.
         """
         loaded = nd.load(filename)
-        self._load(
-            loaded, filename, ctx or device, allow_missing, ignore_extra, cast_dtype, dtype_source
-        )
+        with self.collect_params()._semantics():
+            self._load(
+                loaded,
+                filename,
+                ctx or device,
+                allow_missing,
+                ignore_extra,
+                cast_dtype,
+                dtype_source,
+            )
 
     def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
         """Read parameters from a file (deprecated, see `load_parameters`)."""

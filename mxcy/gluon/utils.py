@@ -132,7 +132,7 @@ def clip_global_norm(arrays, max_norm, check_isfinite=True):
     squares = [nd.square(array.astype("float32")).sum().as_in_context(ctx) for array in arrays]
     norm = nd.sqrt(sum(squares[1:], squares[0]))
     if check_isfinite:
-        norm = norm.asscalar()
+        norm = norm.as_nd_ndarray().asscalar()
         if not math.isfinite(norm):
             warnings.warn(
                 "nan or inf is detected. Clipping results will be undefined.",

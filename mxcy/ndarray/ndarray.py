@@ -71,6 +71,7 @@ class NDArray(front.NDArrayBase):
     # NumPy leaves mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
     _of_numpy = False  # whether it is an array of `mx.np`
+    _alive = True  # tests that look for leaks ask what the collector finds
 
     def __init__(self, handle=(), writable=True):
         if handle is None:

@@ -329,3 +329,23 @@ def test_a_step_with_float32_copies(generation):
     for _ in range(2):
         updater(0, mx.nd.ones((2,), dtype="float16"), weight)
     assert weight.dtype == np.float16 and weight.asnumpy().tolist() == [-0.25, -0.25]
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def test_blocks_have_arrays_of_np_in_every_mode(second, tmp_path):
+    mx.util.reset_np()
+    net = small()
+    net.initialize()
+    net(mx.nd.ones((1, 4)))
+    net.save_parameters(str(tmp_path / "net.params"))
+    loaded = small()
+    loaded.load_parameters(str(tmp_path / "net.params"))
+    for each in (net, loaded):
+        for parameter in each.collect_params().values():
+            assert parameter.data()._of_numpy == parameter.grad()._of_numpy == second
+    bare = gluon.Parameter("bare", shape=(2,))
+    bare.initialize()
+    assert not bare.data()._of_numpy
+    assert repr(net.collect_params()).startswith("{'0.weight'") == second
