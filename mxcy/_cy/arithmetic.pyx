@@ -14,6 +14,8 @@ cdef list arrays_handles = [None] * 12
 cdef list number_handles = [None] * 12
 cdef list reversed_handles = [None] * 12
 
+cdef object array_class = None  # of mx.nd
+
 # The same for arrays of `mx.np`, and what Python does with other operands.
 cdef list numpy_handles = []
 cdef object unusual_in_numpy = None
@@ -29,6 +31,8 @@ def set_operators(list table):
     table : list
         For each of them (array with array, array with number, number with array), all records.
     """
+    global array_class
+    array_class = services.array_class
     for i, (both, number, number_first) in enumerate(table):
         arrays_handles[i], number_handles[i] = bind(both), bind(number)
         reversed_handles[i] = bind(number_first)
@@ -93,13 +97,6 @@ cdef object in_numpy(int operation, object lhs, object rhs):
     return unusual_in_numpy(operation, lhs, rhs)
 
 
-cdef inline bint is_classic(object array):
-    return (
-        numpy_class is None or type(array) is services.array_class
-        or not isinstance(array, numpy_class)
-    )
-
-
 cdef inline Variant plain(OpHandle handle):
     if handle is None:
         raise MXNetError("arithmetic of arrays is not set up: import mxcy, not its parts")
@@ -113,32 +110,37 @@ cdef inline double value_of(object number) except? -1:
 
 
 cdef object arithmetic(int operation, object lhs, object rhs):
-    cdef double number
+    if type(lhs) is array_class:
+        if type(rhs) is array_class:
+            return of_arrays(operation, lhs, rhs)
+        if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
+            return of_number(<OpHandle>number_handles[operation], lhs, rhs)
+    elif type(rhs) is array_class and (PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs)):
+        return of_number(<OpHandle>reversed_handles[operation], rhs, lhs)
+    if numpy_class is not None and (isinstance(lhs, numpy_class) or isinstance(rhs, numpy_class)):
+        return in_numpy(operation, lhs, rhs)
+    # What is left are sparse arrays, and what is unusual.
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
-            if not (is_classic(lhs) and is_classic(rhs)):
-                return in_numpy(operation, lhs, rhs)
-            return invoke(
-                plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None,
-                services.array_class
-            )
-        if not is_classic(lhs):
-            return in_numpy(operation, lhs, rhs)
+            return of_arrays(operation, lhs, rhs)
         if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
-            number = value_of(rhs)
-            return invoke(
-                plain(<OpHandle>number_handles[operation]), (lhs,), &number, None,
-                services.array_class
-            )
-    elif not is_classic(rhs):
-        return in_numpy(operation, lhs, rhs)
+            return of_number(<OpHandle>number_handles[operation], lhs, rhs)
     elif PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs):
-        number = value_of(lhs)
-        return invoke(
-            plain(<OpHandle>reversed_handles[operation]), (rhs,), &number, None,
-            services.array_class
-        )
+        return of_number(<OpHandle>reversed_handles[operation], rhs, lhs)
     return services.unusual_operands(operation, lhs, rhs)
+
+
+cdef inline object of_arrays(int operation, object lhs, object rhs):
+    """Arithmetic between arrays of `mx.nd`."""
+    return invoke(
+        plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None, array_class
+    )
+
+
+cdef inline object of_number(OpHandle handle, object array, object value):
+    """Arithmetic between an array of `mx.nd` and a number."""
+    cdef double number = value_of(value)
+    return invoke(plain(handle), (array,), &number, None, array_class)
 
 
 plug_arithmetic(arithmetic)
