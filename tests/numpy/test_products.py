@@ -193,9 +193,3 @@ def test_refused_shapes():
         np.matmul(np.ones(()), np.ones((2, 2)))
     with pytest.raises(mx.MXNetError, match="axes"):
         np.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=3)
-
-
-def test_matrix_transpose():
-    assert np.linalg.matrix_transpose(np.ones((2, 3, 4))).shape == (2, 4, 3)
-    with pytest.raises(ValueError, match="two dimensions"):
-        np.linalg.matrix_transpose(np.ones(3))

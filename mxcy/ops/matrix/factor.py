@@ -83,7 +83,7 @@ def _half_diagonal(F, matrix):
     return triangle(F, matrix) - diagonal * 0.5
 
 
-@op("_linalg_potrf", aliases=("linalg_potrf",), inputs="A")
+@op("_linalg_potrf", aliases=("linalg_potrf", "_npi_cholesky"), inputs="A")
 class Potrf:
     """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive definite A.
 

@@ -1,0 +1,361 @@
+"""Factorisations and systems of `mx.np.linalg`, by LAPACK as NumPy calls it."""
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Bool, Double, Enum
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
+from mxcy.ops.core.record import op, sample
+from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
+
+__all__ = []
+
+
+def _drawn(*shape):
+    """Well-conditioned matrices, with singular values apart."""
+
+    def draw(rng):
+        rows, columns = shape[-2:]
+        found = rng.normal(size=shape) * 0.2
+        return found + np.eye(rows, columns) * np.arange(1, columns + 1)
+
+    return draw
+
+
+def _symmetric(rng):
+    root = _drawn(2, 3, 3)(rng)
+    return root + root.swapaxes(-1, -2)
+
+
+def _refused(xp, function, *arrays, **keywords):
+    """What LAPACK finds; MXNetError where there is nothing to find."""
+    try:
+        return getattr(xp.linalg, function)(*arrays, **keywords)
+    except xp.linalg.LinAlgError as error:
+        raise MXNetError(f"argument a: {error}") from None
+
+
+def _product(F, *arrays):
+    found = arrays[0]
+    for array in arrays[1:]:
+        found = F._npi_matmul(found, array)
+    return found
+
+
+def _half_diagonal(F, matrix):
+    diagonal = F._linalg_makediag(F._linalg_extractdiag(matrix))
+    return triangle(F, matrix) - diagonal * 0.5
+
+
+def _gaps(F, values):
+    """Inverse differences of each pair of numbers, 0 for equal ones."""
+    gaps = F.broadcast_sub(F.expand_dims(values, axis=-2), F.expand_dims(values, axis=-1))
+    equal = gaps == 0
+    return (1 - equal) / (gaps + equal)
+
+
+def _inverses(values):
+    """1 / x, and 0 for 0."""
+    zero = values == 0
+    return (1 - zero) / (values + zero)
+
+
+def _summed(F, array, shape, target):
+    """A gradient of what was broadcast."""
+    lead = len(shape) - len(target)
+    axes = (
+        *range(lead),
+        *(i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1),
+    )
+    return F._backward_reshape(F._npi_sum(array, axis=axes) if axes else array, shape=target)
+
+
+@op("_npi_solve", inputs="A B")
+class Solve:
+    """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
+
+    samples = (
+        sample(_drawn(3, 3), (3,), tol=20),
+        sample(_drawn(2, 3, 3), (2, 3, 4), tol=20),
+        sample(_drawn(3, 3), (2, 3, 2), tol=20),
+        sample(_drawn(2, 3, 3), (3,), tol=20),
+        sample((0, 0), (0, 2), grad=False),
+    )
+
+    def infer(a, A, B):
+        dtype = same_dtype((A, B), ("A", "B"))
+        shape = square(A)
+        if shape is None or B.shape is None:
+            return Spec(None, dtype)
+        require(B.shape, "B: expected one dimension at least")
+        right = (*B.shape, 1) if B.ndim == 1 else B.shape
+        require(
+            right[-2] == shape[-1] or -1 in (right[-2], shape[-1]),
+            f"A {shape} and B {B.shape}: the rows differ in their number",
+        )
+        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        return Spec(whole[:-1] if B.ndim == 1 else whole, dtype)
+
+    def grad(a, F, g, A, B, out, specs):
+        shape, right = specs[0].shape, specs[1].shape
+        if len(right) == 1:
+            right = (*right, 1)
+        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        g, out = F._backward_reshape(g, shape=whole), F._backward_reshape(out, shape=whole)
+        by_b = F._npi_solve(transposed(F, A, len(shape)), g)
+        by_a = -F._npi_matmul(by_b, transposed(F, out, len(whole)))
+        square_shape = (*whole[:-2], *shape[-2:])
+        by_b = _summed(F, by_b, whole, right)
+        return (
+            _summed(F, by_a, square_shape, shape),
+            F._backward_reshape(by_b, shape=specs[1].shape),
+        )
+
+    def ref(a, xp, A, B):
+        return _refused(xp, "solve", A, B)
+
+
+@op("_npi_qr", inputs="A", outputs="Q R")
+class Qr:
+    """Factors ``A = Q R`` with orthonormal columns of Q and upper triangular R.
+
+    Shapes: A (..., m, n), Q (..., m, k), R (..., k, n) with the smaller extent k, or with
+    `complete` m.
+    """
+
+    complete: Bool = False
+
+    samples = (
+        sample(_drawn(3, 3), tol=20),
+        sample(_drawn(2, 4, 3), tol=20),
+        sample(_drawn(2, 3, 5), tol=20),
+        sample(_drawn(4, 3), complete=True, grad=False, tol=20),
+        sample((0, 3), grad=False),
+    )
+
+    def infer(a, A):
+        shape = matrices(A)
+        if shape is None or -1 in shape[-2:]:
+            return Spec(None, A.dtype), Spec(None, A.dtype)
+        *batch, m, n = shape
+        k = m if a.complete else min(m, n)
+        return Spec((*batch, m, k), A.dtype), Spec((*batch, k, n), A.dtype)
+
+    def grad(a, F, g, A, Q, R, specs):
+        *_, m, n = shape = specs[0].shape
+        if a.complete and m > n:
+            raise MXNetError("Error in operator _npi_qr: complete factors have no gradient")
+        by_q, by_r = g
+        ndim = len(shape)
+        if m < n:
+            first = {"axis": -1, "begin": 0, "end": m}
+            last = {"axis": -1, "begin": m, "end": n}
+            beyond = F.slice_axis(by_r, **last)
+            right = F.slice_axis(A, **last)
+            by_q = by_q + _product(F, right, transposed(F, beyond, ndim))
+            by_r, R = F.slice_axis(by_r, **first), F.slice_axis(R, **first)
+        inner = _product(F, R, transposed(F, by_r, ndim)) - _product(
+            F, transposed(F, by_q, ndim), Q
+        )
+        half = _half_diagonal(F, inner)
+        along = by_q + _product(F, Q, half + transposed(F, half, ndim))
+        found = F._linalg_trsm(R, along, rightside=True, transpose=True, lower=False)
+        return F.Concat(found, _product(F, Q, beyond), dim=-1, num_args=2) if m < n else found
+
+    def ref(a, xp, A):
+        return tuple(xp.linalg.qr(A, "complete" if a.complete else "reduced"))
+
+
+@op("_npi_svd", inputs="A", outputs="UT L V", names={"u": ("out", 0)})
+class Svd:
+    """Singular values L, largest first, and vectors: ``A = UT diag(L) V``.
+
+    Shapes: A (..., m, n), UT (..., m, k), L (..., k), V (..., k, n) with the smaller extent k; with
+    `full_matrices` UT and V are square. Gradients leave out what pairs of equal singular values
+    make infinite.
+    """
+
+    full_matrices: Bool = False
+
+    samples = (
+        sample(_drawn(3, 3), tol=20),
+        sample(_drawn(2, 2, 4), tol=20),
+        sample(_drawn(2, 4, 3), tol=20),
+        sample(_drawn(2, 3), full_matrices=True, grad=False, tol=20),
+        sample((0, 3), grad=False),
+    )
+
+    def infer(a, A):
+        shape = matrices(A)
+        if shape is None or -1 in shape[-2:]:
+            return (Spec(None, A.dtype),) * 3
+        *batch, m, n = shape
+        k = min(m, n)
+        left, right = (m, n) if a.full_matrices else (k, k)
+        shapes = (*batch, m, left), (*batch, k), (*batch, right, n)
+        return tuple(Spec(found, A.dtype) for found in shapes)
+
+    def grad(a, F, g, u, L, V, specs):
+        *_, m, n = shape = specs[0].shape
+        ndim, k = len(shape), min(m, n)
+        by_u, by_l, by_v = g
+        if a.full_matrices:
+            by_u, u = (F.slice_axis(x, axis=-1, begin=0, end=k) for x in (by_u, u))
+            by_v, V = (F.slice_axis(x, axis=-2, begin=0, end=k) for x in (by_v, V))
+        left = _product(F, transposed(F, u, ndim), by_u)
+        right = _product(F, V, transposed(F, by_v, ndim))
+        gaps = _gaps(F, L * L)
+        row, column = F.expand_dims(L, axis=-2), F.expand_dims(L, axis=-1)
+        inner = F.broadcast_mul((left - transposed(F, left, ndim)) * gaps, row)
+        inner = inner + F.broadcast_mul((right - transposed(F, right, ndim)) * gaps, column)
+        found = _product(F, u, inner + F._linalg_makediag(by_l), V)
+        over_row, over_column = _inverses(row), _inverses(column)
+        if m > k:
+            outside = by_u - _product(F, u, left)
+            found = found + _product(F, F.broadcast_mul(outside, over_row), V)
+        if n > k:
+            outside = by_v - _product(F, transposed(F, right, ndim), V)
+            found = found + _product(F, u, F.broadcast_mul(outside, over_column))
+        return found
+
+    def ref(a, xp, A):
+        return tuple(_refused(xp, "svd", A, full_matrices=a.full_matrices))
+
+
+@op("_npi_eigh", inputs="A", outputs="w v")
+class Eigh:
+    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric matrices.
+
+    Only the triangle that `UPLO` names is read; the gradient is symmetric, and leaves out what
+    pairs of equal eigenvalues make infinite.
+    """
+
+    UPLO: Enum("L", "U") = "L"
+
+    samples = (
+        sample(_symmetric, grad=False, tol=20),
+        sample(_symmetric, UPLO="U", grad=False, tol=20),
+        sample((0, 0), grad=False),
+    )
+
+    def infer(a, A):
+        shape = square(A)
+        return Spec(None if shape is None else shape[:-1], A.dtype), Spec(shape, A.dtype)
+
+    def grad(a, F, g, w, v, specs):
+        ndim = len(specs[0].shape)
+        by_w, by_v = g
+        turned = transposed(F, v, ndim)
+        inner = _product(F, turned, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
+        found = _product(F, v, inner, turned)
+        return (found + transposed(F, found, ndim)) * 0.5
+
+    def ref(a, xp, A):
+        return tuple(_refused(xp, "eigh", A, UPLO=a.UPLO))
+
+
+@op("_npi_eig", inputs="A", outputs="w v")
+class Eig:
+    """Eigenvalues and eigenvectors (in columns) of square matrices whose eigenvalues are real."""
+
+    samples = (sample(_symmetric, grad=False, tol=50), sample((0, 0), grad=False))
+
+    def infer(a, A):
+        shape = square(A)
+        return Spec(None if shape is None else shape[:-1], A.dtype), Spec(shape, A.dtype)
+
+    def grad(a, F, g):
+        return None
+
+    def ref(a, xp, A):
+        values, vectors = _refused(xp, "eig", A)
+        if values.dtype.kind == "c":
+            raise MXNetError(
+                "argument A: a matrix has complex eigenvalues, which are no arrays' yet"
+            )
+        return values, vectors
+
+
+def _by_pinv(F, g, A, p, ndim):
+    """The gradient of A by that of its pseudo-inverse p."""
+    turned_p, g_turned = (transposed(F, x, ndim) for x in (p, g))
+    found = -_product(F, turned_p, g, turned_p)
+    outside = g_turned - _product(F, A, p, g_turned)
+    found = found + _product(F, outside, p, turned_p)
+    outside = g_turned - _product(F, g_turned, p, A)
+    return found + _product(F, turned_p, p, outside)
+
+
+@op("_npi_pinv_scalar_rcond", inputs="A")
+class Pinv:
+    """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
+
+    rcond: Double = 1e-15
+    hermitian: Bool = False
+
+    samples = (
+        sample(_drawn(3, 3), tol=50),
+        sample(_drawn(2, 4, 3), tol=50),
+        sample(_drawn(2, 2, 3), tol=50),
+        sample(lambda rng: np.ones((3, 2)), rcond=1e-5, grad=False, tol=50),
+        sample((0, 3), grad=False),
+    )
+
+    def infer(a, A):
+        shape = matrices(A)
+        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
+
+    def grad(a, F, g, A, out, specs):
+        return _by_pinv(F, g, A, out, len(specs[0].shape))
+
+    def ref(a, xp, A):
+        return _refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
+
+
+@op("_npi_lstsq", inputs="A B", outputs="x residuals rank s")
+class Lstsq:
+    """The smallest x for which ``A x`` is nearest to B.
+
+    With it come the squared distances of the columns, the rank of A and its singular values, of
+    which those up to `rcond` times the largest count as 0.
+    """
+
+    rcond: Double = 1e-15
+
+    samples = (
+        sample(_drawn(4, 3), (4, 2), tol=50),
+        sample(_drawn(3, 3), (3, 2), tol=50),
+        sample(_drawn(2, 3), (2, 2), tol=50),
+    )
+
+    def infer(a, A, B):
+        dtype = same_dtype((A, B), ("A", "B"))
+        shape, right = matrices(A), matrices(B, "B")
+        if shape is None or right is None:
+            unknown = Spec(None, dtype)
+            return unknown, unknown, Spec((), CODES["int64"]), unknown
+        require(len(shape) == len(right) == 2, f"A {shape} and B {right}: expected matrices")
+        require(shape[0] == right[0], f"A {shape} and B {right}: the rows differ in their number")
+        return (
+            Spec((shape[1], right[1]), dtype),
+            Spec((right[1],), dtype),
+            Spec((), CODES["int64"]),
+            Spec((min(shape),), dtype),
+        )
+
+    def grad(a, F, g, A, B, x):
+        by_x, by_residuals, _, by_s = g
+        left, _, right = F._npi_svd(A)
+        p = F._npi_pinv_scalar_rcond(A, rcond=a.rcond)
+        turned_p = transposed(F, p, 2)
+        by_b = _product(F, turned_p, by_x)
+        by_a = _by_pinv(F, _product(F, by_x, transposed(F, B, 2)), A, p, 2)
+        rest = F.broadcast_mul(B - _product(F, A, x), F.expand_dims(by_residuals, axis=0)) * 2
+        by_a = by_a + _product(F, F.broadcast_mul(left, F.expand_dims(by_s, axis=0)), right)
+        return by_a - _product(F, rest, transposed(F, x, 2)), by_b + rest
+
+    def ref(a, xp, A, B):
+        x, _, rank, s = _refused(xp, "lstsq", A, B, rcond=a.rcond)
+        rest = B - A @ x
+        return x, (rest * rest).sum(0), xp.asarray(rank, "int64"), s

@@ -1,0 +1,76 @@
+"""Norms of vectors."""
+
+import math
+
+from mxcy._base.dtypes import code_of, dtype_of
+from mxcy.ops.core.attrs import Bool, Double, Int, ShapeOrNone
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.result_types import MEAN
+from mxcy.ops.reduce.numpy_reduce import axes_of, kept_shape, over
+
+__all__ = []
+
+
+@op("_npi_norm", inputs="data", names={"x": ("in", 0)}, uses_types=True)
+class Norm:
+    """Norms of the vectors that the elements along `axis` (all by default) form.
+
+    `ord` is the power p of ``sum(abs(x) ** p) ** (1 / p)``; infinity is the largest magnitude,
+    minus infinity the smallest, 0 counts what is not zero. `flag` has no effect. The gradient of
+    the norm of zeros is zero.
+    """
+
+    axis: ShapeOrNone = None
+    ord: Double = 2.0
+    keepdims: Bool = False
+    flag: Int = -2
+
+    dtypes = ("float32", "float64", "float16")
+    samples = (
+        sample((3, 4), tol=2),
+        sample((3, 4), axis=(1,), ord=1.0, tol=2),
+        sample((2, 3, 4), axis=(0, 2), ord=3.0, keepdims=True, tol=4),
+        sample((3, 4), axis=(0,), ord=math.inf),
+        sample((3, 4), axis=(0,), ord=-math.inf),
+        sample((3, 4), axis=(0,), ord=0.0, grad=False),
+        sample((0, 3), axis=(0,), grad=False),
+    )
+
+    def infer(a, data):
+        dtype = MEAN(a, data)
+        if data.shape is None:
+            return Spec(None, dtype)
+        return Spec(kept_shape(data.shape, axes_of(a, data.ndim), a.keepdims), dtype)
+
+    def grad(a, F, g, x, out, specs):
+        if a.ord == 0:
+            return None
+        g, out = over(F, g, a, specs[0]), over(F, out, a, specs[0])
+        if math.isinf(a.ord):
+            return g * F.sign(x) * (F.abs(x) == out)
+        none = out == 0
+        if a.ord == 1:
+            return g * F.sign(x)
+        if a.ord == 2:
+            return g * x / (out + none) * (1 - none)
+        ratio = F.abs(x) / (out + none)
+        zero = ratio == 0
+        return g * F.sign(x) * (ratio + zero) ** (a.ord - 1) * (1 - zero)
+
+    def ref(a, xp, data):
+        kind = dtype_of(MEAN(a, Spec(data.shape, code_of(data.dtype))))
+        axes = axes_of(a, data.ndim)
+        size = xp.abs(data.astype("float32" if kind.itemsize == 2 else kind))
+        if a.ord == 0:
+            found = (size != 0).sum(axes)
+        elif math.isinf(a.ord):
+            empty = {"initial": 0} if a.ord > 0 else {}
+            found = (size.max if a.ord > 0 else size.min)(axes, **empty)
+        elif a.ord == 1:
+            found = size.sum(axes)
+        elif a.ord == 2:
+            found = xp.sqrt((size * size).sum(axes))
+        else:
+            found = (size**a.ord).sum(axes) ** (1 / a.ord)
+        return xp.asarray(found, kind).reshape(kept_shape(data.shape, axes, a.keepdims))
