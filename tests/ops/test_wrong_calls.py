@@ -87,7 +87,6 @@ INTERNAL = {
         (zeros(2, 2), zeros(2, 2)),
         "rhs_place",
     ),
-    "_rroi_align_grad": (ALIGN, (zeros(1, 1, 2, 2), nd.full((1, 6), 1e30), IMAGE), "rois"),
     "_split_v2": ({"indices": (0,), "sections": 2**31 - 1}, (zeros(4),), "sections"),
     "_sg_onednn_conv": (
         {**CONV, "no_bias": True, "algo": "fc_onednn", "packed": 1},
@@ -191,6 +190,11 @@ def test_refuses(name):
     with pytest.raises(MXNetError, match=told) as caught:
         call().wait_to_read()
     assert name in str(caught.value)
+
+
+def test_gradients_of_regions_in_no_image_are_refused():
+    with pytest.raises(MXNetError, match="rois: they name an image that is not there"):
+        run_json("_rroi_align_grad", ALIGN, zeros(1, 1, 2, 2), nd.full((1, 6), 1e30), IMAGE)
 
 
 def test_regions_without_end_are_pooled():
