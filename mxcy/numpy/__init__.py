@@ -8,18 +8,22 @@ from mxcy._library import front
 from mxcy.numpy import linalg, operators, reductions, register  # noqa: F401
 from mxcy.numpy.calls import store
 from mxcy.numpy.choosing import *  # noqa: F403
+from mxcy.numpy.comparing import *  # noqa: F403
 from mxcy.numpy.creation import *  # noqa: F403
 from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
+from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.products import *  # noqa: F403
+from mxcy.numpy.series import *  # noqa: F403
 from mxcy.numpy.sets import *  # noqa: F403
 from mxcy.numpy.sorting import *  # noqa: F403
 from mxcy.numpy.splitting import *  # noqa: F403
 from mxcy.numpy.statistics import *  # noqa: F403
 from mxcy.numpy.types import *  # noqa: F403
+from mxcy.numpy.without_nan import *  # noqa: F403
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)
 

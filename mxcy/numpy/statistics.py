@@ -53,7 +53,8 @@ def spread(called, inputs, raw, out, keywords):
     far = operate("_npi_where", mask, array - total / number, zeros)
     found = operate("_npi_sum", far * far, axis=axis, keepdims=True) / (number - ddof)
     if called.name == "std":
-        found = operate("_npi_sqrt", found)
+        still = found == 0  # where the root has no slope
+        found = operate("_npi_sqrt", found + still) * (found != 0)
     if not keepdims:
         axes = tuple(range(array.ndim)) if axis is None else axis
         found = operate("_npi_squeeze", found, axis=axes)

@@ -5,6 +5,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import autograd
+from tests.numpy.slopes import check_gradient
 
 np = mx.np
 VALUES = onp.random.RandomState(5).uniform(-2, 2, (3, 5))
@@ -14,32 +15,6 @@ def close(found, expected, rtol=1e-6):
     expected = onp.asarray(expected)
     assert isinstance(found, np.ndarray) and found.shape == expected.shape
     onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol)
-
-
-def check_gradient(function, *values):
-    """The gradients of a function of float64 arrays against differences, with uneven weights."""
-
-    def loss(arrays):
-        found = function(*arrays)
-        weights = onp.cos(onp.arange(found.size)).reshape(found.shape)
-        return (found * np.array(weights, "float64")).sum()
-
-    arrays = [np.array(value, "float64") for value in values]
-    for array in arrays:
-        array.attach_grad()
-    with autograd.record():
-        total = loss(arrays)
-    total.backward()
-    for i, value in enumerate(values):
-        slopes = onp.zeros(value.shape)
-        for place in onp.ndindex(value.shape):
-            ends = []
-            for step in (1e-6, -1e-6):
-                moved = [onp.array(v, "float64") for v in values]
-                moved[i][place] += step
-                ends.append(loss([np.array(v, "float64") for v in moved]).item())
-            slopes[place] = (ends[0] - ends[1]) / 2e-6
-        onp.testing.assert_allclose(arrays[i].grad.asnumpy(), slopes, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["std", "var"])
