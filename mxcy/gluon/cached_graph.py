@@ -65,8 +65,8 @@ class CachedGraph:
         """The symbols of the inputs and that of the outputs, made for inputs such as these."""
         flat, form = flatten(args)
         if self._calls is None:
-            self._calls = GraphCalls(self, self._flags)
-        trace = self._calls.trace(flat, form)
+            self._calls = GraphCalls(self._flags)
+        trace = self._calls.trace(self, flat, form)
         return trace.input_symbols(), trace.symbol
 
     def _graph_for(self, flat, form):
@@ -78,8 +78,8 @@ class CachedGraph:
         elif holds_values(form) or not all(isinstance(array, NDArray) for array in flat):
             return None  # a graph for each number that is ever passed would be no help
         if self._calls is None:
-            self._calls = GraphCalls(self, self._flags)
-        return self._calls.find(flat, form, self._computes_in_hybrid)
+            self._calls = GraphCalls(self._flags)
+        return self._calls.find(self, flat, form, self._computes_in_hybrid)
 
     def _check_inputs(self, flat, form):
         """Refuse what graphs cannot take.

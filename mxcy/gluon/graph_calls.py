@@ -33,15 +33,15 @@ _PLAIN = object()
 class GraphCalls:
     """The traces of a block, one for each structure of its inputs, or for each signature.
 
+    It does not refer to the block, which refers to it.
+
     Parameters
     ----------
-    block : HybridBlock
     flags : dict
         Of `HybridBlock.hybridize`.
     """
 
-    def __init__(self, block, flags):
-        self._block = block
+    def __init__(self, flags):
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
         self._traced = []  # (format, Traced or None where tracing failed)
         self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
@@ -81,11 +81,12 @@ class GraphCalls:
         traced = self.only_traced()
         return None if traced is None else traced.trace
 
-    def find(self, flat, form, only_one=False):
+    def find(self, block, flat, form, only_one=False):
         """The Traced for inputs, None where tracing failed; traces the block if need be.
 
         Parameters
         ----------
+        block : HybridBlock
         flat : list of NDArray
         form
             See `tracing.flatten`.
@@ -100,26 +101,26 @@ class GraphCalls:
         for known, traced in self._traced:
             if known is form or same_structure(known, form):
                 if traced is None:
-                    return self._find_noted(flat, form)
+                    return self._find_noted(block, flat, form)
                 if form == [0] * len(flat):
                     self._by_count[len(flat)] = traced
                 return traced
         if only_one and self.traced():
             raise ValueError(
-                f"{self._block.name}: the inputs have another structure than those for which the "
+                f"{block.name}: the inputs have another structure than those for which the "
                 f"graph was made: expected {self.traced()[0][0]}, got {form} (0 stands for an "
                 "array, -1 for None)"
             )
         try:
             if _of_numpy(flat):
                 raise TraceError("symbols would not compute as arrays of mx.np do")
-            traced = Traced(trace(self._block, form, len(flat)), self.flags)
+            traced = Traced(trace(block, form, len(flat)), self.flags)
         except TraceError:
             traced = None
         self._traced.append((form, traced))
-        return self._find_noted(flat, form) if traced is None else traced
+        return self._find_noted(block, flat, form) if traced is None else traced
 
-    def _find_noted(self, flat, form):
+    def _find_noted(self, block, flat, form):
         """The Traced of a block that computes on arrays for inputs of this signature, or None.
 
         Blocks of MXNet 1.x that are no symbols run as they are, as in MXNet 1.x.
@@ -134,7 +135,7 @@ class GraphCalls:
         traced = self._noted.get(key)
         if traced is None:
             try:
-                traced = self._note(flat, form)
+                traced = self._note(block, flat, form)
             except TraceError as error:
                 if "passes" in env.get("MXCY_VERBOSE"):
                     print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
@@ -142,10 +143,10 @@ class GraphCalls:
             self._noted.put(key, traced)
         return None if traced is _PLAIN else traced
 
-    def _note(self, flat, form):
+    def _note(self, block, flat, form):
         """A new trace as a Traced; of traces with the same graph there is one only."""
-        self._block._settle_tree(regroup(list(flat), form))
-        found = note(self._block, form, flat)
+        block._settle_tree(regroup(list(flat), form))
+        found = note(block, form, flat)
         text = repr((found.form, found.inputs, found.symbol.tojson()))
         held = [p for p in found.parameters.values() if isinstance(p, Held)]
         traced = None if held else self._graphs.get(text)
@@ -156,7 +157,7 @@ class GraphCalls:
         self._first_noted = self._first_noted or traced
         return traced
 
-    def trace(self, flat, form):
+    def trace(self, block, flat, form):
         """The Trace for inputs, see `find`.
 
         Raises
@@ -164,8 +165,8 @@ class GraphCalls:
         TraceError
             When the block cannot be traced.
         """
-        traced = self.find(flat, form)
-        return trace(self._block, form, len(flat)) if traced is None else traced.trace
+        traced = self.find(block, flat, form)
+        return trace(block, form, len(flat)) if traced is None else traced.trace
 
 
 def _of_numpy(flat):

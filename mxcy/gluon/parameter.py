@@ -1,6 +1,7 @@
 """Parameters: arrays that a block owns and a trainer changes, one copy on each context."""
 
 import warnings
+import weakref
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Parameter(ParameterArrays):
         self._grad = None
         self._deferred_init = None  # a _Pending while initialization waits for the shape
         self._ctx_list = self._ctx_map = None  # see `_place`
-        self._trainer = None
+        self._trainer_ref = None  # a function; dense parameters are not in a circle with theirs
         self._var = None  # the symbol of `var`, once it was asked for
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
@@ -167,7 +168,20 @@ class Parameter(ParameterArrays):
                 f"Parameter '{self.name}' has a trainer already; those whose storage is "
                 f"{self._stype} can have only one"
             )
-        self._trainer = trainer
+        if trainer is None:
+            self._trainer_ref = None
+        elif self._stype == "default":
+            self._trainer_ref = weakref.ref(trainer)
+        else:  # it has the rows
+            self._trainer_ref = lambda: trainer
+
+    @property
+    def _trainer(self):
+        """Trainer or None: the one that changes the parameter."""
+        return None if self._trainer_ref is None else self._trainer_ref()
+
+    def __getstate__(self):
+        return {**self.__dict__, "_trainer_ref": None}
 
     # -- initialization ---------------------------------------------------------------------------
 

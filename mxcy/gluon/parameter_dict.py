@@ -33,37 +33,39 @@ class ParameterDict(dict):
         super().__init__()
         self._prefix = prefix
         self._shared = shared
-        self._full, self._structural = self, {}  # by either kind of name; one of them is this
+        self._by_structure = False  # whether the keys are structural names
+        self._other = {}  # the parameters by the names of the other kind
 
     @classmethod
     def _collected(cls, prefix, full, structural, by_structure):
         """What a block collects, by one kind of name and answering to both."""
         collected = cls(prefix)
         dict.update(collected, structural if by_structure else full)
-        collected._full = full if by_structure else collected
-        collected._structural = collected if by_structure else structural
+        collected._by_structure = by_structure
+        collected._other = full if by_structure else structural
         return collected
+
+    @property
+    def _structural(self):
+        """dict: the parameters by structural names."""
+        return self if self._by_structure else self._other
 
     @property
     def _params(self):
         """dict: the parameters by name; programs for MXNet 1.x look for them here."""
         return self
 
-    def _other(self):
-        """The parameters by the names that are no keys."""
-        return self._structural if self._full is self else self._full
-
     def __repr__(self):
-        if self._structural is self:
+        if self._by_structure:
             return super().__repr__()
         lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
         return f"{self._prefix + ' ' if self._prefix else ''}(\n{lines}\n)"
 
     def __missing__(self, key):
-        return self._other()[key]
+        return self._other[key]
 
     def __contains__(self, key):
-        return dict.__contains__(self, key) or key in self._other()
+        return dict.__contains__(self, key) or key in self._other
 
     @property
     def prefix(self):
@@ -114,7 +116,7 @@ class ParameterDict(dict):
         AssertionError
             When an argument contradicts the existing parameter.
         """
-        if default or (self._structural is self and not kwargs):
+        if default or (self._by_structure and not kwargs):
             return self[name] if name in self else default[0] if default else None
         full_name = self._prefix + name
         parameter = self._find(full_name)
@@ -217,7 +219,7 @@ class ParameterDict(dict):
     def _semantics(self):
         """The scope for new arrays: blocks of MXNet 2 have those of `mx.np` in every mode."""
         with contextlib.ExitStack() as scopes:
-            if self._structural is self:
+            if self._by_structure:
                 scopes.enter_context(np_shape())
                 scopes.enter_context(np_array())
             yield

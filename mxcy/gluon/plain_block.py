@@ -41,7 +41,7 @@ class Block(ParameterFiles):
         self._is_named = not (prefix is None and params is None) or BlockScope.is_open()
         self._prefix, self._params = BlockScope.create(prefix, params, self._alias())
         self._name = self._prefix[:-1] if self._prefix.endswith("_") else self._prefix
-        self._scope = BlockScope(self)
+        self._name_counter = {}
         self._children = OrderedDict()
         self._reg_params = {}
         self._forward_hooks = OrderedDict()
@@ -94,7 +94,7 @@ class Block(ParameterFiles):
         BlockScope
             To be used in a ``with`` statement.
         """
-        return self._scope
+        return BlockScope(self)  # made anew: a block that kept it would be in a circle
 
     # -- parameters and children ------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ def _restored(block, content, parameters):
         yield from _restored(child, content["children"][name], parameters)
     if "graphs" not in content:
         return
-    calls = GraphCalls(block, content["flags"])
+    calls = GraphCalls(content["flags"])
     for graph in content["graphs"]:
         trace = Trace(
             symbol.load_json(json.dumps(graph["symbol"])),

@@ -18,7 +18,7 @@ class BlockScope:
 
     def __init__(self, block):
         self._block = block
-        self._counter = {}
+        self._counter = block._name_counter
 
     @staticmethod
     def is_open():

@@ -1,5 +1,8 @@
 """Blocks: names, registration, hooks, files, summaries."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -304,3 +307,28 @@ def test_summary(capsys):
     net.hybridize()
     with pytest.raises(AssertionError, match="must not be hybridized"):
         net.summary(mx.nd.ones((2, 3, 8, 8)))
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_networks_go_without_the_collector(hybrid):
+    gc.collect()
+    gc.disable()
+    try:
+        net = nn.HybridSequential()
+        with net.name_scope():
+            net.add(nn.Dense(3), nn.Dropout(0.5))
+        net.initialize()
+        net.hybridize(hybrid)
+        net(mx.nd.ones((1, 2)))
+        trainer = gluon.Trainer(net.collect_params(), "adam")
+        with mx.autograd.record():
+            out = net(mx.nd.ones((1, 2)))
+        out.backward()
+        trainer.step(1)
+        left = [
+            weakref.ref(each) for each in (net[0], net[0].weight, trainer, net.collect_params())
+        ]
+        del net, out, trainer
+        assert [each() for each in left] == [None] * 4
+    finally:
+        gc.enable()

@@ -362,15 +362,16 @@ def test_new_values_reach_the_store_that_updates_weights(store, how, tmp_path):
 
 def test_sparse_parameters_have_one_trainer():
     dense, sparse = parameter(), gluon.Parameter("s", shape=(2,), stype="row_sparse")
-    for trainer in ("first", "second", None):
+    first, second = (gluon.Trainer([parameter()], "sgd") for _ in range(2))
+    for trainer in (first, second, None):
         dense._set_trainer(trainer)
-        assert dense._trainer == trainer
-    sparse._set_trainer("first")
-    sparse._set_trainer("first")
+        assert dense._trainer is trainer
+    sparse._set_trainer(first)
+    sparse._set_trainer(first)
     with pytest.raises(RuntimeError, match="only one"):
-        sparse._set_trainer("second")
+        sparse._set_trainer(second)
     sparse._set_trainer(None)
-    sparse._set_trainer("second")
+    sparse._set_trainer(second)
 
 
 def test_own_sharing_of_weights():
