@@ -10,6 +10,7 @@ from mxcy.numpy.calls import store
 from mxcy.numpy.choosing import *  # noqa: F403
 from mxcy.numpy.comparing import *  # noqa: F403
 from mxcy.numpy.creation import *  # noqa: F403
+from mxcy.numpy.differences import *  # noqa: F403
 from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.financial import *  # noqa: F403

@@ -1,0 +1,144 @@
+"""Differences, interpolation and products of vectors in space."""
+
+import operator
+
+from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_array
+from mxcy.numpy.manipulation import concatenate, ravel, stack
+
+__all__ = ["cross", "diff", "ediff1d", "interp"]
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of neighbours.
+
+    Parameters
+    ----------
+    a : array_like
+    n : int
+        How many times.
+    axis : int
+    prepend, append : array_like, optional
+        What stands before and behind the elements first; a number stands for a whole slice.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When `n` is negative.
+    """
+    a = as_array(a)
+    if n < 0:
+        raise ValueError(f"diff: expected no negative n, got {n}")
+    if prepend is not None or append is not None:
+        shape = list(a.shape)
+        shape[axis] = 1
+        parts = [_slice_of(x, shape) for x in (prepend, append)]
+        parts.insert(1, a)
+        a = concatenate([x for x in parts if x is not None], axis)
+    return operate("_npi_diff", a, n=operator.index(n), axis=operator.index(axis))
+
+
+def _slice_of(value, shape):
+    """What is put beside an array, a number as a slice of that shape."""
+    if value is None:
+        return None
+    value = as_array(value)
+    return value if value.ndim else operate("_npi_broadcast_to", value, shape=tuple(shape))
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Differences of neighbours among all elements.
+
+    Parameters
+    ----------
+    ary : array_like
+    to_end, to_begin : array_like, optional
+        What stands behind and before them, in the type of `ary`.
+
+    Returns
+    -------
+    ndarray
+        With one axis.
+    """
+    flat = ravel(ary)
+    found = operate("_npi_diff", flat)
+    if to_end is None and to_begin is None:
+        return found
+    parts = [None if x is None else ravel(x).astype(flat.dtype) for x in (to_begin, to_end)]
+    parts.insert(1, found)
+    return concatenate([x for x in parts if x is not None])
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Values of the function that is linear between points, in float64 and without gradient.
+
+    Parameters
+    ----------
+    x : array_like
+    xp, fp : array_like
+        The points; `xp` ascends.
+    left, right : float, optional
+        The values before and behind all points; by default those of the first and the last.
+    period : float, optional
+        The function repeats.
+
+    Returns
+    -------
+    ndarray
+    """
+    arrays = [operate("Cast", as_array(array), dtype="float64") for array in (xp, fp, x)]
+    return operate("_npi_interp", *arrays, left=left, right=right, period=period)
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The cross product of vectors.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They broadcast.
+    axisa, axisb : int
+        Along which axes the vectors of two or three components lie.
+    axisc : int
+        Where they lie in the result; without meaning where all vectors have two components.
+    axis : int, optional
+        All three.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When a vector has neither two nor three components.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    left, right = (_components(as_array(v), i) for v, i in ((a, axisa), (b, axisb)))
+    last = left[0] * right[1] - left[1] * right[0]
+    if len(left) == len(right) == 2:
+        return last
+    zero_left, zero_right = (None if len(v) == 2 else v[2] for v in (left, right))
+    first = _difference(left[1], zero_right, zero_left, right[1])
+    second = _difference(zero_left, right[0], left[0], zero_right)
+    return stack([first, second, last], axisc)
+
+
+def _components(array, axis):
+    extent = array.shape[axis]
+    if extent not in (2, 3):
+        raise ValueError(f"cross: expected vectors of 2 or 3 components, got shape {array.shape}")
+    parts = [operate("slice_axis", array, axis=axis, begin=i, end=i + 1) for i in range(extent)]
+    return [operate("_npi_squeeze", part, axis=(axis,)) for part in parts]
+
+
+def _difference(p, q, r, s):
+    """``p q - r s``, where a pair of which one is None is zero."""
+    if p is None or q is None:
+        return -(r * s)
+    return p * q if r is None or s is None else p * q - r * s
