@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any
 
 __all__ = [
+    "InvalidValueError",
     "MXNetError",
     "NotImplementedForSymbol",
     "NotSupportedForSparseNDArray",
@@ -80,16 +81,25 @@ class NotSupportedForSparseNDArray(_NotSupported):
     reason = "is not supported for SparseNDArray"
 
 
+class InvalidValueError(MXNetError, ValueError):
+    """An operator found elements that it refuses; a ValueError too, also when it comes late."""
+
+
+#: types that keep their names in texts: what begins so -> what is raised
+_KEPT: dict[str, type[Exception]] = {"IndexError: ": IndexError, "ValueError: ": InvalidValueError}
+
+
 def kernel_error(where: str, text: str) -> Exception:
-    """The exception for a kernel's error text, which may begin with the type IndexError.
+    """The exception for a kernel's error text, which may begin with IndexError or ValueError.
 
     Parameters
     ----------
     where, text : str
         What goes before the text, and the text of ``mx_last_error``.
     """
-    if text.startswith("IndexError: "):
-        return IndexError(where + text.removeprefix("IndexError: "))
+    for kind, error in _KEPT.items():
+        if text.startswith(kind):
+            return error(where + text.removeprefix(kind))
     return MXNetError(where + text)
 
 
@@ -102,7 +112,7 @@ def stored_text(error: BaseException) -> str:
     ----------
     error : MXNetError or IndexError
     """
-    kind = "IndexError: " if isinstance(error, IndexError) else ""
+    kind = next((kind for kind, kept in _KEPT.items() if isinstance(error, kept)), "")
     text, mark, frames = str(error).partition("\nStack trace:")
     return f"{kind}{text} (called at {caller()}){mark}{frames}"
 

@@ -17,6 +17,7 @@ from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.padding import *  # noqa: F403
 from mxcy.numpy.products import *  # noqa: F403
 from mxcy.numpy.series import *  # noqa: F403
 from mxcy.numpy.sets import *  # noqa: F403

@@ -37,6 +37,7 @@ __all__ = [
     "FloatTuple",
     "DoubleTuple",
     "LongTuple",
+    "ShapeTuple",
     "Enum",
     "DType",
     "Dynamic",
@@ -203,6 +204,7 @@ BoolOrNone = AttrType("boolean or None", _or_none(_bool))
 FloatTuple = AttrType("tuple of <float>", _tuple_of(_float))
 DoubleTuple = AttrType("tuple of <double>", _tuple_of(_float))
 LongTuple = AttrType("tuple of <long>", _tuple_of(_long))
+ShapeTuple = AttrType("tuple of <Shape(tuple)>", _tuple_of(_shape))
 
 
 class Enum(AttrType):
