@@ -192,10 +192,10 @@ def searchsorted(a, v, side="left", sorter=None):
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', got {side!r}")
-    array, values = own(a), own(v)
-    places = None if sorter is None else own(sorter).asnumpy()
-    found = onp.searchsorted(array.asnumpy(), values.asnumpy(), side, places)
-    return own(onp.asarray(found, onp.int64))
+    array = own(a)
+    if sorter is not None:
+        array = operate("take", array, own(sorter), axis=0)
+    return operate("_mx_searchsorted", array, own(v), side=side)
 
 
 def digitize(x, bins, right=False):

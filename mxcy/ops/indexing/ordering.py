@@ -5,6 +5,8 @@ Equal elements keep their order, and NaN counts as larger than every number.
 
 from math import prod
 
+import numpy as np
+
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, DType, Enum, Int, IntOrNone
 from mxcy.ops.core.in_symbols import InSymbols
@@ -236,3 +238,30 @@ class ArgSort:
         sample((3, 4), axis=None, dtype="int32"),
         sample((2, 700), dtypes=_WIDE, dtype="int32"),
     )
+
+
+# --- searching -----------------------------------------------------------------------------------
+
+
+@op("_mx_searchsorted", inputs="a v")
+class SearchSorted:
+    """Where each element of `v` goes into the sorted `a`, before or behind equal ones, as int64."""
+
+    side: Enum("left", "right") = "left"
+
+    grad = stop
+    dtypes = ("float32", "float64", "int8", "int64")
+    samples = (
+        sample(np.array([-1.0, 0, 0, 2], "float32"), (3, 4)),
+        sample(np.array([-1, 0, 0, 2], "int32"), (5,), side="right"),
+        sample(np.zeros(0, "float32"), (2, 0)),
+        sample(np.zeros(1, "float32"), ()),
+    )
+
+    def infer(a, sequence, v):
+        ndim = 1 if sequence.shape is None else sequence.ndim
+        require(ndim == 1, f"a: expected one dimension, got shape {sequence.shape}")
+        return Spec(v.shape, _INT64)
+
+    def ref(a, xp, sequence, v):
+        return xp.asarray(xp.searchsorted(sequence, v, a.side)).astype("int64")
