@@ -349,7 +349,7 @@ def identity(n, dtype=None, ctx=None, device=None):
     ndarray
     """
     dtype = None if dtype is None else _named(dtype)
-    return _made("_npi_eye", place(ctx, device), N=n, M=None, k=0, dtype=dtype)
+    return _made("_npi_identity", place(ctx, device), shape=(n, n), dtype=dtype)
 
 
 @_quick
@@ -446,6 +446,10 @@ def logspace(
     -------
     ndarray
     """
+    if all(isinstance(value, (int, float)) for value in (start, stop, base)) and num >= 0:
+        attrs = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
+        dtype = None if dtype is None else _named(dtype)
+        return _made("_npi_logspace", place(ctx, device), dtype=dtype, **attrs)
     values = onp.logspace(_onp(start), _onp(stop), num, endpoint, base, axis=axis)
     dtype = default_float() if dtype is None else _named(dtype)
     return from_onp(values, dtype, place(ctx, device))

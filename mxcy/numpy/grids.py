@@ -3,13 +3,15 @@
 import numpy as onp
 
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, from_onp
+from mxcy.numpy.convert import as_array, from_onp, is_array
+from mxcy.numpy.creation import array as make_array
 from mxcy.numpy.manipulation import reshape, stack
 
 __all__ = [
     "broadcast_arrays",
     "diag_indices",
     "diag_indices_from",
+    "geomspace",
     "ix_",
     "meshgrid",
     "tril_indices",
@@ -39,6 +41,34 @@ def broadcast_arrays(*args):
     arrays = [_array(value) for value in args]
     shape = onp.broadcast_shapes(*(array.shape for array in arrays))
     return [operate("_npi_broadcast_to", array, shape=shape) for array in arrays]
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, ctx=None, device=None):
+    """`num` values from start to stop, each the same multiple of the one before.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+    num : int
+    endpoint : bool
+        Whether the last value is `stop`.
+    dtype : dtype, optional
+    axis : int
+        Where the values lie of arrays.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When a bound is 0 or `num` negative.
+    """
+    bounds = [x.asnumpy() if is_array(x) else x for x in (start, stop)]
+    values = onp.geomspace(*bounds, num, endpoint, axis=axis).tolist()
+    return make_array(values, dtype, True, ctx, device)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):

@@ -26,6 +26,10 @@ np = mx.np
         ("np.identity(2)", "float32", "float64"),
         ("np.linspace(0, 1)", "float32", "float64"),
         ("np.logspace(0, 1, 5)", "float32", "float64"),
+        ("np.geomspace(1, 8, 4)", "float32", "float64"),
+        ("np.hanning(5)", "float32", "float64"),
+        ("np.blackman(5)", "float32", "float64"),
+        ("np.hamming(5, dtype='float16')", "float16", "float16"),
         ("np.arange(5)", "float32", "int64"),
         ("np.arange(5.0)", "float32", "float64"),
         ("np.full(2, 3)", "int64", "int64"),
@@ -61,6 +65,18 @@ def test_element_types(expression, usual, numpys):
         "linspace(0, 1, 0)",
         "full((2, 2), 2.5)",
         "identity(3)",
+        "identity(0)",
+        "logspace(0, 2, 5)",
+        "logspace(0, 2, 5, endpoint=False, base=2)",
+        "logspace(0, [1, 2], 3)",
+        "geomspace(1, 16, 5)",
+        "geomspace(-1, -16, 4, endpoint=False)",
+        "geomspace([1, 2], [4, 8], 3, axis=-1)",
+        "geomspace(1, 2, 0)",
+        "hanning(7)",
+        "hamming(1)",
+        "blackman(6)",
+        "hanning(0)",
         "zeros(3, dtype='uint16')",
     ],
 )
@@ -84,6 +100,8 @@ def test_what_is_refused():
     for name in ("zeros", "empty"):
         with pytest.raises(NotImplementedError):
             getattr(np, name)((2, 3), order="F")
+    with pytest.raises(ValueError):
+        np.geomspace(0, 1)
     with pytest.raises(mx.MXNetError):
         np.zeros((-1,))
     with pytest.raises(mx.MXNetError):
