@@ -7,7 +7,7 @@ from mxcy.ops.core.attrs import Int, Str
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.core.result_types import PROMOTE
-from mxcy.ops.matrix.numpy_products import together
+from mxcy.ops.matrix.numpy_products import gemm_kernels, together
 
 __all__ = []
 
@@ -206,6 +206,37 @@ def _einsum_grad(a, F, g, inputs, needs, specs):
     return found
 
 
+def _as_gemm(a, lhs, rhs):
+    """(batch, m, n, k, whether the operands are transposed) of products of matrices, or None."""
+    plan = _Sum(a.subscripts, [lhs.shape, rhs.shape])
+    left, right = plan.inputs
+    shapes = [tuple(plan.extents[x] for x in term) for term in plan.inputs]
+    if [lhs.shape, rhs.shape] != shapes or any(len(set(x)) < len(x) for x in plan.inputs):
+        return None
+    batch = [x for x in left if x in right and x in plan.output]
+    inner = [x for x in left if x in right and x not in plan.output]
+    rows, columns = ([x for x in t if x not in o] for t, o in ((left, right), (right, left)))
+    if batch + rows + columns != list(plan.output):
+        return None
+    turned = []
+    for term, first, last in ((left, rows, inner), (right, inner, columns)):
+        if list(term) not in (batch + first + last, batch + last + first):
+            return None
+        turned.append(list(term) != batch + first + last)
+    sizes = (math.prod(plan.extents[x] for x in part) for part in (batch, rows, columns, inner))
+    return (*sizes, tuple(turned))
+
+
+def _einsum_kernels():
+    """The kernels of two operands that are matrices."""
+
+    def transposes(a, lhs, rhs):
+        found = _as_gemm(a, lhs, rhs)
+        return None if found is None else found[4]
+
+    return gemm_kernels(lambda a, lhs, rhs: _as_gemm(a, lhs, rhs)[:4], transposes)
+
+
 @op("_npi_einsum", inputs="", variadic="data", num_args="num_args", uses_types=True)
 class Einsum:
     """Einstein's summation: products of elements, summed over letters that the result lacks.
@@ -221,6 +252,15 @@ class Einsum:
     dtypes = ("float32", "float64", "float16", "int32", "bool")
     samples = (
         sample((2, 3), (3, 4), subscripts="ij,jk->ik", tol=2),
+        sample(
+            (2, 64, 128),
+            (2, 128, 96),
+            subscripts="bij,bjk->bik",
+            dtypes=("float32",),
+            grad=False,
+            tol=16,
+        ),
+        sample((3, 2), (4, 3), subscripts="ji,kj->ik", tol=2),
         sample((2, 3), (3, 4), (4, 2), subscripts="ij,jk,kl", tol=4),
         sample((3, 3), subscripts="ii", tol=2),
         sample((3, 3), subscripts="ii->i"),
@@ -237,6 +277,7 @@ class Einsum:
         sample((0, 3), (3,), subscripts="ij,j->i", grad=False),
     )
 
+    kernels = _einsum_kernels()
     grad = _einsum_grad
 
     def infer(a, ins):

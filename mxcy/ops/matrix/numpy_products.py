@@ -11,7 +11,7 @@ from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
 from mxcy.ops.matrix.strided_dot import Products, product_kernel
 
-__all__ = ["contracted", "together"]
+__all__ = ["contracted", "gemm_kernels", "together"]
 
 _TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int8", "bool")
 _OPERANDS = ("a", "b")
@@ -108,7 +108,7 @@ def _single_type(ins, outs):
     return None if is_float(ins[0].dtype) else "the numbers are integers"
 
 
-def _gemm(extents_of, transposes_of, when=None):
+def gemm_kernels(extents_of, transposes_of):
     """The kernels of what is one product of matrices, or equally many of each operand."""
 
     def params(a, ins, outs):
@@ -126,6 +126,8 @@ def _gemm(extents_of, transposes_of, when=None):
         }
 
     def refuses(a, ins, outs):
+        if len(ins) != 2:
+            return "there are not two operands"
         reason = _single_type(ins, outs)
         if reason is None and transposes_of(a, ins[0], ins[1]) is None:
             return "an operand is no matrix"
@@ -175,7 +177,7 @@ def _contraction_parts(found_of):
         "grad": in_result_type(PROMOTE, grad, ("x", "y")),
         "names": {"x": ("in", 0), "y": ("in", 1)},
         "ref": ref,
-        "kernels": _gemm(extents, transposes),
+        "kernels": gemm_kernels(extents, transposes),
         "uses_types": True,
         "dtypes": _TYPES,
     }
@@ -338,7 +340,7 @@ def _products(a, ins, outs):
     )
 
 
-_STACKED = _gemm(
+_STACKED = gemm_kernels(
     lambda a, lhs, rhs: _stacked(lhs.shape, rhs.shape),
     lambda a, lhs, rhs: None if _stacked(lhs.shape, rhs.shape) is None else (False, False),
 )
