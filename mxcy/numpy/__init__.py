@@ -16,6 +16,7 @@ from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
+from mxcy.numpy.memory import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.padding import *  # noqa: F403
 from mxcy.numpy.products import *  # noqa: F403

@@ -132,6 +132,11 @@ def test_views_share_memory():
     x = np.zeros((2, 3))
     np.expand_dims(x, 0)[0, 1] = 7
     assert x[1].tolist() == [7, 7, 7]
+    for view in (x[1:], x.reshape(6), np.expand_dims(x, 1), x.as_nd_ndarray()):
+        assert np.shares_memory(x, view) and np.may_share_memory(view, x)
+    for other in (x.copy(), x.T, x[0] + 1, x.flatten(), x.asnumpy()):
+        assert not np.shares_memory(x, other)
+    assert not np.shares_memory(x[:1], x[1:])
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,11 @@ def _bounds(a, extent):
     return bounds
 
 
-@op("_split_v2", aliases=("_npi_split", "_npi_array_split"), in_symbols=InSymbols(named_input=True))
+@op(
+    "_split_v2",
+    aliases=("_npi_split", "_npi_array_split", "_npi_dsplit"),
+    in_symbols=InSymbols(named_input=True),
+)
 class SplitV2:
     """Cut an array along `axis` where `indices` say, or into `sections` parts.
 
