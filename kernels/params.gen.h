@@ -139,6 +139,21 @@ typedef struct {
   double alpha;
 } mx_random_generalized_negative_binomial_params;
 
+/* the two parameters of samples of mx.np.random; bits of `arrays` tell which are inputs
+ * instead */
+typedef struct {
+  double first;
+  double second;
+  int32_t arrays;
+} mx_numpy_random_params;
+
+/* how many numbers there are, whether one may come twice, and the words to pass over */
+typedef struct {
+  int64_t n;
+  int32_t replace;
+  int64_t spare;
+} mx_numpy_choice_params;
+
 /* the bounds of uniform integers */
 typedef struct {
   int64_t low;

@@ -100,6 +100,17 @@ cdef extern from "params.gen.h" nogil:
     ctypedef struct mx_random_generalized_negative_binomial_params:
         double mu
         double alpha
+    # the two parameters of samples of mx.np.random; bits of `arrays` tell which are inputs
+    # instead
+    ctypedef struct mx_numpy_random_params:
+        double first
+        double second
+        int32_t arrays
+    # how many numbers there are, whether one may come twice, and the words to pass over
+    ctypedef struct mx_numpy_choice_params:
+        int64_t n
+        int32_t replace
+        int64_t spare
     # the bounds of uniform integers
     ctypedef struct mx_randint_params:
         int64_t low

@@ -10,7 +10,7 @@ from mxcy.ndarray import waitall  # noqa: F401
 from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.numpy import register
 from mxcy.numpy.arrays import from_dlpack, from_numpy  # noqa: F401
-from mxcy.numpy_extension import image  # noqa: F401
+from mxcy.numpy_extension import image, random  # noqa: F401
 from mxcy.numpy_extension.files import load, save, savez  # noqa: F401
 from mxcy.random import seed  # noqa: F401
 from mxcy.util import (  # noqa: F401

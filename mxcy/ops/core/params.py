@@ -180,6 +180,16 @@ RANDOM = {
         "generalized_negative_binomial": ("mu", "alpha"),
     }.items()
 }
+NUMPY_RANDOM = Params(
+    "numpy_random",
+    "the two parameters of samples of mx.np.random; bits of `arrays` tell which are inputs instead",
+    first="f64", second="f64", arrays="i32",
+)
+NUMPY_CHOICE = Params(
+    "numpy_choice",
+    "how many numbers there are, whether one may come twice, and the words to pass over",
+    n="i64", replace="i32", spare="i64",
+)
 RANDINT = Params("randint", "the bounds of uniform integers", low="i64", high="i64")
 
 IMAGE_FACTOR = Params(

@@ -1,0 +1,72 @@
+"""`mx.npx.random`: random arrays with what NumPy lacks."""
+
+from mxcy.base import integer_types
+from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_array
+from mxcy.numpy.random import bernoulli, normal, seed, uniform
+
+__all__ = ["bernoulli", "categorical", "normal_n", "seed", "uniform_n"]
+
+
+def _batch(shape):
+    """A size: batches of the parameters' common shape, for which -2 stands."""
+    if shape is None:
+        return None
+    return (-2, *((shape,) if isinstance(shape, integer_types) else shape))
+
+
+def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None):
+    """Batches of samples of the uniform distribution on [low, high).
+
+    Parameters
+    ----------
+    low, high : float or ndarray
+    batch_shape : int or tuple of int, optional
+        What stands before the parameters' shape.
+    dtype : dtype, optional
+    device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    return uniform(low, high, _batch(batch_shape), dtype, device)
+
+
+def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None):
+    """Batches of samples of the normal distribution.
+
+    Parameters
+    ----------
+    loc, scale : float or ndarray
+    batch_shape : int or tuple of int, optional
+        What stands before the parameters' shape.
+    dtype : dtype, optional
+    device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    return normal(loc, scale, _batch(batch_shape), dtype, device)
+
+
+def categorical(data, shape=(), get_prob=False, dtype="int32"):
+    """Indices drawn with the probabilities along the last axis.
+
+    Parameters
+    ----------
+    data : array_like
+    shape : int or tuple of int
+        How many for each row.
+    get_prob : bool
+        Whether to return the logarithms of their probabilities as well.
+    dtype : dtype
+
+    Returns
+    -------
+    ndarray, or list of two
+    """
+    shape = (shape,) if isinstance(shape, integer_types) else tuple(shape)
+    attrs = {"shape": shape, "get_prob": get_prob, "dtype": dtype}
+    return operate("_sample_multinomial", as_array(data), **attrs)

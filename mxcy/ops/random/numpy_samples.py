@@ -1,0 +1,300 @@
+"""Random operators of `mx.np`: distributions whose parameters are numbers or arrays that broadcast.
+
+The kernels draw from the device's serial engine and make the numbers of MXNet 2. They give a second
+output for gradients: the derivative of each sample by the last parameter. The references draw from
+generators of their own.
+"""
+
+from functools import reduce
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy.ops.core.attrs import Bool, DoubleOrNone, DType, Field, Long, Shape, ShapeOrNone, Str
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require
+from mxcy.ops.core.params import NUMPY_CHOICE, NUMPY_RANDOM
+from mxcy.ops.core.record import native, op, register, sample, values
+from mxcy.ops.core.result_types import default_float
+from mxcy.ops.elementwise.broadcast import sum_to
+from mxcy.ops.random.distributions import generator
+
+__all__ = ["numpy_distribution"]
+
+_FLOATS = DType(None, "float16", "float32", "float64")
+_TRUTHS = DType(None, "bool", "float16", "float32", "float64", "int32", "int64", "uint8", "int8")
+
+
+def _code(a):
+    return default_float(a.numpy_types) if a.dtype is None else dtypes.code_of(a.dtype)
+
+
+def _shape(a, shapes):
+    """The shape of the result: `size`, or that of the parameters, which must broadcast to it.
+
+    A leading -2 in `size` stands for the parameters' shape, put behind the others.
+    """
+    try:
+        common = reduce(broadcast_shapes, shapes, ())
+        size = a.size
+        if size and size[0] == -2:
+            size = (*size[1:], *common)
+        if size is None or (size == () and shapes):
+            return common
+        require(min(size, default=0) >= 0, f"size must have no negative extents, got {size}")
+        fits = broadcast_shapes(size, common) == size
+    except MXNetError:
+        fits = False
+    require(fits, f"parameters of shapes {shapes} do not broadcast to size {a.size}")
+    return tuple(size)
+
+
+def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs=(), kinds=_FLOATS):
+    """Register an operator ``_npi_<name>``.
+
+    Parameters
+    ----------
+    name : str
+    names : str
+        The attributes that are its parameters; those that are None are inputs, in this order.
+    draw : callable
+        ``draw(generator, *parameters, size)``: the definition.
+    doc : str
+        What is drawn.
+    tries : tuple of number
+        Parameters for the battery.
+    slope_of_first : callable, optional
+        ``slope_of_first(F, slope)``: the derivative by the first of two parameters.
+    attrs : tuple of Field
+        Further attributes.
+    kinds : DType
+        The element types of samples.
+    """
+    names = names.split()
+
+    def arrays(a):
+        return [i for i, parameter in enumerate(names) if getattr(a, parameter) is None]
+
+    def inputs(a):
+        return ("input1", "input2")[: len(arrays(a))]
+
+    def infer(a, *specs):
+        shapes = [spec.shape for spec in specs]
+        shape = None if None in shapes else _shape(a, shapes)
+        made = Spec(shape, _code(a))
+        return (made, Spec(shape, _code(a))) if specs else made
+
+    def parameters(a, given):
+        given = iter(given)
+        return [next(given) if getattr(a, n) is None else getattr(a, n) for n in names]
+
+    def ref(a, xp, *given):
+        shape = _shape(a, [x.shape for x in given])
+        kind = dtypes.dtype_of(_code(a))
+        found = xp.asarray(draw(a, generator(xp), *parameters(a, given), shape)).astype(kind)
+        return (found, xp.zeros(shape, kind)) if given else found
+
+    def grad(a, F, g, outs, specs):
+        g = g[0] if isinstance(g, (list, tuple)) else g
+        if not specs or kinds is _TRUTHS:
+            return [None] * len(specs)
+        slope, found = outs[1], []
+        for i, spec in zip(arrays(a), specs, strict=True):
+            last = i == len(names) - 1
+            if not last and slope_of_first is None:
+                found.append(None)
+                continue
+            full = F.broadcast_mul(g, slope if last else slope_of_first(F, slope))
+            if full.dtype != dtypes.dtype_of(spec.dtype):
+                full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
+            found.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
+        return found
+
+    def params(a, ins, outs):
+        numbers = [getattr(a, parameter) or 0.0 for parameter in names]
+        first = numbers[0] if len(names) == 2 else 0.0
+        bits = [i + 2 - len(names) for i in arrays(a)]
+        return {"first": first, "second": numbers[-1], "arrays": sum(1 << bit for bit in bits)}
+
+    def kernel(a, ins, outs):
+        return "np_bernoulli_logit" if getattr(a, "is_logit", False) else f"np_{name}"
+
+    missing = dict.fromkeys(names)
+    register(
+        f"_npi_{name}",
+        inputs="input1? input2?" if len(names) == 2 else "input1?",
+        fields=(
+            *(Field(parameter, DoubleOrNone, None) for parameter in names),
+            *attrs,
+            Field("size", ShapeOrNone, None),
+            Field("ctx", Str, "cpu"),
+            Field("dtype", kinds, None),
+        ),
+        arguments=inputs,
+        outputs=lambda a: ("output", "slope") if arrays(a) else ("output",),
+        visible=1,
+        uses_rng=True,
+        uses_types=True,
+        infer=infer,
+        grad=grad,
+        ref=ref,
+        kernels=(
+            native(
+                kernel,
+                NUMPY_RANDOM,
+                params,
+                work=lambda a, ins, outs: 0,
+                mixed=True,
+                select=lambda ins, outs: outs[0].dtype,
+            ),
+        ),
+        samples=(
+            sample(size=(3, 4), grad=False, **dict(zip(names, tries, strict=True))),
+            sample(*(values(t, t + 0.1, (3,)) for t in tries), grad=False, size=(2, 3), **missing),
+        ),
+        doc=f"Draw samples from {doc}",
+    )
+
+
+numpy_distribution(
+    "uniform",
+    "low high",
+    lambda a, g, low, high, size: low + (high - low) * g.random(size),
+    "the uniform distribution on [low, high).",
+    (0.0, 2.0),
+    lambda F, slope: 1 - slope,
+)
+for _name, _draw, _text in (
+    ("normal", lambda g, size: g.standard_normal(size), "normal"),
+    ("laplace", lambda g, size: g.laplace(size=size), "Laplace"),
+    ("gumbel", lambda g, size: g.gumbel(size=size), "Gumbel"),
+    ("logistic", lambda g, size: g.logistic(size=size), "logistic"),
+):
+    numpy_distribution(
+        _name,
+        "loc scale",
+        lambda a, g, loc, scale, size, _draw=_draw: loc + scale * _draw(g, size),
+        f"the {_text} distribution with a location and a scale.",
+        (0.5, 2.0),
+        lambda F, slope: F.ones_like(slope),
+    )
+for _name, _parameter, _draw, _text in (
+    ("exponential", "scale", lambda g, p, size: p * g.exponential(size=size), "exponential"),
+    ("rayleigh", "scale", lambda g, p, size: p * g.rayleigh(size=size), "Rayleigh"),
+    ("weibull", "a", lambda g, p, size: g.weibull(p, size), "Weibull"),
+    ("pareto", "a", lambda g, p, size: g.pareto(p, size), "Pareto II (Lomax)"),
+    ("powerd", "a", lambda g, p, size: g.power(p, size), "power"),
+):
+    numpy_distribution(
+        _name,
+        _parameter,
+        lambda a, g, p, size, _draw=_draw: _draw(g, p, size),
+        f"the {_text} distribution.",
+        (2.0,),
+    )
+numpy_distribution(
+    "gamma",
+    "shape scale",
+    lambda a, g, shape, scale, size: g.gamma(shape, scale, size),
+    "the gamma distribution; gradients flow to its scale only.",
+    (2.0, 1.5),
+)
+
+
+def _bernoulli(a, g, chance, size):
+    if a.is_logit:
+        chance = 1 / (1 + np.exp(-chance))
+    return g.random(size) < chance
+
+
+numpy_distribution(
+    "bernoulli",
+    "prob",
+    _bernoulli,
+    "the Bernoulli distribution of a probability, or of its logit.",
+    (0.4,),
+    attrs=(Field("is_logit", Bool, False),),
+    kinds=_TRUTHS,
+)
+
+
+@op("_npi_multinomial", inputs="pvals", uses_rng=True)
+class NumpyMultinomial:
+    """Count how many of n draws fall to each of the classes, whose probabilities are given."""
+
+    n: Long
+    size: ShapeOrNone = None
+    listed: Bool = False  # the program gave a list, for which MXNet takes more words
+
+    def infer(a, pvals):
+        require(a.n >= 0, f"n must not be negative, got {a.n}")
+        shape = pvals.shape
+        if shape is not None:
+            require(len(shape) == 1 and shape[0], f"pvals: expected one axis, got shape {shape}")
+        return Spec(None if shape is None else (*(a.size or ()), *shape), dtypes.CODES["int64"])
+
+    def grad(a, F, g):
+        return None
+
+    def ref(a, xp, pvals):
+        wide = pvals.astype("float64")
+        return xp.asarray(generator(xp).multinomial(a.n, wide / wide.sum(), a.size or None))
+
+    kernels = (
+        native(
+            "np_multinomial",
+            NUMPY_CHOICE,
+            lambda a, ins, outs: {"n": a.n, "replace": 1, "spare": 2 * ins[0].shape[0] * a.listed},
+            work=lambda a, ins, outs: 0,
+            mixed=True,
+        ),
+    )
+    samples = (sample(values(0.2, 0.25, (4,)), grad=False, n=10, size=(3,)),)
+
+
+@op("_npi_choice", inputs="p?", uses_rng=True)
+class NumpyChoice:
+    """Draw integers below `a`, with the probabilities `p` where `weighted`."""
+
+    a: Long
+    size: Shape = ()
+    replace: Bool = True
+    weighted: Bool = False
+    ctx: Str = "cpu"
+
+    def arguments(a):
+        return ("p",) if a.weighted else ()
+
+    def infer(a, p=None):
+        shape = a.size or ()
+        count = 1
+        for extent in shape:
+            require(extent >= 0, f"size must have no negative extents, got {shape}")
+            count *= extent
+        require(a.a > 0 or count == 0, f"a must be greater than 0, got {a.a}")
+        require(a.replace or count <= a.a, f"cannot take {count} of {a.a} without replacement")
+        if p is not None and p.shape is not None:
+            require(p.shape == (a.a,), f"p: expected shape ({a.a},), got {p.shape}")
+        return Spec(shape, dtypes.CODES["int64"])
+
+    def grad(a, F, g):
+        return None
+
+    def ref(a, xp, p=None):
+        p = None if p is None else p.astype("float64") / p.astype("float64").sum()
+        return xp.asarray(generator(xp).choice(a.a, a.size or (), a.replace, p), "int64")
+
+    kernels = (
+        native(
+            "np_choice",
+            NUMPY_CHOICE,
+            lambda a, ins, outs: {"n": a.a, "replace": a.replace, "spare": 0},
+            work=lambda a, ins, outs: 0,
+            mixed=True,
+        ),
+    )
+    samples = (
+        sample(a=5, size=(3, 2), grad=False),
+        sample(a=5, size=(3,), replace=False, grad=False),
+        sample(values(0.2, 0.21, (5,)), a=5, size=(3,), weighted=True, grad=False),
+    )

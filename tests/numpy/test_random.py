@@ -1,0 +1,152 @@
+"""mx.np.random and mx.npx.random: MXNet's numbers, shapes, types, gradients and refusals."""
+
+from pathlib import Path
+
+import numpy as onp
+import pytest
+
+import mxcy as mx
+from mxcy import autograd, np, npx
+from mxcy.base import MXNetError
+from tests.numpy.random_draws import all_draws
+
+GOLDEN = Path(__file__).parents[1] / "data" / "np_random_golden.npz"
+
+
+def test_numbers_equal_those_of_mxnet():
+    golden = onp.load(GOLDEN)
+    names = []
+    for name, drawn in all_draws(mx):
+        names.append(name)
+        want = golden[name]
+        assert (drawn.dtype, drawn.shape) == (want.dtype, want.shape), name
+        onp.testing.assert_allclose(drawn, want, rtol=3e-6, atol=1e-6, err_msg=name)
+        if name.startswith(("uniform", "multinomial", "choice", "randint")) or "next" in name:
+            onp.testing.assert_array_equal(drawn, want, err_msg=name)
+    assert sorted(names) == sorted(golden.files)
+
+
+@pytest.mark.parametrize(
+    "seed, replace, want",  # of MXNet 1.9.1
+    [
+        (0, True, [3, 3, 4, 4]),
+        (0, False, [3, 5, 4, 1]),
+        (7, True, [3, 5, 4, 5]),
+        (7, False, [3, 1, 4, 2]),
+    ],
+)
+def test_weighted_choice_is_that_of_mxnet(seed, replace, want):
+    np.random.seed(seed)
+    weights = np.array([0.1, 0.2, 0.05, 0.3, 0.25, 0.1])
+    assert np.random.choice(6, 4, replace=replace, p=weights).tolist() == want
+
+
+def test_weighted_choice_follows_the_weights():
+    np.random.seed(1)
+    drawn = np.random.choice(3, 4000, p=[0.1, 0.0, 0.9]).asnumpy()
+    assert set(drawn) == {0, 2} and abs((drawn == 0).mean() - 0.1) < 0.02
+    assert np.random.choice(np.array([1.5, 7.0]), size=(2, 2)).dtype == onp.float32
+
+
+@pytest.mark.parametrize("size", [None, (), 0, 3, (2, 0), (2, 3)])
+def test_sizes(size):
+    shape = onp.empty(() if size is None else size).shape
+    for draw in (np.random.uniform, np.random.normal, np.random.gumbel, np.random.exponential):
+        assert draw(size=size).shape == shape
+    assert np.random.gamma(2.0, size=size).shape == shape
+    assert np.random.randint(5, size=size).shape == shape
+    assert np.random.choice(5, size=size).shape == shape
+    assert np.random.multinomial(3, [0.5, 0.5], size=size).shape == (*shape, 2)
+
+
+def test_types():
+    assert np.random.uniform().dtype == onp.float32
+    assert np.random.normal(size=2, dtype="float16").dtype == onp.float16
+    assert np.random.randint(3, size=2, dtype="uint8").dtype == onp.uint8
+    assert npx.random.bernoulli(0.5, size=3, dtype="bool").dtype == onp.bool_
+    with mx.util.np_default_dtype(True):
+        assert np.random.uniform().dtype == np.random.beta(1.0, 2.0).dtype == onp.float64
+
+
+def test_parameters_broadcast():
+    low, high = np.array([[0.0], [10.0]]), np.array([1.0, 2.0, 3.0])
+    drawn = np.random.uniform(low, low + high, size=(40, 2, 3)).asnumpy()
+    assert (drawn >= low.asnumpy()).all() and (drawn <= (low + high).asnumpy()).all()
+    assert drawn[:, 0, 2].max() > 2.5 and drawn[:, 1, 0].max() <= 11
+    assert npx.random.normal_n(low, high, batch_shape=(4,)).shape == (4, 2, 3)
+    assert npx.random.uniform_n(0.0, 1.0, 4).shape == (4,)
+    with pytest.raises(MXNetError, match="broadcast"):
+        np.random.normal(high, 1.0, size=(2,))
+
+
+@pytest.mark.parametrize(
+    "name, number",
+    [(n, 2) for n in ("uniform", "normal", "laplace", "gumbel", "logistic")]
+    + [(n, 1) for n in ("exponential", "rayleigh", "weibull", "pareto", "power")],
+)
+def test_pathwise_gradients(name, number):
+    draw = getattr(np.random, name)
+    given = [onp.array([[0.7], [1.3]]), onp.array([1.1, 2.0, 2.5])][-number:]
+    arrays = [np.array(value, dtype="float64") for value in given]
+    for array in arrays:
+        array.attach_grad()
+
+    def total(values):
+        np.random.seed(5)
+        return draw(*values, size=(4, 2, 3), dtype="float64").sum()
+
+    with autograd.record():
+        total(arrays).backward()
+    for i, array in enumerate(arrays):
+        moved = [
+            [np.array(v + (d if i == j else 0), dtype="float64") for j, v in enumerate(given)]
+            for d in (1e-5, -1e-5)
+        ]
+        slope = (float(total(moved[0])) - float(total(moved[1]))) / 2e-5
+        assert abs(slope - array.grad.asnumpy().sum()) < 1e-4 * (1 + abs(slope)), (name, i)
+
+
+def test_out_and_devices():
+    out = np.zeros((3,))
+    assert np.random.normal(size=3, out=out) is out and out.asnumpy().any()
+    assert np.random.uniform(size=2, device=mx.cpu()).shape == (2,)
+
+
+def test_shuffling_keeps_elements():
+    x = np.arange(12).reshape(6, 2)
+    np.random.shuffle(x)
+    rows = x.asnumpy()
+    assert (rows[:, 1] - rows[:, 0] == 1).all() and sorted(rows[:, 0]) == [0, 2, 4, 6, 8, 10]
+    order = np.random.permutation(9)
+    assert order.dtype == onp.int64 and sorted(order.tolist()) == list(range(9))
+
+
+def test_multivariate_normal_has_the_covariance():
+    np.random.seed(2)
+    cov = onp.array([[2.0, 0.6], [0.6, 1.0]])
+    drawn = np.random.multivariate_normal([1.0, -1.0], cov, 20000).asnumpy()
+    onp.testing.assert_allclose(onp.cov(drawn.T), cov, atol=0.08)
+    assert np.random.multivariate_normal(np.zeros(2), np.array([cov] * 3), 5).shape == (5, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: np.random.normal(0, -1),
+        lambda: np.random.gamma(0.0),
+        lambda: np.random.normal(np.array([0.0]), np.array([-1.0])).asnumpy(),
+        lambda: npx.random.bernoulli(2.0),
+        lambda: npx.random.bernoulli(),
+        lambda: np.random.multinomial(3, [0.9, 0.9, 0.1]).asnumpy(),
+    ],
+)
+def test_bad_parameters(call):
+    with pytest.raises((ValueError, MXNetError)):
+        call()
+
+
+def test_choices_that_are_impossible():
+    for call in (lambda: np.random.choice(3, 5, replace=False), lambda: np.random.choice(0, 1)):
+        with pytest.raises(MXNetError):
+            call()
+    assert np.random.uniform(2, 1, size=2).shape == (2,)
