@@ -1,9 +1,10 @@
 """`mx.npx.random`: random arrays with what NumPy lacks."""
 
+from mxcy import random as streams
 from mxcy.base import integer_types
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
-from mxcy.numpy.random import bernoulli, normal, seed, uniform
+from mxcy.numpy.random import bernoulli, normal, uniform
 
 __all__ = ["bernoulli", "categorical", "normal_n", "seed", "uniform_n"]
 
@@ -15,7 +16,7 @@ def _batch(shape):
     return (-2, *((shape,) if isinstance(shape, integer_types) else shape))
 
 
-def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None):
+def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None, ctx=None):
     """Batches of samples of the uniform distribution on [low, high).
 
     Parameters
@@ -24,16 +25,16 @@ def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, device=None):
     batch_shape : int or tuple of int, optional
         What stands before the parameters' shape.
     dtype : dtype, optional
-    device : Device, optional
+    device, ctx : Device, optional
 
     Returns
     -------
     ndarray
     """
-    return uniform(low, high, _batch(batch_shape), dtype, device)
+    return uniform(low, high, _batch(batch_shape), dtype, device, ctx=ctx)
 
 
-def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None):
+def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None, ctx=None):
     """Batches of samples of the normal distribution.
 
     Parameters
@@ -42,13 +43,13 @@ def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, device=None):
     batch_shape : int or tuple of int, optional
         What stands before the parameters' shape.
     dtype : dtype, optional
-    device : Device, optional
+    device, ctx : Device, optional
 
     Returns
     -------
     ndarray
     """
-    return normal(loc, scale, _batch(batch_shape), dtype, device)
+    return normal(loc, scale, _batch(batch_shape), dtype, device, ctx=ctx)
 
 
 def categorical(data, shape=(), get_prob=False, dtype="int32"):
@@ -70,3 +71,14 @@ def categorical(data, shape=(), get_prob=False, dtype="int32"):
     shape = (shape,) if isinstance(shape, integer_types) else tuple(shape)
     attrs = {"shape": shape, "get_prob": get_prob, "dtype": dtype}
     return operate("_sample_multinomial", as_array(data), **attrs)
+
+
+def seed(seed, device="all", ctx=None):
+    """Start all random streams of a device afresh, as `mx.random.seed` does.
+
+    Parameters
+    ----------
+    seed : int
+    device, ctx : Device or str, default 'all'
+    """
+    streams.seed(seed, device if ctx is None else ctx)

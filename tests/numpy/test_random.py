@@ -110,6 +110,10 @@ def test_out_and_devices():
     out = np.zeros((3,))
     assert np.random.normal(size=3, out=out) is out and out.asnumpy().any()
     assert np.random.uniform(size=2, device=mx.cpu()).shape == (2,)
+    npx.random.seed(seed=4, ctx=mx.cpu())
+    drawn = npx.random.normal_n(batch_shape=3, ctx=mx.cpu())
+    np.random.seed(4)
+    assert drawn.tolist() == np.random.normal(size=3).tolist()
 
 
 def test_shuffling_keeps_elements():
