@@ -5,7 +5,6 @@ import sys
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import front
 from mxcy.base import _Null
-from mxcy.ndarray import register as classic
 from mxcy.numpy.calls import Called, call
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.unusual import UNUSUAL
@@ -45,6 +44,25 @@ def _places(record, public, names):
     return [known.get(public.rename.get(name, name), -1) for name in names]
 
 
+def _docstring(record, names, places):
+    """Summary, parameters in the signature's order, and the returned value."""
+    inputs = () if record.variadic else record.inputs
+    fields, lines = record.schema.fields, [record.doc, "", "Parameters", "----------"]
+    for name, place in zip(names, places, strict=True):
+        if name == record.variadic:
+            lines.append(f"{name} : ndarrays")
+        elif place < 0:
+            lines += [f"{name} : optional", "    As NumPy has it."]
+        elif place < len(inputs):
+            optional = ", optional" if inputs[place] in record.optional else ""
+            lines.append(f"{name} : ndarray{optional}")
+        elif place < len(inputs) + len(fields):
+            lines.append(f"{name} : {fields[place - len(inputs)].text}")
+        else:
+            lines += [f"{name} : ndarray, optional", "    The array that takes the result."]
+    return "\n".join([*lines, "", "Returns", "-------", "ndarray or list of ndarrays"])
+
+
 def _compile(namespace, name, record, public):
     listed = parameters(public.signature)
     names = [parameter for parameter, _ in listed]
@@ -70,7 +88,7 @@ def _compile(namespace, name, record, public):
     }
     exec(compile(source, f"<mx.np.{full}>", "exec"), scope)
     made = scope[name]
-    made.__doc__ = classic.docstring(record)
+    made.__doc__ = _docstring(record, names, places)
     made.__module__ = "mxcy.numpy"
     if record.variadic or record.eager or record.like_out:
         return made
