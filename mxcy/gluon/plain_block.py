@@ -94,7 +94,11 @@ class Block(ParameterFiles):
         BlockScope
             To be used in a ``with`` statement.
         """
-        return BlockScope(self)  # made anew: a block that kept it would be in a circle
+        return self._scope
+
+    @property
+    def _scope(self):
+        return BlockScope.of(self)
 
     # -- parameters and children ------------------------------------------------------------------
 

@@ -1,10 +1,15 @@
 """Name scopes: which prefix and which parameter dictionary a new block gets."""
 
+import weakref
+
 from mxcy import name as naming
 from mxcy._base.per_thread import PerThread
 from mxcy.gluon.parameter_dict import ParameterDict
 
 __all__ = ["BlockScope"]
+
+#: by the address of a block, which its scope keeps; a block keeping its scope would be in a circle
+_living: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class BlockScope:
@@ -19,6 +24,14 @@ class BlockScope:
     def __init__(self, block):
         self._block = block
         self._counter = block._name_counter
+
+    @classmethod
+    def of(cls, block):
+        """The scope of a block: one object as long as somebody holds it."""
+        scope = _living.get(id(block))
+        if scope is None:
+            scope = _living[id(block)] = cls(block)
+        return scope
 
     @staticmethod
     def is_open():

@@ -86,7 +86,9 @@ def _is_open(node):
     if node.op is None or node.inputs or "shape" not in node.op.schema.by_name:
         return False
     shape = node.attrs.shape
-    return not shape or min(shape) <= 0
+    if shape is None:
+        return True
+    return isinstance(shape, tuple) and min(shape, default=0) <= 0  # gamma's is a number
 
 
 def _open_spec(node):

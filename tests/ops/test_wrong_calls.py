@@ -228,3 +228,19 @@ def test_impossible_binomial_chances_give_nan(chance):
 def test_element_types_that_no_kernel_takes_are_refused_by_name():
     with pytest.raises(MXNetError, match="Activation.*bool"):
         nd.Activation(zeros(2).astype("bool"), act_type="sigmoid").wait_to_read()
+
+
+def test_offsets_beyond_all_diagonals_have_none():
+    matrix = mx.np.ones((3, 4))
+    for offset in (-(2**31), -3, 4, 2**31 - 1):
+        assert mx.np.trace(matrix, offset).item() == 0
+        assert mx.np.diagonal(matrix, offset).shape == mx.np.diag(matrix, offset).shape == (0,)
+
+
+def test_few_of_very_many_numbers_are_chosen():
+    chosen = mx.np.random.choice(2**40, 5, replace=False).asnumpy()
+    assert len(set(chosen)) == 5 and chosen.min() >= 0 and chosen.max() < 2**40
+
+
+def test_differences_of_an_order_beyond_the_extent_are_none():
+    assert mx.np.diff(mx.np.ones((2, 3)), n=2**31 - 1).shape == (2, 0)

@@ -3,6 +3,7 @@
 // shapes or types of parameters.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <vector>
 
 #include "core/random/half.h"
@@ -427,16 +428,23 @@ int multinomial(const mx_call* call) {
   return 0;
 }
 
-// k of n numbers, each at most once: numbers replace others in a list of all.
+// k of n numbers, each at most once: numbers replace others in a list of all, of which only the
+// places that changed are kept.
 void sample_once(Mt19937& e, int64_t n, int64_t k, int64_t* out) {
-  std::vector<int64_t> all((size_t)n);
-  for (int64_t i = 0; i < n; ++i) all[i] = i;
+  std::unordered_map<int64_t, int64_t> moved;
+  const auto at = [&](int64_t place) -> int64_t& {
+    return moved.try_emplace(place, place).first->second;
+  };
   const int64_t words = std::min(k, n - k), start = n - words;
   for (int64_t i = 0; i < words; ++i) {
     const int64_t z = e.next() % (i + start + 1);
-    if (z < start) std::swap(all[z], all[i + start]);
+    if (z < start) std::swap(at(z), at(i + start));
   }
-  std::copy_n(2 * k < n ? all.end() - k : all.begin(), k, out);
+  const int64_t first = 2 * k < n ? n - k : 0;
+  for (int64_t i = 0; i < k; ++i) {
+    const auto found = moved.find(first + i);
+    out[i] = found == moved.end() ? first + i : found->second;
+  }
 }
 
 // The same by keys whose order follows the weights.

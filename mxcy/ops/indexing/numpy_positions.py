@@ -90,6 +90,10 @@ class DiagIndicesFrom:
         return xp.stack([xp.arange(data.shape[0])] * data.ndim)
 
 
+def _triangle(length):
+    return length * (length + 1) // 2
+
+
 @op("_npi_tril_indices", inputs="", outputs="output0 output1", dtypes=("int64",))
 class TrilIndices:
     """The rows and the columns of the elements at and below the diagonal `k` of a matrix."""
@@ -102,7 +106,10 @@ class TrilIndices:
 
     def infer(a):
         require(a.n >= 0 and a.m >= 0, f"n, m: got negative extents, {a.n}, {a.m}")
-        count = sum(min(max(row + a.k + 1, 0), a.m) for row in range(a.n))
+        # all from the triangle's corner on, less what lies beyond the last column
+        reach = (a.n + a.k, a.k, a.n + a.k - a.m, a.k - a.m)
+        below, above, beyond, outside = (_triangle(max(length, 0)) for length in reach)
+        count = below - above - beyond + outside
         return Spec((count,), _LONG), Spec((count,), _LONG)
 
     def ref(a, xp):

@@ -12,7 +12,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, DType, Field, Long, Shape, ShapeOrNone, Str
-from mxcy.ops.core.infer import Spec, broadcast_shapes, require
+from mxcy.ops.core.infer import Spec, broadcast_shapes, most, require
 from mxcy.ops.core.params import NUMPY_CHOICE, NUMPY_RANDOM
 from mxcy.ops.core.record import native, op, register, sample, values
 from mxcy.ops.core.result_types import default_float
@@ -228,6 +228,7 @@ class NumpyMultinomial:
 
     def infer(a, pvals):
         require(a.n >= 0, f"n must not be negative, got {a.n}")
+        most(a.n, 10**8, "n")  # each is drawn
         shape = pvals.shape
         if shape is not None:
             require(len(shape) == 1 and shape[0], f"pvals: expected one axis, got shape {shape}")

@@ -57,6 +57,11 @@ def _write_loops(where):
     return params
 
 
+def _diagonal(xp, data, offset, axis1, axis2):
+    """As NumPy's, which takes the least 32-bit offset for a positive one."""
+    return xp.diagonal(data, max(offset, -data.shape[axis1]), axis1, axis2)
+
+
 def _own(a):
     return a.offset, a.axis1, a.axis2
 
@@ -97,7 +102,7 @@ class Diagonal:
         )
 
     def ref(a, xp, data):
-        return xp.diagonal(data, *_own(a))
+        return _diagonal(xp, data, *_own(a))
 
 
 @op("_backward_npi_diagonal")
@@ -174,7 +179,7 @@ class Diag:
         return F._backward_npi_diagonal(g, offset=a.k, shape=specs[0].shape)
 
     def ref(a, xp, data):
-        return xp.diag(data, a.k)
+        return xp.diag(data, a.k) if data.ndim == 1 else _diagonal(xp, data, a.k, 0, 1)
 
 
 @op("_npi_diagflat", numpy="diagflat(array, k=0)")
@@ -229,7 +234,7 @@ class Trace:
 
     def ref(a, xp, data):
         kind = dtypes.dtype_of(ACCUMULATE(a, Spec(data.shape, dtypes.code_of(data.dtype))))
-        return xp.asarray(xp.diagonal(data, *_own(a)).sum(-1, dtype=kind))
+        return xp.asarray(_diagonal(xp, data, *_own(a)).sum(-1, dtype=kind))
 
 
 # --- triangles -----------------------------------------------------------------------------------
