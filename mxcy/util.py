@@ -23,6 +23,7 @@ __all__ = [
     "TemporaryDirectory",
     "default_array",
     "dtype_from_number",
+    "get_cuda_compute_capability",
     "get_gpu_count",
     "get_gpu_memory",
     "get_max_supported_compute_capability",
@@ -428,6 +429,22 @@ def get_gpu_count():
 def get_gpu_memory(gpu_dev_id):
     """The free and the total memory of a GPU in bytes; MXNetError when it cannot be used."""
     return context.gpu_memory_info(gpu_dev_id)
+
+
+def get_cuda_compute_capability(ctx):
+    """The CUDA architecture of a GPU, such as 70 for 7.0.
+
+    Raises
+    ------
+    ValueError
+        When the context is not one of GPUs.
+    MXNetError
+        When no CUDA device is behind it: virtual devices are in host memory.
+    """
+    if ctx.device_type != "gpu":
+        raise ValueError(f"get_cuda_compute_capability: expected a GPU's context, got {ctx}")
+    context.check_usable(ctx)
+    raise MXNetError(f"get_cuda_compute_capability: {ctx} is not a CUDA device")
 
 
 def get_max_supported_compute_capability():

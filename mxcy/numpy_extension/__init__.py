@@ -14,6 +14,7 @@ from mxcy.numpy_extension import image, random  # noqa: F401
 from mxcy.numpy_extension.files import load, save, savez  # noqa: F401
 from mxcy.random import seed  # noqa: F401
 from mxcy.util import (  # noqa: F401
+    get_cuda_compute_capability,
     is_np_array,
     is_np_default_dtype,
     is_np_shape,

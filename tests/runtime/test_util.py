@@ -191,3 +191,10 @@ def test_devices_under_their_older_name():
     assert place(1, ctx=None) == (1, None) and place.__doc__ == "Where it is."
     with pytest.raises(TypeError):
         place(1, other=2)
+
+
+def test_architectures_are_those_of_cuda_devices():
+    with pytest.raises(ValueError, match="expected a GPU's context, got cpu"):
+        mx.npx.get_cuda_compute_capability(mx.cpu())
+    with pytest.raises(mx.MXNetError, match="gpu"):
+        util.get_cuda_compute_capability(mx.gpu())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES
+from mxcy._base.dtypes import CODES, name_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Enum
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
@@ -146,6 +146,8 @@ class Qr:
         *_, m, n = shape = specs[0].shape
         if a.complete and m > n:
             raise MXNetError("Error in operator _npi_qr: complete factors have no gradient")
+        if 0 in shape:
+            return F._npi_zeros(shape=shape, dtype=name_of(specs[0].dtype))
         by_q, by_r = g
         ndim = len(shape)
         if m < n:

@@ -105,7 +105,7 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
                 found.append(None)
                 continue
             full = F.broadcast_mul(g, slope if last else slope_of_first(F, slope))
-            if full.dtype != dtypes.dtype_of(spec.dtype):
+            if spec.dtype != _code(a):
                 full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
             found.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
         return found
