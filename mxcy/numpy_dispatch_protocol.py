@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy import numpy as np
 
-__all__ = []
+__all__ = ["with_array_function_protocol", "with_array_ufunc_protocol"]
 
 
 def _answered(is_ufunc):
@@ -19,3 +19,13 @@ def _answered(is_ufunc):
 
 
 _NUMPY_ARRAY_FUNCTION_LIST, _NUMPY_ARRAY_UFUNC_LIST = _answered(False), _answered(True)
+
+
+def with_array_function_protocol(function):
+    """Return the function: arrays of `mx.np` always answer NumPy's functions here."""
+    return function
+
+
+def with_array_ufunc_protocol(function):
+    """Return the function: arrays of `mx.np` always answer NumPy's ufuncs here."""
+    return function

@@ -32,6 +32,7 @@ LAYERS = (
     + (
         "misc",
         "numpy_dispatch_protocol",
+        "numpy_op_signature",
         "operator",
         "rtc",
         "runtime",

@@ -20,6 +20,7 @@ from mxcy.numpy.memory import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.padding import *  # noqa: F403
 from mxcy.numpy.products import *  # noqa: F403
+from mxcy.numpy.promotion import *  # noqa: F403
 from mxcy.numpy.series import *  # noqa: F403
 from mxcy.numpy.sets import *  # noqa: F403
 from mxcy.numpy.sorting import *  # noqa: F403

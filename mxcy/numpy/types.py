@@ -7,6 +7,7 @@ from mxcy._base import dtypes
 __all__ = [
     "NAN",
     "NINF",
+    "NaN",
     "NZERO",
     "PINF",
     "PZERO",
@@ -14,20 +15,24 @@ __all__ = [
     "bfloat16",
     "bool",
     "bool_",
+    "boolean_dtypes",
     "e",
     "euler_gamma",
     "finfo",
     "float16",
     "float32",
     "float64",
+    "floating_dtypes",
     "iinfo",
     "inf",
     "int16",
     "int32",
     "int64",
     "int8",
+    "integer_dtypes",
     "nan",
     "newaxis",
+    "numeric_dtypes",
     "pi",
     "set_printoptions",
     "uint16",
@@ -41,9 +46,13 @@ int8, int16, int32, int64 = (onp.dtype(f"int{bits}") for bits in (8, 16, 32, 64)
 uint8, uint16, uint32, uint64 = (onp.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
 bool_ = bool = onp.dtype(onp.bool_)
 bfloat16 = dtypes.bfloat16
+boolean_dtypes = [bool_]
+floating_dtypes = [float16, float32, float64]
+integer_dtypes = [int8, int16, int32, int64, uint8, uint16, uint32, uint64]
+numeric_dtypes = [*integer_dtypes, *floating_dtypes]
 _NP_TYPES = tuple(onp.dtype(kind) for kind in dtypes.DTYPES.values())
 
 pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf, onp.nan, None)
-PINF, NINF, NAN, PZERO, NZERO = inf, -inf, nan, 0.0, -0.0
+PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
 finfo, iinfo, set_printoptions = onp.finfo, onp.iinfo, onp.set_printoptions

@@ -73,3 +73,18 @@ def test_which_functions_are_answered():
 
     assert "exp" in protocol._NUMPY_ARRAY_UFUNC_LIST
     assert "concatenate" in protocol._NUMPY_ARRAY_FUNCTION_LIST
+
+
+def test_decorators_of_programs_leave_functions_as_they_are():
+    from mxcy import numpy_dispatch_protocol as protocol
+
+    for decorate in (protocol.with_array_function_protocol, protocol.with_array_ufunc_protocol):
+        assert decorate(onp.dot) is onp.dot
+
+
+def test_functions_are_found_by_the_names_of_their_operators():
+    from mxcy.numpy_op_signature import _get_builtin_op
+
+    assert _get_builtin_op("_npi_add")(np.ones(2), 1).tolist() == [2, 2]
+    assert _get_builtin_op("_npx_relu")(np.full(2, -1.0)).tolist() == [0, 0]
+    assert _get_builtin_op("_npi_no_such_operator") is None
