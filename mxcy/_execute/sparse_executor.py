@@ -9,8 +9,9 @@ from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
+from mxcy._execute.executor import Executor
+from mxcy._execute.executor_arrays import head_gradient
 from mxcy.base import MXNetError
-from mxcy.executor import Executor, _head
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
@@ -108,7 +109,7 @@ class SparseExecutor(Executor):
         return range(len(self._output_names))
 
     def _head(self, name, gradient, output):
-        return _head(name, gradient, output)
+        return head_gradient(name, gradient, output)
 
     def plan(self, is_train=False):
         """Refuse: there is no plan."""

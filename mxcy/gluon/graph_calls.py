@@ -171,7 +171,7 @@ class GraphCalls:
 
 def _of_numpy(flat):
     """Whether an input is an array of `mx.np`."""
-    return any([array._of_numpy for array in flat])
+    return any([array._is_numpy for array in flat])
 
 
 class Traced:
@@ -214,7 +214,7 @@ class Traced:
             values = dict(zip(symbol.list_inputs(), arrays, strict=True))
             results = run_eagerly(symbol._entries, values, watch)
             results = results[0] if len(results) == 1 else results
-        if flat[0]._of_numpy or self._in_numpy:
+        if flat[0]._is_numpy or self._in_numpy:
             listed = results if isinstance(results, list) else [results]
             listed = [array.as_np_ndarray() for array in listed]
             results = listed if isinstance(results, list) else listed[0]
@@ -232,7 +232,7 @@ class Traced:
                 parameter._finish_deferred_init()
         self._pending = False
         self._in_numpy = any(
-            array._of_numpy for source in self._parameters() for array in source._list_arrays()
+            array._is_numpy for source in self._parameters() for array in source._list_arrays()
         )
 
     def _parameters(self):

@@ -296,7 +296,7 @@ class Parameter(ParameterArrays):
             nd.zeros(array.shape, ctx=ctx, dtype=array.dtype, stype=self._grad_stype)
             for ctx, array in zip(self._ctx_list, self._data, strict=True)
         ]
-        if self._data[0]._of_numpy and self._grad_stype == "default":
+        if self._data[0]._is_numpy and self._grad_stype == "default":
             self._grad = [gradient.as_np_ndarray() for gradient in self._grad]
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 

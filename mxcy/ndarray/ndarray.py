@@ -70,7 +70,6 @@ class NDArray(front.NDArrayBase):
 
     # NumPy leaves mixed arithmetic to the operand with the higher priority.
     __array_priority__ = 1000.0
-    _of_numpy = False  # whether it is an array of `mx.np`
     _alive = True  # tests that look for leaks ask what the collector finds
 
     def __init__(self, handle=(), writable=True):
@@ -102,7 +101,7 @@ class NDArray(front.NDArrayBase):
     device = ctx
 
     _stype = "default"
-    _is_numpy = False
+    _is_numpy = False  # whether it is an array of `mx.np`
 
     @property
     def stype(self):

@@ -5,7 +5,7 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, from_onp, is_array
+from mxcy.numpy.convert import as_np_array, from_onp, is_array
 from mxcy.numpy.manipulation import concatenate, promoted, ravel, reshape, stack
 from mxcy.ops.core.infer import normal_axis
 from mxcy.ops.core.result_types import with_number
@@ -22,10 +22,6 @@ __all__ = [
     "take",
     "take_along_axis",
 ]
-
-
-def _array(value):
-    return as_array(value).as_np_ndarray()
 
 
 def _host(value):
@@ -90,7 +86,7 @@ def take(a, indices, axis=None, mode="raise", out=None):
     """
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
-    array = _array(a)
+    array = as_np_array(a)
     if axis is None:
         array, axis = ravel(array), 0
     axis = _axis("take", array, axis)
@@ -121,7 +117,7 @@ def take_along_axis(arr, indices, axis=-1):
     ValueError
         When the numbers of axes differ.
     """
-    array, indices = _array(arr), _array(indices)
+    array, indices = as_np_array(arr), as_np_array(indices)
     if axis is None:
         array, axis = ravel(array), 0
     if indices.ndim != array.ndim:
@@ -167,7 +163,7 @@ def choose(a, choices, out=None, mode="raise"):
     """
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
-    numbers, arrays = _array(a), promoted(choices)
+    numbers, arrays = as_np_array(a), promoted(choices)
     shape = onp.broadcast_shapes(numbers.shape, *(array.shape for array in arrays))
     count = len(arrays)
     numbers = operate("Cast", numbers, dtype="int64")
@@ -235,7 +231,7 @@ def select(condlist, choicelist, default=0):
     """
     if not len(condlist) or len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    conditions = [_array(condition) for condition in condlist]
+    conditions = [as_np_array(condition) for condition in condlist]
     for number, condition in enumerate(conditions):
         if condition.dtype != onp.bool_:
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
@@ -255,7 +251,7 @@ def select(condlist, choicelist, default=0):
 
 def _edited(arr, axis):
     """An array and the axis along which it is edited, by default that of the flattened one."""
-    array = _array(arr)
+    array = as_np_array(arr)
     if axis is None:
         return ravel(array), 0
     return array, _axis("arr", array, axis)
@@ -316,7 +312,7 @@ def insert(arr, obj, values, axis=None):
     else:
         places = _host(obj)
         places = onp.flatnonzero(places) if places.dtype.kind == "b" else places
-    added = _array(values)
+    added = as_np_array(values)
     if added.dtype != array.dtype:
         added = operate("Cast", added, dtype=dtypes.name_of(array.dtype_code))
     count = places.size

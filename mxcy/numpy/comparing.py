@@ -2,15 +2,15 @@
 
 from mxcy._base import dtypes
 from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_np_array
 from mxcy.numpy.manipulation import promoted
-from mxcy.numpy.statistics import own
 
 __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
 def _comparable(a, b):
     """Two arrays in a floating type in which differences do not wrap around."""
-    pair = promoted([own(a), own(b)])
+    pair = promoted([as_np_array(a), as_np_array(b)])
     if not dtypes.is_float(pair[0].dtype_code):
         pair = [operate("Cast", x, dtype="float64") for x in pair]
     return [x.as_np_ndarray() for x in pair]
@@ -69,7 +69,7 @@ def array_equal(a1, a2, equal_nan=False):
     -------
     bool
     """
-    a1, a2 = own(a1), own(a2)
+    a1, a2 = as_np_array(a1), as_np_array(a2)
     return a1.shape == a2.shape and _all_equal(a1, a2, equal_nan)
 
 
@@ -91,7 +91,7 @@ def array_equiv(a1, a2):
     -------
     bool
     """
-    a1, a2 = own(a1), own(a2)
+    a1, a2 = as_np_array(a1), as_np_array(a2)
     shorter, longer = sorted((a1.shape, a2.shape), key=len)
     ends = longer[len(longer) - len(shorter) :]
     fits = all(m == n or 1 in (m, n) for m, n in zip(shorter, ends, strict=True))

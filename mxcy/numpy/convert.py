@@ -12,6 +12,7 @@ from mxcy.context import current_context
 __all__ = [
     "array_class",
     "as_array",
+    "as_np_array",
     "as_operands",
     "from_onp",
     "is_array",
@@ -93,6 +94,11 @@ def as_array(value):
     if values.dtype == onp.float64 and not keeps and not front.has_numpy_types():
         return from_onp(values, onp.float32)
     return from_onp(values)
+
+
+def as_np_array(value):
+    """An operand as an array of `mx.np`; see `as_array`."""
+    return as_array(value).as_np_ndarray()
 
 
 def as_operands(lhs, rhs, bits=False):

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy.base import numeric_types
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.numpy.manipulation import promoted
 from mxcy.numpy.operators import function
 
@@ -80,7 +80,7 @@ def modf(x):
     -------
     (ndarray, ndarray)
     """
-    x = as_array(x).as_np_ndarray()
+    x = as_np_array(x)
     x = function("fabs")(x) if x.dtype.kind == "f" and not x.size else x * _one(x)
     whole = function("trunc")(x)
     fraction = function("copysign")(x - whole, x)
@@ -133,7 +133,7 @@ def heaviside(x1, x2, out=None):
 
 def real(val):
     """The real part of an array, which is the array itself."""
-    return as_array(val).as_np_ndarray()
+    return as_np_array(val)
 
 
 def imag(val):
@@ -143,7 +143,7 @@ def imag(val):
 
 def conj(x):
     """The complex conjugate of an array, which is the array itself."""
-    return as_array(x).as_np_ndarray()
+    return as_np_array(x)
 
 
 conjugate = conj

@@ -7,7 +7,7 @@ from collections import namedtuple
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.ops.core.result_types import default_float, promote
 
 __all__ = [
@@ -435,7 +435,7 @@ def matrix_power(a, n):
     ValueError
         When the matrices are not square.
     """
-    a, n = as_array(a).as_np_ndarray(), operator.index(n)
+    a, n = as_np_array(a), operator.index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
     if n == 0:

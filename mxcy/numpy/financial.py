@@ -2,9 +2,10 @@
 
 import numpy as onp
 
+from mxcy.numpy.convert import as_np_array
 from mxcy.numpy.manipulation import promoted
 from mxcy.numpy.operators import function
-from mxcy.numpy.statistics import floating, own
+from mxcy.numpy.statistics import floating
 
 __all__ = ["mirr", "npv", "pmt", "ppmt", "pv", "rate"]
 
@@ -13,16 +14,18 @@ _WHEN = {"end": 0, "begin": 1, "e": 0, "b": 1, "finish": 0, "start": 1, "beginni
 
 def _when(when):
     """0 for payments at the end of a period, 1 for its beginning."""
-    return _WHEN[when] if isinstance(when, str) else own(when)
+    return _WHEN[when] if isinstance(when, str) else as_np_array(when)
 
 
 def _numbers(*values):
     """Arrays in one floating type, in which Python's numbers have no say beside arrays."""
     weak = [isinstance(value, (int, float)) for value in values]
-    arrays = promoted([own(v) for v, w in zip(values, weak, strict=True) if not w or all(weak)])
+    arrays = promoted(
+        [as_np_array(v) for v, w in zip(values, weak, strict=True) if not w or all(weak)]
+    )
     kind = floating(arrays[0].as_np_ndarray()).dtype
     return [
-        own(onp.asarray(value, kind)) if w else own(value).astype(kind, copy=False)
+        as_np_array(onp.asarray(value, kind)) if w else as_np_array(value).astype(kind, copy=False)
         for value, w in zip(values, weak, strict=True)
     ]
 
@@ -112,7 +115,7 @@ def ppmt(rate, per, nper, pv, fv=0, when="end"):
     total = pmt(rate, nper, pv, fv, when)
     power, paid = _growth(rate, per - 1, when)
     interest = -(pv * power + total * paid) * rate / (1 + rate * when)
-    return total - interest * ((per > 1) | (own(when) == 0))
+    return total - interest * ((per > 1) | (as_np_array(when) == 0))
 
 
 def npv(rate, values):
@@ -129,7 +132,7 @@ def npv(rate, values):
     ndarray
     """
     rate, values = _numbers(rate, values)
-    periods = own(onp.arange(values.shape[-1], dtype=values.dtype))
+    periods = as_np_array(onp.arange(values.shape[-1], dtype=values.dtype))
     return (values / (1 + rate) ** periods).sum()
 
 
@@ -186,7 +189,7 @@ def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
     nper, pmt, pv, fv = (value.astype("float64") for value in given)
     when = _when(when)
     found = 0.1 if guess is None else guess
-    found = own(onp.asarray(found, "float64")) + 0 * (nper + pmt + pv + fv)
+    found = as_np_array(onp.asarray(found, "float64")) + 0 * (nper + pmt + pv + fv)
     for _ in range(maxiter):
         power = (1 + found) ** nper
         before = power / (1 + found)

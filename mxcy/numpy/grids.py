@@ -3,7 +3,7 @@
 import numpy as onp
 
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, from_onp, is_array
+from mxcy.numpy.convert import as_np_array, from_onp, is_array
 from mxcy.numpy.creation import array as make_array
 from mxcy.numpy.manipulation import reshape, stack
 
@@ -23,10 +23,6 @@ __all__ = [
 ]
 
 
-def _array(value):
-    return as_array(value).as_np_ndarray()
-
-
 def broadcast_arrays(*args):
     """Arrays brought to the shape to which they broadcast together.
 
@@ -38,7 +34,7 @@ def broadcast_arrays(*args):
     -------
     list of ndarrays
     """
-    arrays = [_array(value) for value in args]
+    arrays = [as_np_array(value) for value in args]
     shape = onp.broadcast_shapes(*(array.shape for array in arrays))
     return [operate("_npi_broadcast_to", array, shape=shape) for array in arrays]
 
@@ -99,7 +95,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     order = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         order[:2] = 1, 0
-    arrays = [_array(values) for values in xi]
+    arrays = [as_np_array(values) for values in xi]
     arrays = [
         reshape(array, tuple(array.size if i == axis else 1 for i in range(len(xi))))
         for array, axis in zip(arrays, order, strict=True)
@@ -126,7 +122,7 @@ def ix_(*args):
     """
     found = []
     for axis, value in enumerate(args):
-        array = _array(value)
+        array = as_np_array(value)
         if array.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
         if array.dtype == onp.bool_:
@@ -146,7 +142,7 @@ def diag_indices(n, ndim=2):
 
 def diag_indices_from(arr):
     """The coordinates of the diagonal of an array with equal extents, as a tuple."""
-    array = _array(arr)
+    array = as_np_array(arr)
     found = operate("_npi_diag_indices_from", array)
     return tuple(found[i] for i in range(array.ndim))
 
@@ -215,7 +211,7 @@ def unravel_index(indices, shape, order="C"):
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
     shape = (shape,) if hasattr(shape, "__index__") else tuple(shape)
-    places = _array(indices)
+    places = as_np_array(indices)
     if places.dtype != onp.int64:
         places = operate("Cast", places, dtype="int64")
     found = operate("_unravel_index", places, shape=shape if order == "C" else shape[::-1])
@@ -244,7 +240,7 @@ def vander(x, N=None, increasing=False):
     ValueError
         When `x` is no vector.
     """
-    array = _array(x)
+    array = as_np_array(x)
     if array.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     if array.dtype.kind in "bu" or array.dtype.kind == "i" and array.dtype.itemsize < 8:

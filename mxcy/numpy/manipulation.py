@@ -9,7 +9,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, is_array
+from mxcy.numpy.convert import as_array, as_np_array, is_array
 from mxcy.ops.core.result_types import promote
 
 __all__ = [
@@ -101,7 +101,7 @@ def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
     ValueError
         When the numbers of elements differ.
     """
-    array = as_array(a).as_np_ndarray()
+    array = as_np_array(a)
     wanted = _new_shape(array.size, newshape if shape is None else shape)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
@@ -146,7 +146,7 @@ def expand_dims(a, axis):
     MXNetError
         When a position is out of bounds or given twice.
     """
-    array = as_array(a).as_np_ndarray()
+    array = as_np_array(a)
     if isinstance(axis, (tuple, list)):
         ndim = array.ndim + len(axis)
         places = onp.lib.array_utils.normalize_axis_tuple(axis, ndim)

@@ -56,7 +56,6 @@ class ndarray(NDArray):  # noqa: N801  its public name
     """
 
     __slots__ = ("__dict__",)
-    _of_numpy = True
     _is_numpy = True
 
     # --- what it is ---

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy.numpy.calls import call, operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.numpy.unusual import handles
 from mxcy.ops.core.result_types import default_float
 
@@ -41,7 +41,7 @@ def reduce(called, inputs, raw, out, keywords):
     initial, where = keywords.pop("initial", None), keywords.pop("where", None)
     if where is None and initial is None:
         return call(called, inputs, raw, out, keywords)
-    array = as_array(inputs[0]).as_np_ndarray()
+    array = as_np_array(inputs[0])
     if where is not None and where is not True:
         if initial is None and name in ("max", "min"):
             raise ValueError(
@@ -66,7 +66,7 @@ def mean(called, inputs, raw, out, keywords):
     where = keywords.pop("where", None)
     if where is None or where is True:
         return call(called, inputs, raw, out, keywords)
-    array = as_array(inputs[0]).as_np_ndarray()
+    array = as_np_array(inputs[0])
     axis, dtype, keepdims = raw
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)
     if dtype is None and not dtypes.is_float(array.dtype_code):

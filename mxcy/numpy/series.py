@@ -5,9 +5,10 @@ import math
 import numpy as onp
 
 from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_np_array
 from mxcy.numpy.manipulation import concatenate
 from mxcy.numpy.operators import function
-from mxcy.numpy.statistics import floating, own
+from mxcy.numpy.statistics import floating
 
 __all__ = ["cumulative_prod", "cumulative_sum", "frexp", "trapezoid", "trapz", "unwrap"]
 
@@ -34,12 +35,12 @@ def trapz(y, x=None, dx=1.0, axis=-1):
     -------
     ndarray
     """
-    y = floating(own(y))
+    y = floating(as_np_array(y))
     later, earlier = _ends(y, axis)
     means = (later + earlier) / 2
     if x is None:
         return (means * dx).sum(axis=axis)
-    x = own(x)
+    x = as_np_array(x)
     if x.ndim == 1:
         steps = x[1:] - x[:-1]
         shape = [1] * y.ndim
@@ -69,7 +70,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     -------
     ndarray
     """
-    p = own(p)
+    p = as_np_array(p)
     if isinstance(period, float):
         p = floating(p)
     later, earlier = _ends(p, axis)
@@ -88,7 +89,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
 
 
 def _cumulative(name, x, axis, dtype, include_initial):
-    x = own(x)
+    x = as_np_array(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"{name}: axis must be given for arrays of {x.ndim} dimensions")
     axis = 0 if axis is None else axis % x.ndim
@@ -97,7 +98,7 @@ def _cumulative(name, x, axis, dtype, include_initial):
     if not include_initial:
         return found
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    initial = own(onp.full(shape, int(name == "cumulative_prod"), found.dtype))
+    initial = as_np_array(onp.full(shape, int(name == "cumulative_prod"), found.dtype))
     return concatenate([initial, found], axis)
 
 
@@ -153,9 +154,9 @@ def frexp(x):
     (ndarray, ndarray)
         The fractions, and the exponents as int32.
     """
-    x = floating(own(x))
+    x = floating(as_np_array(x))
     exponents = onp.asarray(onp.frexp(x.asnumpy())[1], onp.int32)
     # In two steps, because the inverse of a tiny number's power would overflow.
     first = onp.exp2(-(exponents // 2).astype("float64")).astype(x.dtype)
     second = onp.exp2((exponents // 2 - exponents).astype("float64")).astype(x.dtype)
-    return x * own(first) * own(second), own(exponents)
+    return x * as_np_array(first) * as_np_array(second), as_np_array(exponents)

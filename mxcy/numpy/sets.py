@@ -3,9 +3,9 @@
 from collections import namedtuple
 
 from mxcy.numpy.calls import operate
+from mxcy.numpy.convert import as_np_array
 from mxcy.numpy.manipulation import concatenate, promoted, ravel
 from mxcy.numpy.sorting import searchsorted
-from mxcy.numpy.statistics import own
 
 __all__ = [
     "in1d",
@@ -47,7 +47,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
     """
     found = operate(
         "_npi_unique",
-        own(ar),
+        as_np_array(ar),
         return_index=return_index,
         return_inverse=return_inverse,
         return_counts=return_counts,
@@ -69,7 +69,7 @@ def unique_all(x):
         values, indices, inverse_indices and counts.
     """
     values, indices, inverse, counts = unique(x, True, True, True)
-    return _All(values, indices, inverse.reshape(own(x).shape), counts)
+    return _All(values, indices, inverse.reshape(as_np_array(x).shape), counts)
 
 
 def unique_counts(x):
@@ -100,7 +100,7 @@ def unique_inverse(x):
         values and inverse_indices.
     """
     values, inverse = unique(x, return_inverse=True)
-    return _Inverse(values, inverse.reshape(own(x).shape))
+    return _Inverse(values, inverse.reshape(as_np_array(x).shape))
 
 
 def unique_values(x):
@@ -139,7 +139,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     ndarray
         Booleans, in the shape of `element`.
     """
-    element = own(element)
+    element = as_np_array(element)
     values, others = _both(element, test_elements)
     if not others.size:
         found = operate("_npi_zeros_like", element != element)

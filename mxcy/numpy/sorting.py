@@ -3,9 +3,8 @@
 import numpy as onp
 
 from mxcy.numpy.calls import call, operate
-from mxcy.numpy.convert import as_array, numbers_only
+from mxcy.numpy.convert import as_array, as_np_array, numbers_only
 from mxcy.numpy.manipulation import promoted, ravel
-from mxcy.numpy.statistics import own
 from mxcy.numpy.unusual import handles
 
 __all__ = [
@@ -24,7 +23,7 @@ __all__ = [
 
 
 def _ordered(name, a, axis, descending, **attrs):
-    array = own(a)
+    array = as_np_array(a)
     if array.ndim == 0:
         array = array.reshape((1,)) if axis is None else _refuse_axis(array, axis)
     elif not array.size:
@@ -159,9 +158,9 @@ def lexsort(keys, axis=-1):
     ndarray
     """
     if isinstance(keys, (list, tuple)):
-        keys = [own(key) for key in keys]
+        keys = [as_np_array(key) for key in keys]
     else:
-        keys = list(own(keys))
+        keys = list(as_np_array(keys))
     if not keys:
         raise TypeError("lexsort: expected one key at least")
     axis = axis % max(keys[0].ndim, 1)
@@ -192,10 +191,10 @@ def searchsorted(a, v, side="left", sorter=None):
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', got {side!r}")
-    array = own(a)
+    array = as_np_array(a)
     if sorter is not None:
-        array = operate("take", array, own(sorter), axis=0)
-    return operate("_mx_searchsorted", array, own(v), side=side)
+        array = operate("take", array, as_np_array(sorter), axis=0)
+    return operate("_mx_searchsorted", array, as_np_array(v), side=side)
 
 
 def digitize(x, bins, right=False):
@@ -218,8 +217,8 @@ def digitize(x, bins, right=False):
     ValueError
         When the bounds are in no order.
     """
-    found = onp.digitize(own(x).asnumpy(), own(bins).asnumpy(), right)
-    return own(onp.asarray(found, onp.int64))
+    found = onp.digitize(as_np_array(x).asnumpy(), as_np_array(bins).asnumpy(), right)
+    return as_np_array(onp.asarray(found, onp.int64))
 
 
 def nonzero(a):
@@ -233,7 +232,7 @@ def nonzero(a):
     -------
     tuple of ndarray
     """
-    array = own(a)
+    array = as_np_array(a)
     if array.ndim == 0:
         raise ValueError("nonzero: arrays without dimensions have no indices; use a != 0")
     found = operate("_npx_nonzero", array)
@@ -265,7 +264,7 @@ def argwhere(a):
     -------
     ndarray
     """
-    return operate("_npx_nonzero", own(a))
+    return operate("_npx_nonzero", as_np_array(a))
 
 
 @handles("where")
@@ -276,15 +275,15 @@ def where(called, inputs, raw, out, keywords):
         raise ValueError("where: either both or neither of x and y should be given")
     if x is None:
         return nonzero(condition)
-    condition = own(condition)
+    condition = as_np_array(condition)
     python = [isinstance(value, (bool, int, float)) for value in (x, y)]
     if all(python):
         if isinstance(x, bool) and isinstance(y, bool):
-            return operate("_npi_where", condition, own(x), own(y))
+            return operate("_npi_where", condition, as_np_array(x), as_np_array(y))
         return operate("_npi_where_scalar2", condition, x=float(x), y=float(y))
     for number, array, name in ((x, y, "l"), (y, x, "r")):
         if isinstance(number, (int, float)) and not numbers_only((array,)):
             is_int = isinstance(number, int)
             attrs = {"scalar": float(number), "is_int": is_int}
-            return operate(f"_npi_where_{name}scalar", condition, own(array), **attrs)
+            return operate(f"_npi_where_{name}scalar", condition, as_np_array(array), **attrs)
     return call(called, (condition, *promoted([x, y])), raw, out, keywords)

@@ -1,7 +1,7 @@
 """Functions of `mx.np` that cut an array into several, as lists."""
 
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, is_array
+from mxcy.numpy.convert import as_np_array, is_array
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
@@ -45,7 +45,7 @@ def _slice(array, axis, begin, end):
 
 
 def _prepared(name, ary, least):
-    array = as_array(ary).as_np_ndarray()
+    array = as_np_array(ary)
     if array.ndim < least:
         raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
     return array

@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy.numpy.calls import call, given, operate
-from mxcy.numpy.convert import as_array, is_array
+from mxcy.numpy.convert import as_array, as_np_array, is_array
 from mxcy.numpy.manipulation import concatenate, promoted
 from mxcy.numpy.unusual import handles
 from mxcy.ops.core.result_types import default_float
@@ -24,11 +24,6 @@ __all__ = [
 ]
 
 
-def own(a):
-    """An array-like object as an array of `mx.np`."""
-    return as_array(a).as_np_ndarray()
-
-
 def floating(array):
     """An array as one of floating numbers."""
     if dtypes.is_float(array.dtype_code):
@@ -44,7 +39,7 @@ def spread(called, inputs, raw, out, keywords):
     ddof = correction if ddof is None else ddof
     if where is None or where is True:
         return call(called, inputs, (axis, dtype, int(ddof), keepdims), out, keywords)
-    array = own(inputs[0])
+    array = as_np_array(inputs[0])
     array = floating(array) if dtype is None else array.astype(dtype)
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)
     number = operate("_npi_sum", mask, axis=axis, dtype=array.dtype, keepdims=True)
@@ -82,7 +77,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False, out=None
     -------
     ndarray, or a tuple of two
     """
-    arrays = [own(a)] if weights is None else [own(a), as_array(weights)]
+    arrays = [as_np_array(a)] if weights is None else [as_np_array(a), as_array(weights)]
     attrs = {"axis": axis, "returned": returned, "weighted": weights is not None}
     found = operate("_npi_average", *arrays, **attrs)
     results = found if returned else [found]
@@ -96,7 +91,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False, out=None
 
 
 def _percentile(a, q, axis, out, method, keepdims, scale=1):
-    array = own(a)
+    array = as_np_array(a)
     if isinstance(q, (int, float, onp.generic)):
         attrs = {"q_scalar": float(q) * scale}
         return operate(
@@ -235,7 +230,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     -------
     ndarray
     """
-    array = own(a)
+    array = as_np_array(a)
     largest = operate("_npi_max", array, axis=axis, keepdims=keepdims)
     smallest = operate("_npi_min", array, axis=axis, keepdims=keepdims)
     return given(largest - smallest, out)
@@ -256,7 +251,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     -------
     ndarray
     """
-    return operate("_npi_sum", own(a) != 0, axis=axis, keepdims=keepdims, dtype="int64")
+    return operate("_npi_sum", as_np_array(a) != 0, axis=axis, keepdims=keepdims, dtype="int64")
 
 
 def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
@@ -281,7 +276,7 @@ def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
     (ndarray, ndarray)
         Counts and bounds.
     """
-    array = own(a)
+    array = as_np_array(a)
     density = bool(normed) if density is None else density
     if isinstance(bins, str) or weights is not None or density:
         return _weighed_histogram(array, bins, range, weights, density)
@@ -309,7 +304,7 @@ def _weighed_histogram(array, bins, range, weights, density):
         found = found.astype(kind)
     if array.dtype != onp.float64:
         bounds = bounds.astype(kind)
-    return own(found), own(bounds)
+    return as_np_array(found), as_np_array(bounds)
 
 
 def bincount(x, weights=None, minlength=0):
@@ -333,7 +328,7 @@ def bincount(x, weights=None, minlength=0):
     ValueError
         When a number is negative.
     """
-    arrays = [own(x)] if weights is None else [own(x), as_array(weights)]
+    arrays = [as_np_array(x)] if weights is None else [as_np_array(x), as_array(weights)]
     attrs = {"minlength": minlength, "has_weights": weights is not None}
     return operate("_npi_bincount", *arrays, **attrs)
 
@@ -370,7 +365,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     weights = None
     for given_weights in (fweights, aweights):
         if given_weights is not None:
-            part = own(given_weights).astype(x.dtype)
+            part = as_np_array(given_weights).astype(x.dtype)
             weights = part if weights is None else weights * part
     if weights is None:
         far = x - x.mean(axis=1, keepdims=True)
@@ -380,13 +375,13 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         far = x - ((x * weights).sum(axis=1) / whole).reshape((-1, 1))
         weighted, total = far * weights, whole - less
         if aweights is not None and less:
-            total = whole - less * (weights * own(aweights).astype(x.dtype)).sum() / whole
+            total = whole - less * (weights * as_np_array(aweights).astype(x.dtype)).sum() / whole
     found = _product(weighted, far) / total
     return operate("_npi_squeeze", found)
 
 
 def _variables(m, rowvar):
-    x = own(m)
+    x = as_np_array(m)
     if x.ndim > 2:
         raise ValueError(f"cov: expected two dimensions at most, got {x.ndim}")
     if x.ndim < 2:
@@ -445,7 +440,7 @@ def correlate(a, v, mode="valid"):
     -------
     ndarray
     """
-    a, v = promoted([own(a), own(v)])
+    a, v = promoted([as_np_array(a), as_np_array(v)])
     if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
         raise ValueError("correlate: expected two sequences with elements")
     if mode not in ("valid", "same", "full"):

@@ -6,8 +6,9 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy.numpy.calls import given, operate
+from mxcy.numpy.convert import as_np_array
 from mxcy.numpy.operators import function
-from mxcy.numpy.statistics import floating, own
+from mxcy.numpy.statistics import floating
 
 __all__ = [
     "nanargmax",
@@ -29,7 +30,7 @@ __all__ = [
 
 def _filled(a, value):
     """An array with a number in place of NaN, and where NaN was, None for integers."""
-    array = own(a)
+    array = as_np_array(a)
     if not dtypes.is_float(array.dtype_code):
         return array, None
     missing = operate("_npi_isnan", array)
@@ -114,7 +115,7 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean over axes of the elements that are not NaN; parameters as those of `mean`."""
-    array = own(a)
+    array = as_np_array(a)
     return function("mean")(array, axis, dtype, out, keepdims, _picked(array, where))
 
 
@@ -123,11 +124,11 @@ def _picked(array, where):
     if not dtypes.is_float(array.dtype_code):
         return where
     mask = operate("_npi_logical_not", operate("_npi_isnan", array))
-    return mask if where is None or where is True else mask & own(where)
+    return mask if where is None or where is True else mask & as_np_array(where)
 
 
 def _spread(name, a, axis, dtype, out, ddof, keepdims, where):
-    array = own(a)
+    array = as_np_array(a)
     mask = _picked(array, where)
     if mask is None:
         return function(name)(array, axis, dtype, out, ddof, keepdims)
@@ -178,8 +179,10 @@ def nanquantile(
     method = interpolation or method
     if method not in _SHARES:
         raise ValueError(f"method: expected one of {', '.join(_SHARES)}, got {method!r}")
-    array = floating(own(a))
-    shares = onp.asarray(own(q).astype("float64").asnumpy() if not isinstance(q, float) else q)
+    array = floating(as_np_array(a))
+    shares = onp.asarray(
+        as_np_array(q).astype("float64").asnumpy() if not isinstance(q, float) else q
+    )
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("quantiles must be in [0, 1]")
     axes = range(array.ndim) if axis is None else onp.atleast_1d(axis)
@@ -200,8 +203,8 @@ def _between(rows, shares, share):
     values, missing = _filled(rows, 0)
     extent = rows.shape[1]
     numbers = operate("_npi_sum", missing, axis=-1, dtype="float64") * -1.0 + extent
-    place = (numbers - 1).reshape((1, -1, 1)) * own(shares).reshape((-1, 1, 1))
-    parts = share(place, own(onp.arange(extent, dtype="float64"))).astype(rows.dtype)
+    place = (numbers - 1).reshape((1, -1, 1)) * as_np_array(shares).reshape((-1, 1, 1))
+    parts = share(place, as_np_array(onp.arange(extent, dtype="float64"))).astype(rows.dtype)
     products = values * parts
     products = operate("_npi_where_rscalar", parts > 0, products, scalar=0.0, is_int=False)
     return _or_nan(numbers == 0, products.sum(axis=-1))
@@ -219,7 +222,9 @@ def nanpercentile(
     interpolation=None,
 ):
     """The percentiles of the elements that are not NaN; parameters as those of `percentile`."""
-    shares = own(onp.asarray(q, "float64")) / 100 if not hasattr(q, "dtype_code") else q / 100.0
+    shares = (
+        as_np_array(onp.asarray(q, "float64")) / 100 if not hasattr(q, "dtype_code") else q / 100.0
+    )
     return nanquantile(a, shares, axis, out, overwrite_input, interpolation or method, keepdims)
 
 

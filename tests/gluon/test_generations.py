@@ -344,8 +344,8 @@ def test_blocks_have_arrays_of_np_in_every_mode(second, tmp_path):
     loaded.load_parameters(str(tmp_path / "net.params"))
     for each in (net, loaded):
         for parameter in each.collect_params().values():
-            assert parameter.data()._of_numpy == parameter.grad()._of_numpy == second
+            assert parameter.data()._is_numpy == parameter.grad()._is_numpy == second
     bare = gluon.Parameter("bare", shape=(2,))
     bare.initialize()
-    assert not bare.data()._of_numpy
+    assert not bare.data()._is_numpy
     assert repr(net.collect_params()).startswith("{'0.weight'") == second
