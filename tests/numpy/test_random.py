@@ -154,3 +154,19 @@ def test_choices_that_are_impossible():
         with pytest.raises(MXNetError):
             call()
     assert np.random.uniform(2, 1, size=2).shape == (2,)
+
+
+@pytest.mark.parametrize(("population", "count"), [(100, 3), (100, 60), (100_000, 5), (2**33, 4)])
+def test_choices_without_replacement_are_places_of_a_list(population, count):
+    words = min(count, population - count)
+    np.random.seed(7)
+    drawn = np.random.choice(2**32, words).asnumpy()
+    start, places = population - words, {}
+    for i, word in enumerate(drawn.tolist()):
+        last, other = start + i, word % (start + i + 1)
+        if other < start:
+            places[last], places[other] = places.get(other, other), places.get(last, last)
+    first = population - count if 2 * count < population else 0
+    np.random.seed(7)
+    chosen = np.random.choice(population, count, replace=False).asnumpy()
+    assert chosen.tolist() == [places.get(first + i, first + i) for i in range(count)]

@@ -3,6 +3,7 @@
 // shapes or types of parameters.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <vector>
 
@@ -428,22 +429,30 @@ int multinomial(const mx_call* call) {
   return 0;
 }
 
-// k of n numbers, each at most once: numbers replace others in a list of all, of which only the
-// places that changed are kept.
-void sample_once(Mt19937& e, int64_t n, int64_t k, int64_t* out) {
-  std::unordered_map<int64_t, int64_t> moved;
-  const auto at = [&](int64_t place) -> int64_t& {
-    return moved.try_emplace(place, place).first->second;
-  };
+// k of n numbers, each at most once: places of a list of all change their numbers. at(place) is
+// one.
+template <class Places>
+void sample_places(Mt19937& e, int64_t n, int64_t k, int64_t* out, const Places& at) {
   const int64_t words = std::min(k, n - k), start = n - words;
   for (int64_t i = 0; i < words; ++i) {
     const int64_t z = e.next() % (i + start + 1);
     if (z < start) std::swap(at(z), at(i + start));
   }
   const int64_t first = 2 * k < n ? n - k : 0;
-  for (int64_t i = 0; i < k; ++i) {
-    const auto found = moved.find(first + i);
-    out[i] = found == moved.end() ? first + i : found->second;
+  for (int64_t i = 0; i < k; ++i) out[i] = at(first + i);
+}
+
+// A list much longer than the result keeps only the places that are looked at.
+void sample_once(Mt19937& e, int64_t n, int64_t k, int64_t* out) {
+  if (n / 64 <= k + 64) {
+    std::vector<int64_t> all((size_t)n);
+    std::iota(all.begin(), all.end(), 0);
+    sample_places(e, n, k, out, [&](int64_t place) -> int64_t& { return all[place]; });
+  } else {
+    std::unordered_map<int64_t, int64_t> some;
+    sample_places(e, n, k, out, [&](int64_t place) -> int64_t& {
+      return some.try_emplace(place, place).first->second;
+    });
   }
 }
 
