@@ -272,6 +272,8 @@ class Eig:
 
     def ref(a, xp, A):
         values, vectors = _refused(xp, "eig", A)
+        if values.dtype.kind == "c" and not np.any(values.imag):  # NumPy 2.5 finds complex ones
+            values, vectors = values.real, vectors.real
         if values.dtype.kind == "c":
             raise MXNetError(
                 "argument A: a matrix has complex eigenvalues, which are no arrays' yet"
