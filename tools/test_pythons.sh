@@ -31,7 +31,7 @@ try() {
   (prepare "$1" "$2") || return
   cd "$2" || return
   .venv/bin/python -m pytest -q -n "$jobs" tests/smoke tests/runtime tests/autograd tests/symbol \
-    tests/module tests/io tests/gluon/test_block.py tests/gluon/test_data.py \
+    tests/module tests/io tests/numpy tests/gluon/test_block.py tests/gluon/test_data.py \
     tests/gluon/test_workers.py tests/gluon/test_hybridize.py tests/gluon/test_trainer.py &&
     MXNET_ENABLE_CYTHON=0 .venv/bin/python -m pytest -q -n "$jobs" tests/smoke tests/autograd
 }

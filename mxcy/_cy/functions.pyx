@@ -51,7 +51,7 @@ cdef class Function:
     cdef tuple absent  # the attributes of a call that gives none
     cdef Py_ssize_t ninputs
     cdef tuple places  # of a function of mx.np: where each argument goes, -1 for nowhere
-    cdef tuple defaults  # what arguments that go nowhere have to be
+    cdef tuple defaults  # what an argument is when it is not given
     cdef bint optional  # whether it can do without some inputs
     cdef OpHandle number, number_first  # its operators of an array and a number
     cdef dict __dict__
@@ -98,9 +98,9 @@ cdef tuple attributes(Function self, PyObject **places):
 cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *given):
     """Put an argument in its place; False where Python has to look at it."""
     cdef Py_ssize_t place = <Py_ssize_t>self.places[which]
+    if given == PyTuple_GET_ITEM(<PyObject *>self.defaults, which):
+        return True  # as if it were not given
     if place < 0:
-        return given == PyTuple_GET_ITEM(<PyObject *>self.defaults, which)
-    if slots[place] != NULL:
         return False
     slots[place] = given
     return True
@@ -121,7 +121,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
         for which in range(size):
             if (PyTuple_GET_ITEM(<PyObject *>self.names, which)
                     == PyTuple_GET_ITEM(keywords, i)):
-                usual = usual and lay(self, slots, which, args[n + i])
+                usual = usual and which >= n and lay(self, slots, which, args[n + i])
                 break
         else:
             usual = False
@@ -211,7 +211,7 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, OpH
         For each parameter its place among inputs, attributes and, last, ``out``; -1 when the
         operator knows nothing of it.
     defaults : sequence
-        For each parameter the value at which the operator need not know of it.
+        For each parameter its default, with which it counts as not given.
     number, number_first : OpHandle, optional
         Of a function of two arrays: the operators where one of them is a number.
     """

@@ -92,7 +92,8 @@ def _compile(namespace, name, record, public):
     made.__module__ = "mxcy.numpy"
     if record.variadic or record.eager or record.like_out:
         return made
-    defaults = [value for _, value in listed]
+    # One object for equal words: the quick way compares identities.
+    defaults = [sys.intern(value) if isinstance(value, str) else value for _, value in listed]
     numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
     return front.numpy_function(made, front.bind(record), names, places, defaults, *numbers)
 

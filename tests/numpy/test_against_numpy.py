@@ -16,8 +16,9 @@ np = mx.np
 TYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64")
 VALUES = (-3, -1, 0, 1, 2, 5)
 LETTERS = {"i": "int32", "b": "bool", "h": "float16", "f": "float32", "d": "float64"}
-#: what NumPy calls differently, or not at all
+#: what NumPy calls differently, or not at all (`fix` is deprecated)
 RENAMED = {"bitwise_invert": "invert", "alltrue": "all", "sometrue": "any", "product": "prod"}
+RENAMED["fix"] = "trunc"
 
 
 def family(names):

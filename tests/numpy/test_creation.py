@@ -135,3 +135,10 @@ def test_joining_and_shapes():
     for wrong in ([], [np.array(1.0)]):
         with pytest.raises(ValueError):
             np.concatenate(wrong)
+
+
+def test_defaults_may_be_given():
+    made = np.ones((0, 2), None, "C", None, None)
+    assert made.shape == (0, 2) and made.dtype == onp.float32
+    with pytest.raises(TypeError, match="dtype"):
+        np.identity(2, None, dtype=None)

@@ -60,10 +60,8 @@ numpy_unary(
     doc="Sign: -1, 0 or 1; NaN of NaN.",
     kinds=_NUMBERS,
 )
-for _names in ("floor", "ceil", "trunc", "fix"):
-    numpy_unary(
-        _names, KEEP, define=lambda xp, x, _name=_names: _whole(xp, x, _name), kinds=_NUMBERS
-    )
+for _names, _own in (("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("fix", "trunc")):
+    numpy_unary(_names, KEEP, define=lambda xp, x, _own=_own: _whole(xp, x, _own), kinds=_NUMBERS)
 numpy_unary(
     "rint",
     REAL,
