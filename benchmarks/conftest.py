@@ -52,14 +52,23 @@ def mxnet_python():
     return os.environ.get("MXCY_REAL_MXNET_19")
 
 
+@pytest.fixture(scope="session")
+def workers():
+    """The worker processes of other environments, by Python and threads: importing takes long."""
+    opened = {}
+    yield opened
+    for worker in opened.values():
+        worker.close()
+
+
 @pytest.fixture
-def compare(request, benchmark, torch_python, mxnet_python):
+def compare(request, benchmark, workers, torch_python, mxnet_python):
     """``compare(label, setups, statements)``: race, print a row, and feed pytest-benchmark.
 
     `setups` and `statements` are dicts over contenders: "mxcy", and any others to compare it with;
     "torch" and "mxnet" run in environments of their own, with so many `threads` if that is given.
     """
-    opened, pythons = [], {"torch": torch_python, "mxnet": mxnet_python}
+    pythons = {"torch": torch_python, "mxnet": mxnet_python}
 
     def run(label, setups, statements, seconds=0.02, threads=None):
         contenders = {}
@@ -67,10 +76,13 @@ def compare(request, benchmark, torch_python, mxnet_python):
             python = pythons.get(name)
             if name in pythons and python is None:
                 continue
-            setup = setups[name]
-            make = Local(setup) if python is None else Worker(python, setup, threads)
-            contenders[name] = make
-            opened.append(make)
+            if python is None:
+                contenders[name] = Local(setups[name])
+                continue
+            if (python, threads) not in workers:
+                workers[python, threads] = Worker(python, "", threads)
+            contenders[name] = workers[python, threads]
+            contenders[name].run(setups[name])
         racing = {name: statements[name] for name in contenders}
         times = race(contenders, racing, request.config.getoption("--rounds"), seconds)
         _rows.append((label, times))
@@ -85,9 +97,7 @@ def compare(request, benchmark, torch_python, mxnet_python):
         )
         return times
 
-    yield run
-    for contender in opened:
-        contender.close()
+    return run
 
 
 def pytest_terminal_summary(terminalreporter):
