@@ -12,7 +12,7 @@ from mxcy._base.errors import TracedValueError, caller
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.custom.described import NAME
-from mxcy.custom.objects import Objects, numbered
+from mxcy.custom.objects import Objects, living
 from mxcy.custom.threads import Threads
 from mxcy.graph.node import SymbolNode
 from mxcy.ops.core.infer import Spec
@@ -301,11 +301,10 @@ class Backward:
         """A step of a plan."""
         described = self.described
         reads = len(described.needed)
-        state = ins[-1]
+        state, objects = ins[-1], living()
 
         def find():
-            number = int(_window(state, context, False).numpy_view()[0])
-            return numbered(number)
+            return objects[int(_window(state, context, False).numpy_view()[0])]
 
         count = 2 * len(described.outputs) + len(described.arguments)
         row = [None] * count

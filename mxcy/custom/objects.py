@@ -6,16 +6,19 @@ from collections import OrderedDict
 
 from mxcy.graph.plan import Step
 
-__all__ = ["Objects", "numbered", "share"]
+__all__ = ["Objects", "living", "share"]
 
 _MOST = 1024  # calls of one step that may still want their backward pass
 _numbers = itertools.count(1)
 _numbered: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
-def numbered(number):
-    """The object with a number that `Objects.of_run` gave."""
-    return _numbered[number]
+def living():
+    """The objects by the numbers that `Objects.of_run` gave, kept alive.
+
+    A backward pass under way needs its own even when the plan of the forward pass is dropped.
+    """
+    return dict(_numbered)
 
 
 class Objects:

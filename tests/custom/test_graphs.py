@@ -1,5 +1,8 @@
 """Operators in Python in symbols, executors, modules, files and hybridized blocks."""
 
+import gc
+import threading
+
 import numpy as np
 import pytest
 
@@ -51,6 +54,32 @@ def test_an_executor_keeps_its_object():
         executor.grad_dict["x"].wait_to_read()
     executor.forward()[0].wait_to_read()
     assert [op.calls for op in made] == [4]
+
+
+def test_an_executor_dropped_during_its_backward_pass():
+    entered, released = threading.Event(), threading.Event()
+
+    class Slow(operators.Square):
+        def forward(self, *args, **kwargs):
+            entered.set()
+            released.wait(20)
+            super().forward(*args, **kwargs)
+
+    @mx.operator.register("test_dropped")
+    class SlowProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            return Slow()
+
+    executor = mx.sym.Custom(mx.sym.var("x"), op_type="test_dropped").simple_bind(mx.cpu(), x=(2,))
+    executor.arg_dict["x"][:] = 3
+    executor.forward(is_train=True)
+    executor.backward()
+    assert entered.wait(20)
+    gradient = executor.grad_dict["x"]
+    del executor
+    gc.collect()
+    released.set()
+    np.testing.assert_array_equal(gradient.asnumpy(), [6, 6])
 
 
 def test_files():
