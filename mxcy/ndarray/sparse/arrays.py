@@ -186,11 +186,16 @@ class BaseSparseNDArray(NDArray):
     # --- values ---
     def asnumpy(self):
         """All elements as a new dense NumPy array."""
-        return compose.to_dense(F, self._parts).asnumpy()
+        return compose.to_dense(F, self._ordered).asnumpy()
 
     def __array__(self, dtype=None, copy=None):
         values = self.asnumpy()
         return values if dtype is None else values.astype(dtype, copy=False)
+
+    @property
+    def _ordered(self):
+        """The parts as operators take them."""
+        return compose.ordered(F, self._parts)
 
     @property
     def _stored(self):
@@ -324,7 +329,7 @@ class BaseSparseNDArray(NDArray):
                 f"copyto: expected an array of shape {self.shape}, got one of shape {other.shape}"
             )
         if other.stype == "default":
-            return compose.to_dense(F, self._parts).copyto(other)
+            return compose.to_dense(F, self._ordered).copyto(other)
         other._parts = _moved(self._parts, other.context, other.dtype)
         return other
 

@@ -11,7 +11,7 @@ from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.sparse.arrays import BaseSparseNDArray, CSRNDArray, is_sparse, wrap
 from mxcy.ndarray.sparse.scipy_arrays import is_scipy
-from mxcy.ops.core.stypes import Csr, RowSparse
+from mxcy.ops.core.stypes import Csr, RowSparse, UnorderedRows
 
 __all__ = ["array", "csr_matrix", "empty", "row_sparse_array", "zeros"]
 
@@ -223,7 +223,9 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
             f"row_sparse_array: data of shape {data.shape} and {indices.shape[0]} indices do not "
             f"fit an array of shape {tuple(shape)}"
         )
-    return wrap(RowSparse(data, indices, tuple(map(int, shape))))
+    ascending = bool((np.diff(indices.asnumpy()) >= 0).all())
+    kind = RowSparse if ascending else UnorderedRows
+    return wrap(kind(data, indices, tuple(map(int, shape))))
 
 
 # --- zeros, empty, array -------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def run(op, attrs, inputs, out=None):
 
 
 def _parts_of(array):
-    return array._parts if is_sparse(array) else array
+    return array._ordered if is_sparse(array) else array
 
 
 def _wrapped(result):

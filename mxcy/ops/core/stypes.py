@@ -21,6 +21,7 @@ __all__ = [
     "Csr",
     "RowSparse",
     "Rule",
+    "UnorderedRows",
     "densely",
     "find",
     "flat",
@@ -71,6 +72,12 @@ class RowSparse(NamedTuple):
     def aux(self) -> tuple[Any, ...]:
         """The index arrays in the order of files."""
         return (self.indices,)
+
+
+class UnorderedRows(RowSparse):
+    """Parts as a program gave them, whose indices do not ascend; rules never see them."""
+
+    __slots__ = ()
 
 
 class Rule:

@@ -5,7 +5,7 @@ number of stored elements is to be known, these functions wait for it.
 """
 
 from mxcy._base.errors import MXNetError
-from mxcy.ops.core.stypes import Csr, RowSparse
+from mxcy.ops.core.stypes import Csr, RowSparse, UnorderedRows
 
 __all__ = [
     "all_rows_of",
@@ -13,6 +13,7 @@ __all__ = [
     "empty_like",
     "first",
     "merged",
+    "ordered",
     "rows_of",
     "size_of",
     "summed_rows",
@@ -65,6 +66,14 @@ def cast(F, dense, stype):
     if stype == "default":
         return dense
     return to_csr(F, dense) if stype == "csr" else to_row_sparse(F, dense)
+
+
+def ordered(F, x):
+    """The same array with ascending indices, where they are those of rows."""
+    if type(x) is not UnorderedRows:
+        return x
+    order = F.argsort(x.indices, dtype="int64")
+    return RowSparse(F.take(x.data, order), F.take(x.indices, order), x.shape)
 
 
 def with_all_rows(F, x):

@@ -302,3 +302,24 @@ def test_check_format():
             x.check_format()
     with pytest.raises(MXNetError, match="shapes"):
         of([1, 2], [0, 1], [0, 1, 2]).check_format(False)
+
+
+def test_rows_in_any_order():
+    rows = mx.nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [3, 1]), shape=(5, 2))
+    dense = np.array([[0, 0], [3, 4], [0, 0], [1, 2], [0, 0]], "float32")
+    np.testing.assert_array_equal(rows.indices.asnumpy(), [3, 1])  # as they were given
+    with pytest.raises(mx.MXNetError, match="sorted"):
+        rows.check_format()
+    for found, expected in (
+        (rows, dense),
+        (rows.tostype("default"), dense),
+        (rows + rows, 2 * dense),
+        (rows * 3, 3 * dense),
+        (mx.nd.sparse.retain(rows, mx.nd.array([1, 3], dtype="int64")), dense),
+        (mx.nd.sparse.dot(mx.nd.ones((2, 5)).tostype("csr"), rows), np.ones((2, 5)) @ dense),
+    ):
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+    target = mx.nd.ones((5, 2))
+    rows.copyto(target)
+    np.testing.assert_array_equal(target.asnumpy(), dense)
+    (rows + rows).check_format()
