@@ -37,8 +37,6 @@ cdef extern from *:
 cdef enum:
     MOST_PLACES = 64
 
-cdef object null = _Null  # what attributes are that are not given
-
 
 @cython.final
 cdef class Function:
@@ -70,12 +68,15 @@ cdef class Function:
         return self.__qualname__
 
 
-cdef tuple filled(PyObject **places, Py_ssize_t n, object absent):
-    """The arguments of some places."""
+cdef tuple filled(PyObject **places, Py_ssize_t n, tuple absent):
+    """The arguments of some places, with others where they are absent."""
     cdef tuple made = PyTuple_New(n)
     cdef Py_ssize_t i
     for i in range(n):
-        item = absent if places[i] == NULL else <object>places[i]
+        if places[i] != NULL:
+            item = <object>places[i]
+        else:
+            item = None if absent is None else absent[i]
         Py_INCREF(item)
         PyTuple_SET_ITEM(made, i, item)
     return made
@@ -84,15 +85,18 @@ cdef tuple filled(PyObject **places, Py_ssize_t n, object absent):
 cdef tuple attributes(Function self, PyObject **places):
     """The attributes of a call: often all the same as in the call before."""
     cdef Variant last = self.handle.last
+    cdef PyObject *given
     cdef Py_ssize_t i
     if last is not None:
         for i in range(len(self.absent)):
-            given = null if places[i] == NULL else <object>places[i]
-            if PyTuple_GET_ITEM(<PyObject *>last.raw, i) != <PyObject *>given:
+            given = places[i]
+            if given == NULL:
+                given = PyTuple_GET_ITEM(<PyObject *>self.absent, i)
+            if PyTuple_GET_ITEM(<PyObject *>last.raw, i) != given:
                 break
         else:
             return last.raw
-    return filled(places, len(self.absent), null)
+    return filled(places, len(self.absent), self.absent)
 
 
 cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *given):
@@ -196,8 +200,8 @@ def function(plain, OpHandle handle not None, inputs, fields):
     return functools.update_wrapper(made, plain)
 
 
-def numpy_function(plain, OpHandle handle not None, names, places, defaults, OpHandle number=None,
-                   OpHandle number_first=None):
+def numpy_function(plain, OpHandle handle not None, names, places, defaults, absent,
+                   OpHandle number=None, OpHandle number_first=None):
     """What calls an operator as a function of `mx.np` does, but faster.
 
     Parameters
@@ -212,6 +216,8 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, OpH
         operator knows nothing of it.
     defaults : sequence
         For each parameter its default, with which it counts as not given.
+    absent : sequence
+        The attributes of a call that gives none.
     number, number_first : OpHandle, optional
         Of a function of two arrays: the operators where one of them is a number.
     """
@@ -220,7 +226,7 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, OpH
     made.names, made.places = tuple(map(sys.intern, names)), tuple(places)
     made.defaults, made.number, made.number_first = tuple(defaults), number, number_first
     made.ninputs, made.optional = len(handle.op.inputs), bool(handle.op.optional)
-    made.absent = (_Null,) * len(handle.op.schema.names)
+    made.absent = tuple(absent)
     if made.ninputs + len(made.absent) >= MOST_PLACES:
         return plain
     return functools.update_wrapper(made, plain)

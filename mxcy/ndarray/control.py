@@ -28,7 +28,7 @@ def _regroup(arrays, nesting):
 
 def _python(value, kind, what):
     try:
-        return kind(value.asscalar() if isinstance(value, front.NDArrayBase) else value)
+        return kind(value.asnumpy().item() if isinstance(value, front.NDArrayBase) else value)
     except (TypeError, ValueError):
         raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
 

@@ -1,5 +1,6 @@
 """Functions of `mx.np` and `mx.npx`, made of records when they are first asked for."""
 
+import math
 import sys
 
 from mxcy._base.suggestions import no_attribute
@@ -9,6 +10,7 @@ from mxcy.numpy.calls import Called, call
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.unusual import UNUSUAL
 from mxcy.ops.core import homes
+from mxcy.ops.core.attrs import REQUIRED
 from mxcy.ops.core.public import parameters
 from mxcy.ops.core.record import find
 
@@ -63,6 +65,18 @@ def _docstring(record, names, places):
     return "\n".join([*lines, "", "Returns", "-------", "ndarray or list of ndarrays"])
 
 
+def _unlike(field, default):
+    """A parameter's default where the operator has another one, else `_Null`."""
+    if default is ... or default is _Null or default is None or field.type.dynamic:
+        return _Null
+    if field.default is REQUIRED:
+        return default
+    value = field.type.parse(default)
+    if isinstance(value, float) and isinstance(field.default, float):  # which float32 may hold
+        return _Null if math.isclose(value, field.default, rel_tol=1e-6) else default
+    return _Null if value == field.default else default
+
+
 def _compile(namespace, name, record, public):
     listed = parameters(public.signature)
     names = [parameter for parameter, _ in listed]
@@ -95,7 +109,11 @@ def _compile(namespace, name, record, public):
     # One object for equal words: the quick way compares identities.
     defaults = [sys.intern(value) if isinstance(value, str) else value for _, value in listed]
     numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
-    return front.numpy_function(made, front.bind(record), names, places, defaults, *numbers)
+    absent = [_Null] * len(record.schema.names)
+    for place, value in zip(places, defaults, strict=True):
+        if ninputs <= place < ninputs + len(absent):
+            absent[place - ninputs] = _unlike(record.schema.fields[place - ninputs], value)
+    return front.numpy_function(made, front.bind(record), names, places, defaults, absent, *numbers)
 
 
 def offer(module, namespace):

@@ -11,7 +11,9 @@ from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa:
 from mxcy.numpy import register
 from mxcy.numpy.arrays import from_dlpack, from_numpy  # noqa: F401
 from mxcy.numpy_extension import image, random  # noqa: F401
+from mxcy.numpy_extension.control_flow import cond, foreach, while_loop  # noqa: F401
 from mxcy.numpy_extension.files import load, save, savez  # noqa: F401
+from mxcy.numpy_extension.layers import fully_connected  # noqa: F401
 from mxcy.random import seed  # noqa: F401
 from mxcy.util import (  # noqa: F401
     get_cuda_compute_capability,

@@ -35,7 +35,7 @@ def test_every_operator_is_a_function_with_its_signature():
 
 def test_layers_of_networks():
     x, weight, bias = np.ones((2, 3)), np.ones((4, 3)), np.ones(4)
-    found = npx.fully_connected(x, weight, bias, num_hidden=4)
+    found = npx.fully_connected(x, weight, bias, num_hidden=4, no_bias=False)
     assert type(found) is np.ndarray and found.tolist() == [[4] * 4] * 2
     found = npx.fully_connected(x, weight, num_hidden=4, no_bias=True)
     assert found.tolist() == [[3] * 4] * 2

@@ -24,7 +24,12 @@ _ACTIVATION_GRAD = native(
 )
 
 
-@op("Activation", aliases=("_npx_activation",), inputs="data")
+@op(
+    "Activation",
+    aliases=("_npx_activation",),
+    inputs="data",
+    numpy="npx.activation(data, act_type='relu', out=None, name=None)",
+)
 class Activation:
     """Apply an activation function to every element.
 

@@ -99,6 +99,10 @@ def _check_gamma(data, gamma):
 @op(
     "LeakyReLU",
     aliases=("_npx_leaky_relu",),
+    numpy=(
+        "npx.leaky_relu(data=None, gamma=None, act_type='leaky', slope=0.25, "
+        "lower_bound=0.125, upper_bound=0.334, out=None, name=None)"
+    ),
     inputs="data gamma?",
     outputs="output mask",
     visible=1,

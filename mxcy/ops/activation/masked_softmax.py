@@ -68,6 +68,10 @@ an element does not take part and gives {absent}. The data is divided by `temper
 register(
     "masked_softmax",
     aliases=("_npx_masked_softmax",),
+    numpy=(
+        "npx.masked_softmax(data, mask, axis=-1, temperature=1.0, normalize=True, out=None, "
+        "name=None)"
+    ),
     inputs="data mask",
     fields=_FIELDS,
     infer=_infer,
@@ -81,6 +85,10 @@ register(
 register(
     "masked_log_softmax",
     aliases=("_npx_masked_log_softmax",),
+    numpy=(
+        "npx.masked_log_softmax(data, mask, axis=-1, temperature=1.0, normalize=True, "
+        "out=None, name=None)"
+    ),
     inputs="data mask",
     fields=_FIELDS,
     infer=_infer,

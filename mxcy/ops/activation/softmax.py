@@ -176,6 +176,10 @@ def _samples(**more):
 register(
     "softmax",
     aliases=("_npx_softmax",),
+    numpy=(
+        "npx.softmax(data, length=None, axis=-1, temperature=None, use_length=False, "
+        "dtype=None, out=None, name=None)"
+    ),
     inputs="data length?",
     fields=_FIELDS,
     infer=_infer,
@@ -212,6 +216,10 @@ register(
 register(
     "log_softmax",
     aliases=("_npx_log_softmax",),
+    numpy=(
+        "npx.log_softmax(data, axis=-1, length=None, temperature=None, use_length=False, "
+        "dtype=None, out=None, name=None)"
+    ),
     fields=_FIELDS,
     infer=_infer_without_length,
     infer_back=_back,

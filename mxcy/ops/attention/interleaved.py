@@ -111,7 +111,11 @@ def _gradients(F, products, g, lhs, rhs):
 # --- operators -----------------------------------------------------------------------------------
 
 
-@op("_contrib_interleaved_matmul_selfatt_qk", inputs="queries_keys_values")
+@op(
+    "_contrib_interleaved_matmul_selfatt_qk",
+    aliases=("_npx_interleaved_matmul_selfatt_qk",),
+    inputs="queries_keys_values",
+)
 class SelfAttentionScores:
     """The products of queries and keys, divided by the square root of a head's depth.
 
@@ -147,7 +151,11 @@ def _scores(xp, query, key):
     return scores.reshape(-1, *scores.shape[2:])
 
 
-@op("_contrib_interleaved_matmul_selfatt_valatt", inputs="queries_keys_values attention")
+@op(
+    "_contrib_interleaved_matmul_selfatt_valatt",
+    aliases=("_npx_interleaved_matmul_selfatt_valatt",),
+    inputs="queries_keys_values attention",
+)
 class SelfAttentionValues:
     """The values weighted by attention.
 
@@ -177,7 +185,11 @@ class SelfAttentionValues:
         return _weighted(xp, attention, value)
 
 
-@op("_contrib_interleaved_matmul_encdec_qk", inputs="queries keys_values")
+@op(
+    "_contrib_interleaved_matmul_encdec_qk",
+    aliases=("_npx_interleaved_matmul_encdec_qk",),
+    inputs="queries keys_values",
+)
 class CrossAttentionScores:
     """The products of queries and another sequence's keys, divided by the root of a head's depth.
 
@@ -207,7 +219,11 @@ class CrossAttentionScores:
         return _scores(xp, query, _split(xp, keys_values, a.heads, 2)[0])
 
 
-@op("_contrib_interleaved_matmul_encdec_valatt", inputs="keys_values attention")
+@op(
+    "_contrib_interleaved_matmul_encdec_valatt",
+    aliases=("_npx_interleaved_matmul_encdec_valatt",),
+    inputs="keys_values attention",
+)
 class CrossAttentionValues:
     """Another sequence's values weighted by attention.
 

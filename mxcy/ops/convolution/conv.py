@@ -283,7 +283,16 @@ CONV_SAMPLES = (
 )
 
 
-@op("Convolution", aliases=("_npx_convolution",), inputs="data weight bias?")
+@op(
+    "Convolution",
+    aliases=("_npx_convolution",),
+    inputs="data weight bias?",
+    numpy=(
+        "npx.convolution(data=None, weight=None, bias=None, kernel=None, stride=None, "
+        "dilate=None, pad=None, num_filter=1, num_group=1, workspace=1024, no_bias=False, "
+        "cudnn_tune=None, cudnn_off=False, layout=None, out=None, name=None)"
+    ),
+)
 class Convolution:
     """Convolve the data with a bank of filters (as neural networks do: cross-correlation).
 

@@ -44,7 +44,17 @@ def resolve_deconv(a, spatial):
     return pad, tuple(out)
 
 
-@op("Deconvolution", aliases=("_npx_deconvolution",), inputs="data weight bias?")
+@op(
+    "Deconvolution",
+    aliases=("_npx_deconvolution",),
+    inputs="data weight bias?",
+    numpy=(
+        "npx.deconvolution(data=None, weight=None, bias=None, kernel=None, stride=None, "
+        "dilate=None, pad=None, adj=None, target_shape=None, num_filter=1, num_group=1, "
+        "workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None, "
+        "out=None, name=None)"
+    ),
+)
 class Deconvolution:
     """Transposed convolution: what a convolution's gradient does to its data.
 

@@ -68,21 +68,21 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
     with the operator's own parameters, as are those of ``_npi_`` in ``_internal``.
     """
     found: dict[tuple[str, str], tuple[Op, Public]] = {}
-    for name, record in REGISTRY.items():
-        if name.startswith(("_npi_", "_np_")):
-            place = ("_internal", name.split("_", 2)[2])
-            found.setdefault(
-                place, (record, Public(f"_internal.{place[1]}({_own_signature(record)})"))
-            )
-        if name.startswith("_npx_"):
-            place = (
-                ("npx.image", name[12:]) if name.startswith("_npx__image_") else ("npx", name[5:])
-            )
-            found[place] = record, Public(f"{'.'.join(place)}({_own_signature(record)})")
     for record in dict.fromkeys(REGISTRY.values()):
         for public in record.numpy:
             for place in public.names():
                 if place in found:
                     raise ValueError(f"mx.np has two operators named {place}")
                 found[place] = record, public
+    for name, record in REGISTRY.items():
+        if name.startswith(("_npi_", "_np_")):
+            place = ("_internal", name.split("_", 2)[2])
+        elif name.startswith("_npx__image_"):
+            place = ("npx.image", name[12:])
+        elif name.startswith("_npx_"):
+            place = ("npx", name[5:])
+        else:
+            continue
+        text = f"{'.'.join(place)}({_own_signature(record)})"
+        found.setdefault(place, (record, Public(text)))
     return found

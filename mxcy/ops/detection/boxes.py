@@ -56,7 +56,7 @@ def _random_boxes(*shape):
     return draw
 
 
-@op("_contrib_box_iou", inputs="lhs rhs")
+@op("_contrib_box_iou", aliases=("_npx_box_iou",), inputs="lhs rhs")
 class BoxIou:
     """Overlap (intersection over union) of each box of one array with each of another.
 
@@ -210,7 +210,7 @@ def _nms_work(a, ins, outs):
 
 register(
     "_contrib_box_nms",
-    aliases=("_contrib_box_non_maximum_suppression",),
+    aliases=("_contrib_box_non_maximum_suppression", "_npx_box_nms"),
     doc="""Leave out boxes that overlap a better one too much.
 
 Rows hold a score at `score_index`, a box from `coord_start` on, and the object's kind at
@@ -272,7 +272,7 @@ Shapes: data (..., boxes, numbers) and places (..., boxes).""",
 # --- matching --------------------------------------------------------------------------------
 
 
-@op("_contrib_bipartite_matching", outputs="output0 output1")
+@op("_contrib_bipartite_matching", aliases=("_npx_bipartite_matching",), outputs="output0 output1")
 class BipartiteMatching:
     """Match rows and columns of scores (..., rows, columns), the best pairs first.
 
@@ -368,6 +368,7 @@ def _not_decoded(a, ins, outs):
 
 @op(
     "_contrib_box_encode",
+    aliases=("_npx_box_encode",),
     inputs="samples matches anchors refs means stds",
     outputs="output0 output1",
 )
@@ -424,7 +425,7 @@ class BoxEncode:
         return xp.where(counts, targets, 0).astype(anchors.dtype), mask
 
 
-@op("_contrib_box_decode", inputs="data anchors")
+@op("_contrib_box_decode", aliases=("_npx_box_decode",), inputs="data anchors")
 class BoxDecode:
     """Boxes from predicted offsets and anchors: the inverse of box_encode.
 

@@ -505,6 +505,7 @@ for _stem, _camel, _define, _old in (
         _stem,
         _camel,
         _define,
+        aliases=("_npx_broadcast_greater",) if _stem == "greater" else (),
         scalar_stypes=() if _stem.startswith("logical") else _keeping_zero(_define),
         equal_shapes=(f"_{_stem}", (_old,)),
         number=0.0,

@@ -190,7 +190,7 @@ class GradientMultiplier:
 for _name, _define in (("round", half_away), ("sign", lambda xp, x: xp.sign(x))):
     register(
         f"_contrib_{_name}_ste",
-        aliases=(f"_sparse__contrib_{_name}_ste",),
+        aliases=(f"_npx_{_name}_ste", f"_sparse__contrib_{_name}_ste"),
         infer=infer_same,
         infer_back=back_data,
         grad=lambda a, F, g: g,

@@ -270,6 +270,7 @@ unary(
     lambda xp, x: x / (1 + xp.abs(x)),
     lambda a, F, g, x: g / F.square(F.abs(x) + 1),
     (-3, 3),
+    ("_npx_softsign",),
     sparse=False,
 )
 

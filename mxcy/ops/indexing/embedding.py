@@ -13,7 +13,15 @@ from mxcy.ops.sparse.rules import embedded
 __all__ = ["infer_embedding_grad"]
 
 
-@op("Embedding", aliases=("_npx_embedding", "_sparse_Embedding"), inputs="data weight")
+@op(
+    "Embedding",
+    aliases=("_npx_embedding", "_sparse_Embedding"),
+    inputs="data weight",
+    numpy=(
+        "npx.embedding(data, weight, input_dim=None, output_dim=None, dtype='float32', "
+        "sparse_grad=False, out=None, name=None)"
+    ),
+)
 class Embedding:
     """Replace each integer by its row of the weight.
 

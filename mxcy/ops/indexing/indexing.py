@@ -258,7 +258,15 @@ class TakeGradient:
 # --- one_hot -------------------------------------------------------------------------------------
 
 
-@op("one_hot", aliases=("_npx_one_hot",), inputs="indices")
+@op(
+    "one_hot",
+    aliases=("_npx_one_hot",),
+    inputs="indices",
+    numpy=(
+        "npx.one_hot(data, depth=None, on_value=1.0, off_value=0.0, dtype='float32', "
+        "out=None, name=None)"
+    ),
+)
 class OneHot:
     """Rows of `depth` elements that are `off_value`, but `on_value` at the index.
 

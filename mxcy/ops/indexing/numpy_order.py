@@ -268,7 +268,7 @@ class WhereNumbers:
 # --- what depends on values ----------------------------------------------------------------------
 
 
-@op("_npx_nonzero", inputs="x")
+@op("_npx_nonzero", inputs="x", numpy="npx.nonzero(a, out=None, name=None)")
 class NonZero:
     """The indices of the elements that are not zero, a row for each; it waits for the values."""
 

@@ -85,7 +85,15 @@ def _topk_outputs(a):
     return ("output0", "output1") if a.ret_typ in ("value", "both") else ("output",)
 
 
-@op("topk", aliases=("_npx_topk",), names={"indices": ("out", 1)})
+@op(
+    "topk",
+    aliases=("_npx_topk",),
+    names={"indices": ("out", 1)},
+    numpy=(
+        "npx.topk(data, axis=-1, k=1, ret_typ='indices', is_ascend=False, dtype='float32', "
+        "out=None, name=None)"
+    ),
+)
 class TopK:
     """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order.
 

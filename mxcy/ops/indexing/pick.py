@@ -38,7 +38,12 @@ def _picked(a, data, index):
     return axis, kept, without
 
 
-@op("pick", aliases=("choose_element_0index", "_npx_pick"), inputs="data index")
+@op(
+    "pick",
+    aliases=("choose_element_0index", "_npx_pick"),
+    inputs="data index",
+    numpy="npx.pick(data, index, axis=-1, mode='clip', keepdims=False, out=None, name=None)",
+)
 class Pick:
     """One element along `axis` for each position in the other dimensions.
 

@@ -282,7 +282,15 @@ class IndexArray:
     samples = (sample((2, 3)), sample((2, 3), axes=(-1, 0)), sample((4,), axes=(0,)), sample(()))
 
 
-@op("_contrib_arange_like", aliases=("_npx_arange_like",), ignores=("data",))
+@op(
+    "_contrib_arange_like",
+    aliases=("_npx_arange_like",),
+    ignores=("data",),
+    numpy=(
+        "npx.arange_like(data, start=0.0, step=1.0, repeat=1, ctx=None, axis=None, out=None, "
+        "name=None)"
+    ),
+)
 class ArangeLike:
     """The numbers start, start + step, ... in the shape of `data`, or as many as `axis` is long.
 

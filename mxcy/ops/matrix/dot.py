@@ -188,7 +188,15 @@ def _small(a, ins, outs):
     return None if several and size >= 1 << 19 else "small or single products"
 
 
-@op("batch_dot", aliases=("_npx_batch_dot",), inputs="lhs rhs")
+@op(
+    "batch_dot",
+    aliases=("_npx_batch_dot",),
+    inputs="lhs rhs",
+    numpy=(
+        "npx.batch_dot(a, b, transpose_a=False, transpose_b=False, forward_stype='default', "
+        "out=None, name=None)"
+    ),
+)
 class BatchDot:
     """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n).
 

@@ -80,6 +80,11 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
 @op(
     "BatchNorm",
     aliases=("_npx_batch_norm",),
+    numpy=(
+        "npx.batch_norm(x, gamma, beta, running_mean, running_var, eps=0.001, momentum=0.9, "
+        "fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, "
+        "cudnn_off=False, min_calib_range=None, max_calib_range=None, out=None, name=None)"
+    ),
     inputs="data gamma beta moving_mean moving_var",
     outputs="output mean var",
     visible=lambda a: 3 if a.output_mean_var else 1,

@@ -203,6 +203,10 @@ def _normalise_groups(xp, data, gamma, beta, groups, eps):
 @op(
     "GroupNorm",
     aliases=("_npx_group_norm",),
+    numpy=(
+        "npx.group_norm(data, gamma, beta, num_groups=1, eps=0.001, output_mean_var=False, "
+        "out=None, name=None)"
+    ),
     inputs="data gamma beta",
     outputs="output mean std",
     visible=lambda a: 3 if a.output_mean_var else 1,

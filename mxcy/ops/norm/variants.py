@@ -89,6 +89,7 @@ register(
 )
 register(
     "_contrib_SyncBatchNorm",
+    aliases=("_npx_sync_batch_norm",),
     fields=(*_FIELDS, Field("ndev", Int, 1), Field("key", Str)),
     infer=_infer,
     grad=_grad,
@@ -115,6 +116,7 @@ def _rectified_grad(a, F, g, data, gamma, output, mean, var, moving_mean, moving
 
 register(
     "_contrib_BatchNormWithReLU",
+    aliases=("_npx_batch_norm_with_relu",),
     fields=BatchNorm.schema.fields,
     infer=lambda a, *specs: BatchNorm.infer(a, specs),
     grad=_rectified_grad,

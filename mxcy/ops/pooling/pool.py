@@ -182,6 +182,11 @@ _POOL_GRAD = native(
 @op(
     "Pooling",
     aliases=("_npx_pooling",),
+    numpy=(
+        "npx.pooling(data=None, kernel=None, stride=None, pad=None, pool_type='max', "
+        "pooling_convention='valid', global_pool=False, cudnn_off=False, p_value=None, "
+        "count_include_pad=None, layout=None, out=None, name=None)"
+    ),
     inputs="data",
     in_symbols=InSymbols(named=True, named_input=True, listed=_listed),
 )

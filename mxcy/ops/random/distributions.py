@@ -116,10 +116,11 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
     )
     shaped = (Field("shape", Shape, None), Field("ctx", Str, ""), Field("dtype", _FLOATS, "None"))
     aliases = [f"random_{name}"] + ([name] if name in ("uniform", "normal") else [])
+    in_npx = (f"_npx_scalar_{name}", f"_npx_tensor_{name}") if name == "poisson" else ()
     defaults = {field.name: field.default for field in fields}
     register(
         f"_random_{name}",
-        aliases=aliases,
+        aliases=(*aliases, *in_npx[:1]),
         inputs="",
         fields=(*fields, *shaped),
         uses_rng=True,
@@ -149,7 +150,7 @@ def distribution(name, scalars, rows, cost, draw, doc, tries, like=True):
         )
     register(
         f"_sample_{name}",
-        aliases=(f"sample_{name}",),
+        aliases=(f"sample_{name}", *in_npx[1:]),
         inputs=rows,
         fields=(Field("shape", Shape, ()), Field("dtype", _FLOATS, "None")),
         uses_rng=True,

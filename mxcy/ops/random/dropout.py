@@ -35,6 +35,9 @@ def _mask_shape(a, shape):
 @op(
     "Dropout",
     aliases=("_npx_dropout",),
+    numpy=(
+        "npx.dropout(data, p=0.5, mode='training', axes=None, cudnn_off=False, out=None, name=None)"
+    ),
     inputs="data",
     outputs="output mask",
     visible=1,

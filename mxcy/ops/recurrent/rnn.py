@@ -228,6 +228,13 @@ def _plain_samples():
 @op(
     "RNN",
     aliases=("_npx_rnn",),
+    numpy=(
+        "npx.rnn(data=None, parameters=None, state=None, state_cell=None, "
+        "sequence_length=None, mode=None, state_size=None, num_layers=None, "
+        "bidirectional=False, state_outputs=False, p=0.0, use_sequence_length=False, "
+        "projection_size=None, lstm_state_clip_min=None, lstm_state_clip_max=None, "
+        "lstm_state_clip_nan=False, out=None, name=None)"
+    ),
     inputs="data parameters state state_cell? sequence_length?",
     outputs=lambda a: ("output", *_states(a), "saved"),
     visible=lambda a: 1 + len(_states(a)) if a.state_outputs else 1,

@@ -195,7 +195,7 @@ reduction(
 )
 
 
-@op("norm", aliases=("_sparse_norm",))
+@op("norm", aliases=("_npx_norm", "_sparse_norm"))
 class Norm:
     """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
 

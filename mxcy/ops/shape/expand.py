@@ -248,7 +248,13 @@ def _liken(a, lhs, rhs):
     return tuple(shape)
 
 
-@op("broadcast_like", aliases=("_npx_broadcast_like",), inputs="lhs rhs", ignores=("rhs",))
+@op(
+    "broadcast_like",
+    aliases=("_npx_broadcast_like",),
+    inputs="lhs rhs",
+    ignores=("rhs",),
+    numpy="npx.broadcast_like(lhs, rhs, lhs_axes=None, rhs_axes=None, out=None, name=None)",
+)
 class BroadcastLike:
     """Stretch `lhs` to the shape of `rhs`: all dimensions, or those of `lhs_axes` to `rhs_axes`."""
 

@@ -77,7 +77,13 @@ def reshaped(shape, codes, reverse):
     return tuple(found)
 
 
-@op("_npx_reshape", aliases=("_npi_reshape",), inputs="a", identity=True)
+@op(
+    "_npx_reshape",
+    aliases=("_npi_reshape",),
+    inputs="a",
+    identity=True,
+    numpy="npx.reshape(a, newshape, reverse=False, order='C', out=None, name=None)",
+)
 class Reshape:
     """Give the elements of an array another shape with as many elements.
 

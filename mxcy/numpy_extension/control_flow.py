@@ -1,0 +1,86 @@
+"""`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
+
+from mxcy.ndarray import control
+from mxcy.numpy.convert import is_array
+
+__all__ = ["cond", "foreach", "while_loop"]
+
+
+def foreach(body, data, init_states):
+    """Call a function for each element of arrays along their first axis.
+
+    Parameters
+    ----------
+    body : callable
+        ``output, states = body(element, states)``; elements are slices of `data`.
+    data : ndarray or list of ndarray
+    init_states : ndarray or nested list of ndarray
+        The states of the first call.
+
+    Returns
+    -------
+    outputs : ndarray or nested list of ndarray
+        The outputs of all calls, stacked along a new first axis.
+    states
+        What the last call returned.
+    """
+    return control.foreach(body, data, init_states)
+
+
+def while_loop(cond, func, loop_vars, max_iterations=None):
+    """Call a function as long as a condition holds.
+
+    Parameters
+    ----------
+    cond : callable
+        ``cond(*loop_vars)`` gives one number.
+    func : callable
+        ``output, loop_vars = func(*loop_vars)``; the output may be None or a nested list.
+    loop_vars : ndarray or list of ndarray
+        The variables of the first call.
+    max_iterations : int
+        The largest number of calls.
+
+    Returns
+    -------
+    outputs : nested list of ndarray
+        The outputs of all calls, joined along a new first axis of extent `max_iterations`; zeros
+        where no call has filled it. An empty list when there was no call.
+    loop_vars : ndarray or list of ndarray
+        What the last call returned.
+
+    Raises
+    ------
+    ValueError
+        When `max_iterations` is missing, or the numbers of variables or outputs change.
+    """
+    return control.while_loop(cond, func, loop_vars, max_iterations)
+
+
+def cond(pred, then_func, else_func, inputs, name="cond"):
+    """What one of two functions returns.
+
+    Parameters
+    ----------
+    pred : callable
+        ``pred(*inputs)`` gives one number.
+    then_func, else_func : callable
+        Called with the inputs: the first where the number is not zero.
+    inputs : ndarray or list of ndarray
+    name : str
+        Of the node, in graphs.
+
+    Returns
+    -------
+    ndarray or nested list of ndarray
+
+    Raises
+    ------
+    TypeError
+        When `pred` or a branch is no function.
+    """
+    given = [inputs] if is_array(inputs) else list(inputs)
+    for function, what in ((pred, "pred"), (then_func, "then_func"), (else_func, "else_func")):
+        if not callable(function):
+            raise TypeError(f"cond: {what} should be callable, got {type(function).__name__}")
+    return control.cond(pred(*given), lambda: then_func(*given), lambda: else_func(*given))

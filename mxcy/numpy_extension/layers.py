@@ -1,0 +1,67 @@
+"""Layers of networks whose parameters differ from those of the operators behind them."""
+
+from functools import cache
+
+from mxcy.numpy import register
+from mxcy.numpy.calls import call, operate
+from mxcy.numpy.convert import as_array
+from mxcy.numpy.unusual import handles
+
+__all__ = ["fully_connected"]
+
+
+def fully_connected(x, weight, bias=None, num_hidden=None, no_bias=True, flatten=True, **kwargs):
+    """Affine map of the last axis: ``x . weight^T + bias``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Of shape (batch, ...), flattened to (batch, n), or with ``flatten=False`` (..., n).
+    weight : ndarray
+        Of shape (num_hidden, n).
+    bias : ndarray, optional
+        Of shape (num_hidden,); it counts only with ``no_bias=False``.
+    num_hidden : int
+    no_bias : bool, default True
+    flatten : bool, default True
+    **kwargs
+        ``out``, the array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    used = None if no_bias else bias
+    return _affine()(x, weight, used, num_hidden, no_bias, flatten, **kwargs)
+
+
+@cache
+def _affine():
+    """The function of the operator, which refuses a bias that does not count."""
+    return register.function("npx", "fully_connected")
+
+
+@handles("npx.log_softmax")
+def _log_softmax(called, inputs, raw, out, keywords):
+    """`log_softmax` of the first elements of each row alone, which its operator does not know."""
+    length = keywords.pop("length", None)
+    if length is None:
+        return call(called, inputs, raw, out, keywords)
+    data, attrs = as_array(inputs[0]), dict(zip(called.record.schema.names, raw, strict=True))
+    if attrs.pop("use_length") is not True:
+        raise ValueError("npx.log_softmax: length is given, but use_length is not True")
+    axis = attrs["axis"]
+    places = operate("_contrib_arange_like", data, axis=axis)
+    around = [1] * data.ndim
+    around[axis] = data.shape[axis]
+    mask = places.reshape(around) < operate("expand_dims", as_array(length), axis=axis)
+    attrs["temperature"] = 1.0 if attrs["temperature"] is None else attrs["temperature"]
+    dtype = attrs.pop("dtype")
+    found = operate(
+        "masked_log_softmax",
+        data,
+        operate("_npi_broadcast_to", mask, shape=data.shape),
+        out=out,
+        **attrs,
+    )
+    return found if dtype is None else found.astype(dtype)
