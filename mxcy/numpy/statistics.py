@@ -38,7 +38,7 @@ def spread(called, inputs, raw, out, keywords):
     axis, dtype, correction, keepdims = raw
     ddof = correction if ddof is None else ddof
     if where is None or where is True:
-        return call(called, inputs, (axis, dtype, int(ddof), keepdims), out, keywords)
+        return call(called, inputs, (axis, dtype, ddof, keepdims), out, keywords)
     array = as_np_array(inputs[0])
     array = floating(array) if dtype is None else array.astype(dtype)
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)

@@ -161,8 +161,10 @@ constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I6
 //   REAL    float and double; halves and integers compute in float, as in MXNet
 //   NUMBER  float, double and each integer type; halves compute in float
 //   FLOATING  as REAL, but refuses integers
+//   WHOLE_FLOATS  float and double: what depends on the distance of numbers
 #define MX_BUILD_REAL(X) X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
 #define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
+#define MX_BUILD_WHOLE_FLOATS(X) X(float, MX_BIT(F32)) X(double, MX_BIT(F64))
 #define MX_BUILD_BITS(X) \
   X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
 #define MX_BUILD_NUMBER(X)        \

@@ -249,6 +249,14 @@ MX_INLINE V arctan2(V x, V y) {
   else
     return each_lane(x, y, [](double a, double b) { return ::atan2(a, b); });
 }
+// The number next to x on the way to y.
+template <class V>
+MX_INLINE V next_after(V x, V y) {
+  if constexpr (sizeof(Element<V>) == 4)
+    return each_lane(x, y, [](float a, float b) { return ::nextafterf(a, b); });
+  else
+    return each_lane(x, y, [](double a, double b) { return ::nextafter(a, b); });
+}
 template <class V>
 MX_INLINE V logaddexp(V x, V y) {
   const V found = max(x, y) + log1p(exp(-abs(x - y)));

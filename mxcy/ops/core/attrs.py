@@ -25,6 +25,7 @@ __all__ = [
     "ULong",
     "Float",
     "Double",
+    "Number",
     "Bool",
     "Str",
     "Shape",
@@ -142,6 +143,12 @@ def _float(value: Any) -> float:
     raise TypeError("expected a number")
 
 
+def _number(value: Any) -> int | float:
+    """A whole number as an int, so that files say what MXNet's say."""
+    found = _float(value)
+    return int(found) if found.is_integer() else found
+
+
 def _bool(value: Any) -> bool:
     if value is True or value is False:
         return value
@@ -192,6 +199,7 @@ Long = AttrType("long", _long)
 ULong = AttrType("long (non-negative)", _ulong)
 Float = AttrType("float", _float, digits=9)
 Double = AttrType("double", _float, digits=17)
+Number = AttrType("int", _number, quoted=True)  # where MXNet takes integers only
 Bool = AttrType("boolean", _bool)
 Str = AttrType("string", _str, quoted=True)
 Shape = AttrType("Shape(tuple)", _or_none(_shape))
@@ -226,7 +234,14 @@ class Enum(AttrType):
 
 
 class DType(Enum):
-    """An element type by name; accepts everything that names a dtype."""
+    """An element type by name; accepts everything that names a dtype.
+
+    `beyond` are types that MXNet does not know, which no listing shows.
+    """
+
+    def __init__(self, *choices: str | None, beyond: tuple[str, ...] = ()) -> None:
+        super().__init__(*choices)
+        self.choices = (*choices, *beyond)
 
     def _parse(self, value: Any) -> Any:
         if value not in (None, "None") and not (isinstance(value, str) and value in self.choices):

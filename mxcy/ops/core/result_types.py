@@ -150,6 +150,8 @@ def _no_two_bools(*codes: int) -> None:
 
 def _only_integers(*codes: int) -> None:
     require(not any(map(dtypes.is_float, codes)), "floating types are not supported")
+    signed = dtypes.is_float(promote(True, *codes))
+    require(not signed, "no integer type holds both the signed and the unsigned operand")
 
 
 def _shiftable(*codes: int) -> None:
@@ -183,7 +185,7 @@ def _quotient_number(numpy_types: bool, code: int, is_int: bool) -> int:
 def _compared_number(numpy_types: bool, code: int, is_int: bool) -> int:
     if dtypes.is_float(code):
         return code
-    return _LONG if is_int else _DOUBLE
+    return _LONG if is_int and code != _CODE["uint64"] else _DOUBLE
 
 
 def _truth(numpy_types: bool, computed: int) -> int:

@@ -9,6 +9,7 @@ from mxcy.ops.core.record import native, op, register, sample
 __all__ = []
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
+_BEYOND = ("int16", "uint16", "uint32", "uint64")
 _NAMES = ("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 
 
@@ -58,7 +59,7 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
     register(
         _name,
         aliases=_aliases,
-        fields=(Field("dtype", DType(*_targets)),),
+        fields=(Field("dtype", DType(*_targets, beyond=_BEYOND if _name == "Cast" else ())),),
         infer=_rule,
         infer_back=back_shape,
         in_symbols=InSymbols(precision_cast=_name == "amp_cast"),

@@ -187,6 +187,13 @@ numpy_binary(
     by_number_first=lambda a, F, g: None,
 )
 numpy_binary(
+    "nextafter",
+    FLOATING,
+    "nextafter",
+    "The number next to the first operand, on the way to the second.",
+    kinds=("float32", "float64", "float16"),
+)
+numpy_binary(
     "logaddexp",
     FLOATING,
     "logaddexp",
@@ -273,7 +280,14 @@ for _names, _rule, _kernel, _doc in (
     ("lcm", SHIFT, "lcm", "The least common multiple."),
 ):
     numpy_binary(
-        _names, _rule, _kernel, _doc, mirrored=_names, kinds=_INTEGERS, domain=(0, 20), number=3
+        _names,
+        _rule,
+        _kernel,
+        _doc,
+        mirrored=_names,
+        kinds=(*_INTEGERS, "uint64") if _rule is SHIFT else (*_INTEGERS, "uint64", "bool"),
+        domain=(0, 20),
+        number=3,
     )
 
 
@@ -282,7 +296,7 @@ def _shift(name):
         width = 8 * x.dtype.itemsize
         beyond = (y < 0) | (y >= width)
         found = getattr(xp, name)(x, xp.where(beyond, 0, y).astype(x.dtype))
-        empty = xp.where(x < 0, -1, 0) if name == "right_shift" else 0
+        empty = -(x < 0).astype(x.dtype) if name == "right_shift" else 0
         return xp.where(beyond, empty, found)
 
     return define
@@ -299,7 +313,7 @@ for _names, _kernel, _numpy in (
         "The first operand's bits moved by as many places as the second says.",
         define=_shift(_numpy),
         keywords=False,
-        kinds=_INTEGERS,
+        kinds=(*_INTEGERS, "uint64"),
         domain=(0, 6),
         number=3,
     )

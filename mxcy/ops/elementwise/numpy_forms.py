@@ -23,18 +23,20 @@ _NAMES = ("lhs", "rhs")
 _SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, True))
 
 
-def _kernel(name, rule, struct=None, params=None, when=None, integers=None):
+def _kernel(name, rule, struct=None, params=None, when=None, integers=None, booleans=None):
     """A line of elemwise.def, which computes in the type that the rule says.
 
-    `integers` names another one for integers.
+    `integers` and `booleans` name other ones for these.
     """
 
     def chosen(a, ins, outs):
         computed = rule.computed(a, *(spec.dtype for spec in ins))
-        return name if dtypes.is_float(computed) else integers
+        if booleans and computed == dtypes.CODES["bool"]:
+            return booleans
+        return name if dtypes.is_float(computed) else integers or name
 
     return native(
-        chosen if integers else name,
+        chosen if integers or booleans else name,
         struct,
         params,
         when,
@@ -116,6 +118,7 @@ def numpy_unary(
     doc=None,
     kinds=_ALL,
     operator=None,
+    boolean_kernel=None,
 ):
     """Register a function of one array as `mx.np` has it.
 
@@ -138,6 +141,8 @@ def numpy_unary(
         The element types the battery tries.
     operator : str, optional
         The operator's name where it is not ``_npi_<name>``; one with ``_npx_`` is in `mx.npx`.
+    boolean_kernel : str, optional
+        The kernel for booleans, where they have another.
     """
     first = names.split()[0]
     classic = find(like or first) if kernel is None else None
@@ -155,7 +160,7 @@ def numpy_unary(
         grad=_none if grad is None else in_result_type(rule, grad),
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=_reference(rule, lambda a, xp, x: function(xp, x)),
-        kernels=(_kernel(kernel, rule),) if kernel else (),
+        kernels=(_kernel(kernel, rule, booleans=boolean_kernel),) if kernel else (),
         samples=(
             sample((3, 4), grad=grad is not None),
             sample((2, 3, 19), grad=False),

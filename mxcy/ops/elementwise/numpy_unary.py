@@ -89,7 +89,8 @@ numpy_unary(
     kernel="bit_not",
     doc="All bits reversed; of booleans, whether they are False.",
     define=lambda xp, x: xp.invert(x),
-    kinds=_INTEGERS,
+    kinds=(*_INTEGERS, "uint64", "bool"),
+    boolean_kernel="logical_not",
 )
 
 numpy_unary(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
-from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, Int, IntOrNone, ShapeOrNone
+from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, IntOrNone, Number, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
 from mxcy.ops.core.record import Public, op, register, sample
 from mxcy.ops.core.result_types import MEAN, TypeRule, default_float, promote
@@ -115,7 +115,7 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
         fields=(
             Field("axis", ShapeOrNone, None),
             Field("dtype", ELEMENT, None),
-            Field("ddof", Int, 0),
+            Field("ddof", Number, 0),
             Field("keepdims", Bool, False),
         ),
         infer=_infer_spread,
