@@ -1,8 +1,9 @@
 """Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
 
-from mxcy._ctypes.invoke import bind, invoke
+from mxcy._ctypes.invoke import invoke
 from mxcy._ctypes.ndarray import NDArrayBase, class_of, in_numpy, plug_arithmetic
 from mxcy._ctypes.services import services
+from mxcy._ctypes.variants import bind
 
 __all__ = ["numpy_arithmetic", "set_operators", "use_numpy"]
 
