@@ -70,6 +70,8 @@ class Executor:
             for name, array in (*self.arg_dict.items(), *self.aux_dict.items())
         }
         self.outputs = self._first_outputs()
+        if symbol._is_numpy:
+            self.outputs = [array.as_np_ndarray() for array in self.outputs]
 
     def _first_outputs(self):
         """Arrays for the outputs, whose values no one has computed yet."""

@@ -1,7 +1,8 @@
-"""Executors of graphs in which something is sparse: cached operators on the tape.
+"""Executors of graphs in which something is sparse, or has a shape that depends on values.
 
-How many elements sparse arrays store is known only when they are computed, so that no plan can
-place them: what is sparse runs operator by operator, plans run what is dense between.
+How many elements such arrays have is known only when they are computed, so that no plan can
+place them: cached operators on the tape run operator by operator what is sparse or of such a shape,
+and plans run what is dense between sparse values.
 """
 
 from mxcy import autograd
@@ -14,9 +15,11 @@ from mxcy._execute.executor_arrays import head_gradient
 from mxcy.base import MXNetError
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
-from mxcy.graph.infer import infer
+from mxcy.graph.infer import infer, infer_partial
 from mxcy.graph.node import topological
 from mxcy.graph.storage_types import makes_sparse
+from mxcy.ops.core.infer import Spec
+from mxcy.util import np_shape
 
 __all__ = ["SparseExecutor", "is_sparse_call", "makes_sparse_values"]
 
@@ -44,11 +47,19 @@ class SparseExecutor(Executor):
         super().__init__(symbol, ctx, args, args_grad, grad_req, aux_states)
 
     def _first_outputs(self):
-        graph = expand(infer(from_entries(self._symbol._entries, False), self._known))
-        specs = [graph.spec(entry) for entry in graph.outputs]
-        return [
-            nd.zeros(spec.shape, ctx=self._ctx, dtype=dtypes.name_of(spec.dtype)) for spec in specs
-        ]
+        graph = from_entries(self._symbol._entries, False)
+        if self._symbol.has_dynamic_shape_op():
+            inferred = infer_partial(graph, self._known)
+            specs = [inferred[number][index] for number, index in graph.outputs]
+            specs = [spec if spec.known else Spec((0,), spec.dtype or 0) for spec in specs]
+        else:
+            graph = expand(infer(graph, self._known))
+            specs = [graph.spec(entry) for entry in graph.outputs]
+        with np_shape(True):
+            return [
+                nd.zeros(spec.shape, ctx=self._ctx, dtype=dtypes.name_of(spec.dtype))
+                for spec in specs
+            ]
 
     def forward(self, is_train=False, **kwargs):
         """Compute the outputs; see `Executor.forward`."""
@@ -71,7 +82,10 @@ class SparseExecutor(Executor):
         finally:
             autograd.set_recording(before[0])
             autograd.set_training(before[1])
-        self.outputs[:] = [array.detach() for array in self._taped]
+        outputs = [array.detach() for array in self._taped]
+        if self._symbol._is_numpy:
+            outputs = [array.as_np_ndarray() for array in outputs]
+        self.outputs[:] = outputs
         self._ran, self._spent = True, not wanted
 
     def _computed(self, arrays):

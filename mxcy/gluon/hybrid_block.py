@@ -326,6 +326,8 @@ class HybridBlock(CachedGraph, Block):
             first = self._first_array((x, *args))
         if isinstance(first, Symbol):
             params = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            if first._is_numpy:
+                params = {name: variable.as_np_ndarray() for name, variable in params.items()}
             with self.name_scope():  # operators are named after the block
                 return self.hybrid_forward(symbol, x, *args, **params)
         if first is None:

@@ -67,7 +67,7 @@ def _settled(value):
 
 def _find_shapes(function, args, kwargs):
     """Infer and initialize the lazy parameters among the arguments of an operator."""
-    record = records.REGISTRY.get(function.__name__)
+    record = _record_of(function)
     maker = records.MAKERS.get(function.__name__)
     if maker is not None:
         record = maker({key: str(value) for key, value in kwargs.items() if not _is_input(value)})
@@ -83,6 +83,16 @@ def _find_shapes(function, args, kwargs):
             value.parameter.shape = tuple(0 if n == -1 else n for n in spec.shape)
             if shape_is_known(value.parameter.shape):
                 value.parameter._finish_deferred_init()
+
+
+def _record_of(function):
+    """The record behind a function of `mx.nd`, `mx.np` or `mx.npx`."""
+    of_numpy = (function.__module__ or "").startswith("mxcy.numpy")
+    for prefix in ("_npx_", "_npi_") if of_numpy else ("",):
+        record = records.REGISTRY.get(prefix + function.__name__)
+        if record is not None:
+            return record
+    return None
 
 
 def _sorted_arguments(record, args, kwargs):

@@ -116,8 +116,8 @@ def _restored(block, content, parameters):
             {name: parameters[path] for name, path in graph["params"].items()},
             _as_form(graph["in_format"]),
         )
-        if _arrays(trace.form) != len(trace.symbol):
-            raise ValueError(f"{len(trace.symbol)} outputs in the format {trace.form}")
+        if _arrays(trace.form) != trace.symbol.num_outputs:
+            raise ValueError(f"{trace.symbol.num_outputs} outputs in the format {trace.form}")
         calls.add(trace.in_form, Traced(trace, calls.flags))
     yield block, content["flags"], calls
 

@@ -42,7 +42,7 @@ def flatten(value):
     if isinstance(value, NDArray):
         return [value], 0
     if isinstance(value, Symbol):
-        return [value], 0 if len(value) == 1 else len(value)
+        return [value], 0 if value.num_outputs == 1 else value.num_outputs
     if isinstance(value, (list, tuple)):
         flat, formats = [], []
         for item in value:

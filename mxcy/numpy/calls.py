@@ -7,6 +7,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError, _Null
 from mxcy.context import as_context
 from mxcy.ndarray.register import F
+from mxcy.numpy import described
 from mxcy.numpy.convert import array_class, as_array, as_operands, is_array, numbers_only
 from mxcy.ops.core.record import find
 from mxcy.util import np_ufunc_legal_option
@@ -56,6 +57,8 @@ def call(called, inputs, raw, out, keywords):
         (out,) = out
     if inputs and numbers_only(inputs) and out is None:
         return _by_numpy(called, inputs, raw, keywords)
+    if described.any_symbols(inputs):
+        return _describe(called, inputs, raw, keywords)
     keywords, raw = _placed(called, raw, keywords)
     where, dtype = _checked(called, keywords, raw)
     if dtype is not None:
@@ -149,6 +152,28 @@ def _run(called, inputs, raw, out):
     return front.call(called.handle, inputs, raw, out, {}, called.cls)
 
 
+def _describe(called, inputs, raw, keywords):
+    """The symbol of a call; symbols have no memory, so that `out` means nothing."""
+    keywords, raw = _placed(called, raw, keywords)
+    where, dtype = _checked(called, keywords, raw)
+    if where is not None:
+        raise NotImplementedError(f"{called.name}: symbols take no masks; use np.where")
+    record = called.record
+    attrs = dict(zip(record.schema.names, raw, strict=True))
+    if called.number is not None:
+        kind, inputs = as_operands(*inputs, called.name.startswith("bitwise"))
+        if kind:
+            public = called.public
+            record = find(public.number if kind == "number" else public.number_first)
+            array, number = inputs
+            inputs = (array,)
+            attrs = {"scalar": float(number), "is_int": isinstance(number, int)}
+    if dtype is not None:
+        attrs_of_cast = {"dtype": dtypes.name_of(dtypes.code_of(dtype))}
+        inputs = tuple(described.apply("Cast", (x,), attrs_of_cast) for x in inputs)
+    return described.apply(record.name, inputs, attrs)
+
+
 def _masked(found, mask, out, cls):
     """What `out` holds after it took a result where a mask is True."""
     if mask.dtype_code != dtypes.CODES["bool"]:
@@ -216,6 +241,8 @@ def operate(name, *inputs, out=None, **attrs):
     -------
     ndarray, or list of ndarrays
     """
+    if described.any_symbols(inputs):
+        return described.apply(name, inputs, attrs)
     known = _operators.get(name)
     if known is None:
         record = find(name)

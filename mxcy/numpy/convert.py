@@ -8,6 +8,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import current_context
+from mxcy.numpy.described import is_symbol
 
 __all__ = [
     "array_class",
@@ -74,15 +75,15 @@ def as_array(value):
     Parameters
     ----------
     value : array_like
-        Arrays stay what they are. Those of NumPy keep their element type, Python's floating numbers
-        get the default one.
+        Arrays and symbols stay what they are. Those of NumPy keep their element type, Python's
+        floating numbers get the default one.
 
     Raises
     ------
     TypeError
         When it is none.
     """
-    if isinstance(value, front.NDArrayBase):
+    if isinstance(value, front.NDArrayBase) or is_symbol(value):
         return value
     try:
         values = onp.asarray(value)
@@ -113,6 +114,9 @@ def as_operands(lhs, rhs, bits=False):
         where the first is, ``('', (lhs, rhs))`` for two arrays.
     """
     for kind, array, other in (("number", lhs, rhs), ("first", rhs, lhs)):
+        if is_symbol(array) and isinstance(other, (numbers.Real, onp.generic)):
+            number = other.item() if isinstance(other, onp.generic) else other
+            return kind, (array, int(number) if isinstance(number, bool) else number)
         if is_array(array) and isinstance(other, (numbers.Real, onp.generic)):
             number = _weak(array.dtype_code, other, bits)
             if number is not None:

@@ -6,7 +6,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.base import integer_types
+from mxcy.base import _Null, integer_types
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray import dlpack
 from mxcy.numpy import register
@@ -67,7 +67,7 @@ def _made(name, ctx, **attrs):
 
 def _raw(record, ctx, attrs):
     attrs["ctx"] = str(ctx)
-    return tuple(attrs[name] for name in record.schema.names)
+    return tuple(attrs.get(name, _Null) for name in record.schema.names)
 
 
 def array(object, dtype=None, copy=True, ctx=None, device=None):
@@ -267,6 +267,29 @@ def _constant(name):
 zeros, ones = _constant("zeros"), _constant("ones")
 
 
+def full_attributes(shape, value, dtype):
+    """The attributes of operator `_npi_full`: numbers stand where they are exact."""
+    dtype = _own_type(value) if dtype is None else _named(dtype)
+    attrs = {"shape": _extents(shape), "dtype": dtypes.name_of(dtypes.code_of(dtype))}
+    return {**attrs, **_placed(value, value=value)}
+
+
+def linspace_attributes(start, stop, num, endpoint):
+    """The attributes of operator `_npi_linspace`."""
+    numbers = _placed(start, stop, start=start, stop=stop)
+    return {**numbers, "num": num.__index__(), "endpoint": endpoint}
+
+
+def _placed(*numbers, **named):
+    """Numbers by the names of their kind, and attribute `value_type`."""
+    whole = all(isinstance(x, integer_types) for x in numbers)
+    kind = 2 if not whole else 0 if max(numbers) < 1 << 63 else 1
+    word = ("int", "uint", "double")[kind]
+    own = {f"{word}_value" if n == "value" else f"{n}_{word}": x for n, x in named.items()}
+    convert = float if kind == 2 else int
+    return {**{name: convert(x) for name, x in own.items()}, "value_type": kind}
+
+
 def _filled(made, value):
     if is_array(value):
         if value.shape != made.shape:
@@ -413,11 +436,8 @@ def linspace(
         made = _made(
             "_npi_linspace",
             place(ctx, device),
-            start=start,
-            stop=stop,
-            num=num,
-            endpoint=endpoint,
             dtype=dtype,
+            **linspace_attributes(start, stop, num, endpoint),
         )
         return (made, step) if retstep else made
     values = onp.linspace(_onp(start), _onp(stop), num, endpoint, axis=axis)

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from mxcy._base import dtypes
 from mxcy._library import front
+from mxcy.numpy import described
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.ops.core.result_types import default_float, promote
@@ -43,8 +44,8 @@ _SINGLE, _DOUBLE = dtypes.CODES["float32"], dtypes.CODES["float64"]
 
 
 def cast(array, code):
-    """An array in another element type."""
-    if array.dtype_code == code:
+    """An array in another element type; None for none."""
+    if code is None or array.dtype_code == code:
         return array
     return operate("Cast", array, dtype=dtypes.name_of(code))
 
@@ -55,6 +56,8 @@ def in_floats(*operands):
     16 bits are computed in 32.
     """
     arrays = [as_array(operand) for operand in operands]
+    if described.any_symbols(arrays):  # whose types nobody knows yet
+        return arrays, None
     result = promote(front.has_numpy_types(), *(array.dtype_code for array in arrays))
     if not dtypes.is_float(result):
         result = default_float(front.has_numpy_types())

@@ -8,6 +8,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.numpy import described
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array, is_array
 from mxcy.ops.core.result_types import promote
@@ -48,6 +49,8 @@ def promoted(arrays):
     list of NDArray
     """
     arrays = [as_array(array) for array in arrays]
+    if described.any_symbols(arrays):  # whose types nobody knows yet
+        return arrays
     codes = {array.dtype_code for array in arrays}
     if len(codes) < 2:
         return arrays

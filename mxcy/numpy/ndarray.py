@@ -11,33 +11,10 @@ from mxcy.context import as_context
 from mxcy.ndarray.fluent import is_method
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.numpy import convert, indexing, operators, protocols
+from mxcy.numpy.methods import FunctionMethod, Hidden
 from mxcy.ops.core.record import REGISTRY
 
-__all__ = ["as_class", "ndarray"]
-
-
-class _Function:
-    """A method that is the function of `mx.np` of the same name, once there is one."""
-
-    def __set_name__(self, owner, name):
-        self._name = name
-
-    def __get__(self, instance, owner):
-        function = getattr(sys.modules[__package__], self._name, None)
-        if function is None:
-            raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
-        setattr(ndarray, self._name, function)
-        return function if instance is None else function.__get__(instance, owner)
-
-
-class _Hidden:
-    """A method of `mx.nd.NDArray` that arrays of `mx.np` do not have."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def __get__(self, instance, owner):
-        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
+__all__ = ["METHODS", "as_class", "ndarray"]
 
 
 def _binary(name):
@@ -57,6 +34,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
     __slots__ = ("__dict__",)
     _is_numpy = True
+    _functions_of = __package__
 
     # --- what it is ---
     @property
@@ -356,40 +334,40 @@ class ndarray(NDArray):  # noqa: N801  its public name
         """Set all elements to a value."""
         self[...] = value
 
-    all = _Function()
-    any = _Function()
-    argmax = _Function()
-    argmin = _Function()
-    argsort = _Function()
-    argpartition = _Function()
-    broadcast_to = _Function()
-    choose = _Function()
-    clip = _Function()
-    conj = _Function()
-    cumprod = _Function()
-    cumsum = _Function()
-    diagonal = _Function()
-    dot = _Function()
-    max = _Function()
-    mean = _Function()
-    min = _Function()
-    nonzero = _Function()
-    partition = _Function()
-    prod = _Function()
-    ptp = _Function()
-    ravel = _Function()
-    repeat = _Function()
-    round = _Function()
-    searchsorted = _Function()
-    sort = _Function()
-    squeeze = _Function()
-    std = _Function()
-    sum = _Function()
-    swapaxes = _Function()
-    take = _Function()
-    tile = _Function()
-    trace = _Function()
-    var = _Function()
+    all = FunctionMethod()
+    any = FunctionMethod()
+    argmax = FunctionMethod()
+    argmin = FunctionMethod()
+    argsort = FunctionMethod()
+    argpartition = FunctionMethod()
+    broadcast_to = FunctionMethod()
+    choose = FunctionMethod()
+    clip = FunctionMethod()
+    conj = FunctionMethod()
+    cumprod = FunctionMethod()
+    cumsum = FunctionMethod()
+    diagonal = FunctionMethod()
+    dot = FunctionMethod()
+    max = FunctionMethod()
+    mean = FunctionMethod()
+    min = FunctionMethod()
+    nonzero = FunctionMethod()
+    partition = FunctionMethod()
+    prod = FunctionMethod()
+    ptp = FunctionMethod()
+    ravel = FunctionMethod()
+    repeat = FunctionMethod()
+    round = FunctionMethod()
+    searchsorted = FunctionMethod()
+    sort = FunctionMethod()
+    squeeze = FunctionMethod()
+    std = FunctionMethod()
+    sum = FunctionMethod()
+    swapaxes = FunctionMethod()
+    take = FunctionMethod()
+    tile = FunctionMethod()
+    trace = FunctionMethod()
+    var = FunctionMethod()
 
     def compress(self, condition, axis=None, out=None):
         """The slices along an axis where a condition holds; see `mx.np.compress`."""
@@ -409,6 +387,9 @@ def as_class(array, cls):
 
 convert.offer_class(ndarray)
 
+#: the names of the methods that are functions of `mx.np`
+METHODS = tuple(n for n, value in vars(ndarray).items() if isinstance(value, FunctionMethod))
+
 #: methods of `mx.nd.NDArray` that it defines itself and that arrays of `mx.np` do not have
 _ONLY_CLASSIC = ("asscalar", "split_v2", "diag", "expand_dims")
 
@@ -416,4 +397,4 @@ for _name in {*vars(NDArray), *REGISTRY}:
     _operator = _name in REGISTRY and is_method(_name, REGISTRY[_name])
     if (_operator and hasattr(NDArray, _name)) or _name in _ONLY_CLASSIC:
         if _name not in vars(ndarray):
-            setattr(ndarray, _name, _Hidden(_name))
+            setattr(ndarray, _name, Hidden(_name))

@@ -9,6 +9,7 @@ from mxcy.base import integer_types
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, from_onp, is_array
 from mxcy.numpy.creation import place
+from mxcy.numpy.described import is_symbol
 
 __all__ = [
     "bernoulli",
@@ -74,7 +75,7 @@ def _draw(name, parameters, size, dtype, device, ctx, out, **attrs):
     for parameter, value in parameters.items():
         if value is None:
             raise TypeError(f"{name}: parameter {parameter} must be given")
-        if is_array(value) or isinstance(value, (list, tuple, onp.ndarray)):
+        if is_array(value) or is_symbol(value) or isinstance(value, (list, tuple, onp.ndarray)):
             arrays.append(as_array(value))
             parameters[parameter] = None
         else:

@@ -14,7 +14,7 @@ from mxcy.ops.core.attrs import REQUIRED
 from mxcy.ops.core.public import parameters
 from mxcy.ops.core.record import find
 
-__all__ = ["function", "offer"]
+__all__ = ["function", "offer", "plain"]
 
 _made = {}
 
@@ -78,8 +78,34 @@ def _unlike(field, default):
 
 
 def _compile(namespace, name, record, public):
+    made = plain(namespace, name, record, public)
+    if record.variadic or record.eager or record.like_out:
+        return made
     listed = parameters(public.signature)
     names = [parameter for parameter, _ in listed]
+    places = _places(record, public, names)
+    # One object for equal words: the quick way compares identities.
+    defaults = [sys.intern(value) if isinstance(value, str) else value for _, value in listed]
+    numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
+    absent, ninputs = [_Null] * len(record.schema.names), len(record.inputs)
+    for place, value in zip(places, defaults, strict=True):
+        if ninputs <= place < ninputs + len(absent):
+            absent[place - ninputs] = _unlike(record.schema.fields[place - ninputs], value)
+    return front.numpy_function(made, front.bind(record), names, places, defaults, absent, *numbers)
+
+
+def plain(namespace, name, record, public):
+    """A Python function of an operator, which takes the slow way with whatever it gets.
+
+    Parameters
+    ----------
+    namespace, name : str
+        As `mxcy.ops.core.homes.numpy_homes` has them.
+    record : Op
+    public : Public
+        What it says for them.
+    """
+    names = [parameter for parameter, _ in parameters(public.signature)]
     places = _places(record, public, names)
     ninputs = 0 if record.variadic else len(record.inputs)
     by_place = dict(zip(places, names, strict=True))
@@ -104,16 +130,7 @@ def _compile(namespace, name, record, public):
     made = scope[name]
     made.__doc__ = _docstring(record, names, places)
     made.__module__ = "mxcy.numpy"
-    if record.variadic or record.eager or record.like_out:
-        return made
-    # One object for equal words: the quick way compares identities.
-    defaults = [sys.intern(value) if isinstance(value, str) else value for _, value in listed]
-    numbers = [n and front.bind(find(n)) for n in (public.number, public.number_first)]
-    absent = [_Null] * len(record.schema.names)
-    for place, value in zip(places, defaults, strict=True):
-        if ninputs <= place < ninputs + len(absent):
-            absent[place - ninputs] = _unlike(record.schema.fields[place - ninputs], value)
-    return front.numpy_function(made, front.bind(record), names, places, defaults, absent, *numbers)
+    return made
 
 
 def offer(module, namespace):

@@ -6,7 +6,7 @@ from mxcy.numpy.convert import as_np_array, is_array
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
 
-def _cuts(indices_or_sections):
+def cuts_of(indices_or_sections):
     """The attributes of `_split_v2` that say where to cut; 0 is the first part's beginning."""
     if is_array(indices_or_sections):
         indices_or_sections = indices_or_sections.asnumpy().astype("int64").tolist()
@@ -83,7 +83,7 @@ def split(ary, indices_or_sections, axis=0):
     ValueError
         When there are no equal parts.
     """
-    array, cuts = _prepared("split", ary, 1), _cuts(indices_or_sections)
+    array, cuts = _prepared("split", ary, 1), cuts_of(indices_or_sections)
     axis = _axis("split", array, axis)
     _check_even(cuts, array.shape[axis])
     return _split(array, cuts, axis)
@@ -105,7 +105,7 @@ def array_split(ary, indices_or_sections, axis=0):
     list of ndarrays
     """
     array = _prepared("array_split", ary, 1)
-    return _split(array, _cuts(indices_or_sections), _axis("array_split", array, axis))
+    return _split(array, cuts_of(indices_or_sections), _axis("array_split", array, axis))
 
 
 def vsplit(ary, indices_or_sections):
@@ -120,7 +120,7 @@ def dsplit(ary, indices_or_sections):
 
 def hsplit(ary, indices_or_sections):
     """Cut an array along its second axis, a vector along its only one; see `split`."""
-    array, cuts = _prepared("hsplit", ary, 1), _cuts(indices_or_sections)
+    array, cuts = _prepared("hsplit", ary, 1), cuts_of(indices_or_sections)
     axis = min(array.ndim - 1, 1)
     _check_even(cuts, array.shape[axis])
     return _split(array, cuts, axis, "_npi_hsplit")

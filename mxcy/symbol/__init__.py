@@ -4,6 +4,8 @@ Operators are functions of this module and of its namespaces, by the rule of `mx
 they are made when first asked for.
 """
 
+from importlib import import_module
+
 from mxcy.ops.core import homes
 from mxcy.symbol import (  # noqa: F401
     _internal,
@@ -25,4 +27,32 @@ from mxcy.symbol.symbol import Group, Symbol  # noqa: F401
 arithmetic.add_operators(Symbol)
 fluent.add_methods(Symbol)
 
-__getattr__, __dir__ = namespaces.offer(__name__, homes.MAIN)
+_operator, __dir__ = namespaces.offer(__name__, homes.MAIN)
+
+#: name -> module that is imported when the name is first asked for
+_LATER = {
+    "np": "mxcy.symbol.numpy",
+    "npx": "mxcy.symbol.numpy_extension",
+    "numpy": "mxcy.symbol.numpy",
+    "numpy_extension": "mxcy.symbol.numpy_extension",
+}
+
+
+def __getattr__(name):
+    if name in _LATER:
+        module = globals()[name] = import_module(_LATER[name])
+        return module
+    return _operator(name)
+
+
+def _as_np_ndarray(self):
+    """The same outputs as a symbol of `mx.sym.np`.
+
+    Returns
+    -------
+    Symbol
+    """
+    return __getattr__("numpy")._Symbol(self._entries)
+
+
+Symbol.as_np_ndarray = _as_np_ndarray

@@ -48,7 +48,11 @@ def bind(
 def _is_sparse(symbol, arrays):
     """Whether a plan cannot run a symbol with these arrays."""
     present = [array for array in arrays if isinstance(array, nd.NDArray)]
-    return is_sparse_call(present) or makes_sparse_values(symbol._entries)
+    return (
+        is_sparse_call(present)
+        or makes_sparse_values(symbol._entries)
+        or symbol.has_dynamic_shape_op()
+    )
 
 
 def simple_bind(

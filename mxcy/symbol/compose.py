@@ -6,7 +6,7 @@ from mxcy.graph.node import SymbolNode, replace_variables, topological
 __all__ = ["apply", "check_key", "substitute"]
 
 
-def apply(op, name, attrs, positional, named):
+def apply(op, name, attrs, positional, named, absent=()):
     """Make a node; inputs that are not given become variables.
 
     Parameters
@@ -18,6 +18,8 @@ def apply(op, name, attrs, positional, named):
         The inputs in order.
     named : dict of str to Symbol
         Inputs by name.
+    absent : container of str
+        Inputs that the operator goes without where they are not given.
 
     Returns
     -------
@@ -54,6 +56,8 @@ def apply(op, name, attrs, positional, named):
         by_name[key] = symbol
     for key in names:
         symbol = by_name.get(key)
+        if symbol is None and key in absent:
+            continue
         if symbol is None:
             node.inputs.append((SymbolNode(None, f"{name}_{key}" if name else key, node.attrs), 0))
         else:

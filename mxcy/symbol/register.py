@@ -51,7 +51,7 @@ def function(record, name=None):
     return made
 
 
-def apply(record, hint, inputs, given, name=None, attr=None, extra=None):
+def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=()):
     """Make the symbol of an operator.
 
     Parameters
@@ -67,6 +67,8 @@ def apply(record, hint, inputs, given, name=None, attr=None, extra=None):
     attr : dict of str to str, optional
     extra : dict, optional
         Inputs and attributes by name.
+    absent : container of str
+        Inputs that the operator goes without where they are not given.
 
     Returns
     -------
@@ -99,8 +101,10 @@ def apply(record, hint, inputs, given, name=None, attr=None, extra=None):
         # Inputs go by name, so that those which this call does not have can be left out.
         named.update((n, v) for n, v in zip(record.inputs, inputs, strict=True) if v is not None)
         inputs = ()
+    operands = [x for x in (*inputs, *named.values()) if x._is_numpy]
+    cls = type(operands[0]) if operands else Symbol
     name = names.current().get(name, hint)
-    return Symbol(compose.apply(record, name, attrs, list(inputs), named))
+    return cls(compose.apply(record, name, attrs, list(inputs), named, absent))
 
 
 def _check_symbol(what, value, optional=True):

@@ -40,6 +40,7 @@ class Symbol:
     """
 
     __slots__ = ("_entries", "__weakref__")
+    _is_numpy = False
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]  # == makes a symbol
 
@@ -57,7 +58,8 @@ class Symbol:
     def __repr__(self):
         name = self.name
         if name is None:
-            return f"<{type(self).__name__} group [{', '.join(part.name for part in self)}]>"
+            names = ", ".join(node.name for node, _ in self._entries)
+            return f"<{type(self).__name__} group [{names}]>"
         return f"<{type(self).__name__} {name}>"
 
     def _variables(self):
@@ -380,6 +382,11 @@ class Symbol:
         """
         raise MXNetError("Symbol.gradient: bind the symbol and call backward of the executor")
 
+    @property
+    def num_outputs(self):
+        """int: how many outputs it has."""
+        return len(self._entries)
+
     def as_nd_ndarray(self):
         """The symbol itself.
 
@@ -388,6 +395,8 @@ class Symbol:
         Symbol
         """
         return self
+
+    as_classic_symbol = as_nd_ndarray
 
     def __bool__(self):
         raise NotImplementedForSymbol(self.__bool__, "bool")

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+import numpy as np
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.symbol import op
 
@@ -26,10 +27,14 @@ class Symbol:
     argmax_channel = op.argmax_channel
     argmin = op.argmin
     argsort = op.argsort
+    def as_classic_symbol(self) -> Symbol:
+        """The symbol itself."""
     def as_in_context(self):
         """Not for symbols, which have no values."""
     def as_nd_ndarray(self) -> Symbol:
         """The symbol itself."""
+    def as_np_ndarray(self) -> Symbol:
+        """The same outputs as a symbol of `mx.sym.np`."""
     def asnumpy(self):
         """Not for symbols, which have no values."""
     def asscalar(self):
@@ -199,6 +204,9 @@ class Symbol:
     nansum = op.nansum
     negative = op.negative
     norm = op.norm
+    @property
+    def num_outputs(self) -> int:
+        """int: how many outputs it has."""
     one_hot = op.one_hot
     ones_like = op.ones_like
     def optimize_for(

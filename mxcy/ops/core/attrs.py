@@ -129,7 +129,7 @@ def _integer(low: int, high: int, wanted: str = "an integer") -> Callable[[Any],
 _INT32, _INT64 = (1 << 31) - 1, (1 << 63) - 1
 _int, _long = _integer(-_INT32 - 1, _INT32), _integer(-_INT64 - 1, _INT64)
 _uint = _integer(0, (1 << 32) - 1, "a non-negative integer")
-_ulong = _integer(0, _INT64, "a non-negative integer")
+_ulong = _integer(0, (1 << 64) - 1, "a non-negative integer")
 
 
 def _float(value: Any) -> float:

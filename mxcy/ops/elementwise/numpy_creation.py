@@ -3,7 +3,19 @@
 import math
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, DType, Field, Int, IntOrNone, Shape, Str
+from mxcy.ops.core.attrs import (
+    Bool,
+    Double,
+    DoubleOrNone,
+    DType,
+    Field,
+    Int,
+    IntOrNone,
+    Long,
+    Shape,
+    Str,
+    ULong,
+)
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import SCALAR
 from mxcy.ops.core.record import native, op, register, sample
@@ -134,32 +146,104 @@ class Arange:
         return values.astype("float32" if word == "bfloat16" else word)
 
 
-@op("_npi_linspace", inputs="", uses_types=True, dtypes=("float32",))
-class Linspace:
-    """`num` evenly spaced values from start to stop."""
+_KINDS = ("int", "uint", "double")  # of numbers, by `value_type`
 
-    start: Double
-    stop: Double
-    num: Int = 50
-    endpoint: Bool = True
+
+def _kind(a):
+    require(a.value_type in (0, 1, 2), f"value_type: expected 0, 1 or 2, got {a.value_type}")
+    return _KINDS[a.value_type]
+
+
+def _filling(a):
+    return getattr(a, f"{_kind(a)}_value")
+
+
+@op("_npi_full", inputs="", uses_types=True, dtypes=("float32",))
+class Full:
+    """An array filled with a number.
+
+    It is `int_value`, `uint_value` or `double_value`, as `value_type` 0, 1 or 2 tells.
+    """
+
+    shape: Shape = ()
     ctx: Str = ""
     dtype: _ELEMENT = None
+    double_value: Double = 0.0
+    int_value: Long = 0
+    uint_value: ULong = 0
+    value_type: Int = 2
 
+    kernels = (
+        native(
+            "fill",
+            SCALAR,
+            lambda a, ins, outs: {"scalar": float(_filling(a))},
+            select=lambda ins, outs: outs[0].dtype,
+            when=lambda a, ins, outs: (
+                None if float(_filling(a)) == _filling(a) else "the number is no double"
+            ),
+        ),
+    )
     samples = (
-        sample(start=0, stop=1, num=5),
-        sample(start=0, stop=1, num=4, endpoint=False),
-        sample(start=0, stop=9, num=4, dtype="int32"),
-        sample(start=2, stop=3, num=1),
-        sample(start=2, stop=3, num=0),
+        sample(shape=(2, 3), double_value=1.5),
+        sample(shape=(), int_value=3, value_type=0, dtype="int64"),
+        sample(shape=(4,), uint_value=2**64 - 1, value_type=1, dtype="uint64"),
+        sample(shape=(2,), int_value=1, value_type=0, dtype="bool"),
+        sample(shape=(0, 2), int_value=-(2**62) - 1, value_type=0, dtype="int64"),
+        sample(shape=(3,), int_value=-(2**62) - 1, value_type=0, dtype="int64"),
     )
 
     def infer(a):
+        _kind(a)
+        return _infer(a)
+
+    def ref(a, xp):
+        word = dtypes.name_of(_code(a))
+        with xp.errstate(all="ignore"):
+            value = xp.asarray(_filling(a)).astype("float32" if word == "bfloat16" else word)
+        return xp.full(a.shape or (), value, value.dtype)
+
+
+def _ends(a):
+    return getattr(a, f"start_{_kind(a)}"), getattr(a, f"stop_{_kind(a)}")
+
+
+@op("_npi_linspace", inputs="", uses_types=True, dtypes=("float32",))
+class Linspace:
+    """`num` evenly spaced values from a start to a stop.
+
+    They are `start_int` and `stop_int`, and so on, as `value_type` tells: 0 for integers, 1 for
+    those without sign, 2 for floating numbers.
+    """
+
+    start_double: Double = 0.0
+    stop_double: Double = 0.0
+    start_int: Long = 0
+    stop_int: Long = 0
+    start_uint: ULong = 0
+    stop_uint: ULong = 0
+    num: Long = 50
+    endpoint: Bool = True
+    ctx: Str = ""
+    dtype: _ELEMENT = None
+    value_type: Int = 0
+
+    samples = (
+        sample(stop_int=1, num=5),
+        sample(stop_double=1.5, num=4, endpoint=False, value_type=2),
+        sample(stop_int=9, num=4, dtype="int32"),
+        sample(start_uint=2, stop_uint=3, num=1, value_type=1),
+        sample(start_int=2, stop_int=3, num=0),
+    )
+
+    def infer(a):
+        _kind(a)
         require(a.num >= 0, f"num: expected no negative number of values, got {a.num}")
         return Spec((a.num,), _code(a))
 
     def ref(a, xp):
         word = dtypes.name_of(_code(a))
-        values = xp.linspace(a.start, a.stop, a.num, a.endpoint)
+        values = xp.linspace(*_ends(a), a.num, a.endpoint)
         if dtypes.dtype_of(_code(a)).kind in "iu":
             values = xp.floor(values)
         return values.astype("float32" if word == "bfloat16" else word)

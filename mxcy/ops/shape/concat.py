@@ -145,7 +145,7 @@ def _rows_below(a, *specs):
 
 _concat(
     "Concat",
-    ("concat", "_sparse_concat"),
+    ("concat", "_sparse_concat", "_npi_concatenate"),
     """Join arrays along the dimension `dim`; their other extents and their dtypes agree.
 
     Raises

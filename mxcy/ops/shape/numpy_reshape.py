@@ -79,7 +79,7 @@ def reshaped(shape, codes, reverse):
 
 @op(
     "_npx_reshape",
-    aliases=("_npi_reshape",),
+    aliases=("_npi_reshape", "_np_reshape"),
     inputs="a",
     identity=True,
     numpy="npx.reshape(a, newshape, reverse=False, order='C', out=None, name=None)",

@@ -1,0 +1,30 @@
+"""Methods that are functions of a module, and methods that a class hides."""
+
+import sys
+
+__all__ = ["FunctionMethod", "Hidden"]
+
+
+class FunctionMethod:
+    """A method that is the function of the same name of the class's module, once there is one."""
+
+    def __set_name__(self, owner, name):
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance, owner):
+        home = sys.modules[self._owner._functions_of]
+        function = getattr(home, self._name, None)
+        if function is None:
+            raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")
+        setattr(self._owner, self._name, function)
+        return function if instance is None else function.__get__(instance, owner)
+
+
+class Hidden:
+    """A method of a base class that a class does not have."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")

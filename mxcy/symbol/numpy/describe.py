@@ -1,0 +1,88 @@
+"""How functions of `mx.np` apply operators to symbols."""
+
+import re
+import threading
+
+from mxcy._library import front
+from mxcy.base import _Null
+from mxcy.numpy import described
+from mxcy.ops.core.record import find
+from mxcy.symbol import register
+from mxcy.symbol.symbol import Symbol
+
+__all__ = ["named"]
+
+
+class _Names(threading.local):
+    given = None  # (name, attr, hint) for the next operator
+
+
+_names = _Names()
+
+
+class named:  # noqa: N801 - a context
+    """The operator applied in this scope gets a name, attributes, or a hint for its name.
+
+    Parameters
+    ----------
+    name : str or None
+    attr : dict of str to str, or None
+    hint : str, optional
+        What the name is made from; the operator's by default.
+    """
+
+    def __init__(self, name, attr, hint=None):
+        self._given = name, attr, hint
+
+    def __enter__(self):
+        self._before, _names.given = _names.given, self._given
+
+    def __exit__(self, *error):
+        _names.given = self._before
+
+
+def describe(name, inputs, attrs):
+    """The symbol of an operator, or a list of symbols of several outputs; see `described.apply`."""
+    record = find(name)
+    for x in inputs:
+        if x is not None and not isinstance(x, Symbol):
+            raise TypeError(f"operator {name}: expected symbols, got {type(x)}")
+    (own, attr, hint), _names.given = _names.given or (None, None, None), None
+    attrs = {key: value for key, value in attrs.items() if _is_told(record, key, value)}
+    if "ctx" in attrs:
+        attrs["ctx"] = str(attrs["ctx"])
+    if not inputs and record.uses_types and front.has_numpy_types():
+        attrs.setdefault("dtype", _default_type(attrs))
+    found = register.apply(
+        record,
+        hint or re.sub("^_(npi|npx|np|linalg)_|^_", "", name).lower(),
+        inputs if record.variadic else _all(record, inputs),
+        attrs,
+        own,
+        attr,
+        absent=record.optional if name.startswith("_np") else (),
+    )
+    found = found.as_np_ndarray()
+    return found if found.num_outputs == 1 else list(found)
+
+
+def _is_told(record, key, value):
+    """Whether an attribute says more than its default."""
+    if value is _Null:
+        return False
+    default = record.schema.by_name[key].default
+    return not (type(value) is type(default) and value == default)
+
+
+def _all(record, inputs):
+    return (*inputs, *(None,) * (len(record.inputs) - len(inputs)))
+
+
+def _default_type(attrs):
+    """The element type that NumPy's policy has for what comes without one."""
+    bounds = [attrs[name] for name in ("start", "stop", "step") if name in attrs]
+    whole = bool(bounds) and "num" not in attrs and all(isinstance(n, int) for n in bounds)
+    return "int64" if whole else "float64"
+
+
+described.offer(Symbol, describe)

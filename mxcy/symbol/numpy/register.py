@@ -1,0 +1,108 @@
+"""Functions of `mx.sym.np` and `mx.sym.npx`, made of records when they are first asked for.
+
+Behind a function stands the same Python as behind that of `mx.np`, in a scope in which operators
+are described.
+"""
+
+import functools
+import inspect
+import sys
+from importlib import import_module
+
+from mxcy._base.suggestions import no_attribute
+from mxcy.numpy import described
+from mxcy.numpy import register as of_arrays
+from mxcy.ops.core import homes
+from mxcy.ops.core.public import Public
+from mxcy.symbol.numpy.describe import named
+from mxcy.symbol.symbol import Symbol
+
+__all__ = ["describing", "offer"]
+
+_UNKNOWN = ("dtype", "dtype_code", "ndim", "shape", "size")
+_BESIDE = [
+    inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in ("name", "attr")
+]
+
+
+def _from_record(namespace, name):
+    """The function of an operator, which may be given a name, None when no record has it."""
+    found = homes.numpy_homes().get((namespace, name))
+    if found is None:
+        return None
+    record, public = found
+    hint = None
+    if not record.name.startswith("_np"):
+        hint, public = name.lower(), _with_variables(record, public)
+    function = of_arrays.plain(namespace, name, record, public)
+
+    def made(*args, name=None, attr=None, **kwargs):
+        with described.scope(), named(name, attr, hint):
+            return function(*args, **kwargs)
+
+    functools.update_wrapper(made, function)
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.name not in ("name", "attr")]
+    keywords = [own.pop()] if own and own[-1].kind is inspect.Parameter.VAR_KEYWORD else []
+    made.__signature__ = signature.replace(parameters=[*own, *_BESIDE, *keywords])
+    made.__doc__ = function.__doc__.replace("ndarray", "Symbol")
+    made.__module__ = "mxcy.symbol.numpy"
+    return made
+
+
+def _with_variables(record, public):
+    """A signature whose inputs may be left out, for symbols make variables of them."""
+    given = [
+        f"{part.strip()}=None" if part.strip() in record.inputs[1:] else part
+        for part in public.signature.split(",")
+    ]
+    return Public(f"{public.text.partition('(')[0]}({','.join(given)})", rename=public.rename)
+
+
+def describing(function):
+    """A function of `mx.np` made of others, over symbols."""
+
+    @functools.wraps(function)
+    def made(*args, **kwargs):
+        with described.scope():
+            try:
+                return function(*args, **kwargs)
+            except AttributeError as error:
+                if error.name not in _UNKNOWN or not isinstance(error.obj, Symbol):
+                    raise
+                raise NotImplementedError(
+                    f"{function.__name__}: it looks at {error.name}, which symbols do not tell"
+                ) from None
+
+    made.__module__ = "mxcy.symbol.numpy"
+    return made
+
+
+def offer(module, namespace, arrays):
+    """``__getattr__`` and ``__dir__`` of a module that offers what a module of arrays offers.
+
+    Parameters
+    ----------
+    module : str
+    namespace : str
+        As `mxcy.ops.core.homes.numpy_homes` has it.
+    arrays : str
+        The module that offers the same over arrays.
+    """
+
+    def lookup(name):
+        made = _from_record(namespace, name)
+        if made is None:
+            value = None if name.startswith("__") else getattr(import_module(arrays), name, None)
+            if value is None:
+                raise no_attribute(module, name)
+            made = describing(value) if inspect.isfunction(value) else value
+        setattr(sys.modules[module], name, made)
+        return made
+
+    def listing():
+        offered = [name for home, name in homes.numpy_homes() if home == namespace]
+        composed = [n for n in dir(import_module(arrays)) if not n.startswith("_")]
+        return sorted({*vars(sys.modules[module]), *offered, *composed})
+
+    return lookup, listing

@@ -1,0 +1,5 @@
+"""`mx.sym.npx.image`: operators on images over symbols."""
+
+from mxcy.symbol.numpy import register
+
+__getattr__, __dir__ = register.offer(__name__, "npx.image", "mxcy.numpy_extension.image")
