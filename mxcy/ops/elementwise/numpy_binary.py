@@ -3,7 +3,7 @@
 import math
 
 from mxcy.ops.core.result_types import BITS, COMPARE, DIVIDE, FLOATING, PROMOTE, SHIFT, SUBTRACT
-from mxcy.ops.elementwise.broadcast import _log
+from mxcy.ops.elementwise.binary import log_or_limit
 from mxcy.ops.elementwise.numpy_forms import numpy_binary
 
 __all__ = []
@@ -144,7 +144,7 @@ numpy_binary(
     define=_power,
     partial=_power_partials,
     by_number=lambda a, F, g, x: g * a.scalar * x ** (a.scalar - 1.0),
-    by_number_first=lambda a, F, g, y: g * y * (_log(a.scalar) if a.scalar else 0.0),
+    by_number_first=lambda a, F, g, y: g * y * (log_or_limit(a.scalar) if a.scalar else 0.0),
     integer_kernel="integer_power",
     domain=(0.5, 2),
 )
