@@ -77,17 +77,18 @@ struct Broadcast {
     const Runner runner(row, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l,
                         step_r);
     Odometer at(p, begin / inner);
-    uint64_t value;
+    uint64_t value_l, value_r;
     for (int64_t i = begin; i < end; at.next()) {
       const int64_t skip = i % inner, n = inner - skip < end - i ? inner - skip : end - i;
       const void* a = lhs + (at.lhs + skip * step_l) * size_l;
       const void* b = rhs + (at.rhs + skip * step_r) * size_r;
       if (step_l == 0 && runner.load_a) {
-        runner.load_a(&value, a, 1);
-        a = &value;
-      } else if (step_l != 0 && step_r == 0 && runner.load_b) {
-        runner.load_b(&value, b, 1);
-        b = &value;
+        runner.load_a(&value_l, a, 1);
+        a = &value_l;
+      }
+      if (step_r == 0 && runner.load_b) {
+        runner.load_b(&value_r, b, 1);
+        b = &value_r;
       }
       runner(dst + i * out_size, a, b, n);
       i += n;
