@@ -14,6 +14,7 @@ from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
+from mxcy.context import current_context
 from mxcy.graph.control import CACHED_OP, expand
 from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
@@ -172,7 +173,7 @@ class CachedOp:
         key = (
             autograd.is_training(),
             wanted,
-            args[0].context if args else None,
+            args[0].context if args else current_context(),
             tuple([(array.shape, array.dtype_code) for array in args]),
         )
         found = self._plans.get(key)
@@ -249,7 +250,8 @@ class _Bound:
             graph = training_graph(graph, names)
             if cached.flags["mirror"]:
                 graph = mirror.marked(graph, mirror.staged(graph, target()))
-        self.planned = Planned(graph, args[0].context.home)
+        context = args[0].context if args else current_context()
+        self.planned = Planned(graph, context.home)
         position = {name: i for i, name in enumerate(cached._names)}
         self._sources = [position.get(name, -1) for name in self.planned.variables]
         self.heads = [

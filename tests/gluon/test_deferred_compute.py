@@ -257,3 +257,14 @@ def test_shapes_have_to_be_inferred(arrays):
         net.hybridize(active)
         with pytest.raises(RuntimeError, match="infer_shape"):
             net(mx.nd.ones((2,)))
+
+
+def test_outputs_may_not_depend_on_inputs(arrays):
+    class Numbers(nn.HybridBlock):
+        def forward(self, x):
+            return mx.np.arange(x.shape[0])
+
+    net = Numbers()
+    net.hybridize()
+    for count in (3, 5, 3):
+        assert net(mx.np.ones((count, 2))).tolist() == list(range(count))
