@@ -102,3 +102,5 @@ def walk(order, seeds, wanted, create_graph, keep, rules):
         for node in order:
             if node.parents:
                 node.release()
+            elif node.grad_req == "null":  # a variable no longer, as in MXNet
+                node.grad = None

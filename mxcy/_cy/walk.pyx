@@ -227,3 +227,5 @@ def walk(list order, list seeds, dict wanted, bint create_graph, bint keep, rule
         for node in order:
             if node.parents:
                 node.release()
+            elif node.grad_req == "null":  # a variable no longer, as in MXNet
+                node.grad = None

@@ -10,6 +10,7 @@ from mxcy import _deferred_compute as deferred
 from mxcy import autograd, symbol
 from mxcy import random as streams
 from mxcy.gluon.tracing import Trace, TraceError, flatten, input_names, regroup
+from mxcy.gluon.utils import is_mixed
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
 
@@ -111,6 +112,8 @@ def note(block, form, flat):
             outputs, out_form = flatten(block._evaluate_plainly(regroup(list(inputs), form)))
             if not outputs or not all(isinstance(output, NDArray) for output in outputs):
                 raise TraceError(f"{block.name}: not all outputs are arrays")
+            if is_mixed(outputs):
+                raise TraceError(f"{block.name}: the outputs mix arrays of mx.np and of mx.nd")
             entries, constants = deferred.noted(outputs)
     except TraceError:
         raise

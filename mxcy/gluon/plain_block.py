@@ -12,7 +12,7 @@ from mxcy.gluon.parameter_dict import ParameterDict
 from mxcy.gluon.parameter_files import ParameterFiles
 from mxcy.gluon.scope import BlockScope
 from mxcy.gluon.summary import print_summary
-from mxcy.gluon.utils import HookHandle
+from mxcy.gluon.utils import HookHandle, is_mixed
 from mxcy.profiler.scopes import MEMORY, scope
 from mxcy.util import is_np_array
 
@@ -399,6 +399,8 @@ class Block(ParameterFiles):
                 out = self._evaluate(args)
         else:
             out = self._evaluate(args)
+        if isinstance(out, (tuple, list)) and is_mixed(out):
+            raise TypeError(f"{self._name}: the outputs mix arrays of mx.np and of mx.nd")
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)

@@ -35,6 +35,16 @@ def in_numpy(array):
     return array.as_np_ndarray() if is_np_array() and array.stype == "default" else array
 
 
+def is_mixed(outputs):
+    """Whether some dense arrays of a list are of `mx.np` and others of `mx.nd`."""
+    classes = {
+        array._is_numpy
+        for array in outputs
+        if isinstance(array, NDArray) and array.stype == "default"
+    }
+    return len(classes) > 1
+
+
 class DeferredInitializationError(MXNetError):
     """A parameter was asked for its array before its shape was known."""
 

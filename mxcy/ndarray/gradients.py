@@ -49,6 +49,24 @@ def mark_variables(variables, gradients, grad_reqs="write"):
         variable.node, variable.node_index = node, 0
 
 
+def noted_copy(array, device):
+    """A copy on another device for deferred computation, which notes that there was a copy.
+
+    Parameters
+    ----------
+    array : NDArray
+    device : Context
+    """
+    noted = F._copy(array)
+    front.set_deferred(False)
+    try:
+        copied = noted.copyto(device)
+    finally:
+        front.set_deferred(True)
+    copied.node, copied.node_index = noted.node, noted.node_index
+    return copied
+
+
 def _zeros(spec, context):
     return F._zeros(shape=spec.shape, dtype=dtypes.name_of(spec.dtype), ctx=str(context))
 

@@ -267,6 +267,8 @@ class NDArray(front.NDArrayBase):
         """
         if isinstance(other, context.Context):
             context.check_usable(other)
+            if front.is_deferred():
+                return gradients.noted_copy(self, other)
             other = self._fresh(self.dtype_code, other)
         elif not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")

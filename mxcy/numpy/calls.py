@@ -56,7 +56,9 @@ def call(called, inputs, raw, out, keywords):
             raise MXNetError(f"{called.name}: out takes one array, got {len(out)}")
         (out,) = out
     if inputs and numbers_only(inputs) and out is None:
-        return _by_numpy(called, inputs, raw, keywords)
+        found = _by_numpy(called, inputs, raw, keywords)
+        if not isinstance(found, onp.ndarray):
+            return found
     if described.any_symbols(inputs):
         return _describe(called, inputs, raw, keywords)
     keywords, raw = _placed(called, raw, keywords)
@@ -96,7 +98,7 @@ def _checked(called, keywords, raw):
     """The mask and the element type among the keywords; others may only be what they always are."""
     where = dtype = None
     for key, value in keywords.items():
-        if key == "order" and isinstance(value, str) and value in "CK":
+        if key == "order" and value == "C" and not _is_elementwise(called):
             continue
         if key == "name" and "name=" in called.public.signature:
             continue  # that of a node, which eager calls do not make
@@ -115,6 +117,11 @@ def _checked(called, keywords, raw):
                 f"{key}={value} is not implemented yet for operator {called.name}"
             )
     return where, dtype
+
+
+def _is_elementwise(called):
+    """Whether NumPy has the function as a ufunc; MXNet refuses these an order."""
+    return isinstance(getattr(onp, called.name.rpartition(".")[2], None), onp.ufunc)
 
 
 def _cast(called, inputs, dtype):

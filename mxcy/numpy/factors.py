@@ -205,7 +205,7 @@ def tensorsolve(a, b, axes=None):
         last = [axis % a.ndim for axis in map(operator.index, axes)]
         order = [i for i in range(a.ndim) if i not in last]
         a = operate("_npi_transpose", a, axes=(*order, *last))
-    shape = a.shape[b.ndim :]
+    shape = a.shape[b.ndim - a.ndim :]  # as NumPy: of equally many axes, all
     matrix = _shaped(a, (b.size, math.prod(shape)))
     return _shaped(solve(matrix, _shaped(b, (b.size,))), shape)
 
@@ -235,7 +235,7 @@ def qr(a, mode="reduced"):
     return found.R if mode == "r" else found
 
 
-def svd(a, full_matrices=None):
+def svd(a, full_matrices=None, compute_uv=True, hermitian=False):
     """Singular values and vectors: ``a = U diag(S) Vh``.
 
     Parameters
@@ -243,12 +243,18 @@ def svd(a, full_matrices=None):
     a : array_like
     full_matrices : bool, optional
         Whether U and Vh are square; by default so with NumPy's types only.
+    compute_uv : bool
+        Whether U and Vh are wanted.
+    hermitian : bool
+        Has no effect: what is symmetric is treated as other matrices.
 
     Returns
     -------
-    SVDResult
-        `U`, `S` (largest first) and `Vh`.
+    SVDResult or ndarray
+        `U`, `S` (largest first) and `Vh`; only S without `compute_uv`.
     """
+    if not compute_uv:
+        return svdvals(a)
     full = front.has_numpy_types() if full_matrices is None else bool(full_matrices)
     return _several(SVDResult, "_npi_svd", a, full_matrices=full)
 
@@ -341,7 +347,7 @@ def pinv(a, rtol=None, hermitian=False):
     Parameters
     ----------
     a : array_like
-    rtol : float, optional
+    rtol : float or array_like, optional
         Singular values up to this part of the largest count as zero; by default rounding decides.
     hermitian : bool
         Whether the matrices are symmetric, which is quicker.
@@ -353,7 +359,12 @@ def pinv(a, rtol=None, hermitian=False):
     (a,), code = in_floats(a)
     if rtol is None:
         rtol = max(a.shape[-2:], default=1) * _epsilon(a.dtype_code)
-    found = operate("_npi_pinv_scalar_rcond", a, rcond=float(rtol), hermitian=bool(hermitian))
+    hermitian = bool(hermitian)
+    if isinstance(rtol, (int, float)):
+        found = operate("_npi_pinv_scalar_rcond", a, rcond=float(rtol), hermitian=hermitian)
+    else:
+        rtol = cast(as_array(rtol), a.dtype_code)
+        found = operate("_npi_pinv", a, rtol, hermitian=hermitian)
     return cast(found, code)
 
 

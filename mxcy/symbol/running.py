@@ -7,6 +7,8 @@ from mxcy.ops.core.infer import Spec
 from mxcy.symbol.inference import known_specs
 
 __all__ = [
+    "_bind",
+    "_simple_bind",
     "bind",
     "eval",
     "get_backend_symbol",
@@ -107,6 +109,29 @@ def simple_bind(
         shared_buffer,
         kwargs,
     )
+
+
+def _bind(
+    self,
+    ctx=None,
+    args=None,
+    args_grad=None,
+    grad_req="write",
+    aux_states=None,
+    static_alloc=False,
+    *,
+    device=None,
+):
+    """Make an executor over given arrays: MXNet 2's name for `bind`, with `device` for `ctx`."""
+    return bind(self, ctx if device is None else device, args, args_grad, grad_req, aux_states)
+
+
+def _simple_bind(
+    self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, *, device=None, **kwargs
+):
+    """Make an executor and its arrays: MXNet 2's name for `simple_bind`."""
+    ctx = ctx if device is None else device
+    return simple_bind(self, ctx, grad_req, type_dict, stype_dict, **kwargs)
 
 
 def eval(self, ctx=None, **kwargs):

@@ -367,6 +367,8 @@ class Symbol:
 
     bind = running.bind
     simple_bind = running.simple_bind
+    _bind = running._bind
+    _simple_bind = running._simple_bind
     eval = running.eval
     optimize_for = running.optimize_for
     get_backend_symbol = running.get_backend_symbol

@@ -378,3 +378,16 @@ def test_a_gradient_that_is_handed_on_stays_what_it_is():
     z.backward(given)
     x.grad[:] = 7
     assert y.grad.asnumpy().tolist() == given.asnumpy().tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("module", [mx.nd, mx.np])
+def test_a_request_for_no_gradient_lasts_until_backward(module):
+    x, y = module.ones((2,)), module.ones((2,)) * 3
+    x.attach_grad("null")
+    y.attach_grad()
+    with autograd.record():
+        z = x * y
+    z.backward(retain_graph=True)
+    assert x.grad.asnumpy().tolist() == [0, 0]
+    z.backward()
+    assert x.grad is None and y.grad.asnumpy().tolist() == [1, 1]

@@ -268,3 +268,14 @@ def test_outputs_may_not_depend_on_inputs(arrays):
     net.hybridize()
     for count in (3, 5, 3):
         assert net(mx.np.ones((count, 2))).tolist() == list(range(count))
+
+
+def test_copies_to_other_devices_are_noted():
+    x = mx.nd.arange(3)
+    with deferred.context():
+        deferred.set_variable(x, mx.sym.var("x"))
+        moved = x.as_in_context(mx.cpu(1)) + 1
+        y = moved.as_in_context(mx.cpu(0)) * 2
+        symbol = deferred.get_symbol(y)
+    assert moved.context == mx.cpu(1) and y.asnumpy().tolist() == [2, 4, 6]
+    assert evaluated(symbol, x=x + 1)[0].tolist() == [4, 6, 8]

@@ -199,3 +199,31 @@ def test_compressed_gradients_of_np():
     compress = GradientCompression(type="2bit", threshold=0.5)
     sent = compress("w", 0, mx.np.array([0.7, -0.6, 0.2]))
     assert sent.asnumpy().tolist() == [0.5, -0.5, 0.0]
+
+
+class Mixture(gluon.HybridBlock):
+    def forward(self, x):
+        return x * 2, x.as_nd_ndarray() + 1
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_outputs_are_of_one_class(numpy_semantics, hybrid):
+    net = Mixture()
+    if hybrid:
+        net.hybridize()
+    for _ in range(2):
+        with pytest.raises(TypeError, match="mix arrays"):
+            net(mx.np.ones((2,)))
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_losses_of_instances(numpy_semantics, hybrid):
+    a, b = mx.np.array([[1.0, 2], [3, 4], [0, 1]]), mx.np.array([[1.0, 0], [3, -4], [5, 1]])
+    losses = gluon.loss.PoissonNLLLoss(), gluon.loss.CosineEmbeddingLoss()
+    if hybrid:
+        for loss in losses:
+            loss.hybridize()
+    poisson = (np.exp(a.asnumpy()) - a.asnumpy() * b.asnumpy()).mean(1)
+    np.testing.assert_allclose(losses[0](a, b).asnumpy(), poisson, rtol=1e-5)
+    found = losses[1](a, b, mx.np.array([1, -1, 1]))
+    np.testing.assert_allclose(found.asnumpy(), [0.5527864, 0, 0.80388385], rtol=1e-5)

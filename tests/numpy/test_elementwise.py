@@ -65,3 +65,28 @@ def test_activations():
     loss.backward()
     gate = 1 / (1 + onp.exp(-array.asnumpy()))
     onp.testing.assert_allclose(array.grad.asnumpy(), [0, 0, 1] + gate * (1 - gate), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64"])
+@pytest.mark.parametrize("shapes", [((), (1,)), ((1,), ()), ((1, 1), (1,)), ((), (1, 1))])
+def test_one_element_in_several_shapes(shapes, dtype):
+    x, y = (onp.full(shape, 3, dtype) for shape in shapes)
+    for name in ("add", "multiply", "maximum", "power", "less"):
+        expected = getattr(onp, name)(x, y)
+        found = getattr(np, name)(np.array(x, dtype), np.array(y, dtype))
+        assert found.shape == expected.shape
+        assert (found.asnumpy() == expected).all(), name
+
+
+def test_numbers_alone():
+    assert type(np.exp(0.0)) is onp.float64
+    found = np.broadcast_to(1.5, (2, 2))  # an array in NumPy, and so one here
+    assert type(found) is np.ndarray and found.asnumpy().tolist() == [[1.5, 1.5]] * 2
+
+
+@pytest.mark.parametrize("order", ["C", "F", "other"])
+def test_orders_of_elements(order):
+    x = np.ones((2, 2))
+    with pytest.raises(NotImplementedError, match="order"):
+        np.add(x, x, order=order)
+    assert np.add(x, x, order="K").asnumpy().tolist() == [[2, 2], [2, 2]]

@@ -255,3 +255,33 @@ def test_matrix_transpose():
     assert linalg.matrix_transpose(np.ones((2, 3, 4))).shape == (2, 4, 3)
     with pytest.raises(ValueError, match="two dimensions"):
         linalg.matrix_transpose(np.ones(3))
+
+
+def test_singular_values_alone():
+    x = onp.arange(6.0).reshape(2, 3)
+    expected = onp.linalg.svd(x, compute_uv=False)
+    for found in (np.linalg.svd(np.array(x), compute_uv=False), np.linalg.svdvals(np.array(x))):
+        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+    onp.testing.assert_allclose(
+        onp.linalg.svd(np.array(x), compute_uv=False).asnumpy(), expected, rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (1, 2)])
+def test_pseudo_inverses_with_a_threshold_each(shape):
+    x = onp.array([onp.diag([4.0, 2.0, 0.5]), onp.diag([8.0, 2.0, 1.0])])
+    threshold = onp.resize(onp.array([0.2, 0.3]), shape)
+    if len(shape) == 2:
+        x = x[None]
+    found = np.linalg.pinv(np.array(x), np.array(threshold))
+    onp.testing.assert_allclose(
+        found.asnumpy(), onp.linalg.pinv(x, threshold), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_tensorsolve_of_one_element():
+    for a, b in (((), ()), ((1, 1, 1), (1, 1, 1)), ((1, 1), (1,)), ((1, 1, 1), ())):
+        x, y = onp.full(a, 2.0), onp.full(b, 3.0)
+        expected = onp.linalg.tensorsolve(x, y)
+        found = np.linalg.tensorsolve(np.array(x), np.array(y))
+        assert found.shape == expected.shape and float(found.sum()) == 1.5

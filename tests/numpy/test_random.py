@@ -138,6 +138,8 @@ def test_multivariate_normal_has_the_covariance():
     [
         lambda: np.random.normal(0, -1),
         lambda: np.random.gamma(0.0),
+        lambda: np.random.gamma(1.0, 0.0).asnumpy(),
+        lambda: np.random.gamma(np.array(1.0), np.array(0.0)).asnumpy(),
         lambda: np.random.normal(np.array([0.0]), np.array([-1.0])).asnumpy(),
         lambda: npx.random.bernoulli(2.0),
         lambda: npx.random.bernoulli(),

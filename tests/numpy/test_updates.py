@@ -71,3 +71,18 @@ def test_results_of_broken_constraints_are_refused():
     with pytest.raises(mx.MXNetError, match="late"):
         broken = npx.constraint_check(np.array([1.0, -2]) > 0, "late")
         (broken * np.ones(2)).asnumpy()
+
+
+def test_one_coordinate():
+    a = np.zeros((3, 2))
+    a.attach_grad()
+    with autograd.record():
+        found = npx.index_update(a, np.array(1, "int32"), np.array([4.0, 5.0]))
+    found.backward()
+    assert found.asnumpy().tolist() == [[0, 0], [4, 5], [0, 0]]
+    assert a.grad.asnumpy().tolist() == [[1, 1], [0, 0], [1, 1]]
+    assert npx.index_add(np.ones((3,)), np.array(2), np.array(1.5)).asnumpy().tolist() == [
+        1,
+        1,
+        2.5,
+    ]

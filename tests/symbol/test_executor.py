@@ -223,3 +223,17 @@ def test_gradients_that_reach_no_argument_may_have_any_shape(op):
         bound.grad_dict["x"][:] = 5
         bound.backward([nd.ones(shape)])
         assert bound.grad_dict["x"].asnumpy().tolist() == [[0] * 3] * 2
+
+
+def test_the_names_of_mxnet_2():
+    symbol = square()
+    x = nd.array([[1, 2]])
+    arrays = {"x": x, "f_weight": nd.array([[1, 0], [0, 3]])}
+    gradients = {"x": nd.zeros((1, 2))}
+    executor = symbol._bind(device=mx.cpu(), args=arrays, args_grad=gradients)
+    (found,) = executor.forward(is_train=True)
+    executor.backward(nd.ones((1, 2)))
+    assert found.asnumpy().tolist() == [[1, 36]]
+    assert gradients["x"].asnumpy().tolist() == [[2, 36]]
+    executor = symbol._simple_bind(ctx=mx.cpu(), grad_req="null", x=(1, 2))
+    assert executor.arg_dict["f_weight"].shape == (2, 2) and executor.grad_arrays == [None, None]

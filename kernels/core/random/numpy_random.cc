@@ -348,8 +348,8 @@ int draw(const mx_call* call) {
 // --- gamma ---------------------------------------------------------------------------------------
 
 struct GammaParameters {
-  static constexpr const char* kNeeds = "shape > 0 and scale >= 0";
-  static bool takes(double shape, double scale) { return shape > 0 && scale >= 0; }
+  static constexpr const char* kNeeds = "shape > 0 and scale > 0";
+  static bool takes(double shape, double scale) { return shape > 0 && scale > 0; }
 };
 
 // Marsaglia and Tsang's method in rounds over all elements: each round draws all uniform numbers,

@@ -72,7 +72,8 @@ struct Broadcast {
 
   void long_rows(int64_t begin, int64_t end) const {
     const int last = p.ndim - 1;
-    const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
+    const int64_t inner = p.shape[last], step_l = p.lhs[last];
+    const int64_t step_r = step_l == 0 ? 1 : p.rhs[last];  // of one element, one operand runs
     const Row row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
     const Runner runner(row, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l,
                         step_r);

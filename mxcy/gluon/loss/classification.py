@@ -3,6 +3,7 @@
 import math
 
 from mxcy.gluon.loss.base import Loss, softplus_of_minus_abs
+from mxcy.util import is_np_array
 
 __all__ = [
     "SigmoidBCELoss",
@@ -203,7 +204,8 @@ class PoissonNLLLoss(Loss):
     """Negative log likelihood of counts under a Poisson distribution.
 
     Inputs are `pred` and `target` of one shape, and optionally `sample_weight` and `epsilon`. The
-    output is one number, the mean over everything.
+    output is one number, the mean over everything; where NumPy arrays are on, it has shape
+    (batch size,).
 
     Parameters
     ----------
@@ -229,4 +231,5 @@ class PoissonNLLLoss(Loss):
         if self._compute_full:
             stirling = target * F.log(target) - target + 0.5 * F.log(2 * target * math.pi)
             loss = loss + F.where(target > 1, stirling, F.zeros_like(target))
-        return F.mean(self._weighted(F, loss, sample_weight))
+        loss = self._weighted(F, loss, sample_weight)
+        return self._mean(F, loss) if is_np_array() else F.mean(loss)

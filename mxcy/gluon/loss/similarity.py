@@ -2,6 +2,7 @@
 
 from mxcy.gluon.loss.base import Loss
 from mxcy.gluon.loss.classification import KLDivLoss
+from mxcy.util import is_np_array
 
 __all__ = ["TripletLoss", "CosineEmbeddingLoss", "SDMLLoss"]
 
@@ -35,7 +36,8 @@ class CosineEmbeddingLoss(Loss):
     """Wants pairs with label 1 to point in one direction, and those with label -1 not to.
 
     Inputs are `input1` and `input2` of shape (batch size, n), `label` of shape (batch size,) and
-    optionally `sample_weight`. The output has shape (batch size, 1).
+    optionally `sample_weight`. The output has shape (batch size, 1), where NumPy arrays are on
+    (batch size,).
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ class CosineEmbeddingLoss(Loss):
         cosine = _cosine(F, input1, input2)
         label = F.reshape_like(label, cosine)
         loss = (1 - cosine) * (label == 1) + F.relu(cosine - self._margin) * (label == -1)
-        return self._weighted(F, loss, sample_weight)
+        loss = self._weighted(F, loss, sample_weight)
+        return self._mean(F, loss) if is_np_array() else loss
 
 
 def _cosine(F, x, y):

@@ -16,9 +16,13 @@ _ACTIVATIONS = {
     "tanh": lambda xp, x: xp.tanh(x),
 }
 _KERNELS = {name: "softplus" if name == "softrelu" else name for name in _ACTIVATIONS}
+#: by operators of their own, which have their gradients too
+_OPERATORS = ("log_sigmoid", "mish")
 
 
-_ACTIVATION = native(lambda a, ins, outs: _KERNELS[a.act_type], inplace=True, pointwise=True)
+_ACTIVATION = native(
+    lambda a, ins, outs: _KERNELS.get(a.act_type, a.act_type), inplace=True, pointwise=True
+)
 _ACTIVATION_GRAD = native(
     lambda a, ins, outs: f"{_KERNELS[a.act_type]}_grad", inplace=True, pointwise=True
 )
@@ -34,17 +38,17 @@ class Activation:
     """Apply an activation function to every element.
 
     relu max(x, 0); sigmoid 1 / (1 + exp(-x)); softrelu log(1 + exp(x)); softsign x / (1 + abs(x));
-    tanh.
+    tanh; log_sigmoid log(1 / (1 + exp(-x))); mish x tanh(log(1 + exp(x))).
     """
 
-    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh", "log_sigmoid", "mish")
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (-3.0, 3.0)
     kernels = (_ACTIVATION, by_onednn(_ACTIVATION))
 
     def samples():
-        for act_type in _ACTIVATIONS:
+        for act_type in (*_ACTIVATIONS, *_OPERATORS):
             yield sample((3, 4, 5), act_type=act_type)
 
     def infer(a, data):
@@ -53,13 +57,22 @@ class Activation:
     infer_back = back_data
 
     def epilogue(a):
-        return None if a.act_type == "softsign" else (a.act_type, 0.0, 0.0)
+        return None if a.act_type in ("softsign", *_OPERATORS) else (a.act_type, 0.0, 0.0)
 
     def grad(a, F, g, data, out):
+        if a.act_type == "log_sigmoid":
+            return g * (1 - F.exp(out))
+        if a.act_type == "mish":
+            squashed, gate = F.tanh(F.Activation(data, act_type="softrelu")), F.sigmoid(data)
+            return g * (squashed + data * gate * (1 - squashed * squashed))
         saved = data if a.act_type == "softsign" else out
         return F._activation_grad(g, saved, act_type=a.act_type)
 
     def ref(a, xp, data):
+        if a.act_type == "log_sigmoid":
+            return -softrelu(xp, -data)
+        if a.act_type == "mish":
+            return data * xp.tanh(softrelu(xp, data))
         return _ACTIVATIONS[a.act_type](xp, data)
 
 

@@ -21,7 +21,8 @@ _FIELDS = (
 def _infer(a, data, mask):
     floating = data.dtype is None or dtypes.is_float(data.dtype)
     require(floating, f"data: only floating dtypes are supported, got {data}")
-    mask.fill("mask", dtype=_BOOL)
+    if mask.dtype is None or dtypes.is_float(mask.dtype):
+        mask.fill("mask", dtype=_BOOL)
     if data.shape is not None:
         normal_axis(a.axis, data.ndim)
         mask.fill("mask", (-1,) * data.ndim)
@@ -36,11 +37,12 @@ def _temperature(a):
 
 
 def _ref_softmax(a, xp, data, mask):
-    mask = xp.broadcast_to(mask, data.shape)
+    mask = xp.broadcast_to(mask.astype("bool"), data.shape)
     return softmax(xp, data / data.dtype.type(_temperature(a)), a.axis, mask)
 
 
 def _ref_log_softmax(a, xp, data, mask):
+    mask = mask.astype("bool")
     data = xp.where(mask, data / data.dtype.type(_temperature(a)), -xp.inf)
     out = log_softmax(xp, data, a.axis)
     return xp.where(xp.broadcast_to(mask, data.shape), out, -xp.inf).astype(data.dtype)
@@ -51,19 +53,22 @@ def _grad_softmax(a, F, g, output):
 
 
 def _grad_log_softmax(a, F, g, output, mask, specs):
-    g = F.broadcast_mul(g, F.Cast(mask, dtype=dtypes.name_of(specs[0].dtype)))
+    g = F.broadcast_mul(g, F.Cast(F.Cast(mask, dtype="bool"), dtype=dtypes.name_of(specs[0].dtype)))
     return F._log_softmax_grad(g, output, axis=a.axis, scale=1 / _temperature(a))
 
 
 _MASK = np.array([[True, False, True, True], [False, True, False, False], [True] * 4])
 _SAMPLES = (
     sample((3, 4), _MASK),
+    sample((3, 4), _MASK.astype("int64")),
+    sample((3, 0), np.zeros((3, 0), "int32"), grad=False),
     sample((2, 3, 4), _MASK[None], axis=1, temperature=2.0),
     sample((3, 4), _MASK[:, :1] | _MASK[:, 2:3], axis=0, tol=4),
 )
-_DOC = """The mask, of bools, has the data's rank and is broadcast to its shape; where it is False
-an element does not take part and gives {absent}. The data is divided by `temperature` first.
-`normalize` asks to subtract the maximum before taking exponentials, which is always done."""
+_DOC = """The mask, of bools or integers, has the data's rank and is broadcast to its shape; where
+it is False or 0 an element does not take part and gives {absent}. The data is divided by
+`temperature` first. `normalize` asks to subtract the maximum before taking exponentials, which is
+always done."""
 
 register(
     "masked_softmax",

@@ -23,7 +23,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import InvalidValueError, MXNetError
 from mxcy._base.suggestions import did_you_mean
 from mxcy.ops.core.attrs import REQUIRED, Attrs, Field, Schema
 from mxcy.ops.core.in_symbols import InSymbols
@@ -357,7 +357,8 @@ class Op:
         except UnforeseenError:
             raise
         except MXNetError as error:
-            raise MXNetError(f"Error in operator {self.name}: {error}") from None
+            kind = InvalidValueError if isinstance(error, InvalidValueError) else MXNetError
+            raise kind(f"Error in operator {self.name}: {error}") from None
         except Exception as error:
             raise UnforeseenError(self.name, ins, error) from error
         return [out] if isinstance(out, Spec) else list(out)

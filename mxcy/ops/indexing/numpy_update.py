@@ -15,11 +15,10 @@ __all__ = []
 
 def _updated(a, ind):
     """The shape of the values at coordinates `ind` of an array of shape `a`."""
-    require(len(ind) > 0, "ind: expected an array of one or two dimensions")
-    require(len(ind) < 3, f"ind: expected one or two dimensions, got {ind}")
-    axes = 1 if len(ind) == 1 else ind[0]
+    require(len(ind) < 3, f"ind: expected at most two dimensions, got {ind}")
+    axes = ind[0] if len(ind) == 2 else 1
     require(axes <= len(a), f"ind: {axes} coordinates for an array of shape {a}")
-    return (ind[-1], *a[axes:])
+    return (ind[-1] if ind else 1, *a[axes:])
 
 
 def _infer(a, x, ind, val):
@@ -40,7 +39,7 @@ def _places(xp, ind, shape):
     IndexError
         When one is negative or beyond its axis.
     """
-    rows = integers(ind if ind.ndim == 2 else ind[None])
+    rows = integers(ind if ind.ndim == 2 else ind.reshape(1, -1))
     for axis, (row, extent) in enumerate(zip(rows, shape, strict=False)):
         wrong = row[(row < 0) | (row >= extent)]
         if wrong.size:
@@ -51,7 +50,7 @@ def _places(xp, ind, shape):
 
 
 def _as_rows(F, ind, spec):
-    return ind if spec.ndim == 2 else F._backward_reshape(ind, shape=(1, *spec.shape))
+    return ind if spec.ndim == 2 else F._backward_reshape(ind, shape=(1, *(spec.shape or (1,))))
 
 
 def _of_values(F, g, specs):
@@ -67,8 +66,8 @@ def _of_values(F, g, specs):
 class IndexAdd:
     """`a` with values added at coordinates, several times where they are repeated.
 
-    Shapes: ind (m, n), a column of coordinates for each value, or (n,) along the first axis; val
-    broadcasts to (n, ...) with the last axes of `a`.
+    Shapes: ind (m, n), a column of coordinates for each value, or (n,) along the first axis, of
+    which () is one; val broadcasts to (n, ...) with the last axes of `a`.
 
     Raises
     ------
@@ -84,6 +83,7 @@ class IndexAdd:
         sample((4, 3), np.array([0, 3, 3], "int64"), (3, 1)),
         sample((2, 3), np.array([[0, 1], [1, 2]], "int64"), ()),
         sample((2, 3), np.zeros((2, 0), "int64"), (), grad=False),
+        sample((2, 3), np.array(1, "int64"), (3,)),
     )
 
     def grad(a, F, g, ind, specs):
@@ -116,6 +116,7 @@ class IndexUpdate:
         sample((3, 2, 2), np.array([[0, 2]], "int32"), (1, 2)),
         sample((4, 3), np.array([0, 3], "int64"), (2, 1)),
         sample((2, 3), np.array([[0, 1], [1, 2]], "int64"), ()),
+        sample((2, 3), np.array(1, "int64"), (3,)),
     )
 
     def grad(a, F, g, ind, specs):

@@ -6,7 +6,7 @@ from mxcy._base.dtypes import CODES, name_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Enum
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
 __all__ = []
@@ -315,6 +315,36 @@ class Pinv:
 
     def ref(a, xp, A):
         return _refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
+
+
+@op("_npi_pinv", inputs="A rcond")
+class PinvOfParts:
+    """Pseudo-inverses of matrices with a threshold for each, which broadcasts to them.
+
+    Singular values up to the threshold times the largest count as 0.
+    """
+
+    hermitian: Bool = False
+
+    samples = (
+        sample(_drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
+        sample(_drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
+        sample((0, 3), (), grad=False),
+    )
+
+    def infer(a, A, rcond):
+        same_dtype((A, rcond), ("A", "rcond"))
+        shape = matrices(A)
+        if shape is not None and rcond.shape is not None:
+            fits = broadcast_shapes(shape[:-2], rcond.shape) == shape[:-2]
+            require(fits, f"rcond: {rcond.shape} cannot be broadcast to {shape[:-2]}")
+        return Spec(None if shape is None else (*shape[:-2], shape[-1], shape[-2]), A.dtype)
+
+    def grad(a, F, g, A, out, specs):
+        return _by_pinv(F, g, A, out, len(specs[0].shape)), None
+
+    def ref(a, xp, A, rcond):
+        return _refused(xp, "pinv", A, rcond, hermitian=a.hermitian)
 
 
 @op("_npi_lstsq", inputs="A B", outputs="x residuals rank s")

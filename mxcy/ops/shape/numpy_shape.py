@@ -1,6 +1,7 @@
 """Operators of `mx.np` that rearrange elements, for any number of dimensions and elements."""
 
 from mxcy._base.dtypes import name_of
+from mxcy._base.errors import InvalidValueError
 from mxcy.ops.core.attrs import Shape, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
 from mxcy.ops.core.record import op, sample
@@ -21,9 +22,9 @@ def normal_order(axes, ndim):
     if axes is None:
         return tuple(range(ndim))[::-1]
     order = tuple(normal_axis(axis, ndim, "axes") for axis in axes)
-    require(
-        sorted(order) == list(range(ndim)), f"axes: {axes} is no permutation of {ndim} dimensions"
-    )
+    require(len(order) == ndim, f"axes: {axes} is no permutation of {ndim} dimensions")
+    if len(set(order)) != ndim:
+        raise InvalidValueError(f"axes: {axes} has an axis twice")
     return order
 
 
