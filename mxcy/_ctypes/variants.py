@@ -219,15 +219,15 @@ class Variant:
     def find(self, inputs):
         """The prepared call for these shapes and dtypes; None where something is sparse."""
         key = tuple([a.kind for a in inputs])
-        found = self._prepared.get(key)
-        if found is None:
+        prepared = self._prepared.get(key)
+        if prepared is None:
             if None in key:
                 return None
-            found = Prepared(self.handle, self.attrs, inputs)
-            if found.call is None:
+            prepared = Prepared(self.handle, self.attrs, inputs)
+            if prepared.call is None:
                 return None
-            self._prepared.put(key, found)
-        return found
+            self._prepared.put(key, prepared)
+        return prepared
 
 
 def _is_plain(value):
@@ -257,24 +257,24 @@ class OpHandle:
         """The variant of attribute values by name."""
         mode = self._mode()
         key = (mode, self.schema.intern(self.op.name, given).key)
-        found = self._variants.get(key)
-        if found is None:
-            found = self._variants.put(key, Variant(self, given, mode))
-        return found
+        variant = self._variants.get(key)
+        if variant is None:
+            variant = self._variants.put(key, Variant(self, given, mode))
+        return variant
 
     def known_variant(self, raw):
         """The variant of raw attributes in schema order, without reading values seen before."""
         static = [raw[i] for i in self._static] if self._dynamic else raw
         key = (*self._mode(), *map(type, static), *static)
         try:
-            found = self._known.get(key)
+            variant = self._known.get(key)
         except TypeError:  # a list or an array among the values
             return self.variant(self.given(raw))
-        if found is None:
-            found = self.variant(self.given(raw))
+        if variant is None:
+            variant = self.variant(self.given(raw))
             if all(map(_is_plain, static)):
-                self._known.put(key, found)
-        return found
+                self._known.put(key, variant)
+        return variant
 
     def given(self, raw):
         """The attributes by name without those not given."""

@@ -107,16 +107,16 @@ class CachedOp:
                 f"got {len(args)}"
             )
         if self._eager or front.is_deferred():
-            found = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
+            outputs = run_eagerly(self._entries, dict(zip(self._names, args, strict=True)))
         else:
             pieces = self._pieces(args)
-            found = self._run(args) if pieces is None else pieces.run(args)
+            outputs = self._run(args) if pieces is None else pieces.run(args)
         if out is not None:
             targets = out if isinstance(out, (list, tuple)) else [out]
-            for array, target in zip(found, targets, strict=True):
+            for array, target in zip(outputs, targets, strict=True):
                 F._copy(array, out=target)
             return out
-        return found[0] if len(found) == 1 else found
+        return outputs[0] if len(outputs) == 1 else outputs
 
     @property
     def handle(self):
@@ -162,10 +162,10 @@ class CachedOp:
         recording = autograd.is_recording()
         signature = [(array.shape, array.dtype_code, array.stype) for array in args]
         key = recording, tuple(signature)
-        found = self._cuts.get(key)
-        if found is None:
-            found = self._cuts.put(key, _Pieces(self, recording, args))
-        return found if found.run_alone else None
+        pieces = self._cuts.get(key)
+        if pieces is None:
+            pieces = self._cuts.put(key, _Pieces(self, recording, args))
+        return pieces if pieces.run_alone else None
 
     def _bound(self, args):
         recording = autograd.is_recording()
@@ -176,10 +176,10 @@ class CachedOp:
             args[0].context if args else current_context(),
             tuple([(array.shape, array.dtype_code) for array in args]),
         )
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans.put(key, _Bound(self, key[0], wanted, args))
-        return found
+        bound = self._plans.get(key)
+        if bound is None:
+            bound = self._plans.put(key, _Bound(self, key[0], wanted, args))
+        return bound
 
     def _run(self, args):
         bound = self._bound(args)
@@ -204,15 +204,15 @@ class _Pieces:
             for name, array in zip(names, args, strict=True)
         }
         stypes = {name: array.stype for name, array in zip(names, args, strict=True)}
-        found = cut(cached._entries, known, stypes, recording)
+        parts = cut(cached._entries, known, stypes, recording)
         if env.get("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING"):
-            lines = ["storage types of a graph:", *found.lines]
+            lines = ["storage types of a graph:", *parts.lines]
             print(*lines, sep="\n", file=sys.stderr, flush=True)
-        self._variables, self._outputs = found.variables, found.outputs
-        self.run_alone = [piece.node.name for piece in found.pieces if piece.node is not None]
+        self._variables, self._outputs = parts.variables, parts.outputs
+        self.run_alone = [piece.node.name for piece in parts.pieces if piece.node is not None]
         self._runs = [
             (_of_list(cached, piece) if piece.node is None else runner(piece.node), piece)
-            for piece in found.pieces
+            for piece in parts.pieces
         ]
 
     def run(self, args):
@@ -228,8 +228,8 @@ def _of_list(cached, piece):
     smaller = CachedOp(cached._symbol_class(piece.entries), cached.flags)
 
     def run(inputs):
-        found = smaller(*inputs)
-        return [found] if len(piece.outputs) == 1 else found
+        outputs = smaller(*inputs)
+        return [outputs] if len(piece.outputs) == 1 else outputs
 
     return run
 
@@ -323,8 +323,8 @@ class _Recorded:
         inputs = dict(zip(self._cached._names, self._args, strict=True))
         outputs = run_eagerly(self._cached._entries, inputs)
         wanted = [a for a, want in zip(self._args, self._bound.wanted, strict=True) if want]
-        found = iter(autograd.grad(outputs, wanted, heads, retain_graph=True, create_graph=True))
-        return [next(found) if want else None for want in self._bound.wanted]
+        grads = iter(autograd.grad(outputs, wanted, heads, retain_graph=True, create_graph=True))
+        return [next(grads) if want else None for want in self._bound.wanted]
 
 
 def _parsed(value):

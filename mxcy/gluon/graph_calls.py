@@ -146,12 +146,12 @@ class GraphCalls:
     def _note(self, block, flat, form):
         """A new trace as a Traced; of traces with the same graph there is one only."""
         block._settle_tree(regroup(list(flat), form))
-        found = note(block, form, flat)
-        text = repr((found.form, found.inputs, found.symbol.tojson()))
-        held = [p for p in found.parameters.values() if isinstance(p, Held)]
+        trace = note(block, form, flat)
+        text = repr((trace.form, trace.inputs, trace.symbol.tojson()))
+        held = [p for p in trace.parameters.values() if isinstance(p, Held)]
         traced = None if held else self._graphs.get(text)
         if traced is None:
-            traced = Traced(found, self.flags)
+            traced = Traced(trace, self.flags)
             if not held:
                 self._graphs[text] = traced
         self._first_noted = self._first_noted or traced
@@ -177,14 +177,14 @@ def _of_numpy(flat):
 class Traced:
     """A trace as a cached operator over inputs and parameters."""
 
-    def __init__(self, found, flags):
-        self.trace = found
-        self._cached = CachedOp(found.symbol, flags)
-        position = {name: i for i, name in enumerate(found.inputs)}
+    def __init__(self, trace, flags):
+        self.trace = trace
+        self._cached = CachedOp(trace.symbol, flags)
+        position = {name: i for i, name in enumerate(trace.inputs)}
         # For each input of the symbol its position among the arrays, or the parameter.
         self._sources = [
-            position[name] if name in position else found.parameters[name]
-            for name in found.symbol.list_inputs()
+            position[name] if name in position else trace.parameters[name]
+            for name in trace.symbol.list_inputs()
         ]
         self._in_numpy = False  # whether parameters are arrays of `mx.np`, and hence the results
         self._pending = True  # whether parameters may wait for their shapes

@@ -73,8 +73,8 @@ def cut(entries, known, stypes, differentiable):
     """
     order = topological(entries)
     graph = infer(from_entries(entries), known)
-    found = infer_stypes(graph, stypes)
-    alone = _alone(graph, found, differentiable)
+    inferred = infer_stypes(graph, stypes)
+    alone = _alone(graph, inferred, differentiable)
     stages = _stages(graph, alone)
     needed = _needed(graph, alone, stages)
     pieces = []
@@ -87,30 +87,30 @@ def cut(entries, known, stypes, differentiable):
             if alone[i]:
                 outputs = [(i, index) for index in range(graph.nodes[i].count)]
                 pieces.append(Piece(order[i], [], list(graph.nodes[i].inputs), outputs))
-    lines = _lines(graph, found, alone)
+    lines = _lines(graph, inferred, alone)
     return Cut([(i, 0) for i in graph.variables()], pieces, graph.outputs, lines)
 
 
-def _lines(graph, found, alone):
+def _lines(graph, inferred, alone):
     """What is told of each node."""
     lines = []
     for i, node in enumerate(graph.nodes):
         if node.op is None:
-            lines.append(f"{node.name}: {found[i]}")
+            lines.append(f"{node.name}: {inferred[i]}")
             continue
-        ins = ", ".join(found[source] for source, _ in node.inputs)
+        ins = ", ".join(inferred[source] for source, _ in node.inputs)
         end = ", alone" if alone[i] else ""
-        lines.append(f"{node.name}: {node.op.name} [{ins}] -> {found[i]}{end}")
+        lines.append(f"{node.name}: {node.op.name} [{ins}] -> {inferred[i]}{end}")
     return lines
 
 
-def _alone(graph, found, differentiable):
+def _alone(graph, inferred, differentiable):
     """Whether something of a node is sparse, for each node."""
     return [
         node.op is not None
         and (
-            found[i] != "default"
-            or any(found[source] != "default" for source, _ in node.inputs)
+            inferred[i] != "default"
+            or any(inferred[source] != "default" for source, _ in node.inputs)
             or (differentiable and node.op.sparse_gradient(node.attrs))
         )
         for i, node in enumerate(graph.nodes)
@@ -138,13 +138,13 @@ def _needed(graph, alone, stages):
 
 def _subgraph(order, graph, members, needed):
     """The Piece of some nodes."""
-    made: dict[int, SymbolNode] = {}
+    nodes: dict[int, SymbolNode] = {}
     variables: dict[tuple[int, int], SymbolNode] = {}
 
     def source(entry):
         number, index = entry
-        if number in made:
-            return made[number], index
+        if number in nodes:
+            return nodes[number], index
         if entry not in variables:
             node = order[number]
             name = node.name if node.op is None else f"{number} {index}"
@@ -153,7 +153,7 @@ def _subgraph(order, graph, members, needed):
 
     for i in members:
         node, inputs = order[i], [source(entry) for entry in graph.nodes[i].inputs]
-        made[i] = SymbolNode(node.op, node.name, node.attrs, inputs)
+        nodes[i] = SymbolNode(node.op, node.name, node.attrs, inputs)
     outputs = [
         (i, index) for i in members for index in range(graph.nodes[i].count) if (i, index) in needed
     ]

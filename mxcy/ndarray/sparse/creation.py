@@ -44,11 +44,11 @@ def _indices(source, ctx):
     return front.from_numpy(np.array(values, np.int64, order="C"), _INT64, ctx)
 
 
-def _same_shape(found, shape):
+def _same_shape(array, shape):
     """Refuse an array of another shape than the caller asks for."""
-    if shape is not None and tuple(found.shape) != tuple(shape):
-        raise ValueError(f"Shape mismatch detected. {tuple(found.shape)} v.s. {tuple(shape)}")
-    return found
+    if shape is not None and tuple(array.shape) != tuple(shape):
+        raise ValueError(f"Shape mismatch detected. {tuple(array.shape)} v.s. {tuple(shape)}")
+    return array
 
 
 def _copied(source, ctx, dtype, stype):
@@ -107,8 +107,8 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     if is_scipy(arg1):
         return _same_shape(CSRNDArray._of_scipy(arg1, ctx, dtype), shape)
     source = arg1 if isinstance(arg1, NDArray) else dense.array(arg1, ctx, _dtype(arg1, dtype))
-    found = _with_dtype(source.tostype("csr"), dtype)
-    return _same_shape(found.as_in_context(ctx), shape)
+    array = _with_dtype(source.tostype("csr"), dtype)
+    return _same_shape(array.as_in_context(ctx), shape)
 
 
 def _csr_of_tuple(parts, shape, ctx, dtype):
@@ -206,8 +206,8 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     if is_scipy(arg1):
         raise TypeError("source_array must be array like object")
     source = arg1 if isinstance(arg1, NDArray) else dense.array(arg1, ctx, _dtype(arg1, dtype))
-    found = _with_dtype(source.tostype("row_sparse"), dtype)
-    return _same_shape(found.as_in_context(ctx), shape)
+    array = _with_dtype(source.tostype("row_sparse"), dtype)
+    return _same_shape(array.as_in_context(ctx), shape)
 
 
 def _rows_of_parts(data, indices, shape, ctx, dtype):
@@ -254,9 +254,9 @@ def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
     """
     if stype == "default":
         return dense.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
-    made = sparse_class(stype)._empty(tuple(shape), dense._code(dtype), _place(ctx))
+    array = sparse_class(stype)._empty(tuple(shape), dense._code(dtype), _place(ctx))
     out = kwargs.get("out")
-    return made if out is None else made.copyto(out)
+    return array if out is None else array.copyto(out)
 
 
 def empty(stype, shape, ctx=None, dtype=None):

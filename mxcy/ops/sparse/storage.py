@@ -70,9 +70,9 @@ class CastStorage:
 
 def _retained(a, F, x, ids):
     """The rows of x among `ids`, sorted; one that x does not have is zero."""
-    found, count = F._unique_ids(ids, extent=x.shape[0], mode="raise")
-    found = compose.first(found, compose.size_of(count)).copy()
-    return RowSparse(F._row_retain(x.data, x.indices, found), found, x.shape)
+    rows, count = F._unique_ids(ids, extent=x.shape[0], mode="raise")
+    rows = compose.first(rows, compose.size_of(count)).copy()
+    return RowSparse(F._row_retain(x.data, x.indices, rows), rows, x.shape)
 
 
 def _with_rows(xp, data, indices):
@@ -125,11 +125,11 @@ class Retain:
 
 
 def _rows_kept(a, F, g, ids):
-    found, count = F._unique_ids(ids, extent=g.shape[0], mode="raise")
-    found = compose.first(found, compose.size_of(count)).copy()
+    rows, count = F._unique_ids(ids, extent=g.shape[0], mode="raise")
+    rows = compose.first(rows, compose.size_of(count)).copy()
     if isinstance(g, RowSparse):
-        return RowSparse(F._row_retain(g.data, g.indices, found), found, g.shape)
-    return compose.rows_of(F, g, found)
+        return RowSparse(F._row_retain(g.data, g.indices, rows), rows, g.shape)
+    return compose.rows_of(F, g, rows)
 
 
 @op("_retain_grad", inputs="grad indices")
@@ -190,8 +190,8 @@ class SquareSum:
 
     def ref(a, xp, data):
         axes = reduced_axes(a, data.ndim)
-        found = (data * data).sum(axes)
-        return found.reshape(reduced_shape(data.shape, axes, a.keepdims)).astype(data.dtype)
+        squares = (data * data).sum(axes)
+        return squares.reshape(reduced_shape(data.shape, axes, a.keepdims)).astype(data.dtype)
 
 
 def _embedding_rows(a, F, g, ids):
