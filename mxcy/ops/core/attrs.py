@@ -101,9 +101,9 @@ class AttrType:
 
 
 def _literal(value: Any) -> Any:
-    """A string as the Python literal it spells; other values unchanged."""
+    """A string as the Python literal it spells, an array without axes as its number."""
     if not isinstance(value, str):
-        return value
+        return value.item() if getattr(value, "shape", None) == () else value
     try:
         return ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -138,7 +138,7 @@ def _float(value: Any) -> float:
     value = _literal(value)
     if isinstance(value, (bool, np.bool_)):
         return float(value)
-    if isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0):
+    if isinstance(value, numbers.Real):
         return float(value)
     raise TypeError("expected a number")
 

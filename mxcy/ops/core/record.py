@@ -191,7 +191,8 @@ class Op:
         "domain",
         "dtypes",
         "differentiable",
-        "grad_needs",
+        "_grad_needs",
+        "_grad_names",
         "handles",
         "_outputs",
         "_visible",
@@ -272,7 +273,8 @@ class Op:
         self._infer: Any = infer
         self.grad_rule: Any = grad
         self.differentiable = grad is not None
-        self.grad_needs = () if grad is None else self._plan_grad(grad, names or {})
+        self._grad_names = names or {}
+        self._grad_needs: tuple[tuple[str, int], ...] | None = None if grad else ()
         self.handles: dict[str, Any] = {}  # front -> its handle for this record
 
     # --- what a call looks like ---
@@ -380,18 +382,22 @@ class Op:
         return None
 
     # --- gradient ---
-    def _plan_grad(
-        self, grad: Callable[..., Any], extra: dict[str, tuple[str, int]]
-    ) -> tuple[tuple[str, int], ...]:
+    @property
+    def grad_needs(self) -> tuple[tuple[str, int], ...]:
         """For each named parameter of the gradient rule: its kind and its index."""
+        if self._grad_needs is None:  # of most operators a program never asks
+            self._grad_needs = self._plan_grad()
+        return self._grad_needs
+
+    def _plan_grad(self) -> tuple[tuple[str, int], ...]:
         known = {name: ("in", i) for i, name in enumerate(self.inputs)}
         if not callable(self._outputs):
             for i, name in enumerate(self._outputs):
                 known.setdefault(name, ("out", i))
         known.update(out=("out", 0), inputs=("ins", 0), outs=("outs", 0))
         known.update(needs=("needs", 0), specs=("specs", 0))
-        known.update(extra)
-        parameters = list(inspect.signature(grad).parameters)[3:]
+        known.update(self._grad_names)
+        parameters = list(inspect.signature(self.grad_rule).parameters)[3:]
         for name in parameters:
             if name not in known:
                 raise ValueError(

@@ -48,10 +48,10 @@ sample = Sample  # as records call it
 
 def values(
     low: float, high: float, shape: tuple[int, ...], dtype: str | None = None
-) -> Callable[[np.random.Generator], np.ndarray]:
+) -> "Callable[[np.random.Generator], np.ndarray]":
     """A sample input drawn uniformly from [low, high); integers when `dtype` is an integer type."""
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng: "np.random.Generator") -> np.ndarray:
         if dtype is not None and dtype.startswith(("int", "uint")):
             return rng.integers(int(low), int(high), shape).astype(dtype)
         drawn = rng.uniform(low, high, shape)

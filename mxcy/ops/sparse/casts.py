@@ -53,12 +53,14 @@ class CsrToDense:
         return out
 
     kernels = (sparse_native("csr_to_dense", CSR, csr_params),)
-    samples = (
-        sample(*csr_sample(7, 9), columns=9, dtypes=_ALL),
-        sample(*csr_sample(60, 300, 0.1), columns=300),
-        sample(*csr_sample(0, 4), columns=4),
-        sample(*csr_sample(4, 5, 0), columns=5),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), columns=9, dtypes=_ALL),
+            sample(*csr_sample(60, 300, 0.1), columns=300),
+            sample(*csr_sample(0, 4), columns=4),
+            sample(*csr_sample(4, 5, 0), columns=5),
+        )
 
 
 @op("_csr_count_nonzero")
@@ -138,12 +140,14 @@ class RowSparseToDense:
         return out
 
     kernels = (sparse_native("row_sparse_to_dense"),)
-    samples = (
-        sample(*row_sparse_sample(9, 4, 3, 2), rows=9, dtypes=_ALL),
-        sample(*row_sparse_sample(200, 150, 70), rows=200),
-        sample(*row_sparse_sample(5, 5), rows=5),
-        sample(*row_sparse_sample(5, 0, 3), rows=5),
-    )
+
+    def samples():
+        return (
+            sample(*row_sparse_sample(9, 4, 3, 2), rows=9, dtypes=_ALL),
+            sample(*row_sparse_sample(200, 150, 70), rows=200),
+            sample(*row_sparse_sample(5, 5), rows=5),
+            sample(*row_sparse_sample(5, 0, 3), rows=5),
+        )
 
 
 @op("_nonzero_rows", outputs="indices count")

@@ -58,15 +58,17 @@ class CsrDotDense:
         return _product(xp, data, indices, indptr, rhs)
 
     kernels = (sparse_native("csr_dot_dense", work=_product_work),)
-    samples = (
-        sample(*csr_sample(7, 9), (9, 5), dtypes=(*_FLOATS, "int32")),
-        sample(*csr_sample(7, 9), (9,), dtypes=_FLOATS),
-        sample(*csr_sample(50, 80), (80, 64)),
-        sample(*csr_sample(20, 80), (80, 203), dtypes=_FLOATS),
-        sample(*csr_sample(5, 4, 0), (4, 3)),
-        sample(*csr_sample(0, 4), (4, 3)),
-        sample(*csr_sample(3, 4), (4, 0)),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), (9, 5), dtypes=(*_FLOATS, "int32")),
+            sample(*csr_sample(7, 9), (9,), dtypes=_FLOATS),
+            sample(*csr_sample(50, 80), (80, 64)),
+            sample(*csr_sample(20, 80), (80, 203), dtypes=_FLOATS),
+            sample(*csr_sample(5, 4, 0), (4, 3)),
+            sample(*csr_sample(0, 4), (4, 3)),
+            sample(*csr_sample(3, 4), (4, 0)),
+        )
 
 
 @op("_csr_dot_row_sparse", inputs="data indices indptr rhs rhs_indices")
@@ -97,12 +99,14 @@ class CsrDotRowSparse:
             workspace=lambda a, ins, outs: ins[1].nbytes + ins[0].nbytes,
         ),
     )
-    samples = (
-        sample(*csr_sample(7, 9), *row_sparse_sample(9, 4, 5), dtypes=_FLOATS),
-        sample(*csr_sample(40, 90), *row_sparse_sample(90, 60, 33)),
-        sample(*csr_sample(6, 9), *row_sparse_sample(9, 9, 16)),
-        sample(*csr_sample(6, 9), *row_sparse_sample(9, 0, 3)),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), *row_sparse_sample(9, 4, 5), dtypes=_FLOATS),
+            sample(*csr_sample(40, 90), *row_sparse_sample(90, 60, 33)),
+            sample(*csr_sample(6, 9), *row_sparse_sample(9, 9, 16)),
+            sample(*csr_sample(6, 9), *row_sparse_sample(9, 0, 3)),
+        )
 
 
 # --- transposition -------------------------------------------------------------------------------
@@ -147,12 +151,14 @@ class CsrTranspose:
         return _padded(xp, moved, len(data)), _padded(xp, rows, len(data)), starts
 
     kernels = (sparse_native("csr_transpose", CSR, csr_params, work=_transpose_work),)
-    samples = (
-        sample(*csr_sample(7, 9), columns=9, dtypes=(*_FLOATS, "int32", "uint8")),
-        sample(*csr_sample(90, 300), columns=300),
-        sample(*csr_sample(4, 5, 0), columns=5),
-        sample(*csr_sample(0, 3), columns=3),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), columns=9, dtypes=(*_FLOATS, "int32", "uint8")),
+            sample(*csr_sample(90, 300), columns=300),
+            sample(*csr_sample(4, 5, 0), columns=5),
+            sample(*csr_sample(0, 3), columns=3),
+        )
 
 
 @op("_csr_transpose_compact", inputs="data indices indptr", outputs="data indices indptr ids count")
@@ -192,12 +198,14 @@ class CsrTransposeCompact:
         )
 
     kernels = (sparse_native("csr_transpose_compact", CSR, csr_params, work=_transpose_work),)
-    samples = (
-        sample(*csr_sample(3, 30), columns=30, dtypes=(*_FLOATS, "int32")),
-        sample(*csr_sample(90, 300), columns=300),
-        sample(*csr_sample(20, 50), columns=10**9),
-        sample(*csr_sample(4, 5, 0), columns=5),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(3, 30), columns=30, dtypes=(*_FLOATS, "int32")),
+            sample(*csr_sample(90, 300), columns=300),
+            sample(*csr_sample(20, 50), columns=10**9),
+            sample(*csr_sample(4, 5, 0), columns=5),
+        )
 
 
 @op("_csr_transpose_dot_dense", inputs="data indices indptr rhs")
@@ -235,16 +243,20 @@ class CsrTransposeDotDense:
             workspace=lambda a, ins, outs: ins[1].nbytes + ins[0].nbytes + 8 * (a.columns + 1),
         ),
     )
-    samples = (
-        sample(*csr_sample(7, 9), (7, 5), columns=9, dtypes=(*_FLOATS, "int32")),
-        sample(*csr_sample(7, 9), (7,), columns=9, dtypes=_FLOATS),
-        sample(*csr_sample(50, 8000), (50, 64), columns=8000),
-        sample(*csr_sample(20, 80), (20, 203), columns=80, dtypes=_FLOATS),
-        sample((3,), np.array([2, 0, 1]), np.array([0, 3, 3]), (2, 4), columns=3, dtypes=_FLOATS),
-        sample(*csr_sample(5, 4, 0), (5, 3), columns=4),
-        sample(*csr_sample(0, 4), (0, 3), columns=4),
-        sample(*csr_sample(3, 4), (3, 0), columns=4),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), (7, 5), columns=9, dtypes=(*_FLOATS, "int32")),
+            sample(*csr_sample(7, 9), (7,), columns=9, dtypes=_FLOATS),
+            sample(*csr_sample(50, 8000), (50, 64), columns=8000),
+            sample(*csr_sample(20, 80), (20, 203), columns=80, dtypes=_FLOATS),
+            sample(
+                (3,), np.array([2, 0, 1]), np.array([0, 3, 3]), (2, 4), columns=3, dtypes=_FLOATS
+            ),
+            sample(*csr_sample(5, 4, 0), (5, 3), columns=4),
+            sample(*csr_sample(0, 4), (0, 3), columns=4),
+            sample(*csr_sample(3, 4), (3, 0), columns=4),
+        )
 
 
 # --- dense times csr -----------------------------------------------------------------------------
@@ -283,11 +295,13 @@ class DenseDotCsr:
             work=lambda a, ins, outs: ins[0].shape[0] * ins[1].size + outs[0].size,
         ),
     )
-    samples = (
-        sample((5, 7), *csr_sample(7, 9), columns=9, dtypes=_FLOATS),
-        sample((5, 9), *csr_sample(7, 9), columns=9, transpose_b=True, dtypes=_FLOATS),
-        sample((37, 50), *csr_sample(50, 80), columns=80, dtypes=_FLOATS),
-        sample((37, 80), *csr_sample(50, 80), columns=80, transpose_b=True, dtypes=_FLOATS),
-        sample((0, 5), *csr_sample(5, 4), columns=4),
-        sample((3, 5), *csr_sample(5, 4, 0), columns=4),
-    )
+
+    def samples():
+        return (
+            sample((5, 7), *csr_sample(7, 9), columns=9, dtypes=_FLOATS),
+            sample((5, 9), *csr_sample(7, 9), columns=9, transpose_b=True, dtypes=_FLOATS),
+            sample((37, 50), *csr_sample(50, 80), columns=80, dtypes=_FLOATS),
+            sample((37, 80), *csr_sample(50, 80), columns=80, transpose_b=True, dtypes=_FLOATS),
+            sample((0, 5), *csr_sample(5, 4), columns=4),
+            sample((3, 5), *csr_sample(5, 4, 0), columns=4),
+        )

@@ -44,14 +44,16 @@ class CsrSum:
         return out
 
     kernels = (sparse_native(_sum_kernel, CSR, csr_params),)
-    samples = (
-        sample(*csr_sample(7, 9), columns=9, dtypes=(*_FLOATS, "int32")),
-        sample(*csr_sample(7, 9), columns=9, axis=1, dtypes=(*_FLOATS, "int32")),
-        sample(*csr_sample(90, 400), columns=400, squares=True),
-        sample(*csr_sample(90, 400), columns=400, axis=1, squares=True),
-        sample(*csr_sample(0, 4), columns=4),
-        sample(*csr_sample(4, 5, 0), columns=5, axis=1),
-    )
+
+    def samples():
+        return (
+            sample(*csr_sample(7, 9), columns=9, dtypes=(*_FLOATS, "int32")),
+            sample(*csr_sample(7, 9), columns=9, axis=1, dtypes=(*_FLOATS, "int32")),
+            sample(*csr_sample(90, 400), columns=400, squares=True),
+            sample(*csr_sample(90, 400), columns=400, axis=1, squares=True),
+            sample(*csr_sample(0, 4), columns=4),
+            sample(*csr_sample(4, 5, 0), columns=5, axis=1),
+        )
 
 
 @op("_csr_gather", inputs="data indices indptr")
@@ -80,11 +82,13 @@ class CsrGather:
         return data[rows if len(data) != 1 else rows * 0, indices]
 
     kernels = (sparse_native("csr_gather"),)
-    samples = (
-        sample((7, 9), *csr_sample(7, 9)[1:], dtypes=(*_FLOATS, "int32", "uint8")),
-        sample((7, 1), *csr_sample(7, 9)[1:]),
-        sample((1, 9), *csr_sample(7, 9)[1:]),
-        sample((1, 1), *csr_sample(7, 9)[1:]),
-        sample((90, 400), *csr_sample(90, 400)[1:]),
-        sample((4, 5), np.array([], "int64"), np.zeros(5, "int64")),
-    )
+
+    def samples():
+        return (
+            sample((7, 9), *csr_sample(7, 9)[1:], dtypes=(*_FLOATS, "int32", "uint8")),
+            sample((7, 1), *csr_sample(7, 9)[1:]),
+            sample((1, 9), *csr_sample(7, 9)[1:]),
+            sample((1, 1), *csr_sample(7, 9)[1:]),
+            sample((90, 400), *csr_sample(90, 400)[1:]),
+            sample((4, 5), np.array([], "int64"), np.zeros(5, "int64")),
+        )

@@ -170,13 +170,15 @@ class RowUnion:
     kernels = (
         sparse_native("row_union", workspace=lambda a, ins, outs: outs[0].nbytes, work=_serial),
     )
-    samples = (
-        sample(np.array([1, 4, 7]), np.array([0, 4, 9])),
-        sample(np.arange(500), np.arange(500), np.arange(500)),
-        sample(*(row_sparse_sample(900, 300, seed=i)[1] for i in range(5))),
-        sample(np.array([], "int64"), np.array([2])),
-        sample(np.array([3, 5])),
-    )
+
+    def samples():
+        return (
+            sample(np.array([1, 4, 7]), np.array([0, 4, 9])),
+            sample(np.arange(500), np.arange(500), np.arange(500)),
+            sample(*(row_sparse_sample(900, 300, seed=i)[1] for i in range(5))),
+            sample(np.array([], "int64"), np.array([2])),
+            sample(np.array([3, 5])),
+        )
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -240,13 +242,17 @@ class RowRetain:
         return out
 
     kernels = (sparse_native("row_retain", work=_rows_work),)
-    samples = (
-        sample(*row_sparse_sample(9, 4, 3), np.array([0, 7, 2, 5, 8]), dtypes=_MOVED),
-        sample(*row_sparse_sample(500, 300, 40), values(0, 500, (200,), "int64"), dtypes=_FLOATS),
-        sample(*row_sparse_sample(50, 50, 2, 2), np.arange(50)),
-        sample(*row_sparse_sample(5, 0, 3), np.array([1, 1])),
-        sample(*row_sparse_sample(9, 4), np.array([], "int64")),
-    )
+
+    def samples():
+        return (
+            sample(*row_sparse_sample(9, 4, 3), np.array([0, 7, 2, 5, 8]), dtypes=_MOVED),
+            sample(
+                *row_sparse_sample(500, 300, 40), values(0, 500, (200,), "int64"), dtypes=_FLOATS
+            ),
+            sample(*row_sparse_sample(50, 50, 2, 2), np.arange(50)),
+            sample(*row_sparse_sample(5, 0, 3), np.array([1, 1])),
+            sample(*row_sparse_sample(9, 4), np.array([], "int64")),
+        )
 
 
 def _names(count):
@@ -293,19 +299,21 @@ class RowSum:
             work=lambda a, ins, outs: sum(spec.size for spec in ins),
         ),
     )
-    samples = (
-        sample(
-            np.arange(9),
-            *row_sparse_sample(9, 4, 3),
-            *row_sparse_sample(9, 5, 3, seed=1),
-            dtypes=(*_FLOATS, "int32"),
-        ),
-        sample(
-            np.arange(300),
-            *row_sparse_sample(300, 90, 70),
-            *row_sparse_sample(300, 40, 70),
-            *row_sparse_sample(300, 300, 70),
-        ),
-        sample(np.arange(5), *row_sparse_sample(5, 5), *row_sparse_sample(5, 0)),
-        sample(np.arange(5), *row_sparse_sample(5, 2, 2, 2)),
-    )
+
+    def samples():
+        return (
+            sample(
+                np.arange(9),
+                *row_sparse_sample(9, 4, 3),
+                *row_sparse_sample(9, 5, 3, seed=1),
+                dtypes=(*_FLOATS, "int32"),
+            ),
+            sample(
+                np.arange(300),
+                *row_sparse_sample(300, 90, 70),
+                *row_sparse_sample(300, 40, 70),
+                *row_sparse_sample(300, 300, 70),
+            ),
+            sample(np.arange(5), *row_sparse_sample(5, 5), *row_sparse_sample(5, 0)),
+            sample(np.arange(5), *row_sparse_sample(5, 2, 2, 2)),
+        )

@@ -69,10 +69,11 @@ class CsrSliceIndptr:
     def ref(a, xp, indices, indptr):
         return _sliced(a, xp, indices, indptr)[1]
 
-    samples = (
-        sample(*csr_sample(7, 9)[1:], **_SLICE),
-        sample(*csr_sample(7, 9)[1:], begin=(3, 0), end=(3, 9)),
-    )
+    def samples():
+        return (
+            sample(*csr_sample(7, 9)[1:], **_SLICE),
+            sample(*csr_sample(7, 9)[1:], begin=(3, 0), end=(3, 9)),
+        )
 
 
 @op("_csr_slice", inputs="data indices indptr sliced_indptr", outputs="data indices")
@@ -148,11 +149,12 @@ class CsrTakeIndptr:
     def ref(a, xp, indptr, ids):
         return _taken(a, xp, indptr, ids)[1]
 
-    samples = (
-        sample(csr_sample(7, 9)[2], np.array([6, 0, 9, -1, 3])),
-        sample(csr_sample(7, 9)[2], np.array([6, 0, 9, -1, 3], "float32"), mode="wrap"),
-        sample(csr_sample(7, 9)[2], np.array([], "int64"), mode="raise"),
-    )
+    def samples():
+        return (
+            sample(csr_sample(7, 9)[2], np.array([6, 0, 9, -1, 3])),
+            sample(csr_sample(7, 9)[2], np.array([6, 0, 9, -1, 3], "float32"), mode="wrap"),
+            sample(csr_sample(7, 9)[2], np.array([], "int64"), mode="raise"),
+        )
 
 
 @op("_csr_take", inputs="data indices indptr ids taken_indptr", outputs="data indices")
@@ -218,7 +220,8 @@ class CsrConcatIndptr:
     def ref(a, xp, parts):
         return _indptr(xp, xp.concatenate([xp.diff(indptr) for indptr in parts]))
 
-    samples = (
-        sample(csr_sample(7, 9)[2], csr_sample(3, 9)[2], csr_sample(0, 9)[2]),
-        sample(csr_sample(7, 9)[2]),
-    )
+    def samples():
+        return (
+            sample(csr_sample(7, 9)[2], csr_sample(3, 9)[2], csr_sample(0, 9)[2]),
+            sample(csr_sample(7, 9)[2]),
+        )
