@@ -125,7 +125,7 @@ class Function:
         with pause(train_mode=is_training()):
             outputs = self.forward(*inputs)
         listed = as_list(outputs)
-        if is_recording() and any(array.node is not None for array in inputs):
+        if is_recording() and any([front.history(array) is not None for array in inputs]):
             node = front.Node()
             node.custom = self
             node.parents = tuple(array.node for array in inputs)

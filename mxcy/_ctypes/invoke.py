@@ -8,7 +8,7 @@ from mxcy._ctypes.engine import READS
 from mxcy._ctypes.engine import held as quick
 from mxcy._ctypes.ndarray import NDArrayBase, class_of, empty, home_of, in_numpy, mixes
 from mxcy._ctypes.services import services
-from mxcy._ctypes.tape import Node, state
+from mxcy._ctypes.tape import Node, history, state
 from mxcy._ctypes.uses import Uses
 from mxcy._ctypes.variants import Prepared, bind
 
@@ -17,7 +17,7 @@ __all__ = ["call", "execute", "invoke", "record_view"]
 
 def _record(handle, prepared, inputs, outputs, numbers, context):
     """Put a call on the tape if one of its inputs is there."""
-    if not state.deferred and all(array.node is None for array in inputs):
+    if not state.deferred and not any([history(array) is not None for array in inputs]):
         return
     node = Node()
     node.call, node.context, node.numbers = prepared.call, context, numbers
@@ -76,7 +76,7 @@ def _given_outputs(prepared, out):
             raise ValueError(f"operator {name}: argument out is a read-only array")
         if state.deferred:
             raise TracedValueError(f"deferred computation: operator {name} has an out argument")
-        if state.recording and array.node is not None:
+        if state.recording and history(array) is not None:
             raise MXNetError(
                 f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
                 "supported "

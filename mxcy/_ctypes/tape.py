@@ -7,6 +7,7 @@ from mxcy._base.errors import TracedValueError
 __all__ = [
     "Node",
     "has_numpy_types",
+    "history",
     "is_deferred",
     "is_recording",
     "is_taping",
@@ -83,6 +84,13 @@ def set_training(flag):
 def take_over(target, source):
     """Let `target` have the memory of `source`; arrays of this front keep theirs, so False."""
     return False
+
+
+def history(array):
+    """The node that made an array; None where there is none, or backward has freed its graph."""
+    if array.node is not None and array.node.released:
+        array.node, array.node_index = None, 0
+    return array.node
 
 
 class Node:

@@ -268,7 +268,7 @@ class OpHandle:
         key = (*self._mode(), *map(type, static), *static)
         try:
             variant = self._known.get(key)
-        except TypeError:  # a list or an array among the values
+        except (TypeError, NotImplementedError):  # a list or an array among the values
             return self.variant(self.given(raw))
         if variant is None:
             variant = self.variant(self.given(raw))

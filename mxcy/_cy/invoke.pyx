@@ -18,7 +18,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.running cimport inputs_quiet, name_for_profiler, run, run_simple
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape
-from mxcy._cy.tape cimport Node, keep_output, recording
+from mxcy._cy.tape cimport Node, has_history, keep_output, recording
 from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
 
@@ -35,7 +35,7 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
     cdef bint wanted = False, positions = False
     for i in range(prepared.nin):
         array = <NDArrayBase>inputs[i]
-        if array.node is not None:
+        if has_history(array):
             wanted = True
             positions |= array.node_index != 0
     if not wanted and not deferred():
@@ -123,7 +123,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
             raise ValueError(f"operator {name}: argument out is a read-only array")
         if deferred():
             raise TracedValueError(f"deferred computation: operator {name} has an out argument")
-        if recording() and array.node is not None:
+        if recording() and has_history(array):
             raise MXNetError(
                 f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
                 "supported when recording with autograd."

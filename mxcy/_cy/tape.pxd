@@ -32,4 +32,5 @@ cdef class Node:
 cdef int recording() noexcept nogil
 cdef int training() noexcept nogil
 cdef int numpy_types() noexcept nogil
+cdef bint has_history(NDArrayBase array) except -1
 cdef void keep_output(Node node, NDArrayBase output)

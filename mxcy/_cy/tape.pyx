@@ -148,6 +148,21 @@ cdef class Node:
         self.parents, self.released = (), True
 
 
+cdef bint has_history(NDArrayBase array) except -1:
+    """Whether an array has a place on the tape; one whose graph was freed is a constant again."""
+    if array.node is None:
+        return False
+    if (<Node?>array.node).released:
+        array.node, array.node_index = None, 0
+        return False
+    return True
+
+
+def history(NDArrayBase array not None):
+    """The node that made an array; None where there is none, or backward has freed its graph."""
+    return array.node if has_history(array) else None
+
+
 cdef void keep_output(Node node, NDArrayBase output):
     """Keep the only output for the gradient: its parts, since itself it refers to the node."""
     node.kept_storage, node.kept_data = output.storage, output.data

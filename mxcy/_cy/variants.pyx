@@ -275,7 +275,7 @@ cdef class OpHandle:
         cdef Recent variants = <Recent>self.variants[mode]
         try:
             cached = variants.get(key)
-        except TypeError:  # a list or an array among the values
+        except (TypeError, NotImplementedError):  # a list or an array among the values
             return self.slow_variant(raw, numbers, None, nargs)
         if cached is None:
             given = {

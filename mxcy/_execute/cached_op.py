@@ -169,7 +169,7 @@ class CachedOp:
 
     def _bound(self, args):
         recording = autograd.is_recording()
-        wanted = tuple(recording and array.node is not None for array in args)
+        wanted = tuple([recording and front.history(array) is not None for array in args])
         key = (
             autograd.is_training(),
             wanted,

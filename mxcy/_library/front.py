@@ -43,6 +43,7 @@ NAMES = {
     "services": ("use_services",),
     "tape": (
         "Node",
+        "history",
         "has_numpy_types",
         "is_deferred",
         "is_recording",
@@ -210,7 +211,7 @@ shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
 recorder = _names["recorder"]
 is_deferred, set_deferred = _names["is_deferred"], _names["set_deferred"]
-is_taping = _names["is_taping"]
+history, is_taping = _names["history"], _names["is_taping"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
 has_numpy_types, set_numpy_types = _names["has_numpy_types"], _names["set_numpy_types"]

@@ -254,7 +254,7 @@ class Forward:
         _forward(described, operator, ins, arrays, states, train, context)
         for array in (*states, *(arrays if out is not None else ())):
             array.touch()
-        if front.is_recording() and any(array.node is not None for array in ins):
+        if front.is_recording() and any([front.history(array) is not None for array in ins]):
             node = front.Node()
             node.custom = _Recorded(self, operator, ins, arrays, states, train, context)
             node.parents = tuple([array.node for array in ins])

@@ -238,8 +238,8 @@ def _write_taped(array, key, value):
     if front.is_deferred():
         raise TracedValueError("deferred computation: the program writes to elements of an array")
     whole = all(map(_is_whole, key))
-    taped = isinstance(value, front.NDArrayBase) and value.node is not None
-    if array.node is not None:
+    taped = isinstance(value, front.NDArrayBase) and front.history(value) is not None
+    if front.history(array) is not None:
         if whole and isinstance(value, np.ndarray):
             return False
         raise MXNetError(

@@ -8,7 +8,7 @@ __all__ = ["is_taped", "record_reshape", "record_view"]
 
 def is_taped(array):
     """Whether operations on `array` are recorded now."""
-    return array.node is not None and front.is_taping()
+    return front.is_taping() and front.history(array) is not None
 
 
 def record_view(name, source, view, **attrs):

@@ -15,6 +15,7 @@ from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
+from mxcy.numpy.io import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.memory import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray

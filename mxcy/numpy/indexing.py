@@ -188,8 +188,8 @@ def write(array, key, value):
 
 def _write_taped(array, whole, value):
     """Handle a write while recording; whether it is done."""
-    taped = isinstance(value, front.NDArrayBase) and value.node is not None
-    if array.node is not None:
+    taped = isinstance(value, front.NDArrayBase) and front.history(value) is not None
+    if front.history(array) is not None:
         raise MXNetError(
             "Assigning to arrays that are already in a computational graph is not supported when "
             "recording with autograd: use functions that make new arrays."

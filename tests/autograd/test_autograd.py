@@ -117,6 +117,58 @@ def test_the_graph_is_freed_unless_retained():
         y.backward()
 
 
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_a_state_of_the_step_before_is_a_constant(hybridize):
+    """As in MXNet, where loops over a text need not detach the state that they carry on."""
+    weight = mx.nd.array([2.0])
+    weight.attach_grad()
+    net = mx.gluon.nn.HybridLambda(lambda F, state, w: state * w)
+    if hybridize:
+        net.hybridize()
+    state = mx.nd.array([1.0])
+    for step in range(3):
+        with autograd.record():
+            state = net(state, weight)
+        state.backward()
+        assert weight.grad.asscalar() == 2.0**step
+    assert state.asscalar() == 8
+    with autograd.record():
+        state[:] = 5  # it has no graph any more
+        (state * weight).backward()
+    assert weight.grad.asscalar() == 5
+
+
+def test_a_freed_part_of_a_live_graph_is_refused():
+    x = mx.nd.array([3.0])
+    x.attach_grad()
+    with autograd.record():
+        shared = x * 2
+        first, second = shared * 3, shared * x
+    first.backward()
+    with pytest.raises(MXNetError, match="retain_graph"):
+        second.backward()
+
+
+def test_a_state_that_a_function_made_is_a_constant():
+    class Double(autograd.Function):
+        def forward(self, x):
+            return x * 2
+
+        def backward(self, slope):
+            return slope * 2
+
+    x = mx.nd.array([1.0])
+    x.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            y = Double()(x)
+        y.backward()
+        with autograd.record():
+            z = Double()(y) + x
+        z.backward()
+        assert x.grad.asscalar() == 1
+
+
 def test_heads_must_be_recorded():
     with pytest.raises(MXNetError, match="record"):
         mx.nd.ones((2,)).backward()

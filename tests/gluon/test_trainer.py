@@ -28,6 +28,23 @@ def test_step_divides_by_the_batch_size():
     assert x.data().asnumpy().tolist() == [-0.125, -0.125]
 
 
+@pytest.mark.parametrize("name", ["sgd", "nag", "adam", "adamw", "lamb", "lars", "rmsprop", "sgld"])
+def test_the_batch_size_may_be_an_array_of_a_number(name):
+    results = []
+    for size in (4, mx.np.array(4.0)):
+        mx.random.seed(1)
+        weight = mx.gluon.Parameter("weight", shape=(2,))
+        weight.initialize("ones")
+        trainer = mx.gluon.Trainer({"weight": weight}, name, {"learning_rate": 0.1})
+        with mx.autograd.record():
+            loss = (weight.data() ** 2).sum()
+        loss.backward()
+        trainer.step(size)
+        results.append(weight.data().asnumpy())
+    assert (results[0] != 1).all()
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
 def test_rescale_grad_multiplies():
     x = parameter()
     trainer = gluon.Trainer([x], "sgd", {"learning_rate": 0.5, "rescale_grad": 2})

@@ -142,3 +142,39 @@ def test_defaults_may_be_given():
     assert made.shape == (0, 2) and made.dtype == onp.float32
     with pytest.raises(TypeError, match="dtype"):
         np.identity(2, None, dtype=None)
+
+
+def test_attributes_may_be_arrays_of_a_number():
+    x = np.array([[1.0, 3.0, 2.0]])
+    two, axis = np.array(2, dtype="int32"), np.array(1, dtype="int64")
+    assert np.zeros(two).shape == (2,)
+    assert np.zeros((two, 3)).shape == (2, 3)
+    assert np.tile(np.ones(2), two).shape == (4,)
+    assert np.random.uniform(size=(two, two)).shape == (2, 2)
+    assert x.sum(axis=axis).tolist() == [6.0]
+    assert np.expand_dims(x, axis).shape == (1, 1, 3)
+    assert mx.npx.one_hot(two, np.array(3, dtype="uint8")).tolist() == [0, 0, 1]
+    assert mx.npx.topk(x, k=two, dtype="int32").tolist() == [[1, 2]]
+    leaky = mx.npx.leaky_relu(-x, act_type="leaky", slope=np.array(0.5))
+    assert leaky.tolist() == [[-0.5, -1.5, -1.0]]
+    assert mx.nd.clip(mx.nd.array([1, 9]), 0, np.array(3.0)).asnumpy().tolist() == [1, 3]
+    for again in range(3):  # a value is read each time, not remembered with the array
+        two[()] = again
+        assert np.zeros(two).shape == (again,)
+    with pytest.raises(mx.MXNetError, match="k=array.*topk: expected an integer"):
+        mx.npx.topk(x, k=np.array(1.5))
+
+
+def test_genfromtxt(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("a,b\n1,2.5\n3,\n", encoding="utf-8")
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
+    assert type(table) is np.ndarray and table.dtype == "float64"
+    assert onp.array_equal(table.asnumpy(), [[1, 2.5], [3, onp.nan]], equal_nan=True)
+    counts = np.genfromtxt(["1 2", "3 4"], dtype="int32", device=mx.cpu(0))
+    assert counts.dtype == "int32" and counts.tolist() == [[1, 2], [3, 4]]
+    first, second = np.genfromtxt(["1 .5", "2 1.5"], dtype=None, unpack=True)
+    assert first.dtype == "int64" and second.tolist() == [0.5, 1.5]
+    for lines in (["1 .5", "2 1.5"], ["a", "b"]):
+        with pytest.raises(TypeError):
+            np.genfromtxt(lines, dtype=None, encoding="utf-8")
