@@ -2,6 +2,7 @@
 
 from mxcy import autograd
 from mxcy._base.errors import MXNetError
+from mxcy._library import front
 from mxcy.graph.backend import to_entries
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
@@ -29,6 +30,16 @@ def run_eagerly(entries, arrays, watch=None):
     -------
     list of NDArray
     """
+    policy = front.set_numpy_types(False)  # graphs have MXNet's, as plans do
+    try:
+        results = _computed(entries, arrays, watch)
+    finally:
+        front.set_numpy_types(policy)
+    return [results[id(node)][index] for node, index in entries]
+
+
+def _computed(entries, arrays, watch):
+    """For each node, by its id, the list of its outputs."""
     results = {}
     for node in topological(entries):
         if node.op is None:
@@ -40,7 +51,7 @@ def run_eagerly(entries, arrays, watch=None):
         results[id(node)] = runner(node)(inputs)
         if watch is not None:
             watch(node, inputs, results[id(node)])
-    return [results[id(node)][index] for node, index in entries]
+    return results
 
 
 def runner(node):

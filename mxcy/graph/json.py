@@ -234,6 +234,8 @@ def _node(number, description, nodes, version):
                 f"{did_you_mean(kind, REGISTRY)}"
             )
     inputs = _field(description, "inputs", list)
+    if op is not None and op.in_symbols.spellings:
+        attrs = {op.in_symbols.spellings.get(key, key): text for key, text in attrs.items()}
     if op is not None and op.in_symbols.subgraphs:
         attrs.update(_bodies(op, description, version))
     return SymbolNode(op, name, attrs, [_entry(entry, nodes, name) for entry in inputs])

@@ -267,8 +267,10 @@ class NDArray(front.NDArrayBase):
         """
         if isinstance(other, context.Context):
             context.check_usable(other)
-            if front.is_deferred():
+            if front.is_deferred() and other != self.context:
                 return gradients.noted_copy(self, other)
+            if front.is_deferred():
+                return F._npi_copy(self) if self._is_numpy else F._copy(self)
             other = self._fresh(self.dtype_code, other)
         elif not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
@@ -315,6 +317,8 @@ class NDArray(front.NDArrayBase):
         code = dtypes.code_of(dtype)
         if code == self.dtype_code and not copy:
             return self
+        if front.is_deferred():
+            return F.Cast(self, dtype=dtypes.name_of(code))
         return self.copyto(self._fresh(code, self.context))
 
     def _fresh(self, code, context):

@@ -10,6 +10,7 @@ from mxcy.base import _Null, integer_types
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray import dlpack
 from mxcy.numpy import register
+from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import from_onp, is_array
 from mxcy.numpy.ndarray import ndarray
 from mxcy.ops.core.record import find
@@ -112,6 +113,9 @@ def _of_array(array, dtype, copy, ctx, device):
     code = array.dtype_code if dtype is None else dtypes.code_of(_named(dtype))
     if code == array.dtype_code and context == array.context and not copy:
         return array.as_np_ndarray()
+    if front.is_deferred() and context == array.context:
+        array = array.as_np_ndarray()
+        return array.copy() if code == array.dtype_code else array.astype(dtypes.dtype_of(code))
     made = front.empty(array.shape, code, context, ndarray)
     return array.copyto(made)
 
@@ -323,6 +327,8 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=No
     _check_order(order, "full")
     if out is not None:
         return _filled(out, fill_value)
+    if front.is_deferred() and not is_array(fill_value):
+        return _made("_npi_full", place(ctx, device), **full_attributes(shape, fill_value, dtype))
     if dtype is None:
         dtype = _own_type(fill_value)
     return _filled(empty(shape, dtype, "C", ctx, device), fill_value)
@@ -354,6 +360,9 @@ def full_like(a, fill_value, dtype=None, order="C", ctx=None, device=None, out=N
     _check_order(order, "full_like")
     if out is not None:
         return _filled(out, fill_value)
+    if front.is_deferred() and isinstance(fill_value, (bool, int, float)):
+        word = None if dtype is None else dtypes.name_of(dtypes.code_of(_named(dtype)))
+        return operate("_npi_full_like", asarray(a), fill_value=float(fill_value), dtype=word)
     made = empty_like(a, dtype, device=device if ctx is None else ctx)
     return _filled(made, fill_value)
 
@@ -395,7 +404,8 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     MXNetError
         When `step` is 0.
     """
-    start, stop, step = 0 if start is None else start, stop, 1 if step is None else step
+    start, stop = (0, start) if stop is None else (start, stop)
+    start, step = 0 if start is None else start, 1 if step is None else step
     if dtype is None and front.has_numpy_types():
         given = [value for value in (start, stop, step) if value is not None]
         if all(isinstance(value, integer_types) for value in given):

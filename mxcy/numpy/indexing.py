@@ -79,9 +79,18 @@ def read(array, key):
     IndexError
         When an index is out of bounds, there are too many, or it is none.
     """
-    key, picks = _numpy_key(key)
+    entries = key if isinstance(key, tuple) else (key,)
+    if front.is_deferred() and any(isinstance(entry, front.NDArrayBase) for entry in entries):
+        found = _read_places(array, entries)
+        if found is not None:
+            return found
+    numpy_key, picks = _numpy_key(key)
     if picks:
-        return _read_picked(array, key)
+        return _read_picked(array, numpy_key)
+    if is_taped(array):
+        found = _read_taped(array, numpy_key, isinstance(key, tuple))
+        return _read_picked(array, numpy_key) if found is None else found
+    key = numpy_key
     view = array.held_view()  # to find out what the key means
     has_rest = any(entry is Ellipsis for entry in key)
     picked = view[key if has_rest else (*key, Ellipsis)]
@@ -91,23 +100,98 @@ def read(array, key):
     if picked.size:
         first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
     flat = array.detached().view_as((array.size,))
-    rows = flat.view_rows(first, first + picked.size)
-    part = rows.view_as(picked.shape)
-    if not is_taped(array):
-        return part
-    if not picked.size:
-        return _read_picked(array, key)
-    if picked.size == array.size:
-        return record_view("_backward_reshape", array, part, shape=picked.shape)
-    record_view("_backward_reshape", array, flat, shape=flat.shape)
-    record_view("slice", flat, rows, begin=(first,), end=(first + picked.size,))
-    return record_view("_backward_reshape", rows, part, shape=picked.shape)
+    return flat.view_rows(first, first + picked.size).view_as(picked.shape)
+
+
+def _read_places(array, entries):
+    """Elements at places that arrays of integers hold, by operators; None for other keys."""
+    places = [entry for entry in entries if isinstance(entry, front.NDArrayBase)]
+    if any(x.dtype_code == dtypes.CODES["bool"] for x in places):
+        return None
+    if len(places) == 1:
+        axis = next(i for i, entry in enumerate(entries) if entry is places[0])
+        if not all(_is_all(e) for e in (*entries[:axis], *entries[axis + 1 :])):
+            return None
+        extent = array.shape[axis]
+        index = F.Cast(places[0], dtype="int64").as_np_ndarray()
+        return F.take(array, index + (index < 0) * extent, axis=axis, mode="raise")
+    if len(places) != len(entries) or len(entries) > array.ndim:
+        return None
+    shape = onp.broadcast_shapes(*(x.shape for x in places))
+    wide = [F.Cast(x, dtype="int64") if x.dtype_code != _INT64 else x for x in places]
+    wide = [x if x.shape == shape else x.as_np_ndarray().broadcast_to(shape) for x in wide]
+    return F.gather_nd(array, F.stack(*wide, num_args=len(wide)))
+
+
+def _read_taped(array, key, in_tuple):
+    """Elements picked by integers and slices, on the tape by the operators that MXNet has for it.
+
+    The memory is the array's where it lies side by side. None when there are no elements.
+    """
+    final = array.held_view()[key].shape
+    if 0 in array.shape or 0 in final:
+        return None
+    key, has_new = _along_axes(key, array.ndim)
+    if len(key) > 1 and not has_new and not any(isinstance(entry, slice) for entry in key):
+        for entry in key:
+            array = _read_taped(array, (entry,), False)
+        return array
+    attrs, shape = _bounds(key, array.shape)
+    rows = array
+    if key:
+        if not in_tuple and attrs["step"] in ((1,), (None,)):
+            del attrs["step"]
+        rows = _beside(array, key, shape)
+        if rows is None:
+            rows = F.slice(array, **attrs)
+        else:
+            record_view("slice", array, rows, **attrs)
+    if shape == final and not in_tuple and key:
+        return rows
+    codes = tuple(-2 if isinstance(entry, slice) else -3 for entry in key)
+    newshape = final if has_new else (*codes, -4)
+    return record_view("_npx_reshape", rows, rows.view_as(final), newshape=newshape)
+
+
+def _along_axes(key, ndim):
+    """A key's integers and slices along the first axes, and whether it makes new axes."""
+    has_new = any(entry is None for entry in key)
+    entries = [entry for entry in key if entry is not None]
+    place = next((i for i, entry in enumerate(entries) if entry is Ellipsis), None)
+    if place is not None:
+        rest = entries[place + 1 :]
+        missing = ndim - place - len(rest) if rest else 0
+        entries = [*entries[:place], *[slice(None)] * missing, *rest]
+    return tuple(entries), has_new
+
+
+def _bounds(key, shape):
+    """The attributes of operator `slice` for a key, and the shape that it leaves."""
+    begin, end, step, extents = [], [], [], []
+    for entry, extent in zip(key, shape, strict=False):
+        if isinstance(entry, slice):
+            begin.append(entry.start), end.append(entry.stop), step.append(entry.step)
+            extents.append(len(range(*entry.indices(extent))))
+        else:
+            place = int(entry) + extent if entry < 0 else int(entry)
+            begin.append(place), end.append(place + 1), step.append(1), extents.append(1)
+    attrs = {"begin": tuple(begin), "end": tuple(end), "step": tuple(step)}
+    return attrs, (*extents, *shape[len(key) :])
+
+
+def _beside(array, key, shape):
+    """A view of what a key picks, in the shape that slices leave; None if it lies not together."""
+    view = array.held_view()
+    picked = view[(*key, Ellipsis)]
+    if not picked.flags.c_contiguous:
+        return None
+    first = (picked.__array_interface__["data"][0] - array.address) // view.itemsize
+    flat = array.detached().view_as((array.size,))
+    return flat.view_rows(first, first + picked.size).view_as(shape)
 
 
 def _read_apart(array, key, picked):
     """Elements that do not lie side by side, picked by slices."""
-    if is_taped(array):
-        return _read_picked(array, key)
     made = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
     with front.held((array,), (made,), whole=True):
         made.held_view()[...] = picked

@@ -67,12 +67,18 @@ def viewed(name, array, shape, **attrs):
     return view
 
 
-def _new_shape(size, shape):
-    """A shape with what remains in place of -1."""
+def _extents(shape):
     if isinstance(shape, integer_types) or hasattr(shape, "__index__"):
         shape = (shape,)
-    shape = tuple(extent.__index__() for extent in shape)
+    return tuple(extent.__index__() for extent in shape)
+
+
+def _new_shape(size, shape):
+    """A shape with what remains in place of -1."""
+    shape = _extents(shape)
     known = math.prod(extent for extent in shape if extent != -1)
+    if shape == (-1,):
+        return (size,)
     if shape.count(-1) == 1 and known > 0 and size % known == 0:
         shape = tuple(size // known if extent == -1 else extent for extent in shape)
     if min(shape, default=0) < 0 or math.prod(shape) != size:
@@ -105,7 +111,9 @@ def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
         When the numbers of elements differ.
     """
     array = as_np_array(a)
-    wanted = _new_shape(array.size, newshape if shape is None else shape)
+    given = newshape if shape is None else shape
+    wanted = _new_shape(array.size, given)
+    given = wanted if -1 not in _extents(given) else _extents(given)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if order == "F" and array.ndim + len(wanted) > 2:
@@ -113,7 +121,7 @@ def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
         return operate("_npi_transpose", reshape(turned, wanted[::-1]), out=out)
     if out is not None or copy:
         return operate("_npx_reshape", array, newshape=wanted, out=out)
-    return viewed("_npx_reshape", array, wanted, newshape=wanted)
+    return viewed("_npx_reshape", array, wanted, newshape=given)
 
 
 def ravel(x, order="C"):
@@ -128,7 +136,7 @@ def ravel(x, order="C"):
     -------
     ndarray
     """
-    return reshape(x, (-1,) if as_array(x).size else (0,), order)
+    return reshape(x, (-1,), order)
 
 
 def expand_dims(a, axis):

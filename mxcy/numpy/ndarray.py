@@ -328,7 +328,8 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
     def flatten(self, order="C"):
         """A copy with one axis."""
-        return operators.function("ravel")(self, order).copy()
+        flat = operators.function("ravel")(self, order)
+        return flat if front.is_deferred() else flat.copy()
 
     def fill(self, value):
         """Set all elements to a value."""

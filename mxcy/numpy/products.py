@@ -12,8 +12,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def flat(array):
     """An operand as a vector."""
-    array = as_array(array)
-    return operate("_backward_reshape", array, shape=(array.size,))
+    return operate("_npx_reshape", as_array(array), newshape=(-1,))
 
 
 def tensordot(a, b, axes=2):

@@ -1,8 +1,11 @@
 """The recorded history of an array as a symbol."""
 
+from mxcy._base import dtypes
 from mxcy._library.front import tape_order
 from mxcy.base import MXNetError
-from mxcy.graph.node import SymbolNode, topological
+from mxcy.graph.node import SymbolNode, attrs_of, topological
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
 from mxcy.symbol import attributes
 from mxcy.symbol.symbol import Symbol
 
@@ -91,5 +94,48 @@ def outputs_of(node, name, inputs):
         value = getattr(attrs, field.name)
         if value != field.default or type(value) is not type(field.default):
             texts[field.name] = attributes.text_of(field, value)
+    if op.in_symbols.noted_as is not None:
+        known, names = op.in_symbols.noted_as
+        op, texts = find(known), {names[key]: text for key, text in texts.items()}
+    kinds = [spec.dtype for spec in node.call.outs]
+    if op.in_symbols.typed and attrs.dtype is None:
+        texts["dtype"] = dtypes.name_of(kinds[0])
+    if op.uses_types and attrs.numpy_types:
+        return _in_other_policy(node.call, op, name, texts, inputs)
     symbol_node = SymbolNode(op, name, texts, inputs)
-    return [(symbol_node, i) for i in range(len(node.call.outs))]
+    return [(symbol_node, i) for i in range(len(kinds))]
+
+
+def _in_other_policy(call, op, name, texts, inputs):
+    """The outputs of an operation recorded with NumPy's types, in a graph, which has MXNet's."""
+    kinds = [spec.dtype for spec in call.outs]
+    if _kinds(op, texts, call.ins) != kinds and "dtype" in op.schema.by_name:
+        texts.setdefault("dtype", dtypes.name_of(kinds[0]))
+    found = _kinds(op, texts, call.ins)
+    if found != kinds:
+        cast = [Spec(spec.shape, kinds[0]) for spec in call.ins]
+        if _kinds(op, texts, cast) == kinds:
+            pairs = zip(inputs, call.ins, strict=True)
+            inputs = [
+                entry if spec.dtype == kinds[0] else _cast(entry, kinds[0], f"{name}_cast{i}")
+                for i, (entry, spec) in enumerate(pairs)
+            ]
+            found = kinds
+    made = SymbolNode(op, name, texts, inputs)
+    return [
+        (made, i) if kind == wanted else _cast((made, i), wanted, f"{name}_cast{i}")
+        for i, (kind, wanted) in enumerate(zip(found or kinds, kinds, strict=True))
+    ]
+
+
+def _kinds(op, texts, specs):
+    """The element types of the outputs in a graph."""
+    parsed = attrs_of(op, {**texts, op.num_args: len(specs)} if op.num_args else texts)
+    try:
+        return [s.dtype for s in op.infer(parsed, [Spec(s.shape, s.dtype) for s in specs])]
+    except MXNetError:  # which only NumPy's policy allows
+        return []
+
+
+def _cast(entry, code, name):
+    return SymbolNode(find("Cast"), name, {"dtype": dtypes.name_of(code)}, [entry]), 0

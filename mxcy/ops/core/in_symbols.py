@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-__all__ = ["InSymbols", "STATISTICS", "monitored_inputs", "monitored_outputs"]
+__all__ = ["InSymbols", "STATISTICS", "TYPED", "monitored_inputs", "monitored_outputs"]
 
 
 class InSymbols:
@@ -28,6 +28,13 @@ class InSymbols:
         Whether ``axis=-1`` meant all axes in files from before 0.9.5.
     subgraphs : tuple of str
         Attributes that hold the JSON text of graphs; files keep them apart from the others.
+    noted_as : (str, dict of str to str), optional
+        The operator as which traces note it down, one that MXNet has, and the names of attributes
+        there.
+    typed : bool
+        Whether traces tell attribute `dtype` also where the thread's policy has chosen it.
+    spellings : dict of str to str
+        Names of attributes in files of MXNet 2 that are not those of the record.
     """
 
     __slots__ = (
@@ -39,6 +46,9 @@ class InSymbols:
         "precision_cast",
         "flat_axis",
         "subgraphs",
+        "noted_as",
+        "typed",
+        "spellings",
     )
 
     def __init__(
@@ -51,12 +61,19 @@ class InSymbols:
         precision_cast: bool = False,
         flat_axis: bool = False,
         subgraphs: Sequence[str] = (),
+        noted_as: tuple[str, dict[str, str]] | None = None,
+        typed: bool = False,
+        spellings: dict[str, str] | None = None,
     ) -> None:
         self.initial, self.names, self.listed, self.named = initial or {}, names, listed, named
         self.named_input = named_input
         self.precision_cast, self.flat_axis = precision_cast, flat_axis
-        self.subgraphs = subgraphs
+        self.subgraphs, self.noted_as = subgraphs, noted_as
+        self.typed, self.spellings = typed, spellings or {}
 
+
+#: arrays made of nothing
+TYPED = InSymbols(typed=True)
 
 #: batch normalisations
 STATISTICS = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}

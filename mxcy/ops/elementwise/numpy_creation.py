@@ -16,6 +16,7 @@ from mxcy.ops.core.attrs import (
     Str,
     ULong,
 )
+from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import SCALAR
 from mxcy.ops.core.record import native, op, register, sample
@@ -74,6 +75,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
         samples=_SIZED,
         dtypes=("float32",),
         uses_types=True,
+        in_symbols=TYPED,
         doc=f"An array of {_name}, of the default floating type unless another is given.",
         numpy=f"{_name}(shape, dtype=None, order='C', ctx=None, device=None)",
     )
@@ -83,6 +85,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
     "_npi_eye",
     inputs="",
     uses_types=True,
+    in_symbols=TYPED,
     dtypes=("float32",),
     numpy="eye(N, M=None, k=0, dtype=None, order='C', ctx=None, device=None)",
 )
@@ -112,7 +115,7 @@ def _bounds(a):
     return (0.0, a.start) if a.stop is None else (a.start, a.stop)
 
 
-@op("_npi_arange", inputs="", uses_types=True, dtypes=("float32",))
+@op("_npi_arange", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Arange:
     """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`."""
 
@@ -158,7 +161,7 @@ def _filling(a):
     return getattr(a, f"{_kind(a)}_value")
 
 
-@op("_npi_full", inputs="", uses_types=True, dtypes=("float32",))
+@op("_npi_full", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Full:
     """An array filled with a number.
 
@@ -208,7 +211,7 @@ def _ends(a):
     return getattr(a, f"start_{_kind(a)}"), getattr(a, f"stop_{_kind(a)}")
 
 
-@op("_npi_linspace", inputs="", uses_types=True, dtypes=("float32",))
+@op("_npi_linspace", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Linspace:
     """`num` evenly spaced values from a start to a stop.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import native, op, sample
 
@@ -16,7 +17,12 @@ def _infer_same(a, x):
     return Spec(x.shape, x.dtype)
 
 
-@op("_npi_around", inputs="x", numpy="around round round_(x, decimals=0, out=None, **kwargs)")
+@op(
+    "_npi_around",
+    inputs="x",
+    in_symbols=InSymbols(spellings={"decimal": "decimals"}),
+    numpy="around round round_(x, decimals=0, out=None, **kwargs)",
+)
 class Around:
     """The nearest number with as many decimals, of two the even one; negative ones round tens."""
 

@@ -2,6 +2,7 @@
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, DType, Field, Int, Long, Shape, Str
+from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, register, sample, stop
 from mxcy.ops.core.result_types import default_float
@@ -36,6 +37,7 @@ def _register_window(name, formula):
         samples=(sample(M=5), sample(M=1), sample(M=0), sample(M=8, dtype="float64")),
         dtypes=("float32",),
         uses_types=True,
+        in_symbols=TYPED,
         doc=f"A window of `M` points, {formula}; none where `M` is not positive.",
         numpy=f"{name}(M, dtype=None, ctx=None, device=None)",
     )
@@ -46,7 +48,7 @@ _register_window("hamming", "0.54 - 0.46 cos(2 pi n / (M - 1))")
 _register_window("blackman", "0.42 - 0.5 cos(2 pi n / (M - 1)) + 0.08 cos(4 pi n / (M - 1))")
 
 
-@op("_npi_identity", inputs="", uses_types=True, dtypes=("float32",))
+@op("_npi_identity", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Identity:
     """A square matrix with ones on its diagonal; `shape` has its extent twice."""
 
@@ -67,7 +69,7 @@ class Identity:
         return _cast(_code(a), xp.identity(a.shape[0]))
 
 
-@op("_npi_logspace", inputs="", uses_types=True, dtypes=("float32",))
+@op("_npi_logspace", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
 class Logspace:
     """`num` values from ``base ** start`` to ``base ** stop``, even on a logarithmic scale."""
 

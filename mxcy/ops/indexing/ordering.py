@@ -186,7 +186,9 @@ def _topk_dtypes(a, data):
 
 
 @op(
-    "sort", aliases=("_npi_sort",), in_symbols=InSymbols(listed=2)
+    "sort",
+    aliases=("_npi_sort",),
+    in_symbols=InSymbols(listed=2, spellings={"is_ascend_s": "is_ascend"}),
 )  # MXNet has the positions as well
 class Sort:
     """The elements in order along `axis`; of the flattened array for ``axis=None``."""
@@ -220,7 +222,11 @@ class Sort:
     )
 
 
-@op("argsort", aliases=("_npi_argsort",))
+@op(
+    "argsort",
+    aliases=("_npi_argsort",),
+    in_symbols=InSymbols(spellings={"is_ascend_s": "is_ascend"}),
+)
 class ArgSort:
     """The positions that put the elements along `axis` in order, as element type `dtype`."""
 

@@ -73,7 +73,11 @@ def _gather_kernel(name, whole, data=0, index=1, inplace=False, rows=False):
     )
 
 
-@op("gather_nd", aliases=("_npi_gather_nd", "_npx_gather_nd"), inputs="data indices")
+@op(
+    "gather_nd",
+    aliases=("_npi_gather_nd", "_npx_gather_nd", "_npi_advanced_indexing_multiple"),
+    inputs="data indices",
+)
 class GatherND:
     """The elements (or sub-arrays) at coordinates: ``out[i...] = data[indices[0, i...], ...]``.
 

@@ -12,6 +12,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, DType, Field, Long, Shape, ShapeOrNone, Str
+from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, broadcast_shapes, most, require
 from mxcy.ops.core.params import NUMPY_CHOICE, NUMPY_RANDOM
 from mxcy.ops.core.record import native, op, register, sample, values
@@ -47,6 +48,10 @@ def _shape(a, shapes):
         fits = False
     require(fits, f"parameters of shapes {shapes} do not broadcast to size {a.size}")
     return tuple(size)
+
+
+#: the distributions whose operator has an attribute `dtype` in MXNet
+_TYPED = ("bernoulli", "gamma", "laplace", "normal", "uniform")
 
 
 def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs=(), kinds=_FLOATS):
@@ -135,6 +140,7 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
         visible=1,
         uses_rng=True,
         uses_types=True,
+        in_symbols=TYPED if name in _TYPED else None,
         infer=infer,
         grad=grad,
         ref=ref,

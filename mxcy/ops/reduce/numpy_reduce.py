@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
 from mxcy.ops.core.attrs import Bool, DType, Field, ShapeOrNone
+from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, normal_axes, require
 from mxcy.ops.core.params import REDUCE
 from mxcy.ops.core.record import native, register, sample
@@ -135,6 +136,7 @@ def numpy_reduction(
         domain=domain,
         dtypes=kinds,
         uses_types=True,
+        in_symbols=TYPED if rule is MEAN else None,
         samples=(
             sample((3, 4), grad=grad is not None),
             sample((2, 3, 4), axis=(1,), grad=grad is not None),
