@@ -299,8 +299,9 @@ def set_profile(version):
 
 
 def _start_semantics():
-    """Switch to the semantics with which the profile starts."""
-    set_np() if profile.is_mxnet_2() else reset_np()
+    """Switch to the semantics with which the profile, and a variable about types, let it start."""
+    on = profile.is_mxnet_2()
+    set_np(shape=on, array=on, dtype=env.get("MXCY_NUMPY_TYPES"))
 
 
 def default_array(source_array, ctx=None, dtype=None):

@@ -4,15 +4,12 @@ The native library looks after itself (kernels/core/fork.cc): the child of a for
 place of an OpenMP team, whose threads are not copied. Here is what Python has to do.
 """
 
-import importlib.util
 import os
-import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 
 from mxcy import env
 from mxcy._library import front
+from mxcy._library.imports import when_imported
 
 __all__ = ["become_worker", "guard"]
 
@@ -25,33 +22,10 @@ def guard(lock: Any) -> Any:
     return lock
 
 
-class _WhenImported:
-    """Finds OpenCV when it is imported, once, and limits its threads then."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != "cv2":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            run = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                run(module)
-                _limit_opencv()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
-def _limit_opencv() -> None:
-    """Give OpenCV the number of threads of MXNET_MP_OPENCV_NUM_THREADS, now or when it comes."""
-    threads = env.get("MXNET_MP_OPENCV_NUM_THREADS")
-    opencv: Any = sys.modules.get("cv2")
+def _limit_opencv(opencv: Any) -> None:
+    """Give OpenCV the number of threads of MXNET_MP_OPENCV_NUM_THREADS."""
     if hasattr(opencv, "setNumThreads"):
-        opencv.setNumThreads(threads)
-    elif not any(isinstance(finder, _WhenImported) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _WhenImported())
+        opencv.setNumThreads(env.get("MXNET_MP_OPENCV_NUM_THREADS"))
 
 
 def become_worker() -> None:
@@ -62,7 +36,7 @@ def become_worker() -> None:
     """
     front.set_threads(1)
     front.configure_engine(*front.engine_settings(env.get("MXNET_MP_WORKER_NTHREADS")))
-    _limit_opencv()
+    when_imported("cv2", _limit_opencv)
 
 
 os.register_at_fork(after_in_child=become_worker)

@@ -129,7 +129,7 @@ def equal(lhs, rhs) -> NDArray:
     """1 where the operands are equal, else 0, element by element with broadcasting."""
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs) -> NDArray:
     """A matrix with ones on a diagonal and zeros elsewhere."""
-def from_dlpack(dlpack) -> NDArray:
+def from_dlpack(dlpack, copy=None) -> NDArray:
     """An array over memory of another library."""
 def from_numpy(ndarray, zero_copy=True, array_cls=None) -> NDArray:
     """An array made of a NumPy array."""

@@ -10,6 +10,7 @@ from mxcy.context import cpu
 __all__ = ["device", "export", "from_dlpack", "to_dlpack_for_read", "to_dlpack_for_write"]
 
 _CPU = 1  # DLPack's number for memory of the CPU
+_TELLS_VERSION = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def device(array):
@@ -17,9 +18,36 @@ def device(array):
     return _CPU, 0
 
 
-def export(array, **options):
-    """A DLPack capsule over the memory of an array, as ``__dlpack__`` returns it."""
-    return _exportable(array).__dlpack__(**options)
+def export(array, stream=None, max_version=None, dl_device=None, copy=None):
+    """A DLPack capsule over the memory of an array, as ``__dlpack__`` returns it.
+
+    Parameters
+    ----------
+    array : NDArray
+    stream : None
+        Memory of the CPU has none.
+    max_version : (int, int), optional
+        The newest version of DLPack that the consumer knows.
+    dl_device : (int, int), optional
+        Where the consumer wants the memory, which is on the CPU.
+    copy : bool, optional
+        True hands over a copy.
+
+    Raises
+    ------
+    ValueError
+        When a stream is given.
+    BufferError
+        When the memory is wanted on another device.
+    """
+    if stream is not None:
+        raise ValueError(f"DLPack: memory of the CPU has no streams, got stream={stream!r}")
+    if dl_device is not None and tuple(map(int, dl_device)) != device(array):
+        raise BufferError(f"DLPack: arrays are on device {device(array)}, not {dl_device}")
+    values = _exportable(array)
+    if not _TELLS_VERSION:
+        return (values.copy() if copy else values).__dlpack__()
+    return values.__dlpack__(max_version=max_version, copy=copy)
 
 
 def _exportable(array):
@@ -86,13 +114,15 @@ class _Writable:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
-def from_dlpack(dlpack):
+def from_dlpack(dlpack, copy=None):
     """An array over memory of another library.
 
     Parameters
     ----------
     dlpack : PyCapsule, or an object with ``__dlpack__``
         A capsule can be consumed once.
+    copy : bool, optional
+        True copies, False never does.
 
     Returns
     -------
@@ -103,11 +133,16 @@ def from_dlpack(dlpack):
     ------
     MXNetError
         When mxcy has no such element type.
+    BufferError
+        When the memory cannot be shared and `copy` is False.
     """
     if hasattr(dlpack, "__dlpack__"):
         values = np.from_dlpack(dlpack)
     else:
         values = np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack))))
     shareable = values.flags.c_contiguous and values.flags.writeable
+    if copy is False and not shareable:
+        raise BufferError("from_dlpack: memory that is read-only or not contiguous must be copied")
     values = np.ascontiguousarray(values).reshape(values.shape)
-    return front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=not shareable)
+    copies = bool(copy) or not shareable
+    return front.from_numpy(values, dtypes.code_of(values.dtype), cpu(), copy=copies)

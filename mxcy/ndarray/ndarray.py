@@ -369,8 +369,8 @@ class NDArray(front.NDArrayBase):
         """A DLPack capsule of the array, for reading and writing."""
         return dlpack.to_dlpack_for_write(self)
 
-    def __dlpack__(self, **kwargs):
-        return dlpack.export(self, **kwargs)
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return dlpack.export(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
         return dlpack.device(self)

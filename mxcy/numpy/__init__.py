@@ -15,10 +15,12 @@ from mxcy.numpy.elementwise import *  # noqa: F403
 from mxcy.numpy.fallback import *  # noqa: F403
 from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
+from mxcy.numpy.info import *  # noqa: F403
 from mxcy.numpy.io import *  # noqa: F403
 from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.memory import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
+from mxcy.numpy.norms import matrix_transpose  # noqa: F401
 from mxcy.numpy.padding import *  # noqa: F403
 from mxcy.numpy.products import *  # noqa: F403
 from mxcy.numpy.promotion import *  # noqa: F403
@@ -28,8 +30,10 @@ from mxcy.numpy.sorting import *  # noqa: F403
 from mxcy.numpy.splitting import *  # noqa: F403
 from mxcy.numpy.statistics import *  # noqa: F403
 from mxcy.numpy.types import *  # noqa: F403
+from mxcy.numpy.with_einops import introduce
 from mxcy.numpy.without_nan import *  # noqa: F403
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)
+introduce()
 
 __getattr__, __dir__ = register.offer(__name__, "")

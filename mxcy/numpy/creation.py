@@ -20,6 +20,7 @@ __all__ = [
     "array",
     "asarray",
     "ascontiguousarray",
+    "astype",
     "copy",
     "empty",
     "empty_like",
@@ -100,7 +101,9 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     if type(object) in (int, float) and ctx is None and device is None:
         return full((), object, default_float() if dtype is None else _named(dtype))
     values = _onp(object)
-    if dtype is None:
+    if dtype is not None:
+        values = _exactly(object, values, _named(dtype))
+    else:
         keeps = isinstance(object, onp.generic)
         if isinstance(object, onp.ndarray):
             keeps = front.has_numpy_types()
@@ -138,6 +141,17 @@ def _onp(object):
     return values
 
 
+def _exactly(object, values, dtype):
+    """The elements of lists, where NumPy chose floating numbers for large integers."""
+    whole = dtype.kind in "iu" and dtype.itemsize == 8
+    if not whole or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
+        return values
+    try:
+        return onp.asarray(object, dtype)
+    except (OverflowError, ValueError):  # of NaN, or of numbers beyond the type
+        return values
+
+
 def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
     """An array, without copying an array of mxcy that fits.
 
@@ -167,6 +181,26 @@ def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
     return array(obj, dtype, True, ctx, device)
 
 
+def astype(x, dtype, /, *, copy=True, device=None):
+    """An array with another element type.
+
+    Parameters
+    ----------
+    x : ndarray
+    dtype : dtype
+    copy : bool
+        False returns the array itself when it has that type already.
+    device : Device, optional
+        By default where the array is.
+
+    Returns
+    -------
+    ndarray
+    """
+    found = asarray(x).astype(dtype, copy=copy)
+    return found if device is None else found.as_in_ctx(device)
+
+
 def ascontiguousarray(a, dtype=None):
     """The array itself: all arrays of mxcy are contiguous."""
     return asarray(a, dtype)
@@ -185,14 +219,26 @@ def from_dlpack(x, device=None, copy=None):
     x : object
         Offers ``__dlpack__``.
     device : Device, optional
+        Where it shall be; by default where it is.
     copy : bool, optional
-        True copies.
+        True copies, False never does.
 
     Returns
     -------
     ndarray
+
+    Raises
+    ------
+    BufferError
+        When the memory cannot be shared and `copy` is False.
     """
-    made = dlpack.from_dlpack(x).as_np_ndarray()
+    if is_array(x):
+        made = x.detached(ndarray)
+    else:
+        made = dlpack.from_dlpack(x, copy if device is None else None).as_np_ndarray()
+        copy = copy and device is not None
+    if device is not None and as_context(device) != made.context and copy is False:
+        raise BufferError(f"from_dlpack: on {device} there can only be a copy")
     return _of_array(made, None, bool(copy), None, device)
 
 

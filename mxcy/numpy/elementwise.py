@@ -2,7 +2,9 @@
 
 import numpy as onp
 
-from mxcy.base import numeric_types
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import integer_types, numeric_types
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.numpy.manipulation import promoted
@@ -21,26 +23,27 @@ __all__ = [
 ]
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     """The elements limited to an interval.
 
     Parameters
     ----------
     a : array_like
-    a_min, a_max : scalar or array_like, optional
+    min, max : scalar or array_like, optional
         The bounds; None for none.
     out : ndarray, optional
         The array that takes the result.
-    min, max : scalar or array_like, optional
-        The same by the names that the array API has.
+    a_min, a_max : scalar or array_like, optional
+        The bounds by the names that MXNet has.
 
     Returns
     -------
     ndarray
     """
-    low, high = a_min if min is None else min, a_max if max is None else max
     array = as_array(a)
-    if all(bound is None or isinstance(bound, numeric_types) for bound in (low, high)):
+    low = _bound(array, a_min if min is None else min)
+    high = _bound(array, a_max if max is None else max)
+    if all(_fits_operator(array, bound) for bound in (low, high)):
         low = -onp.inf if low is None else float(low)
         high = onp.inf if high is None else float(high)
         return operate("clip", array, a_min=low, a_max=high, out=out)
@@ -49,7 +52,27 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
         found = function("maximum")(found, low)
     if high is not None:
         found = function("minimum")(found, high)
-    return found if out is None else function("positive")(found, out=out)
+    return function("positive")(found, out=out) if found is array or out is not None else found
+
+
+def _bound(array, bound):
+    """A bound that integers can reach, in MXNet's policy an integer itself."""
+    kind = dtypes.dtype_of(array.dtype_code)
+    whole = isinstance(bound, integer_types)
+    if kind.kind not in "iu" or not (whole or isinstance(bound, numeric_types)):
+        return bound
+    if not whole and (front.has_numpy_types() or bound != bound):
+        return bound
+    limits = onp.iinfo(kind)
+    return limits.min if bound < limits.min else limits.max if bound > limits.max else int(bound)
+
+
+def _fits_operator(array, bound):
+    """Whether the operator `clip`, which takes doubles and keeps types, is right for a bound."""
+    kind = dtypes.dtype_of(array.dtype_code)
+    if kind.kind not in "iu":
+        return bound is None or (isinstance(bound, numeric_types) and bound == bound)
+    return kind.itemsize < 8 and (bound is None or isinstance(bound, integer_types))
 
 
 def divmod(x1, x2, out=None):

@@ -18,6 +18,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "broadcast_shapes",
     "column_stack",
     "concat",
     "concatenate",
@@ -86,20 +87,20 @@ def _new_shape(size, shape):
     return shape
 
 
-def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
+def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
     """An array with another shape and as many elements, a view of it.
 
     Parameters
     ----------
     a : array_like
-    newshape, shape : int or tuple of int
-        One extent may be -1, what remains.
+    shape, newshape : int or tuple of int
+        One extent may be -1, what remains; MXNet knows the second name.
     order : {'C', 'F', 'A'}
         ``'F'`` reads and writes the elements with the first index changing fastest.
     out : ndarray, optional
         The array that takes the result.
     copy : bool, optional
-        True copies.
+        True copies; with False an order that needs a copy is an error.
 
     Returns
     -------
@@ -117,6 +118,8 @@ def reshape(a, newshape=None, order="C", out=None, *, shape=None, copy=None):
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if order == "F" and array.ndim + len(wanted) > 2:
+        if copy is False:
+            raise ValueError("reshape: order 'F' needs a copy")
         turned = operate("_npi_transpose", array)
         return operate("_npi_transpose", reshape(turned, wanted[::-1]), out=out)
     if out is not None or copy:
@@ -216,6 +219,8 @@ def repeat(a, repeats, axis=None):
     if is_array(repeats) or isinstance(repeats, onp.ndarray):
         repeats = repeats.tolist()
     repeats = (repeats,) if hasattr(repeats, "__index__") else tuple(repeats)
+    if not repeats:  # one for each of no elements
+        repeats = (1,) if 0 in as_array(a).shape else repeats
     return operate("_npi_repeats", as_array(a), repeats=repeats, axis=axis)
 
 
@@ -345,6 +350,9 @@ def dstack(arrays):
 def column_stack(tup):
     """Join vectors as columns, and matrices, to a matrix."""
     return _stacked("column_stack", tup)
+
+
+broadcast_shapes = onp.broadcast_shapes
 
 
 def append(arr, values, axis=None):

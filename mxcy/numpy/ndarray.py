@@ -292,7 +292,20 @@ class ndarray(NDArray):  # noqa: N801  its public name
         return self.as_in_context(as_context(ctx))
 
     def to_device(self, device, stream=None):
-        """The array on a device: itself when it is there already, otherwise a copy."""
+        """The array on a device: itself when it is there already, otherwise a copy.
+
+        Parameters
+        ----------
+        device : Device
+        stream : None
+            No device of mxcy has streams.
+
+        Returns
+        -------
+        ndarray
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: devices have no streams, got stream={stream!r}")
         return self.as_in_context(as_context(device))
 
     # --- shapes ---

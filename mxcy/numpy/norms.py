@@ -128,7 +128,7 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
         summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = operate("_npi_norm", x, ord=1.0, axis=(summed,))
         kept -= kept > summed
-        found = operate("_npi_max" if ord > 0 else "_npi_min", sums, axis=(kept,))
+        found = _extreme(sums, kept, ord)
     else:
         raise ValueError(f"matrix_norm: {ord!r} is no norm of matrices")
     if not keepdims:
@@ -142,7 +142,14 @@ def _of_singular_values(x, ord, axes):
     values = svdvals(operate("_npi_transpose", x, axes=(*order, *axes)))
     if ord == "nuc":
         return operate("_npi_sum", values, axis=(-1,))
-    return operate("_npi_max" if ord > 0 else "_npi_min", values, axis=(-1,))
+    return _extreme(values, -1, ord)
+
+
+def _extreme(magnitudes, axis, ord):
+    """The largest along an axis, 0 of none, or the smallest where `ord` is negative."""
+    if not magnitudes.shape[axis] and ord > 0:
+        return operate("_npi_sum", magnitudes, axis=(axis,))
+    return operate("_npi_max" if ord > 0 else "_npi_min", magnitudes, axis=(axis,))
 
 
 def cond(x, p=None):
@@ -202,7 +209,7 @@ def diagonal(a, offset=0):
     )
 
 
-def trace(a, offset=0):
+def trace(a, offset=0, *, dtype=None):
     """The sums of the diagonals of matrices.
 
     Parameters
@@ -210,12 +217,15 @@ def trace(a, offset=0):
     a : array_like
     offset : int
         How far above the main diagonal; negative below.
+    dtype : dtype, optional
+        The type of the sums; that of `sum` by default.
 
     Returns
     -------
     ndarray
     """
-    return operate("_npi_sum", diagonal(a, offset), axis=(-1,))
+    kind = None if dtype is None else dtypes.name_of(dtypes.code_of(dtype))
+    return operate("_npi_sum", diagonal(a, offset), axis=(-1,), dtype=kind)
 
 
 def vecdot(a, b, axis=None):

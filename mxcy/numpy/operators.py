@@ -1,5 +1,6 @@
 """Python's operators between arrays of `mx.np` and anything else."""
 
+import math
 import sys
 
 import numpy as onp
@@ -34,6 +35,7 @@ NAMES = (
 )
 _NUMBERS = {name: i for i, name in enumerate(NAMES)}
 _EQUAL, _NOT_EQUAL = _NUMBERS["equal"], _NUMBERS["not_equal"]
+_LESS_EQUAL = _NUMBERS["less_equal"]
 _functions = {}
 
 
@@ -101,6 +103,12 @@ def unusual(operation, lhs, rhs):
         kind, operands = as_operands(lhs, rhs, NAMES[operation].startswith("bitwise"))
     except TypeError:
         return NotImplemented
+    except OverflowError:  # integers compare with what they cannot reach
+        if not _EQUAL <= operation <= _LESS_EQUAL or not isinstance(other, int):
+            raise
+        beyond = math.copysign(math.inf, other)
+        operands = (lhs, beyond) if other is rhs else (beyond, rhs)
+        return front.numpy_arithmetic(operation, *operands)
     if not kind:
         return front.numpy_arithmetic(operation, *operands)
     array, number = operands

@@ -6,7 +6,18 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.ops.core.result_types import promote, with_number
 
-__all__ = ["can_cast", "promote_types", "result_type"]
+__all__ = ["can_cast", "isdtype", "promote_types", "result_type"]
+
+#: kinds of element types as the array API calls them -> NumPy's letters for them
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
 
 
 def _own(kind):
@@ -27,6 +38,36 @@ def can_cast(from_, to, casting="safe"):
     bool
     """
     return onp.can_cast(_own(from_), onp.dtype(to), casting)
+
+
+def isdtype(dtype, kind):
+    """Whether an element type is of a kind.
+
+    Parameters
+    ----------
+    dtype : dtype
+    kind : str, dtype, or a tuple of them
+        A type stands for itself; the kinds are ``'bool'``, ``'signed integer'``,
+        ``'unsigned integer'``, ``'integral'``, ``'real floating'``, ``'complex floating'`` and
+        ``'numeric'``.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        When there is no such kind.
+    """
+    own = dtypes.numpy_dtype(dtype)
+    if isinstance(kind, tuple):
+        return any([isdtype(own, one) for one in kind])
+    if not isinstance(kind, str):
+        return own == dtypes.numpy_dtype(kind)
+    if kind not in _KINDS:
+        raise ValueError(f"isdtype: kind is one of {', '.join(_KINDS)}, got {kind!r}")
+    return ("f" if own == dtypes.bfloat16 else own.kind) in _KINDS[kind]
 
 
 def promote_types(type1, type2):

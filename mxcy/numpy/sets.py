@@ -26,7 +26,9 @@ _Counts = namedtuple("UniqueCountsResult", "values counts")
 _Inverse = namedtuple("UniqueInverseResult", "values inverse_indices")
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+def unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
+):
     """The distinct elements in order.
 
     Parameters
@@ -40,6 +42,8 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
         Return how often each occurs.
     axis : int, optional
         Find distinct parts along an axis in place of elements.
+    equal_nan : bool
+        Count all NaN as one.
 
     Returns
     -------
@@ -52,12 +56,13 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
         return_inverse=return_inverse,
         return_counts=return_counts,
         axis=axis,
+        **({} if equal_nan else {"equal_nan": False}),
     )
     return tuple(found) if isinstance(found, list) else found
 
 
 def unique_all(x):
-    """The distinct elements with where they occur and how often.
+    """The distinct elements with where they occur and how often; every NaN is one.
 
     Parameters
     ----------
@@ -68,12 +73,12 @@ def unique_all(x):
     namedtuple
         values, indices, inverse_indices and counts.
     """
-    values, indices, inverse, counts = unique(x, True, True, True)
+    values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False)
     return _All(values, indices, inverse.reshape(as_np_array(x).shape), counts)
 
 
 def unique_counts(x):
-    """The distinct elements and how often each occurs.
+    """The distinct elements and how often each occurs; every NaN is one.
 
     Parameters
     ----------
@@ -84,11 +89,11 @@ def unique_counts(x):
     namedtuple
         values and counts.
     """
-    return _Counts(*unique(x, return_counts=True))
+    return _Counts(*unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x):
-    """The distinct elements and where each element of the input is among them.
+    """The distinct elements and where those of the input are among them; every NaN is one.
 
     Parameters
     ----------
@@ -99,12 +104,12 @@ def unique_inverse(x):
     namedtuple
         values and inverse_indices.
     """
-    values, inverse = unique(x, return_inverse=True)
+    values, inverse = unique(x, return_inverse=True, equal_nan=False)
     return _Inverse(values, inverse.reshape(as_np_array(x).shape))
 
 
 def unique_values(x):
-    """The distinct elements in order.
+    """The distinct elements in order; every NaN is one.
 
     Parameters
     ----------
@@ -114,7 +119,7 @@ def unique_values(x):
     -------
     ndarray
     """
-    return unique(x)
+    return unique(x, equal_nan=False)
 
 
 def _both(ar1, ar2):

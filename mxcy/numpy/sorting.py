@@ -2,8 +2,9 @@
 
 import numpy as onp
 
+from mxcy._library import front
 from mxcy.numpy.calls import call, operate
-from mxcy.numpy.convert import as_array, as_np_array, numbers_only
+from mxcy.numpy.convert import as_array, as_np_array, as_operands, is_array, numbers_only
 from mxcy.numpy.manipulation import promoted, ravel
 from mxcy.numpy.unusual import handles
 
@@ -277,13 +278,15 @@ def where(called, inputs, raw, out, keywords):
         return nonzero(condition)
     condition = as_np_array(condition)
     python = [isinstance(value, (bool, int, float)) for value in (x, y)]
-    if all(python):
+    if all(python) and not front.has_numpy_types():
         if isinstance(x, bool) and isinstance(y, bool):
             return operate("_npi_where", condition, as_np_array(x), as_np_array(y))
         return operate("_npi_where_scalar2", condition, x=float(x), y=float(y))
-    for number, array, name in ((x, y, "l"), (y, x, "r")):
-        if isinstance(number, (int, float)) and not numbers_only((array,)):
-            is_int = isinstance(number, int)
-            attrs = {"scalar": float(number), "is_int": is_int}
-            return operate(f"_npi_where_{name}scalar", condition, as_np_array(array), **attrs)
+    x, y = (v if is_array(v) or numbers_only((v,)) else as_array(v) for v in (x, y))
+    if is_array(x) or is_array(y):
+        kind, (x, y) = as_operands(x, y, bits=True)
+        if kind:
+            attrs = {"scalar": float(y), "is_int": isinstance(y, int)}
+            name = "_npi_where_rscalar" if kind == "number" else "_npi_where_lscalar"
+            return operate(name, condition, x, **attrs)
     return call(called, (condition, *promoted([x, y])), raw, out, keywords)

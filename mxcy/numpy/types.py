@@ -55,4 +55,35 @@ _NP_TYPES = tuple(onp.dtype(kind) for kind in dtypes.DTYPES.values())
 pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf, onp.nan, None)
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
-finfo, iinfo, set_printoptions = onp.finfo, onp.iinfo, onp.set_printoptions
+iinfo, set_printoptions = onp.iinfo, onp.set_printoptions
+
+
+class finfo:  # noqa: N801  its public name
+    """The limits of a floating type, as Python's numbers.
+
+    What NumPy's object of this name has beyond `bits`, `dtype`, `eps`, `max`, `min` and
+    `smallest_normal` is here as well.
+
+    Parameters
+    ----------
+    dtype : dtype or ndarray
+    """
+
+    def __init__(self, dtype):
+        self._limits = onp.finfo(dtypes.numpy_dtype(dtype))
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._limits, name)
+        return found.item() if isinstance(found, onp.floating) else found
+
+    def __eq__(self, other):
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+    def __repr__(self):
+        limits = f"min={self.min}, max={self.max}, eps={self.eps}, dtype={self.dtype}"
+        return f"finfo({limits})"

@@ -130,3 +130,15 @@ def test_sets_of_streams():
     one, two = (python(_DRAWS, MXNET_CPU_PARALLEL_RAND_COPY=n).value for n in "12")
     assert two[1] == one[0] and two[3] == one[1]
     assert two[0] not in one and two[2] not in one
+
+
+def test_numpy_types():
+    """The variable decides with which element types `mx.np` starts."""
+    show = (
+        "import json, mxcy as mx; print(json.dumps([mx.np.ones(1).dtype.name, "
+        "mx.np.arange(2).dtype.name, mx.util.is_np_array(), mx.util.is_np_default_dtype()]))"
+    )
+    assert python(show, MXCY_NUMPY_TYPES="1").value == ["float64", "int64", False, True]
+    assert python(show, MXCY_NUMPY_TYPES="0").value == ["float32", "float32", False, False]
+    both = python(show, MXCY_NUMPY_TYPES="1", MXCY_MXNET="2.0").value
+    assert both == ["float64", "int64", True, True]

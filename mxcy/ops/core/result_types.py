@@ -145,7 +145,8 @@ def _no_bool(*codes: int) -> None:
 
 
 def _no_two_bools(*codes: int) -> None:
-    require(any(code != _BOOL for code in codes), "two arrays of booleans are not supported")
+    two = len(codes) == 2 and all(code == _BOOL for code in codes)
+    require(not two, "two arrays of booleans are not supported")
 
 
 def _only_integers(*codes: int) -> None:
@@ -157,6 +158,11 @@ def _only_integers(*codes: int) -> None:
 def _shiftable(*codes: int) -> None:
     _only_integers(*codes)
     _no_bool(*codes)
+
+
+def _whole_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    require(is_int, "floating numbers are not supported")
+    return with_number(numpy_types, code, is_int)
 
 
 def _floating(numpy_types: bool, *codes: int) -> int:
@@ -219,9 +225,9 @@ TEST = TypeRule(_truth)
 #: comparisons: booleans, computed where no operand loses anything
 COMPARE = TypeRule(_truth, lambda numpy_types, *codes: promote(True, *codes), _compared_number)
 #: integers and booleans
-BITS = TypeRule(check=_only_integers)
+BITS = TypeRule(number=_whole_number, check=_only_integers)
 #: integers
-SHIFT = TypeRule(check=_shiftable)
+SHIFT = TypeRule(number=_whole_number, check=_shiftable)
 #: sums and products of many: NumPy widens integers, MXNet booleans only
 ACCUMULATE = TypeRule(computed=_sum)
 #: means: floating types stay, others become the default one

@@ -297,10 +297,12 @@ class Unique:
     return_inverse: Bool = False
     return_counts: Bool = False
     axis: IntOrNone = None
+    equal_nan: Bool = True
 
     dtypes = ("float32", "int8", "bool")
     samples = (
         sample(values(0, 3, (9,), "int32")),
+        sample(np.array([np.nan, 1, np.nan], "float32"), equal_nan=False, return_counts=True),
         sample(values(0, 3, (3, 4), "int64"), return_index=True, return_counts=True),
         sample(values(0, 2, (5, 2), "int8"), axis=0, return_inverse=True),
         sample((0,)),
@@ -326,7 +328,8 @@ class Unique:
 
     def ref(a, xp, data):
         # NumPy 2 gives the inverse the input's shape: MXNet's is flat.
-        found = xp.unique(data, a.return_index, a.return_inverse, a.return_counts, a.axis)
+        wanted = a.return_index, a.return_inverse, a.return_counts
+        found = xp.unique(data, *wanted, a.axis, equal_nan=a.equal_nan)
         if not isinstance(found, tuple):
             return found
         return found[0], *(part.reshape(-1).astype("int64") for part in found[1:])
