@@ -7,6 +7,7 @@ from mxcy._library import front
 from mxcy.base import integer_types, numeric_types
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
+from mxcy.numpy.described import is_symbol
 from mxcy.numpy.manipulation import promoted
 from mxcy.numpy.operators import function
 
@@ -57,6 +58,8 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
 
 def _bound(array, bound):
     """A bound that integers can reach, in MXNet's policy an integer itself."""
+    if is_symbol(array):
+        return bound
     kind = dtypes.dtype_of(array.dtype_code)
     whole = isinstance(bound, integer_types)
     if kind.kind not in "iu" or not (whole or isinstance(bound, numeric_types)):
@@ -69,8 +72,8 @@ def _bound(array, bound):
 
 def _fits_operator(array, bound):
     """Whether the operator `clip`, which takes doubles and keeps types, is right for a bound."""
-    kind = dtypes.dtype_of(array.dtype_code)
-    if kind.kind not in "iu":
+    kind = None if is_symbol(array) else dtypes.dtype_of(array.dtype_code)
+    if kind is None or kind.kind not in "iu":
         return bound is None or (isinstance(bound, numeric_types) and bound == bound)
     return kind.itemsize < 8 and (bound is None or isinstance(bound, integer_types))
 

@@ -5,6 +5,7 @@ import numpy as onp
 from mxcy._library import front
 from mxcy.numpy.calls import call, operate
 from mxcy.numpy.convert import as_array, as_np_array, as_operands, is_array, numbers_only
+from mxcy.numpy.described import is_symbol
 from mxcy.numpy.manipulation import promoted, ravel
 from mxcy.numpy.unusual import handles
 
@@ -278,12 +279,12 @@ def where(called, inputs, raw, out, keywords):
         return nonzero(condition)
     condition = as_np_array(condition)
     python = [isinstance(value, (bool, int, float)) for value in (x, y)]
-    if all(python) and not front.has_numpy_types():
+    if all(python) and (is_symbol(condition) or not front.has_numpy_types()):
         if isinstance(x, bool) and isinstance(y, bool):
             return operate("_npi_where", condition, as_np_array(x), as_np_array(y))
         return operate("_npi_where_scalar2", condition, x=float(x), y=float(y))
     x, y = (v if is_array(v) or numbers_only((v,)) else as_array(v) for v in (x, y))
-    if is_array(x) or is_array(y):
+    if not numbers_only((x, y)):
         kind, (x, y) = as_operands(x, y, bits=True)
         if kind:
             attrs = {"scalar": float(y), "is_int": isinstance(y, int)}
