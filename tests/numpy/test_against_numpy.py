@@ -317,3 +317,10 @@ def test_other_operands():
     big = np.array([1], "int64") + (2**60 + 1)
     assert big.item() == 2**60 + 2
     assert divmod(np.array([7.0]), 2)[1].item() == 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_floors_of_the_least_integer(dtype):
+    least = onp.iinfo(dtype).min
+    found = np.floor_divide(np.array([least] * 4, dtype), np.array([1, 2, 3, -3], dtype))
+    assert found.asnumpy().tolist() == [least // 1, least // 2, least // 3, least // -3]

@@ -236,8 +236,9 @@ MX_INLINE V floor_divide(V x, V y) {
     return (y == 0) | (abs(x) == Real<V>::infinity) ? x / y : found;
   } else {
     const V quotient = divide(x, y), rest = remainder(x, y);
-    const V moved = (rest != 0) & ((rest < 0) != (y < 0)) ? quotient - 1 : quotient;
-    return y == 0 ? V{} : moved;
+    // Both arms of a choice are computed, so that the step is chosen: the least number has no less.
+    const V step = (rest != 0) & ((rest < 0) != (y < 0)) ? splat<V>(1) : V{};
+    return y == 0 ? V{} : quotient - step;
   }
 }
 
