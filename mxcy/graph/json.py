@@ -53,7 +53,7 @@ def _content(entries):
     nodes, rows = [], [0]
     for node, versions in zip(order, input_versions(order), strict=True):
         subgraphs = () if node.op is None else node.op.in_symbols.subgraphs
-        described = {"op": "null" if node.op is None else node.op.name, "name": node.name}
+        described = {"op": _file_name(node), "name": node.name}
         attrs = {key: text for key, text in sorted(node.attrs.items()) if key not in subgraphs}
         if attrs:
             described["attrs"] = attrs
@@ -71,6 +71,10 @@ def _content(entries):
         "node_row_ptr": rows,
         "heads": [[number[id(node)], index, 0] for node, index in entries],
     }
+
+
+def _file_name(node):
+    return "null" if node.op is None else node.op.in_symbols.file_name or node.op.name
 
 
 def input_versions(order):
@@ -166,12 +170,12 @@ def loads(text):
         raise MXNetError(f"cannot read the symbol's JSON: {error}") from None
     if not isinstance(content, dict):
         raise MXNetError("cannot read the symbol's JSON: expected an object")
-    version = _version(content)
+    version, np_shape = _version(content), _has_np_shape(content)
     described = _field(content, "nodes", list)
     heads = _field(content, "heads", list)
     nodes = []
     for number, description in enumerate(described):
-        nodes.append(_node(number, description, nodes, version))
+        nodes.append(_node(number, description, nodes, version, np_shape))
     entries = [_entry(head, nodes, "heads") for head in heads]
     if not entries:
         raise MXNetError("cannot read the symbol's JSON: it has no heads")
@@ -214,7 +218,12 @@ def _texts(description, name):
     return texts
 
 
-def _node(number, description, nodes, version):
+def _has_np_shape(content):
+    flag = _field(content, "attrs", dict, {}).get("is_np_shape")
+    return isinstance(flag, list) and bool(flag[-1:]) and flag[-1] in (1, True)
+
+
+def _node(number, description, nodes, version, np_shape):
     """One node from its description and the nodes before it."""
     if not isinstance(description, dict):
         raise MXNetError(f"cannot read the symbol's JSON: node {number} is not an object")
@@ -234,11 +243,20 @@ def _node(number, description, nodes, version):
                 f"{did_you_mean(kind, REGISTRY)}"
             )
     inputs = _field(description, "inputs", list)
+    if op is not None:
+        op = _meant(op, len(inputs), np_shape)
     if op is not None and op.in_symbols.spellings:
         attrs = {op.in_symbols.spellings.get(key, key): text for key, text in attrs.items()}
     if op is not None and op.in_symbols.subgraphs:
         attrs.update(_bodies(op, description, version))
     return SymbolNode(op, name, attrs, [_entry(entry, nodes, name) for entry in inputs])
+
+
+def _meant(op, count, np_shape):
+    """The record that a file means by a name, which in MXNet depends on more than the name."""
+    habits = op.in_symbols
+    name = habits.by_count.get(count) or (habits.under_np_shape if np_shape else "")
+    return REGISTRY[name] if name else op
 
 
 def _bodies(op, description, version):

@@ -45,7 +45,7 @@ def potrf(A: NDArray, lower: bool = True, out: _Out = None, name: str | None = N
 def potri(A: NDArray, lower: bool = True, out: _Out = None, name: str | None = None) -> NDArray:
     """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
 def slogdet(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
 def sumlogdiag(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The sums of the logarithms of the diagonals of square matrices."""
 def syevd(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:

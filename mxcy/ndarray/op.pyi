@@ -626,7 +626,7 @@ def linalg_potri(
 ) -> NDArray:
     """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors."""
 def linalg_slogdet(A: NDArray, out: _Out = None, name: str | None = None) -> list[NDArray]:
-    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
 def linalg_sumlogdiag(A: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """The sums of the logarithms of the diagonals of square matrices."""
 def linalg_syrk(

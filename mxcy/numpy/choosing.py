@@ -4,8 +4,10 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
+from mxcy.base import integer_types
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_np_array, from_onp, is_array
+from mxcy.numpy.described import is_symbol
 from mxcy.numpy.manipulation import concatenate, promoted, ravel, reshape, stack
 from mxcy.ops.core.infer import normal_axis
 from mxcy.ops.core.result_types import with_number
@@ -257,6 +259,21 @@ def _edited(arr, axis):
     return array, _axis("arr", array, axis)
 
 
+def _place(arr, obj, axis, reach):
+    """The attributes of an operator for an integer or a slice, None for other places."""
+    if isinstance(obj, slice):
+        step = 1 if obj.step is None else obj.step
+        return {"start": obj.start, "stop": obj.stop, "step": step, "int_ind": None}
+    if isinstance(obj, bool) or not isinstance(obj, integer_types):
+        return None
+    if not is_symbol(arr):
+        array, place = _edited(arr, axis)
+        extent = array.shape[place]
+        if not -extent <= obj < extent + reach:
+            raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
+    return {"start": None, "stop": None, "step": None, "int_ind": int(obj)}
+
+
 def delete(arr, obj, axis=None):
     """An array without some of its slices along an axis.
 
@@ -277,8 +294,11 @@ def delete(arr, obj, axis=None):
     IndexError
         When an index is out of bounds.
     """
+    place = _place(arr, obj, axis, 0)
+    if place is not None:
+        return operate("_npi_delete", as_np_array(arr), axis=axis, **place)
     array, axis = _edited(arr, axis)
-    gone = obj if isinstance(obj, slice) else _host(obj)
+    gone = _host(obj)
     kept = onp.delete(onp.arange(array.shape[axis]), gone)
     return take(array, kept, axis)
 
@@ -305,13 +325,16 @@ def insert(arr, obj, values, axis=None):
     IndexError
         When an index is out of bounds.
     """
+    place = _place(arr, obj, axis, 1)
+    if place is not None:
+        name = "_npi_insert_scalar" if place["int_ind"] is not None else "_npi_insert_slice"
+        if isinstance(values, (int, float)):
+            return operate(name, as_np_array(arr), val=float(values), axis=axis, **place)
+        return operate(name, as_np_array(arr), as_np_array(values), axis=axis, **place)
     array, axis = _edited(arr, axis)
     extent = array.shape[axis]
-    if isinstance(obj, slice):
-        places = onp.arange(*obj.indices(extent))
-    else:
-        places = _host(obj)
-        places = onp.flatnonzero(places) if places.dtype.kind == "b" else places
+    places = _host(obj)
+    places = onp.flatnonzero(places) if places.dtype.kind == "b" else places
     added = as_np_array(values)
     if added.dtype != array.dtype:
         added = operate("Cast", added, dtype=dtypes.name_of(array.dtype_code))

@@ -12,6 +12,7 @@ from mxcy.ndarray import dlpack
 from mxcy.numpy import register
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import from_onp, is_array
+from mxcy.numpy.described import is_symbol
 from mxcy.numpy.ndarray import ndarray
 from mxcy.ops.core.record import find
 
@@ -208,6 +209,8 @@ def ascontiguousarray(a, dtype=None):
 
 def copy(a):
     """A copy of an array."""
+    if is_symbol(a):
+        return operate("_npi_copy", a)
     return array(a) if not is_array(a) else _of_array(a, None, True, None, None)
 
 

@@ -4,7 +4,8 @@ import operator
 
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
-from mxcy.numpy.manipulation import concatenate, ravel, stack
+from mxcy.numpy.described import is_symbol
+from mxcy.numpy.manipulation import concatenate
 
 __all__ = ["cross", "diff", "ediff1d", "interp"]
 
@@ -64,13 +65,15 @@ def ediff1d(ary, to_end=None, to_begin=None):
     ndarray
         With one axis.
     """
-    flat = ravel(ary)
-    found = operate("_npi_diff", flat)
-    if to_end is None and to_begin is None:
-        return found
-    parts = [None if x is None else ravel(x).astype(flat.dtype) for x in (to_begin, to_end)]
-    parts.insert(1, found)
-    return concatenate([x for x in parts if x is not None])
+    ary = as_array(ary)
+    arrays, attrs = [ary], {}
+    for name, value in (("to_begin", to_begin), ("to_end", to_end)):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            attrs[f"{name}_scalar"] = float(value)
+        elif value is not None:
+            arrays.append(as_array(value))
+            attrs[f"{name}_arr_given"] = True
+    return operate("_npi_ediff1d", *arrays, **attrs)
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
@@ -119,26 +122,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    left, right = (_components(as_array(v), i) for v, i in ((a, axisa), (b, axisb)))
-    last = left[0] * right[1] - left[1] * right[0]
-    if len(left) == len(right) == 2:
-        return last
-    zero_left, zero_right = (None if len(v) == 2 else v[2] for v in (left, right))
-    first = _difference(left[1], zero_right, zero_left, right[1])
-    second = _difference(zero_left, right[0], left[0], zero_right)
-    return stack([first, second, last], axisc)
-
-
-def _components(array, axis):
-    extent = array.shape[axis]
-    if extent not in (2, 3):
-        raise ValueError(f"cross: expected vectors of 2 or 3 components, got shape {array.shape}")
-    parts = [operate("slice_axis", array, axis=axis, begin=i, end=i + 1) for i in range(extent)]
-    return [operate("_npi_squeeze", part, axis=(axis,)) for part in parts]
-
-
-def _difference(p, q, r, s):
-    """``p q - r s``, where a pair of which one is None is zero."""
-    if p is None or q is None:
-        return -(r * s)
-    return p * q if r is None or s is None else p * q - r * s
+    a, b = as_array(a), as_array(b)
+    for vectors, place in ((a, axisa), (b, axisb)):
+        if not is_symbol(vectors) and vectors.shape[place] not in (2, 3):
+            raise ValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
+    return operate("_npi_cross", a, b, axisa=axisa, axisb=axisb, axisc=axisc)

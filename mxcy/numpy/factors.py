@@ -1,6 +1,5 @@
 """Factors, inverses and solutions: functions of `mx.np.linalg` over operators that factor."""
 
-import math
 import operator
 from collections import namedtuple
 
@@ -9,6 +8,7 @@ from mxcy._library import front
 from mxcy.numpy import described
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
+from mxcy.numpy.described import is_symbol
 from mxcy.ops.core.result_types import default_float, promote
 
 __all__ = [
@@ -109,8 +109,7 @@ def det(a):
     -------
     ndarray
     """
-    (a,), code = in_floats(a)
-    return cast(_shaped(operate("_linalg_det", a), a.shape[:-2]), code)
+    return _apply("_mx_det", a)
 
 
 def slogdet(a):
@@ -125,9 +124,7 @@ def slogdet(a):
     SlogdetResult
         `sign` and `logabsdet`.
     """
-    (a,), code = in_floats(a)
-    found = operate("_linalg_slogdet", a)
-    return SlogdetResult(*(cast(_shaped(x, a.shape[:-2]), code) for x in found))
+    return _several(SlogdetResult, "_mx_slogdet", a)
 
 
 def inv(a):
@@ -179,12 +176,9 @@ def tensorinv(a, ind=2):
     ValueError
         When `ind` is not positive.
     """
-    a = as_array(a)
     if ind <= 0:
         raise ValueError(f"tensorinv: expected a positive ind, got {ind}")
-    rows = math.prod(a.shape[:ind])
-    found = inv(_shaped(a, (rows, math.prod(a.shape[ind:]))))
-    return _shaped(found, a.shape[ind:] + a.shape[:ind])
+    return _apply("_npi_tensorinv", a, ind=operator.index(ind))
 
 
 def tensorsolve(a, b, axes=None):
@@ -200,14 +194,8 @@ def tensorsolve(a, b, axes=None):
     -------
     ndarray
     """
-    a, b = as_array(a), as_array(b)
-    if axes is not None:
-        last = [axis % a.ndim for axis in map(operator.index, axes)]
-        order = [i for i in range(a.ndim) if i not in last]
-        a = operate("_npi_transpose", a, axes=(*order, *last))
-    shape = a.shape[b.ndim - a.ndim :]  # as NumPy: of equally many axes, all
-    matrix = _shaped(a, (b.size, math.prod(shape)))
-    return _shaped(solve(matrix, _shaped(b, (b.size,))), shape)
+    axes = () if axes is None else tuple(map(operator.index, axes))
+    return _apply("_npi_tensorsolve", a, b, a_axes=axes)
 
 
 def qr(a, mode="reduced"):
@@ -304,7 +292,8 @@ def eigvalsh(a, upper=False):
     -------
     ndarray
     """
-    return eigh(a, upper).eigenvalues
+    triangle = upper if isinstance(upper, str) else "U" if upper else "L"
+    return _apply("_npi_eigvalsh", a, UPLO=triangle)
 
 
 def eig(a):
@@ -334,7 +323,7 @@ def eigvals(a):
     ndarray
         Without gradient.
     """
-    return eig(a).eigenvalues
+    return _apply("_npi_eigvals", a)
 
 
 def _epsilon(code):
@@ -357,6 +346,8 @@ def pinv(a, rtol=None, hermitian=False):
     ndarray
     """
     (a,), code = in_floats(a)
+    if rtol is None and is_symbol(a):
+        rtol = 1e-15
     if rtol is None:
         rtol = max(a.shape[-2:], default=1) * _epsilon(a.dtype_code)
     hermitian = bool(hermitian)
@@ -385,15 +376,15 @@ def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
         Of int64.
     """
     (array,), _ = in_floats(M)
-    if array.ndim < 2:
-        found = operate("_npi_any", array)
-        return operate("_npi_sum", found, dtype="int64")
+    if rtol is None or (not is_symbol(array) and array.ndim < 2):
+        rounding = {
+            f"finfoEps{bits}": _epsilon(code) for bits, code in ((32, _SINGLE), (64, _DOUBLE))
+        }
+        return operate("_npi_matrix_rank_none_tol", array, hermitian=bool(hermitian), **rounding)
     values = operate("_npi_absolute", eigvalsh(array)) if hermitian else svdvals(array)
     if not values.shape[-1]:
         return operate("_npi_sum", values, axis=(-1,), dtype="int64")
-    if rtol is None:
-        rtol = max(array.shape[-2:]) * _epsilon(array.dtype_code)
-    elif not isinstance(rtol, (int, float)):
+    if not isinstance(rtol, (int, float)):
         rtol = _shaped(as_array(rtol), (*as_array(rtol).shape, 1))
     largest = operate("_npi_max", values, axis=(-1,), keepdims=True)
     return operate("_npi_sum", values > largest * rtol, axis=(-1,), dtype="int64")

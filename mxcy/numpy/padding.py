@@ -4,6 +4,7 @@ import numpy as onp
 
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
+from mxcy.numpy.described import is_symbol
 
 __all__ = ["pad"]
 
@@ -47,7 +48,9 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
         if key == "reflect_type" and value != "even":
             raise ValueError(f"unsupported reflect_type {value!r}")
     array = as_array(x)
-    widths = _pairs(pad_width, array.ndim, "pad_width")
+    whole = is_symbol(array) and all(hasattr(pair, "__len__") for pair in pad_width)
+    ndim = len(pad_width) if whole else array.ndim
+    widths = _pairs(pad_width, ndim, "pad_width")
     if any(not isinstance(n, int) for pair in widths for n in pair):
         raise TypeError("`pad_width` must be of integral type.")
     if any(n < 0 for pair in widths for n in pair):
@@ -55,7 +58,7 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
     value = kwargs.get("constant_values", 0)
     if not hasattr(value, "__len__"):
         return operate("_npi_pad", array, pad_width=widths, mode=mode, constant_values=float(value))
-    for axis, pair in enumerate(_pairs(value, array.ndim, "constant_values")):
+    for axis, pair in enumerate(_pairs(value, ndim, "constant_values")):
         for side in (0, 1):
             margins = [[0, 0] for _ in widths]
             margins[axis][side] = widths[axis][side]

@@ -67,7 +67,7 @@ def potri(
 def slogdet(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
 def sumlogdiag(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

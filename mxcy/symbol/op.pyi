@@ -785,7 +785,7 @@ def linalg_potri(
 def linalg_slogdet(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The signs and the logarithms of the magnitudes of determinants of square matrices."""
+    """The signs and the logarithms of the magnitudes of determinants; one matrix gives ..."""
 def linalg_sumlogdiag(
     A: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

@@ -48,13 +48,19 @@ np.flatnonzero(x > 0); np.take(x, np.ones(2), mode='clip'); np.broadcast_arrays(
 np.bincount(np.abs(x[0]).astype('int32')); np.unravel_index(np.ones(2).astype('int64'), (2, 3))[1]
 np.linalg.norm(x); np.linalg.inv(x @ y.T); np.linalg.cholesky(np.eye(2) * 4)
 np.linalg.solve(x @ y.T, y[:, 0]); np.linalg.svd(x)[1]; np.linalg.qr(x.T)[1]
-np.linalg.eigh(np.eye(2)); npx.relu(x); npx.sigmoid(x); npx.softmax(x, axis=0); npx.log_softmax(x)
-npx.erf(x); npx.gamma(y); npx.reshape(x, (-5,)); npx.one_hot(np.arange(3), 4); npx.topk(x, k=2)
-npx.pick(x, np.zeros(2), axis=1); npx.fully_connected(x, y, num_hidden=2, no_bias=True)
-npx.activation(x, act_type='tanh'); npx.leaky_relu(x)
-npx.batch_dot(x.reshape(1, 2, 3), y.reshape(1, 3, 2)); npx.layer_norm(x, y[0], y[1])
-npx.smooth_l1(x); npx.index_add(x, np.zeros((1, 2)).astype('int64'), y[0]); npx.nonzero(x)
-npx.stop_gradient(x)
+np.linalg.eigh(np.eye(2)); np.linalg.det(x @ y.T); np.linalg.slogdet(x @ y.T)[1]
+np.linalg.eigvalsh(np.eye(2)); np.delete(x, 1); np.delete(x, slice(0, 2), axis=1)
+np.insert(x, 1, 5); np.insert(x, 2, y[0], axis=0); np.cross(x, y)
+np.insert(x[0], slice(0, 3), y[0]); np.ediff1d(x, to_end=y, to_begin=3); np.linalg.matrix_rank(x)
+np.linalg.tensorinv(np.eye(6).reshape(2, 3, 2, 3))
+np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), x); np.pad(x, ((1, 1), (0, 2)))
+np.linalg.eigvals(np.eye(2)); np.linalg.pinv(x, 1e-6); np.copy(x); npx.relu(x); npx.sigmoid(x)
+npx.softmax(x, axis=0); npx.log_softmax(x); npx.erf(x); npx.gamma(y); npx.reshape(x, (-5,))
+npx.one_hot(np.arange(3), 4); npx.topk(x, k=2); npx.pick(x, np.zeros(2), axis=1)
+npx.fully_connected(x, y, num_hidden=2, no_bias=True); npx.activation(x, act_type='tanh')
+npx.leaky_relu(x); npx.batch_dot(x.reshape(1, 2, 3), y.reshape(1, 3, 2))
+npx.layer_norm(x, y[0], y[1]); npx.smooth_l1(x)
+npx.index_add(x, np.zeros((1, 2)).astype('int64'), y[0]); npx.nonzero(x); npx.stop_gradient(x)
 """
 EXPRESSIONS = [text.strip() for text in SAME.replace("\n", ";").split(";") if text.strip()]
 

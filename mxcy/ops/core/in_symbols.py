@@ -33,6 +33,12 @@ class InSymbols:
         there.
     typed : bool
         Whether traces tell attribute `dtype` also where the thread's policy has chosen it.
+    file_name : str
+        The operator's name in files, where that is another's.
+    by_count : dict of int to str
+        For numbers of inputs the operator that files mean by this one's name.
+    under_np_shape : str
+        The operator that files with NumPy's shapes mean by this one's name.
     spellings : dict of str to str
         Names of attributes in files of MXNet 2 that are not those of the record.
     """
@@ -49,6 +55,9 @@ class InSymbols:
         "noted_as",
         "typed",
         "spellings",
+        "file_name",
+        "by_count",
+        "under_np_shape",
     )
 
     def __init__(
@@ -64,12 +73,17 @@ class InSymbols:
         noted_as: tuple[str, dict[str, str]] | None = None,
         typed: bool = False,
         spellings: dict[str, str] | None = None,
+        file_name: str = "",
+        by_count: dict[int, str] | None = None,
+        under_np_shape: str = "",
     ) -> None:
         self.initial, self.names, self.listed, self.named = initial or {}, names, listed, named
         self.named_input = named_input
         self.precision_cast, self.flat_axis = precision_cast, flat_axis
         self.subgraphs, self.noted_as = subgraphs, noted_as
         self.typed, self.spellings = typed, spellings or {}
+        self.file_name, self.by_count = file_name, by_count or {}
+        self.under_np_shape = under_np_shape
 
 
 #: arrays made of nothing

@@ -9,7 +9,7 @@ from mxcy.ops.core.attrs import Bool
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, require
 from mxcy.ops.core.params import MATRICES, TRIANGULAR
-from mxcy.ops.core.record import native, op, sample
+from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.matrix.linalg import matrices, solve, square, transposed, triangle
 
 __all__ = []
@@ -191,15 +191,15 @@ class _InverseOrZero:
         return xp.where(singular, 0, xp.linalg.inv(xp.where(singular, _eye(xp, A), A)))
 
 
-def _infer_det(a, A):
+def _infer_det(A, one):
     shape = square(A)
-    return Spec(None if shape is None else shape[:-2] or (1,), A.dtype)
+    return Spec(None if shape is None else shape[:-2] or one, A.dtype)
 
 
 def _spread(F, A, shape, per_matrix):
     """One number per matrix times the transposed inverse of A, which has that shape."""
     inverse = transposed(F, F._linalg_inverse_or_zero(A), len(shape))
-    return F.broadcast_mul(F.Reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
+    return F.broadcast_mul(F._backward_reshape(per_matrix, shape=(*shape[:-2], 1, 1)), inverse)
 
 
 _DETERMINED = (
@@ -210,52 +210,62 @@ _DETERMINED = (
 )
 
 
-@op("_linalg_det", aliases=("linalg_det",), inputs="A", in_symbols=InSymbols(listed=3))
-class Det:
-    """The determinants of square matrices; one matrix gives shape (1,).
+def _slogdet(xp, A, one):
+    sign, logabsdet = xp.linalg.slogdet(A)
+    shape = sign.shape or one
+    return sign.reshape(shape), logabsdet.reshape(shape)
+
+
+def _determinants(prefix, one, doc, det, slogdet, aliases=()):
+    """Operators of determinants; those of one matrix have the shape `one`."""
+    register(
+        f"{prefix}_det",
+        aliases=aliases[:1],
+        inputs="A",
+        in_symbols=det,
+        samples=_DETERMINED,
+        kernels=_factors("det"),
+        infer=lambda a, A: _infer_det(A, one),
+        grad=lambda a, F, g, A, out, specs: _spread(F, A, specs[0].shape, g * out),
+        ref=lambda a, xp, A: xp.linalg.det(A).reshape(A.shape[:-2] or one),
+        doc=f"""The determinants of square matrices; {doc}
 
     The gradient at singular matrices is zero.
-    """
+    """,
+    )
+    register(
+        f"{prefix}_slogdet",
+        aliases=aliases[1:],
+        inputs="A",
+        outputs="sign logabsdet",
+        in_symbols=slogdet,
+        samples=_DETERMINED,
+        kernels=_factors("slogdet"),
+        infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one)),
+        grad=lambda a, F, g, A, specs: _spread(F, A, specs[0].shape, g[1]),
+        ref=lambda a, xp, A: _slogdet(xp, A, one),
+        doc=f"""The signs and the logarithms of the magnitudes of determinants; {doc}
 
-    samples = _DETERMINED
-    kernels = _factors("det")
-    infer = _infer_det
-
-    def grad(a, F, g, A, out, specs):
-        return _spread(F, A, specs[0].shape, g * out)
-
-    def ref(a, xp, A):
-        out = xp.linalg.det(A)
-        return out.reshape(out.shape or (1,))
+    The gradient at singular matrices is zero, and that of the sign always.
+    """,
+    )
 
 
-@op(
-    "_linalg_slogdet",
-    aliases=("linalg_slogdet",),
-    inputs="A",
-    outputs="sign logabsdet",
-    in_symbols=InSymbols(listed=4),
+_determinants(
+    "_linalg",
+    (1,),
+    "one matrix gives shape (1,).",
+    InSymbols(listed=3, under_np_shape="_mx_det"),
+    InSymbols(listed=4, under_np_shape="_mx_slogdet"),
+    ("linalg_det", "linalg_slogdet"),
 )
-class SLogDet:
-    """The signs and the logarithms of the magnitudes of determinants of square matrices.
-
-    One matrix gives shapes (1,). The gradient at singular matrices is zero, and that of the sign
-    always.
-    """
-
-    samples = _DETERMINED
-    kernels = _factors("slogdet")
-
-    def infer(a, A):
-        return _infer_det(a, A), _infer_det(a, A)
-
-    def grad(a, F, g, A, specs):
-        return _spread(F, A, specs[0].shape, g[1])
-
-    def ref(a, xp, A):
-        sign, logabsdet = xp.linalg.slogdet(A)
-        shape = sign.shape or (1,)
-        return sign.reshape(shape), logabsdet.reshape(shape)
+_determinants(
+    "_mx",
+    (),
+    "one matrix gives shape ().",
+    InSymbols(listed=3, file_name="_linalg_det"),
+    InSymbols(listed=4, file_name="_linalg_slogdet"),
+)
 
 
 @op("_linalg_gelqf", aliases=("linalg_gelqf",), inputs="A", outputs="Q L")

@@ -9,10 +9,10 @@ from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
-__all__ = []
+__all__ = ["Eig", "drawn", "refused", "symmetric"]
 
 
-def _drawn(*shape):
+def drawn(*shape):
     """Well-conditioned matrices, with singular values apart."""
 
     def draw(rng):
@@ -23,12 +23,13 @@ def _drawn(*shape):
     return draw
 
 
-def _symmetric(rng):
-    root = _drawn(2, 3, 3)(rng)
+def symmetric(rng):
+    """Two symmetric matrices."""
+    root = drawn(2, 3, 3)(rng)
     return root + root.swapaxes(-1, -2)
 
 
-def _refused(xp, function, *arrays, **keywords):
+def refused(xp, function, *arrays, **keywords):
     """What LAPACK finds; MXNetError where there is nothing to find."""
     try:
         return getattr(xp.linalg, function)(*arrays, **keywords)
@@ -76,10 +77,10 @@ class Solve:
     """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
 
     samples = (
-        sample(_drawn(3, 3), (3,), tol=20),
-        sample(_drawn(2, 3, 3), (2, 3, 4), tol=20),
-        sample(_drawn(3, 3), (2, 3, 2), tol=20),
-        sample(_drawn(2, 3, 3), (3,), tol=20),
+        sample(drawn(3, 3), (3,), tol=20),
+        sample(drawn(2, 3, 3), (2, 3, 4), tol=20),
+        sample(drawn(3, 3), (2, 3, 2), tol=20),
+        sample(drawn(2, 3, 3), (3,), tol=20),
         sample((0, 0), (0, 2), grad=False),
     )
 
@@ -113,7 +114,7 @@ class Solve:
         )
 
     def ref(a, xp, A, B):
-        return _refused(xp, "solve", A, B)
+        return refused(xp, "solve", A, B)
 
 
 @op("_npi_qr", inputs="A", outputs="Q R")
@@ -127,10 +128,10 @@ class Qr:
     complete: Bool = False
 
     samples = (
-        sample(_drawn(3, 3), tol=20),
-        sample(_drawn(2, 4, 3), tol=20),
-        sample(_drawn(2, 3, 5), tol=20),
-        sample(_drawn(4, 3), complete=True, grad=False, tol=20),
+        sample(drawn(3, 3), tol=20),
+        sample(drawn(2, 4, 3), tol=20),
+        sample(drawn(2, 3, 5), tol=20),
+        sample(drawn(4, 3), complete=True, grad=False, tol=20),
         sample((0, 3), grad=False),
     )
 
@@ -181,10 +182,10 @@ class Svd:
     full_matrices: Bool = False
 
     samples = (
-        sample(_drawn(3, 3), tol=20),
-        sample(_drawn(2, 2, 4), tol=20),
-        sample(_drawn(2, 4, 3), tol=20),
-        sample(_drawn(2, 3), full_matrices=True, grad=False, tol=20),
+        sample(drawn(3, 3), tol=20),
+        sample(drawn(2, 2, 4), tol=20),
+        sample(drawn(2, 4, 3), tol=20),
+        sample(drawn(2, 3), full_matrices=True, grad=False, tol=20),
         sample((0, 3), grad=False),
     )
 
@@ -222,7 +223,7 @@ class Svd:
         return found
 
     def ref(a, xp, A):
-        return tuple(_refused(xp, "svd", A, full_matrices=a.full_matrices))
+        return tuple(refused(xp, "svd", A, full_matrices=a.full_matrices))
 
 
 @op("_npi_eigh", inputs="A", outputs="w v")
@@ -236,8 +237,8 @@ class Eigh:
     UPLO: Enum("L", "U") = "L"
 
     samples = (
-        sample(_symmetric, grad=False, tol=20),
-        sample(_symmetric, UPLO="U", grad=False, tol=20),
+        sample(symmetric, grad=False, tol=20),
+        sample(symmetric, UPLO="U", grad=False, tol=20),
         sample((0, 0), grad=False),
     )
 
@@ -254,14 +255,14 @@ class Eigh:
         return (found + transposed(F, found, ndim)) * 0.5
 
     def ref(a, xp, A):
-        return tuple(_refused(xp, "eigh", A, UPLO=a.UPLO))
+        return tuple(refused(xp, "eigh", A, UPLO=a.UPLO))
 
 
 @op("_npi_eig", inputs="A", outputs="w v")
 class Eig:
     """Eigenvalues and eigenvectors (in columns) of square matrices whose eigenvalues are real."""
 
-    samples = (sample(_symmetric, grad=False, tol=50), sample((0, 0), grad=False))
+    samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
 
     def infer(a, A):
         shape = square(A)
@@ -271,7 +272,7 @@ class Eig:
         return None
 
     def ref(a, xp, A):
-        values, vectors = _refused(xp, "eig", A)
+        values, vectors = refused(xp, "eig", A)
         if values.dtype.kind == "c" and not np.any(values.imag):  # NumPy 2.5 finds complex ones
             values, vectors = values.real, vectors.real
         if values.dtype.kind == "c":
@@ -299,9 +300,9 @@ class Pinv:
     hermitian: Bool = False
 
     samples = (
-        sample(_drawn(3, 3), tol=50),
-        sample(_drawn(2, 4, 3), tol=50),
-        sample(_drawn(2, 2, 3), tol=50),
+        sample(drawn(3, 3), tol=50),
+        sample(drawn(2, 4, 3), tol=50),
+        sample(drawn(2, 2, 3), tol=50),
         sample(lambda rng: np.ones((3, 2)), rcond=1e-5, grad=False, tol=50),
         sample((0, 3), grad=False),
     )
@@ -314,7 +315,7 @@ class Pinv:
         return _by_pinv(F, g, A, out, len(specs[0].shape))
 
     def ref(a, xp, A):
-        return _refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
+        return refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
 
 
 @op("_npi_pinv", inputs="A rcond")
@@ -327,8 +328,8 @@ class PinvOfParts:
     hermitian: Bool = False
 
     samples = (
-        sample(_drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
-        sample(_drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
+        sample(drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
+        sample(drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
         sample((0, 3), (), grad=False),
     )
 
@@ -344,7 +345,7 @@ class PinvOfParts:
         return _by_pinv(F, g, A, out, len(specs[0].shape)), None
 
     def ref(a, xp, A, rcond):
-        return _refused(xp, "pinv", A, rcond, hermitian=a.hermitian)
+        return refused(xp, "pinv", A, rcond, hermitian=a.hermitian)
 
 
 @op("_npi_lstsq", inputs="A B", outputs="x residuals rank s")
@@ -358,9 +359,9 @@ class Lstsq:
     rcond: Double = 1e-15
 
     samples = (
-        sample(_drawn(4, 3), (4, 2), tol=50),
-        sample(_drawn(3, 3), (3, 2), tol=50),
-        sample(_drawn(2, 3), (2, 2), tol=50),
+        sample(drawn(4, 3), (4, 2), tol=50),
+        sample(drawn(3, 3), (3, 2), tol=50),
+        sample(drawn(2, 3), (2, 2), tol=50),
     )
 
     def infer(a, A, B):
@@ -390,6 +391,6 @@ class Lstsq:
         return by_a - _product(F, rest, transposed(F, x, 2)), by_b + rest
 
     def ref(a, xp, A, B):
-        x, _, rank, s = _refused(xp, "lstsq", A, B, rcond=a.rcond)
+        x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
         rest = B - A @ x
         return x, (rest * rest).sum(0), xp.asarray(rank, "int64"), s

@@ -1,0 +1,212 @@
+"""Eigenvalues, ranks and inverses of `mx.np.linalg`, each by an operator of its own."""
+
+from math import prod
+
+import numpy as np
+
+from mxcy._base.dtypes import CODES
+from mxcy.ops.core.attrs import Bool, Double, Enum, Float, Int, Shape
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
+from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.matrix.linalg import square, transposed
+from mxcy.ops.matrix.numpy_factor import Eig, drawn, refused, symmetric
+
+__all__ = []
+
+_LONG = CODES["int64"]
+
+
+def _values_of(A):
+    shape = square(A)
+    return Spec(None if shape is None else shape[:-1], A.dtype)
+
+
+@op("_npi_eigvalsh", inputs="A")
+class Eigvalsh:
+    """The eigenvalues of symmetric matrices, ascending; only the triangle `UPLO` is read."""
+
+    UPLO: Enum("L", "U") = "L"
+
+    samples = (
+        sample(symmetric, grad=False, tol=20),
+        sample(symmetric, UPLO="U", grad=False, tol=20),
+        sample((0, 0), grad=False),
+    )
+
+    def infer(a, A):
+        return _values_of(A)
+
+    def grad(a, F, g, A, specs):
+        _, vectors = F._npi_eigh(A, UPLO=a.UPLO)
+        scaled = F.broadcast_mul(vectors, F.expand_dims(g, axis=-2))
+        return F._npi_matmul(scaled, transposed(F, vectors, len(specs[0].shape)))
+
+    def ref(a, xp, A):
+        return refused(xp, "eigvalsh", A, a.UPLO)
+
+
+@op("_npi_eigvals", inputs="A")
+class Eigvals:
+    """The eigenvalues of square matrices, which must be real."""
+
+    samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
+    grad = stop
+
+    def infer(a, A):
+        return _values_of(A)
+
+    def ref(a, xp, A):
+        return Eig.ref(a, xp, A)[0]
+
+
+def _rank_infer(M):
+    if M.shape is None:
+        return Spec(None, _LONG)
+    return Spec(M.shape[:-2] if M.ndim > 1 else (), _LONG)
+
+
+def _sizes(xp, M, hermitian):
+    """Singular values."""
+    return xp.abs(xp.linalg.eigvalsh(M)) if hermitian else refused(xp, "svd", M, compute_uv=False)
+
+
+@op("_npi_matrix_rank_none_tol", inputs="M")
+class MatrixRank:
+    """How many singular values of each matrix are not zero, up to rounding.
+
+    What the two `finfoEps` say is the rounding of each type; 0 stands for what it is.
+    """
+
+    finfoEps32: Float = 0.0  # noqa: N815  MXNet's name
+    finfoEps64: Double = 0.0  # noqa: N815  MXNet's name
+    hermitian: Bool = False
+
+    samples = (
+        sample(drawn(3, 3), grad=False),
+        sample(drawn(2, 2, 4), grad=False),
+        sample(symmetric, hermitian=True, grad=False),
+        sample((3,), grad=False),
+        sample((0, 3), grad=False),
+    )
+    grad = stop
+
+    def infer(a, M):
+        return _rank_infer(M)
+
+    def ref(a, xp, M):
+        if M.ndim < 2:
+            return xp.asarray(int(xp.any(M != 0)), "int64")
+        found = _sizes(xp, M, a.hermitian)
+        if not found.shape[-1]:
+            return xp.zeros(M.shape[:-2], "int64")
+        single = M.dtype == np.float32
+        given = a.finfoEps32 if single else a.finfoEps64
+        rounding = given or float(np.finfo(M.dtype).eps)
+        limit = found.max(-1, keepdims=True) * (max(M.shape[-2:]) * rounding)
+        return xp.asarray((found > limit).sum(-1), "int64")
+
+
+@op("_npi_matrix_rank", inputs="M tol")
+class MatrixRankAbove:
+    """How many singular values of each matrix are greater than `tol`, which broadcasts."""
+
+    hermitian: Bool = False
+
+    samples = (
+        sample(drawn(3, 3), values(0.1, 0.2, ()), grad=False),
+        sample(drawn(2, 2, 4), values(0.1, 0.2, (2,)), grad=False),
+        sample((3,), values(0.1, 0.2, ()), grad=False),
+    )
+    grad = stop
+
+    def infer(a, M, tol):
+        found = _rank_infer(M)
+        if found.shape is None or tol.shape is None:
+            return Spec(None, _LONG)
+        return Spec(found.shape if M.ndim < 2 else broadcast_shapes(found.shape, tol.shape), _LONG)
+
+    def ref(a, xp, M, tol):
+        if M.ndim < 2:
+            return xp.asarray(int(xp.any(M != 0)), "int64")
+        found = _sizes(xp, M, a.hermitian)
+        return xp.asarray((found > tol[..., None]).sum(-1), "int64")
+
+
+@op("_npi_tensorinv", inputs="a", names={"x": ("in", 0)})
+class TensorInverse:
+    """The inverse of an array as a linear map from its last axes to the first `ind`."""
+
+    ind: Int = 2
+
+    samples = (
+        sample(lambda rng: drawn(6, 6)(rng).reshape(2, 3, 6), tol=50),
+        sample(lambda rng: drawn(4, 4)(rng).reshape(4, 2, 2), ind=1, tol=50),
+    )
+
+    def infer(a, x):
+        require(a.ind > 0, f"ind: expected a positive number, got {a.ind}")
+        if x.shape is None or -1 in x.shape:
+            return Spec(None, x.dtype)
+        rows, columns = x.shape[: a.ind], x.shape[a.ind :]
+        require(prod(rows) == prod(columns), f"a: {x.shape} is no square map from axis {a.ind} on")
+        return Spec(columns + rows, x.dtype)
+
+    def grad(a, F, g, out, specs):
+        extent = prod(specs[0].shape[: a.ind])
+        out, g = (F._backward_reshape(x, shape=(extent, extent)) for x in (out, g))
+        turned = transposed(F, out, 2)
+        found = -F._npi_matmul(F._npi_matmul(turned, g), turned)
+        return F._backward_reshape(found, shape=specs[0].shape)
+
+    def ref(a, xp, x):
+        return refused(xp, "tensorinv", x, a.ind)
+
+
+def _order(a, ndim):
+    """The axes of the first operand with those of `a_axes` last."""
+    last = [axis % ndim for axis in a.a_axes or ()]
+    return [i for i in range(ndim) if i not in last] + last
+
+
+def _solved(shape, ndim):
+    """The last axes, to which the map of an array leads; all where none remain, as in NumPy."""
+    return shape[ndim:] or shape
+
+
+@op("_npi_tensorsolve", inputs="a b", names={"x": ("in", 0)})
+class TensorSolve:
+    """The solution x of ``tensordot(a, x, x.ndim) = b``; axes `a_axes` of a are moved last."""
+
+    a_axes: Shape = ()
+
+    samples = (
+        sample(lambda rng: drawn(6, 6)(rng).reshape(2, 3, 6), (2, 3), tol=50),
+        sample(
+            lambda rng: drawn(6, 6)(rng).reshape(6, 2, 3), (2, 3), a_axes=(0,), grad=False, tol=50
+        ),
+    )
+
+    def infer(a, x, b):
+        dtype = same_dtype((x, b), ("a", "b"))
+        if x.shape is None or b.shape is None or -1 in x.shape:
+            return Spec(None, dtype)
+        shape = tuple(x.shape[i] for i in _order(a, x.ndim))
+        found = _solved(shape, b.ndim)
+        require(prod(b.shape) == prod(found), f"a {x.shape} and b {b.shape}: no square system")
+        return Spec(found, dtype)
+
+    def grad(a, F, g, x, out, specs):
+        order, extent = _order(a, len(specs[0].shape)), prod(specs[1].shape)
+        moved = tuple(specs[0].shape[i] for i in order)
+        matrix = F._backward_reshape(F._npi_transpose(x, axes=order), shape=(extent, extent))
+        g, out = (F._backward_reshape(y, shape=(extent, 1)) for y in (g, out))
+        by_b = F._npi_solve(transposed(F, matrix, 2), g)
+        by_a = -F._npi_matmul(by_b, transposed(F, out, 2))
+        back = tuple(int(i) for i in np.argsort(order))
+        by_a = F._npi_transpose(F._backward_reshape(by_a, shape=moved), axes=back)
+        return by_a, F._backward_reshape(by_b, shape=specs[1].shape)
+
+    def ref(a, xp, x, b):
+        moved = xp.transpose(x, _order(a, x.ndim))
+        found = refused(xp, "solve", moved.reshape(b.size, -1), b.reshape(-1))
+        return found.reshape(_solved(moved.shape, b.ndim))
