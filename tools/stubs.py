@@ -137,7 +137,7 @@ def package_stub(package):
         home = getattr(value, "__module__", None)
         if isinstance(value, ModuleType):
             offered.setdefault(package.__name__, []).append(name)
-        elif home is None or value.__name__ != name:
+        elif home is None or getattr(value, "__name__", None) != name:
             body += f"{name}: Any\n"
         elif home == package.__name__ or getattr(sys.modules[home], name, None) is not value:
             body += written(name, value)
@@ -165,11 +165,6 @@ def root_stub():
 def generated():
     """The text of every stub by its path."""
     stubs = {ROOT / "mxcy" / "__init__.pyi": root_stub()}
-    for info in pkgutil.walk_packages(mxcy.gluon.__path__, "mxcy.gluon."):
-        if info.ispkg:
-            package = importlib.import_module(info.name)
-            stubs[Path(package.__file__).with_suffix(".pyi")] = package_stub(package)
-    stubs[ROOT / "mxcy" / "gluon" / "__init__.pyi"] = package_stub(mxcy.gluon)
     for package, cls in ((mxcy.nd, mxcy.nd.NDArray), (mxcy.sym, mxcy.sym.Symbol)):
         kind = cls.__name__
         folder = ROOT / package.__name__.replace(".", "/")
@@ -181,6 +176,12 @@ def generated():
             stubs[Path(module.__file__).with_suffix(".pyi")] = namespace_stub(
                 module, namespace, kind
             )
+    # behind those of arrays: with mx.np, which one of these imports, their methods look like others
+    for info in pkgutil.walk_packages(mxcy.gluon.__path__, "mxcy.gluon."):
+        if info.ispkg:
+            package = importlib.import_module(info.name)
+            stubs[Path(package.__file__).with_suffix(".pyi")] = package_stub(package)
+    stubs[ROOT / "mxcy" / "gluon" / "__init__.pyi"] = package_stub(mxcy.gluon)
     return stubs
 
 

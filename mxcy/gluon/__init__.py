@@ -1,6 +1,8 @@
 """Gluon: networks made of blocks, and what is needed to train them."""
 
-from mxcy._base.suggestions import module_getattr
+from importlib import import_module
+
+from mxcy._base.suggestions import no_attribute
 from mxcy.gluon import (
     block,
     contrib,
@@ -37,10 +39,19 @@ __all__ = [
     "model_zoo",
     "nn",
     "parameter",
+    "probability",
     "rnn",
     "tensor_types",
     "trainer",
     "utils",
 ]
 
-__getattr__ = module_getattr(__name__)
+
+def __getattr__(name):
+    if name != "probability":  # imported when first asked for
+        raise no_attribute(__name__, name)
+    return import_module("mxcy.gluon.probability")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

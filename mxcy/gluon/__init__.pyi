@@ -5,8 +5,8 @@
 from typing import Any
 from mxcy.gluon import (
     block as block, contrib as contrib, data as data, loss as loss, metric as metric,
-    model_zoo as model_zoo, nn as nn, parameter as parameter, rnn as rnn, trainer as trainer,
-    utils as utils,
+    model_zoo as model_zoo, nn as nn, parameter as parameter, probability as probability,
+    rnn as rnn, trainer as trainer, utils as utils,
 )
 from mxcy.gluon.hybrid_block import (
     HybridBlock as HybridBlock,

@@ -119,6 +119,9 @@ def note(block, form, flat):
         raise
     except Exception as error:  # the computation on arrays raises it again if it is an error
         raise TraceError(f"{block.name}: {error}") from error
+    for output in outputs:
+        with contextlib.suppress(Exception):  # the graph raises it again, to those who read
+            output.wait_to_read()
     parameters = {parameter.var().name: parameter for parameter, _ in met.values()}
     if len(parameters) != len(met):
         raise TraceError(f"{block.name}: two of its parameters have one name")

@@ -279,3 +279,18 @@ def test_copies_to_other_devices_are_noted():
         symbol = deferred.get_symbol(y)
     assert moved.context == mx.cpu(1) and y.asnumpy().tolist() == [2, 4, 6]
     assert evaluated(symbol, x=x + 1)[0].tolist() == [4, 6, 8]
+
+
+def test_errors_of_values_are_told_once(arrays):
+    """What fails while a graph is made for new shapes fails for the reader of its outputs alone."""
+
+    class Checked(nn.HybridBlock):
+        def forward(self, x):
+            return x * mx.npx.constraint_check(x > 0, "not positive")
+
+    net = Checked()
+    net.hybridize()
+    for count in (2, 3):
+        with pytest.raises(ValueError, match="not positive"):
+            net(mx.np.full((count,), -1.0)).asnumpy()
+        mx.nd.waitall()

@@ -8,7 +8,7 @@ from mxcy.gluon.block import Block, HybridBlock
 __all__ = ["Sequential", "HybridSequential", "Concatenate", "HybridConcatenate", "Identity"]
 
 
-class _Stack:
+class Stack:
     """What `Sequential` and `HybridSequential` have in common."""
 
     _is_container = True
@@ -49,7 +49,7 @@ class _Stack:
         return len(self._children)
 
 
-class Sequential(_Stack, Block):
+class Sequential(Stack, Block):
     """Blocks one after the other.
 
     Parameters
@@ -76,7 +76,7 @@ class Sequential(_Stack, Block):
         super().hybridize(active, **kwargs)
 
 
-class HybridSequential(_Stack, HybridBlock):
+class HybridSequential(Stack, HybridBlock):
     """Hybrid blocks one after the other.
 
     Parameters

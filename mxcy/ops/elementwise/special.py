@@ -14,19 +14,20 @@ def _gamma(x):
         return math.nan if x < 0 or math.isnan(x) else math.inf
 
 
-def _lgamma(x):
+def lgamma_of(x):
+    """log |gamma(x)| of a number."""
     try:
         return math.lgamma(x)
     except (ValueError, OverflowError):
         return math.inf
 
 
-def _digamma(x):
-    """digamma: the recurrence, reflection and the asymptotic series."""
+def digamma_of(x):
+    """digamma of a number: the recurrence, reflection and the asymptotic series."""
     if x <= 0 and (math.isinf(x) or x == math.floor(x)):
         return math.inf
     if x < 0:
-        return _digamma(1 - x) - math.pi / math.tan(math.pi * x)
+        return digamma_of(1 - x) - math.pi / math.tan(math.pi * x)
     total = 0.0
     while x < 10:
         total -= 1 / x
@@ -81,7 +82,7 @@ unary(
 unary(
     "gammaln",
     "The logarithm of the gamma function's absolute value.",
-    by_element(_lgamma),
+    by_element(lgamma_of),
     lambda a, F, g, x: g * F.digamma(x),
     (0.5, 5),
     ("_npx_gammaln",),
@@ -90,7 +91,7 @@ unary(
 unary(
     "digamma",
     "The logarithmic derivative of the gamma function.",
-    by_element(_digamma),
+    by_element(digamma_of),
     lambda a, F, g, x: g * F._trigamma(x),
     (0.5, 5),
     ("_npx_digamma",),

@@ -1,0 +1,7 @@
+"""Blocks that compute losses of their own."""
+
+# Written by `python -m tools.stubs --write`.
+
+from mxcy.gluon.probability.block.stochastic_block import (
+    StochasticBlock as StochasticBlock, StochasticSequential as StochasticSequential,
+)

@@ -1,0 +1,32 @@
+"""The chi-square distribution."""
+
+from mxcy.gluon.probability.distributions.constraint import Positive
+from mxcy.gluon.probability.distributions.gamma import Gamma
+
+__all__ = ["Chi2"]
+
+
+class Chi2(Gamma):
+    """The chi-square distribution, of the sum of as many squared standard normal numbers.
+
+    Parameters
+    ----------
+    df : float or ndarray
+        The degrees of freedom.
+    validate_args : bool, optional
+        Whether parameters and values are checked.
+    """
+
+    df = None  # of the class; of an instance, the degrees of freedom
+    scale = 2.0
+    arg_constraints = {"df": Positive()}
+    _parameters = {"df": 0}
+
+    def __init__(self, df, validate_args=None):
+        self._take(df=df)
+        super(Gamma, self).__init__(event_dim=0, validate_args=validate_args)
+
+    @property
+    def shape(self):
+        """The shape of the gamma distribution that this one is."""
+        return self.df / 2

@@ -1,0 +1,65 @@
+"""The relaxed Bernoulli distribution."""
+
+from mxcy import numpy as np
+from mxcy.gluon.probability.distributions.constraint import OpenInterval, Real
+from mxcy.gluon.probability.distributions.distribution import Distribution
+from mxcy.gluon.probability.distributions.odds import BinaryOdds
+from mxcy.gluon.probability.distributions.transformed_distribution import TransformedDistribution
+from mxcy.gluon.probability.functions import log
+from mxcy.gluon.probability.transformation.transformation import SigmoidTransform
+
+__all__ = ["RelaxedBernoulli"]
+
+
+class _RelaxedLogits(BinaryOdds, Distribution):
+    """Of the logits of a relaxed Bernoulli distribution."""
+
+    has_grad = True
+    support = Real()
+
+    def __init__(self, T, **given):
+        self.T = T
+        self._take(**given)
+        super().__init__(event_dim=0, validate_args=False)
+
+    def _draw(self, shape):
+        noise = np.random.logistic(0.0, 1.0, shape, dtype=self._dtype)
+        return (noise + self.logit) / self.T
+
+    def _log_density(self, value):
+        z = self.logit - value * self.T
+        return log(self.T) + z - 2 * np.logaddexp(z, 0.0)
+
+
+class RelaxedBernoulli(BinaryOdds, TransformedDistribution):
+    """The relaxed Bernoulli distribution, of numbers between zero and one.
+
+    Gradients flow through its samples, which tend to those of the Bernoulli distribution as the
+    temperature falls.
+
+    Parameters
+    ----------
+    T : float or ndarray
+        The temperature.
+    prob, logit : float or ndarray
+        The probability of one, or its log odds: one of them.
+    validate_args : bool, optional
+        Whether parameters and values are checked.
+    """
+
+    has_grad = True
+    support = OpenInterval(0, 1)
+
+    def __init__(self, T, prob=None, logit=None, validate_args=None):
+        given = self._take_one(prob=prob, logit=logit)
+        self._take(**given)
+        base = _RelaxedLogits(T, **given)
+        super().__init__(base, SigmoidTransform(), validate_args)
+
+    @property
+    def T(self):  # noqa: N802 - its name in MXNet
+        """The temperature."""
+        return self._base_dist.T
+
+    def _settings(self):
+        return {"T": self.T}

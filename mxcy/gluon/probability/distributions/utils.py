@@ -1,0 +1,139 @@
+"""What distributions are written with: special functions, and conversions of parameters."""
+
+from numbers import Number
+
+import numpy as onp
+
+from mxcy import numpy as np
+from mxcy import numpy_extension as npx
+from mxcy.gluon.probability.functions import cached_property, exp, log, log1p, sum_right_most
+
+__all__ = [
+    "cached_property",
+    "constraint_check",
+    "digamma",
+    "erf",
+    "erfinv",
+    "gammaln",
+    "logit2prob",
+    "prob2logit",
+    "sample_n_shape_converter",
+    "sum_right_most",
+]
+
+
+def constraint_check():
+    """The function ``(condition, message)`` that raises ValueError unless all elements hold.
+
+    Returns
+    -------
+    callable
+    """
+
+    def check(condition, message):
+        if isinstance(condition, (bool, onp.bool_)):
+            if not condition:
+                raise ValueError(message)
+            return 1.0
+        return npx.constraint_check(condition, message)
+
+    return check
+
+
+def digamma():
+    """The logarithmic derivative of the gamma function.
+
+    Returns
+    -------
+    callable
+    """
+    return npx.digamma
+
+
+def gammaln():
+    """The logarithm of the gamma function.
+
+    Returns
+    -------
+    callable
+    """
+    return npx.gammaln
+
+
+def erf():
+    """The error function.
+
+    Returns
+    -------
+    callable
+    """
+    return npx.erf
+
+
+def erfinv():
+    """The inverse of the error function.
+
+    Returns
+    -------
+    callable
+    """
+    return npx.erfinv
+
+
+def logit2prob(logit, binary=True):
+    """Probabilities of their logits.
+
+    Parameters
+    ----------
+    logit : float or ndarray
+    binary : bool
+        Each stands for the log odds of one event; otherwise those along the last axis are
+        logarithms of weights.
+
+    Returns
+    -------
+    float or ndarray
+    """
+    if not binary:
+        return npx.softmax(logit, axis=-1)
+    return 1 / (1 + exp(-logit)) if isinstance(logit, Number) else npx.sigmoid(logit)
+
+
+def prob2logit(prob, binary=True):
+    """Logits of probabilities.
+
+    Parameters
+    ----------
+    prob : float or ndarray
+        Zero and one count as the nearest numbers with a finite logit.
+    binary : bool
+        As for `logit2prob`.
+
+    Returns
+    -------
+    float or ndarray
+    """
+    info = onp.finfo("float32" if isinstance(prob, Number) else prob.dtype)
+    low, high = float(info.tiny), 1 - float(info.epsneg)
+    if isinstance(prob, Number):
+        prob = min(max(prob, low), high)
+    else:
+        prob = np.clip(prob, low, high)
+    return log(prob) - log1p(-prob) if binary else log(prob)
+
+
+def sample_n_shape_converter(size):
+    """The size that stands for so many samples of each set of parameters.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+
+    Returns
+    -------
+    tuple of int or None
+        With -2 for the shape of the parameters; None for one sample each.
+    """
+    if size is None or size == ():
+        return None
+    return (-2, *((size,) if isinstance(size, int) else size))
