@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 
+_MOST_EXACT = 1 << 53  # integers up to here are doubles, which operators take
 _quick = functools.partial(front.shortcut, cls=ndarray)
 
 
@@ -336,7 +337,9 @@ def linspace_attributes(start, stop, num, endpoint):
 def _placed(*numbers, **named):
     """Numbers by the names of their kind, and attribute `value_type`."""
     whole = all(isinstance(x, integer_types) for x in numbers)
-    kind = 2 if not whole else 0 if max(numbers) < 1 << 63 else 1
+    low, high = min(numbers), max(numbers)
+    signed, unsigned = -(1 << 63) <= low and high < 1 << 63, low >= 0 and high < 1 << 64
+    kind = (0 if signed else 1 if unsigned else 2) if whole else 2
     word = ("int", "uint", "double")[kind]
     own = {f"{word}_value" if n == "value" else f"{n}_{word}": x for n, x in named.items()}
     convert = float if kind == 2 else int
@@ -455,11 +458,13 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     """
     start, stop = (0, start) if stop is None else (start, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
-    if dtype is None and front.has_numpy_types():
-        given = [value for value in (start, stop, step) if value is not None]
-        if all(isinstance(value, integer_types) for value in given):
-            dtype = onp.int64
+    whole = all(isinstance(value, integer_types) for value in (start, stop, step))
+    if dtype is None and front.has_numpy_types() and whole:
+        dtype = onp.int64
     dtype = None if dtype is None else _named(dtype)
+    if whole and step and max(abs(start), abs(stop), abs(step)) > _MOST_EXACT:
+        values = onp.asarray(range(start, stop, step), dtype or default_float())
+        return from_onp(values, ctx=place(ctx, device))
     return _made("_npi_arange", place(ctx, device), start=start, stop=stop, step=step, dtype=dtype)
 
 

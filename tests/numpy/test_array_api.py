@@ -356,6 +356,16 @@ def test_integers_compare_with_numbers_beyond_them():
         array + 2**70
 
 
+def test_large_integers_are_exact():
+    start = 2**60 + 1
+    assert np.arange(start, start + 9, 3).tolist() == [start, start + 3, start + 6]
+    assert np.arange(start, start - 5, -(2**54), dtype=np.int64).tolist() == [start]
+    assert np.arange(2**63 - 2, 2**63, dtype=np.uint64).tolist() == [2**63 - 2, 2**63 - 1]
+    assert np.asarray([0, 2**64 - 1], dtype=np.uint64).tolist() == [0, 2**64 - 1]
+    assert np.full((2,), 2**63 - 1).tolist() == [2**63 - 1] * 2
+    assert np.linspace(-(2**62), 2**63, 2).tolist() == [-(2.0**62), 2.0**63]
+
+
 def test_bits_of_booleans():
     array = np.asarray([True, False])
     assert (~array).tolist() == np.bitwise_invert(array).tolist() == [False, True]
