@@ -21,7 +21,9 @@ enum {
 #define MX_DTYPE(name, code, bytes) MX_##name = code,
 #include "dtypes.def"
 #undef MX_DTYPE
-  MX_DTYPE_COUNT = 13
+  MX_DTYPE_COUNT = 15,
+  MX_REAL_COUNT = 13, /* the complex types come behind them; no kernel computes with these */
+  MX_REAL_DTYPES = (1 << MX_REAL_COUNT) - 1
 };
 
 /* What to do with an output; the numbers are MXNet's, whose 2 (write in place) is never used. */

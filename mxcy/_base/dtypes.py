@@ -13,11 +13,17 @@ __all__ = [
     "DTYPES",
     "HALVES",
     "NAMES",
+    "REALS",
     "code_of",
+    "complex_of",
     "numpy_dtype",
     "dtype_of",
     "name_of",
+    "is_complex",
     "is_float",
+    "is_inexact",
+    "real_code_of",
+    "real_of",
 ]
 
 # NumPy has no bfloat16; MXNet names it by a one-field record over the bits.
@@ -38,12 +44,18 @@ _TABLE: dict[int, tuple[str, np.dtype]] = {
     10: ("uint32", np.dtype(np.uint32)),
     11: ("uint64", np.dtype(np.uint64)),
     12: ("bfloat16", bfloat16),
+    13: ("complex64", np.dtype(np.complex64)),
+    14: ("complex128", np.dtype(np.complex128)),
 }
 DTYPES = {code: dtype for code, (_, dtype) in _TABLE.items()}
 NAMES = {code: name for code, (name, _) in _TABLE.items()}
 CODES = {name: code for code, name in NAMES.items()}
 _BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
 _FLOATS = frozenset((0, 1, 2, 12))
+#: complex type -> the type of its parts; arrays of `mx.np` alone have such types
+_PARTS = {13: 0, 14: 1}
+#: the names of the types that MXNet itself has
+REALS = tuple(name for name, code in CODES.items() if code not in _PARTS)
 #: the codes of floating point numbers of 16 bits
 HALVES = frozenset((2, 12))
 
@@ -90,6 +102,20 @@ def code_of(dtype: Any) -> int:
     return code
 
 
+def real_code_of(dtype: Any) -> int:
+    """The code of an element type of `mx.nd`, which has no complex numbers.
+
+    Raises
+    ------
+    MXNetError
+        When classic arrays cannot hold that type.
+    """
+    code = code_of(dtype)
+    if code in _PARTS:
+        raise MXNetError(f"dtype {NAMES[code]} is mx.np's, choose one of {', '.join(REALS)}")
+    return code
+
+
 def dtype_of(code: int) -> np.dtype[Any]:
     """The NumPy dtype of a code."""
     return DTYPES[code]
@@ -108,6 +134,26 @@ def type_of(code: int) -> Any:
 def is_float(code: int) -> bool:
     """Whether a code is one of the floating types."""
     return code in _FLOATS
+
+
+def is_complex(code: int) -> bool:
+    """Whether a code is one of the complex types."""
+    return code in _PARTS
+
+
+def is_inexact(code: int) -> bool:
+    """Whether a code is one of the floating or complex types."""
+    return code in _FLOATS or code in _PARTS
+
+
+def real_of(code: int) -> int:
+    """The type of a complex type's parts; of another type itself."""
+    return _PARTS.get(code, code)
+
+
+def complex_of(code: int) -> int:
+    """The complex type whose parts hold numbers of a floating type."""
+    return code if code in _PARTS else 14 if code == 1 else 13
 
 
 #: how arrays may be stored -> MXNet's code

@@ -50,4 +50,4 @@ cdef object numpy_class  # mx.np.ndarray, once it is imported
 cdef object numpy_store  # stores a result of mx.np in an array of another element type
 cdef int plug_numpy(object cls, object store) except -1
 cdef object class_of(NDArrayBase array)
-cdef int32_t itemsize[13]
+cdef int32_t itemsize[15]

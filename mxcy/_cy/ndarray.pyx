@@ -50,11 +50,13 @@ cdef extern from *:
     """
     int mx_deferred
 
-cdef int32_t itemsize[13]
-cdef list FORMATS = [b"f", b"d", b"e", b"B", b"i", b"b", b"q", b"?", b"h", b"H", b"I", b"Q", b"H"]
-cdef list ELEMENT_TYPES = [dtypes.type_of(code) for code in range(13)]
+cdef int32_t itemsize[15]
+cdef list FORMATS = [
+    b"f", b"d", b"e", b"B", b"i", b"b", b"q", b"?", b"h", b"H", b"I", b"Q", b"H", b"Zf", b"Zd",
+]
+cdef list ELEMENT_TYPES = [dtypes.type_of(code) for code in range(15)]
 cdef int _code
-for _code in range(13):
+for _code in range(15):
     itemsize[_code] = dtypes.DTYPES[_code].itemsize
 
 cdef tuple NO_ARGS = ()

@@ -65,10 +65,10 @@ ctypedef object (*Attempt)(Shortcut self, PyObject **args, Py_ssize_t n, PyObjec
 
 cdef PyObject *NONE = <PyObject *>None
 cdef object numpy_empty = np.empty
-cdef list element_types = [dtypes.type_of(code) for code in range(13)]
-cdef list memory_types = [dtypes.dtype_of(code) for code in range(13)]
+cdef list element_types = [dtypes.type_of(code) for code in range(15)]
+cdef list memory_types = [dtypes.dtype_of(code) for code in range(15)]
 cdef dict codes = {None: MX_F32}  # what names an element type -> its code
-for _code in range(13):
+for _code in range(13):  # complex numbers go the long way
     for _name in (dtypes.name_of(_code), dtypes.dtype_of(_code), dtypes.type_of(_code)):
         codes[_name] = _code
 

@@ -62,7 +62,9 @@ cdef object numpy_integer = np.int64
 cdef Shape ELEMENT = shape_of((1,))
 cdef Shape SCALAR = shape_of(())
 # How NumPy's buffers tell element types, by code; it has no bfloat16.
-cdef list formats = [b"f", b"d", b"e", b"B", b"i", b"b", b"l", b"?", b"h", b"H", b"I", b"L", b""]
+cdef list formats = [
+    b"f", b"d", b"e", b"B", b"i", b"b", b"l", b"?", b"h", b"H", b"I", b"L", b"", b"Zf", b"Zd",
+]
 
 
 def is_np_shape():
@@ -197,6 +199,7 @@ cdef void move(char *target, const int64_t *to, const char *source, const int64_
     """Copy elements of a size; `to` and `by` are strides in elements."""
     cdef int64_t n = extents[ndim - 1] if ndim else 1
     cdef int64_t along = to[ndim - 1] if ndim else 1, beside = by[ndim - 1] if ndim else 1
+    cdef int64_t i
     if ndim > 1:
         for _ in range(extents[0]):
             move(target, to + 1, source, by + 1, extents + 1, ndim - 1, size)
@@ -208,6 +211,9 @@ cdef void move(char *target, const int64_t *to, const char *source, const int64_
         move_line[uint32_t](<uint32_t *>target, along, <const uint32_t *>source, beside, n)
     elif size == 8:
         move_line[uint64_t](<uint64_t *>target, along, <const uint64_t *>source, beside, n)
+    elif size == 16:
+        for i in range(n):
+            memcpy(target + 16 * i * along, source + 16 * i * beside, 16)
     elif size == 2:
         move_line[uint16_t](<uint16_t *>target, along, <const uint16_t *>source, beside, n)
     else:

@@ -21,8 +21,8 @@ def _code(dtype):
     if dtype is None:
         return 0
     if isinstance(dtype, str) and dtype in dtypes.CODES:
-        return dtypes.CODES[dtype]
-    return dtypes.code_of(dtypes.numpy_dtype(dtype))
+        return dtypes.real_code_of(dtype)
+    return dtypes.real_code_of(dtypes.numpy_dtype(dtype))
 
 
 def _name(dtype):
@@ -311,10 +311,15 @@ def from_numpy(ndarray, zero_copy=True, array_cls=None):
     """
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
+    result = over_numpy(ndarray, dtypes.real_code_of(ndarray.dtype))
+    return result if array_cls in (None, type(result)) else array_cls(result)
+
+
+def over_numpy(ndarray, code):
+    """An array of a type over the memory of a NumPy array, which becomes read-only."""
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
-    code = dtypes.code_of(ndarray.dtype)
     copy = not ndarray.flags.writeable
     result = front.from_numpy(ndarray.view(), code, as_context(None), copy)  # a view stays writable
     ndarray.flags["WRITEABLE"] = False
-    return result if array_cls in (None, type(result)) else array_cls(result)
+    return result

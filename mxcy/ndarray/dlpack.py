@@ -7,7 +7,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 
-__all__ = ["device", "export", "from_dlpack", "to_dlpack_for_read", "to_dlpack_for_write"]
+__all__ = ["device", "export", "from_dlpack", "taken", "to_dlpack_for_read", "to_dlpack_for_write"]
 
 _CPU = 1  # DLPack's number for memory of the CPU
 _TELLS_VERSION = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -132,10 +132,17 @@ def from_dlpack(dlpack, copy=None):
     Raises
     ------
     MXNetError
-        When mxcy has no such element type.
+        When `mx.nd` has no such element type.
     BufferError
         When the memory cannot be shared and `copy` is False.
     """
+    made = taken(dlpack, copy)
+    dtypes.real_code_of(made.dtype)
+    return made
+
+
+def taken(dlpack, copy=None):
+    """What `from_dlpack` returns, also of complex numbers, which arrays of `mx.np` may hold."""
     if hasattr(dlpack, "__dlpack__"):
         values = np.from_dlpack(dlpack)
     else:

@@ -27,6 +27,7 @@ from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape
 from mxcy.ops.core import reference
+from mxcy.ops.elementwise.cast import caster
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
 
@@ -288,7 +289,8 @@ class NDArray(front.NDArrayBase):
         if self.dtype_code == other.dtype_code:
             F._copy(self, out=other)
         elif front.is_taping():
-            F.Cast(self, dtype=dtypes.name_of(other.dtype_code), out=other)
+            word = dtypes.name_of(other.dtype_code)
+            getattr(F, caster(other.dtype_code))(self, dtype=word, out=other)
         else:
             _store(self, other)
         return other
@@ -314,7 +316,7 @@ class NDArray(front.NDArrayBase):
         """
         if not (isinstance(dtype, str) and dtype in dtypes.CODES):
             dtype = dtypes.numpy_dtype(np.float32 if dtype is None else dtype)
-        code = dtypes.code_of(dtype)
+        code = (dtypes.code_of if self._is_numpy else dtypes.real_code_of)(dtype)
         if code == self.dtype_code and not copy:
             return self
         if front.is_deferred():
@@ -516,6 +518,11 @@ def zeros_for(array, stype):
 
 def _store(source, target):
     """Cast the elements to another array's type, without the tape."""
+    if dtypes.is_complex(source.dtype_code) and not dtypes.is_complex(target.dtype_code):
+        raise TypeError(
+            f"cannot cast {dtypes.name_of(source.dtype_code)} to "
+            f"{dtypes.name_of(target.dtype_code)}: take the real part, .real"
+        )
     with front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
         reference.store(target, source)
 

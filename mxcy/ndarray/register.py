@@ -6,8 +6,9 @@ gradient rules use: it offers every operator under its registered name.
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.base import _Null
+from mxcy.base import MXNetError, _Null
 from mxcy.ops.core import record as records
+from mxcy.ops.core.infer import InferError, Spec, refuse_complex
 
 __all__ = ["Namespace", "F", "function"]
 
@@ -83,6 +84,10 @@ def _eager(record, inputs, raw, out, extra):
             raise TypeError(f"operator {record.name}: argument {name} must have NDArray type")
 
     inputs = tuple(x if x.stype == "default" else x.tostype("default") for x in inputs)
+    try:
+        refuse_complex(record, [Spec(x.shape, x.dtype_code) for x in inputs])
+    except InferError as error:
+        raise MXNetError(f"Error in operator {record.name}: {error}") from None
 
     def beside(values):
         return front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)

@@ -117,6 +117,8 @@ def _read_list(source):
     if count > source.left // 4:  # even "no array" takes four bytes
         raise source.refuse(f"{count} arrays cannot follow in {source.left} bytes")
     blocks = [_read_array(source) for _ in range(count)]
+    if any(block is not None and block.data.dtype.kind == "c" for block in blocks):
+        raise source.refuse("complex numbers, which only .npy and .npz files hold")
     offset = source.offset
     (named,) = source.numbers("Q", "the number of names")
     if named not in (0, count):
@@ -289,6 +291,8 @@ def _write_list(file, blocks, names, format):
         if format == "np" and not dense:
             kind = "no array" if block is None else f"a {block.stype} array"
             raise MXNetError(f"format 'np' cannot hold {kind}; leave format out, or choose 'v1x'")
+        if dense and block.data.dtype.kind == "c":
+            raise MXNetError(f"lists of arrays hold no {block.data.dtype}; choose format 'npz'")
         _write_array(file, block, _V3 if numpy_shapes and dense else _V2)
     file.write(struct.pack("<Q", len(names)))
     for name in names:

@@ -1,6 +1,8 @@
 """Arrays of `mx.np` over memory of others."""
 
+from mxcy._base import dtypes
 from mxcy.ndarray import creation, dlpack
+from mxcy.numpy.convert import from_onp
 
 __all__ = ["from_dlpack", "from_numpy"]
 
@@ -17,7 +19,7 @@ def from_dlpack(x):
     -------
     ndarray
     """
-    return dlpack.from_dlpack(x).as_np_ndarray()
+    return dlpack.taken(x).as_np_ndarray()
 
 
 def from_numpy(ndarray, zero_copy=True):
@@ -39,4 +41,6 @@ def from_numpy(ndarray, zero_copy=True):
     ValueError
         When memory that is not contiguous shall be shared.
     """
-    return creation.from_numpy(ndarray, zero_copy).as_np_ndarray()
+    if not zero_copy:
+        return from_onp(ndarray)
+    return creation.over_numpy(ndarray, dtypes.code_of(ndarray.dtype)).as_np_ndarray()

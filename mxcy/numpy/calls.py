@@ -10,9 +10,10 @@ from mxcy.ndarray.register import F
 from mxcy.numpy import described
 from mxcy.numpy.convert import array_class, as_array, as_operands, is_array, numbers_only
 from mxcy.ops.core.record import find
+from mxcy.ops.elementwise.cast import caster
 from mxcy.util import np_ufunc_legal_option
 
-__all__ = ["Called", "call", "given", "operate", "store"]
+__all__ = ["Called", "call", "cast", "given", "operate", "store"]
 
 _operators = {}  # registered name -> handle, names of the attributes
 _USUAL = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "dtype": None}
@@ -133,7 +134,7 @@ def _cast(called, inputs, dtype):
                 f"dtype={dtype} is not implemented yet for operator {called.name} on arrays of "
                 f"{dtypes.name_of(array.dtype_code)}"
             )
-    return tuple(F.Cast(array, dtype=dtypes.name_of(dtypes.code_of(dtype))) for array in arrays)
+    return tuple(cast(array, dtypes.code_of(dtype)) for array in arrays)
 
 
 def _run(called, inputs, raw, out):
@@ -193,7 +194,7 @@ def _masked(found, mask, out, cls):
         raise MXNetError(f"out: expected an array of shape {shape}, got {out.shape}")
     if found.dtype_code != out.dtype_code:
         _check_cast(found, out)
-        found = F.Cast(found, dtype=dtypes.name_of(out.dtype_code))
+        found = cast(found, out.dtype_code)
     return F.where(mask, found, out, out=out)
 
 
@@ -221,7 +222,7 @@ def store(found, out):
         When NumPy's casting 'same_kind' does not allow it.
     """
     _check_cast(found, out)
-    return F.Cast(found, dtype=dtypes.name_of(out.dtype_code), out=out)
+    return cast(found, out.dtype_code, out)
 
 
 def _by_values(name, inputs, attrs):
@@ -259,6 +260,23 @@ def operate(name, *inputs, out=None, **attrs):
     handle, fields = known
     raw = tuple([attrs.pop(field, _Null) for field in fields])
     return front.call(handle, inputs, raw, out, attrs, array_class())
+
+
+def cast(array, code, out=None):
+    """An array in another element type, by MXNet's operator where it has that type.
+
+    Parameters
+    ----------
+    array : NDArray
+    code : int
+    out : NDArray, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    word = dtypes.name_of(code)
+    return operate(caster(code, array.dtype_code), array, dtype=word, out=out)
 
 
 def given(found, out):

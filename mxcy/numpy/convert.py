@@ -9,6 +9,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import current_context
 from mxcy.numpy.described import is_symbol
+from mxcy.ops.core.result_types import default_complex
 
 __all__ = [
     "array_class",
@@ -17,6 +18,7 @@ __all__ = [
     "as_operands",
     "from_onp",
     "is_array",
+    "is_number_type",
     "numbers_only",
     "offer_class",
 ]
@@ -33,6 +35,16 @@ def is_array(value):
 def numbers_only(values):
     """Whether all values are numbers of Python or NumPy."""
     return all(isinstance(value, (numbers.Number, onp.generic)) for value in values)
+
+
+def is_number_type(kind):
+    """Whether arrays of `mx.np` can hold elements of a NumPy dtype.
+
+    Parameters
+    ----------
+    kind : numpy.dtype
+    """
+    return kind.kind in "biufc" or kind == dtypes.bfloat16
 
 
 _classes = []
@@ -61,9 +73,11 @@ def from_onp(values, dtype=None, ctx=None):
         code = dtypes.code_of(dtype)
     except MXNetError:
         raise TypeError(f"mx.np has no arrays of {dtype}") from None
-    if values.dtype.kind not in "biuf" and values.dtype != dtypes.bfloat16:
+    if not is_number_type(values.dtype):
         raise TypeError(f"mx.np has no arrays of {values.dtype}")
     kind = dtypes.dtype_of(code)
+    if values.dtype.kind == "c" and kind.kind != "c":
+        raise TypeError(f"cannot cast {values.dtype} to {kind}: take the real part, .real")
     with onp.errstate(all="ignore"):
         values = onp.ascontiguousarray(values, kind).reshape(values.shape)
     return front.from_numpy(values, code, ctx or current_context(), True, array_class())
@@ -89,11 +103,11 @@ def as_array(value):
         values = onp.asarray(value)
     except ValueError as error:
         raise TypeError(f"cannot make an array of {value!r:.80}: {error}") from None
-    if values.dtype.kind not in "biuf" and values.dtype != dtypes.bfloat16:
+    if not is_number_type(values.dtype):
         raise TypeError(f"expected an array, got {value!r:.80} of type {type(value)}")
     keeps = isinstance(value, (onp.ndarray, onp.generic))
-    if values.dtype == onp.float64 and not keeps and not front.has_numpy_types():
-        return from_onp(values, onp.float32)
+    if values.dtype.kind in "fc" and not keeps and not front.has_numpy_types():
+        return from_onp(values, onp.float32 if values.dtype.kind == "f" else onp.complex64)
     return from_onp(values)
 
 
@@ -117,7 +131,7 @@ def as_operands(lhs, rhs, bits=False):
         if is_symbol(array) and isinstance(other, (numbers.Real, onp.generic)):
             number = other.item() if isinstance(other, onp.generic) else other
             return kind, (array, int(number) if isinstance(number, bool) else number)
-        if is_array(array) and isinstance(other, (numbers.Real, onp.generic)):
+        if is_array(array) and isinstance(other, (numbers.Complex, onp.generic)):
             number = _weak(array.dtype_code, other, bits)
             if number is not None:
                 return kind, (array, number)
@@ -129,21 +143,30 @@ def as_operands(lhs, rhs, bits=False):
 def _weak(code, number, bits):
     """A number as Python's float or int where that says all, else None."""
     if isinstance(number, onp.generic):
-        if front.has_numpy_types() or number.dtype.kind not in "biuf":
+        if front.has_numpy_types() or number.dtype.kind not in "biufc":
             return None
         number = number.item()
+    if isinstance(number, complex):
+        return None
     if isinstance(number, bool):
         strong = code == _BOOL and (bits or front.has_numpy_types())
         return None if strong else int(number)
     if isinstance(number, numbers.Integral):
         if -_MOST_EXACT <= number <= _MOST_EXACT:
             return int(number)
-        return float(number) if dtypes.is_float(code) else None
+        return float(number) if dtypes.is_inexact(code) else None
     return float(number)
 
 
 def _strong(array, number):
     """A number as an array without dimensions."""
+    if isinstance(number, complex) and not (
+        isinstance(number, onp.generic) and front.has_numpy_types()
+    ):
+        own = array.dtype_code
+        inexact = dtypes.is_inexact(own)
+        code = dtypes.complex_of(own) if inexact else default_complex(front.has_numpy_types())
+        return from_onp(onp.asarray(number), dtypes.dtype_of(code), array.context)
     if isinstance(number, (bool, onp.generic)):
         return from_onp(onp.asarray(number), ctx=array.context)
     kind = dtypes.dtype_of(array.dtype_code)

@@ -11,10 +11,11 @@ from mxcy.context import as_context, check_usable
 from mxcy.ndarray import dlpack
 from mxcy.numpy import register
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import from_onp, is_array
+from mxcy.numpy.convert import from_onp, is_array, is_number_type
 from mxcy.numpy.described import is_symbol
 from mxcy.numpy.ndarray import ndarray
 from mxcy.ops.core.record import find
+from mxcy.ops.core.result_types import default_complex
 
 __all__ = [
     "arange",
@@ -57,6 +58,13 @@ def default_float():
     return onp.dtype(onp.float64 if front.has_numpy_types() else onp.float32)
 
 
+def _default_type(kind):
+    """The type that is used for numbers of a NumPy type: a floating or a complex one."""
+    if kind.kind == "c":
+        return dtypes.dtype_of(default_complex(front.has_numpy_types()))
+    return default_float()
+
+
 def _extents(shape):
     if isinstance(shape, integer_types) or hasattr(shape, "__index__"):
         return (shape.__index__(),)
@@ -82,8 +90,8 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     object : array_like
         An array, a NumPy array, a number, or nested sequences.
     dtype : dtype, optional
-        By default that of an array of mxcy; of others the default floating type, unless NumPy's
-        default types are on, where NumPy arrays keep theirs.
+        By default that of an array of mxcy; of others the default floating or complex type, unless
+        NumPy's default types are on, where NumPy arrays keep theirs.
     copy : bool
         False gives an array of `mx.np` back as it is, if it has that type.
     ctx, device : Device, optional
@@ -96,7 +104,8 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     Raises
     ------
     TypeError
-        When the object is not array-like, or its elements are no real numbers.
+        When the object is not array-like, its elements are no numbers, or complex ones shall become
+        real.
     """
     if is_array(object):
         return _of_array(object, dtype, copy, ctx, device)
@@ -109,7 +118,7 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
         keeps = isinstance(object, onp.generic)
         if isinstance(object, onp.ndarray):
             keeps = front.has_numpy_types()
-        dtype = values.dtype if keeps else default_float()
+        dtype = values.dtype if keeps else _default_type(values.dtype)
     return from_onp(values, _named(dtype), place(ctx, device))
 
 
@@ -138,7 +147,7 @@ def _onp(object):
         values = onp.asarray(object)
     except ValueError as error:
         raise TypeError(f"cannot make an array of {object!r:.80}: {error}") from None
-    if values.dtype.kind not in "biuf" and values.dtype != dtypes.bfloat16:
+    if not is_number_type(values.dtype):
         raise TypeError(f"cannot make an array of {object!r:.80}, which has type {values.dtype}")
     return values
 
@@ -239,7 +248,7 @@ def from_dlpack(x, device=None, copy=None):
     if is_array(x):
         made = x.detached(ndarray)
     else:
-        made = dlpack.from_dlpack(x, copy if device is None else None).as_np_ndarray()
+        made = dlpack.taken(x, copy if device is None else None).as_np_ndarray()
         copy = copy and device is not None
     if device is not None and as_context(device) != made.context and copy is False:
         raise BufferError(f"from_dlpack: on {device} there can only be a copy")
@@ -366,7 +375,7 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=No
         Broadcast to the shape.
     dtype : dtype, optional
         By default int64 for an integer, bool for a boolean, that of an array, else the default
-        floating type.
+        floating or complex type.
     order : {'C'}
     ctx, device : Device, optional
     out : ndarray, optional
@@ -390,7 +399,7 @@ def _own_type(value):
     if is_array(value) or isinstance(value, (onp.ndarray, onp.generic)):
         return value.dtype
     kind = onp.asarray(value).dtype
-    return kind if kind.kind in "bi" else default_float()
+    return kind if kind.kind in "bi" else _default_type(kind)
 
 
 def full_like(a, fill_value, dtype=None, order="C", ctx=None, device=None, out=None):

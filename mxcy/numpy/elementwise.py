@@ -12,6 +12,7 @@ from mxcy.numpy.manipulation import promoted
 from mxcy.numpy.operators import function
 
 __all__ = [
+    "angle",
     "clip",
     "conj",
     "conjugate",
@@ -158,18 +159,51 @@ def heaviside(x1, x2, out=None):
 
 
 def real(val):
-    """The real part of an array, which is the array itself."""
-    return as_np_array(val)
+    """The real part of an array; of real numbers the array itself."""
+    array = as_np_array(val)
+    return operate("_mx_real", array) if array.dtype.kind == "c" else array
 
 
 def imag(val):
-    """The imaginary part of an array: zeros."""
-    return operate("_npi_zeros_like", as_array(val))
+    """The imaginary part of an array; of real numbers zeros."""
+    array = as_np_array(val)
+    return operate("_mx_imag" if array.dtype.kind == "c" else "_npi_zeros_like", array)
 
 
-def conj(x):
-    """The complex conjugate of an array, which is the array itself."""
-    return as_np_array(x)
+def conj(x, out=None):
+    """The complex conjugate of an array; of real numbers the array itself.
+
+    Parameters
+    ----------
+    x : array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_np_array(x)
+    found = operate("_mx_conj", array) if array.dtype.kind == "c" else array
+    return found if out is None else function("positive")(found, out=out)
+
+
+def angle(z, deg=False):
+    """The angle of complex numbers to the positive real axis, from -pi to pi.
+
+    Parameters
+    ----------
+    z : array_like
+    deg : bool
+        Whether in degrees.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_np_array(z)
+    found = function("arctan2")(imag(array), real(array))
+    return function("degrees")(found) if deg else found
 
 
 conjugate = conj

@@ -307,8 +307,9 @@ def _values(array, value):
             found = onp.asarray(value)
         except ValueError as error:
             raise TypeError(f"cannot assign {value!r:.80}: {error}") from None
-    if found.dtype.kind not in "biuf":
-        raise TypeError(f"cannot assign {value!r:.80} of type {type(value)}")
+    kinds = "biufc" if dtypes.is_complex(array.dtype_code) else "biuf"
+    if found.dtype.kind not in kinds:
+        raise TypeError(f"cannot assign {value!r:.80} of type {type(value)} to {array.dtype}")
     with onp.errstate(all="ignore"):
         if array.dtype_code == _BFLOAT16:
             return reference.narrow(found.astype(onp.float32))

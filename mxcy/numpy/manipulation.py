@@ -4,12 +4,11 @@ import math
 
 import numpy as onp
 
-from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy import described
-from mxcy.numpy.calls import operate
+from mxcy.numpy.calls import cast, operate
 from mxcy.numpy.convert import as_array, as_np_array, is_array
 from mxcy.ops.core.result_types import promote
 
@@ -56,8 +55,7 @@ def promoted(arrays):
     if len(codes) < 2:
         return arrays
     code = promote(front.has_numpy_types(), *codes)
-    word = dtypes.name_of(code)
-    return [a if a.dtype_code == code else operate("Cast", a, dtype=word) for a in arrays]
+    return [a if a.dtype_code == code else cast(a, code) for a in arrays]
 
 
 def viewed(name, array, shape, **attrs):

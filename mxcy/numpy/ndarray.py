@@ -72,8 +72,13 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
     @property
     def real(self):
-        """ndarray: the array itself, for it has no imaginary part."""
-        return self
+        """ndarray: the real parts, a copy of complex numbers; else the array itself."""
+        return operators.function("real")(self)
+
+    @property
+    def imag(self):
+        """ndarray: the imaginary parts, a copy; zeros of real numbers."""
+        return operators.function("imag")(self)
 
     @property
     def grad(self):
@@ -160,7 +165,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
         Returns
         -------
-        bool, int or float
+        bool, int, float or complex
         """
         return self.asnumpy().item(*args)
 

@@ -86,7 +86,7 @@ def in_place(name, array, other):
 
 def _is_operand(value):
     return is_array(value) or isinstance(
-        value, (bool, int, float, onp.generic, onp.ndarray, list, tuple)
+        value, (bool, int, float, complex, onp.generic, onp.ndarray, list, tuple)
     )
 
 

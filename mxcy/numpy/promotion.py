@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.ops.core.result_types import promote, with_number
+from mxcy.ops.core.result_types import default_complex, promote, with_number
 
 __all__ = ["can_cast", "isdtype", "promote_types", "result_type"]
 
@@ -102,13 +102,16 @@ def result_type(*arrays_and_dtypes):
     ValueError
         When there is neither an array nor a type.
     """
-    numbers = [x for x in arrays_and_dtypes if isinstance(x, (bool, int, float))]
-    kinds = [_own(x) for x in arrays_and_dtypes if not isinstance(x, (bool, int, float))]
+    numbers = [x for x in arrays_and_dtypes if isinstance(x, (bool, int, float, complex))]
+    kinds = [_own(x) for x in arrays_and_dtypes if not isinstance(x, (bool, int, float, complex))]
     if not kinds:
         raise ValueError("result_type: expected an array or a type among the arguments")
     numpy_types = front.has_numpy_types()
     code = promote(numpy_types, *(dtypes.code_of(kind) for kind in kinds))
     for number in numbers:
-        if not isinstance(number, bool):
+        if isinstance(number, complex):
+            inexact = dtypes.is_inexact(code)
+            code = dtypes.complex_of(code) if inexact else default_complex(numpy_types)
+        elif not isinstance(number, bool):
             code = with_number(numpy_types, code, isinstance(number, int))
     return onp.dtype(dtypes.dtype_of(code))

@@ -16,6 +16,8 @@ __all__ = [
     "bool",
     "bool_",
     "boolean_dtypes",
+    "complex128",
+    "complex64",
     "e",
     "euler_gamma",
     "finfo",
@@ -44,6 +46,7 @@ __all__ = [
 float16, float32, float64 = (onp.dtype(f"float{bits}") for bits in (16, 32, 64))
 int8, int16, int32, int64 = (onp.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (onp.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+complex64, complex128 = (onp.dtype(f"complex{bits}") for bits in (64, 128))
 bool_ = bool = onp.dtype(onp.bool_)
 bfloat16 = dtypes.bfloat16
 boolean_dtypes = [bool_]

@@ -85,7 +85,7 @@ def var(
     if wd_mult is not None:
         attrs["__wd_mult__"] = str(wd_mult)
     if dtype is not None:
-        attrs["__dtype__"] = str(dtypes.code_of(dtype))
+        attrs["__dtype__"] = str(dtypes.real_code_of(dtype))
     if init is not None:
         attrs["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:

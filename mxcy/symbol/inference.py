@@ -152,7 +152,7 @@ def _infer_type_impl(self, partial, *args, **kwargs):
     known = {}
     for name, dtype in _by_name(self, args, kwargs, "InferType").items():
         try:
-            known[name] = Spec(None, dtypes.code_of(dtype))
+            known[name] = Spec(None, dtypes.real_code_of(dtype))
         except MXNetError as error:
             if args:
                 raise TypeError(str(error)) from None

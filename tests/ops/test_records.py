@@ -20,10 +20,17 @@ from mxcy.ops.core.record import REGISTRY, Op
 
 RECORDS = sorted({record.name: record for record in REGISTRY.values()}.items())
 NULL, WRITE, ADD = 0, 1, 3
-WIDER = {"float16": np.float32, "bfloat16": np.float32, "float32": np.float64}
+WIDER = {
+    "float16": np.float32,
+    "bfloat16": np.float32,
+    "float32": np.float64,
+    "complex64": np.complex128,
+}
 #: dtype of an output -> (relative, absolute) tolerance
 TOLERANCE = {
     "float64": (1e-10, 1e-11),
+    "complex64": (2e-5, 2e-6),
+    "complex128": (1e-10, 1e-11),
     "float32": (2e-5, 2e-6),
     "float16": (4e-3, 4e-3),
     "bfloat16": (3e-2, 3e-2),
@@ -80,6 +87,8 @@ def fill(rng, shape, domain, dtype):
         low = max(low, 0) if dtype.startswith(("uint", "bool")) else low
         high = 2 if dtype == "bool" else max(high, low + 1)
         return rng.integers(int(np.ceil(low)), int(np.ceil(high)) + 1, shape)
+    if dtype.startswith("complex"):
+        return rng.uniform(low, high, shape) + 1j * rng.uniform(low, high, shape)
     return rng.uniform(low, high, shape)
 
 
@@ -129,13 +138,14 @@ def assert_close(got, want, dtype, factor, what):
     rtol, atol = TOLERANCE.get(dtype, (0, 0))
     scale = 1.0
     want = np.asarray(want)
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
     if rtol and want.size:
-        finite = np.abs(want[np.isfinite(want)].astype(np.float64))
+        finite = np.abs(want[np.isfinite(want)].astype(wide))
         scale = max(1.0, float(finite.max())) if finite.size else 1.0
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(
-            got.astype(np.float64),
-            want.astype(np.float64),
+            got.astype(wide),
+            want.astype(wide),
             rtol=rtol * factor,
             atol=atol * factor * scale,
             err_msg=what,

@@ -143,7 +143,7 @@ __attribute__((constructor)) void register_choice() {
   mx_kernel_add("sample_multinomial", multinomial_of<float>, 1u << MX_F32, 0);
   mx_kernel_add("sample_multinomial", multinomial_of<double>, 1u << MX_F64, 0);
   mx_kernel_add("sample_multinomial", multinomial_of<Half>, 1u << MX_F16, 0);
-  mx_kernel_add("shuffle", shuffle, (1u << MX_DTYPE_COUNT) - 1, 0);
+  mx_kernel_add("shuffle", shuffle, MX_REAL_DTYPES, 0);
 }
 
 }  // namespace

@@ -296,7 +296,7 @@ __attribute__((constructor)) void register_image_random() {
   mx_kernel_add("image_random_hue", hue, kTypes, 0);
   mx_kernel_add("image_lighting", lighting, kTypes, 0);
   mx_kernel_add("image_random_color_jitter", colour_jitter, kTypes, 0);
-  mx_kernel_add("image_random_flip", flip, (1u << MX_DTYPE_COUNT) - 1, 0);
+  mx_kernel_add("image_random_flip", flip, MX_REAL_DTYPES, 0);
 }
 
 }  // namespace

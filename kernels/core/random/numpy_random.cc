@@ -499,7 +499,7 @@ int choice(const mx_call* call) {
 // --- registration --------------------------------------------------------------------------------
 
 __attribute__((constructor)) void register_numpy_random() {
-  constexpr uint32_t kAll = (1u << MX_DTYPE_COUNT) - 1;
+  constexpr uint32_t kAll = MX_REAL_DTYPES;
   auto add = [](const char* name, mx_kernel kernel) { mx_kernel_add(name, kernel, kAll, 0); };
   add("np_uniform", draw<NpUniform>);
   add("np_normal", draw<NpNormal>);

@@ -62,7 +62,7 @@ void cast(void* to, const void* from, int64_t n) {
   }
 }
 
-// In the order of dtypes.def.
+// In the order of dtypes.def, without the complex types.
 #define MX_ALL_TYPES(X, ...)                                                                   \
   X(float, __VA_ARGS__), X(double, __VA_ARGS__), X(f16, __VA_ARGS__), X(uint8_t, __VA_ARGS__), \
       X(int32_t, __VA_ARGS__), X(int8_t, __VA_ARGS__), X(int64_t, __VA_ARGS__),                \
@@ -73,11 +73,11 @@ void cast(void* to, const void* from, int64_t n) {
 
 template <class D>
 struct CastsTo {
-  static constexpr CastRow from[MX_DTYPE_COUNT] = {MX_ALL_TYPES(MX_CAST, D)};
+  static constexpr CastRow from[MX_REAL_COUNT] = {MX_ALL_TYPES(MX_CAST, D)};
 };
 #define MX_CASTS(D, _) CastsTo<D>::from
-constexpr const CastRow* kCasts[MX_DTYPE_COUNT] = {MX_ALL_TYPES(MX_CASTS, _)};
-constexpr int kSizes[MX_DTYPE_COUNT] = {MX_ALL_TYPES(MX_SIZE, _)};
+constexpr const CastRow* kCasts[MX_REAL_COUNT] = {MX_ALL_TYPES(MX_CASTS, _)};
+constexpr int kSizes[MX_DTYPE_COUNT] = {MX_ALL_TYPES(MX_SIZE, _), 8, 16};
 
 int cast_kernel(const mx_call* call) {
   const mx_tensor &src = call->in[0], &dst = call->out[0];
@@ -95,5 +95,5 @@ int cast_kernel(const mx_call* call) {
 CastRow cast_row(int32_t to, int32_t from) { return kCasts[to][from]; }
 int element_size(int32_t dtype) { return kSizes[dtype]; }
 
-void register_cast() { mx_kernel_add("cast", cast_kernel, (1u << MX_DTYPE_COUNT) - 1, 0); }
+void register_cast() { mx_kernel_add("cast", cast_kernel, MX_REAL_DTYPES, 0); }
 MX_LEAF_END

@@ -162,7 +162,7 @@ void register_sparse_casts() {
   mx_kernel_add("csr_to_dense", csr_to_dense<uint16_t>, MX_HALF_TYPES, 0);
   mx_kernel_add("csr_to_dense", csr_to_dense<uint32_t>, MX_WORD_TYPES, 0);
   mx_kernel_add("csr_to_dense", csr_to_dense<uint64_t>, MX_LONG_TYPES, 0);
-  mx_kernel_add("row_sparse_to_dense", row_sparse_to_dense, (1u << MX_DTYPE_COUNT) - 1, 0);
+  mx_kernel_add("row_sparse_to_dense", row_sparse_to_dense, MX_REAL_DTYPES, 0);
   add_tests<float>(MX_BIT(F32));
   add_tests<double>(MX_BIT(F64));
   add_tests<f16>(MX_BIT(F16));

@@ -114,7 +114,7 @@ int positions(const mx_call* call) {
 }  // namespace
 
 void register_row_ids() {
-  const uint32_t all = (1u << MX_DTYPE_COUNT) - 1;
+  const uint32_t all = MX_REAL_DTYPES;
   mx_kernel_add("unique_ids", unique_ids, all, 0);
   mx_kernel_add("group_ids", group_ids, all, 0);
   mx_kernel_add("row_union", row_union, MX_BIT(I64), 0);

@@ -137,6 +137,6 @@ void register_rows() {
   add_kernels<double>(MX_BIT(F64));
   add_kernels<f16>(MX_BIT(F16));
   add_kernels<bf16>(MX_BIT(BF16));
-  mx_kernel_add("row_retain", row_retain, (1u << MX_DTYPE_COUNT) - 1, 0);
+  mx_kernel_add("row_retain", row_retain, MX_REAL_DTYPES, 0);
 }
 MX_LEAF_END

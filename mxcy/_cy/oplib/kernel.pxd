@@ -13,7 +13,7 @@ cdef extern from *:
     };
     #undef MX_DTYPE
     enum {
-      ALL_DTYPES = (1 << MX_DTYPE_COUNT) - 1,
+      ALL_DTYPES = MX_REAL_DTYPES,
       SUMMED_DTYPES = 1 << MX_F32 | 1 << MX_F64 | 1 << MX_F16 | 1 << MX_BF16 | 1 << MX_I8 |
                       1 << MX_U8 | 1 << MX_I32 | 1 << MX_I64
     };

@@ -123,6 +123,7 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
     outs = op.infer(attrs, ins)
     for i, spec in enumerate(outs):
         _check_output(op, i, spec)
+    has_complex = any(dtypes.is_complex(spec.dtype) for spec in (*ins, *outs))
     call = Call(op, attrs, ins, outs)
     reasons = []
     for kernel in op.kernels:
@@ -135,6 +136,8 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
         reason = kernel.when(attrs, ins, outs) if kernel.when else None
         if reason is None and not kernel.mixed:
             reason = _other_type(dtype, ins, outs)
+        if reason is None and has_complex:
+            reason = "no kernel takes complex numbers"
         if reason is None and not library.has_kernel(name, dtype):
             reason = f"no build for {Spec((), dtype)}"
         if reason is None:

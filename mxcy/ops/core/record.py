@@ -27,7 +27,7 @@ from mxcy._base.errors import InvalidValueError, MXNetError
 from mxcy._base.suggestions import did_you_mean
 from mxcy.ops.core.attrs import REQUIRED, Attrs, Field, Schema
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, UnforeseenError
+from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex, refuse_complex_slopes
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.public import Public
@@ -152,6 +152,8 @@ class Op:
         What to do with sparse arrays.
     sparse_gradient : callable, optional
         ``sparse_gradient(a)``, whether a gradient is sparse although all inputs are dense.
+    complexes : bool
+        Whether it takes and returns complex numbers; every other record refuses them.
     numpy : str, Public, or a tuple of them
         Under which names and with which signatures `mx.np` and `mx.npx` offer it; see `Public`.
     """
@@ -184,6 +186,7 @@ class Op:
         "foreign",
         "stypes",
         "sparse_gradient",
+        "complexes",
         "numpy",
         "ref",
         "kernels",
@@ -243,6 +246,7 @@ class Op:
         foreign: Any = None,
         stypes: Iterable[Rule | tuple[Rule, ...]] = (),
         sparse_gradient: Callable[..., bool] | None = None,
+        complexes: bool = False,
         numpy: str | Public | Sequence[str | Public] = (),
     ) -> None:
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
@@ -256,12 +260,11 @@ class Op:
         self._mutates = mutates if callable(mutates) else tuple(map(self.inputs.index, mutates))
         self.writes = bool(self._mutates)  # whether there may be inputs that it writes
         self.aux = tuple(aux or () if callable(mutates) or aux is not None else mutates)
-        self.uses_mode, self.uses_types = uses_mode, uses_types
-        self.uses_rng, self._draws = bool(uses_rng), uses_rng
+        self.uses_mode, self.uses_types, self._draws = uses_mode, uses_types, uses_rng
+        self.uses_rng = bool(uses_rng)
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
-        self.forwards, self.epilogue = forwards, epilogue
-        self.layer, self.factor = layer, factor
-        self.identity, self.repeatable = identity, repeatable
+        self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
+        self.identity, self.repeatable, self.complexes = identity, repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions
         self.in_symbols = in_symbols or InSymbols()
         self.foreign, self.stypes = foreign, flat(stypes)
@@ -355,7 +358,10 @@ class Op:
         """
         try:
             self._check_count(a, len(ins))
+            refuse_complex(self, ins)
             out = self._infer(a, ins) if self.variadic else self._infer(a, *ins)
+            outs = [out] if isinstance(out, Spec) else list(out)
+            refuse_complex(self, outs)
         except UnforeseenError:
             raise
         except MXNetError as error:
@@ -363,14 +369,12 @@ class Op:
             raise kind(f"Error in operator {self.name}: {error}") from None
         except Exception as error:
             raise UnforeseenError(self.name, ins, error) from error
-        return [out] if isinstance(out, Spec) else list(out)
+        return outs
 
     def _check_count(self, a: Attrs, n: int) -> None:
         """Refuse another number of inputs than the attributes ask for."""
-        if self.variadic:
-            return
         names = self.arguments(a)
-        if n != len(names):
+        if not self.variadic and n != len(names):
             raise MXNetError(f"expected {len(names)} inputs ({', '.join(names)}), got {n}")
 
     def pointwise(self, a: Attrs) -> Native | None:
@@ -432,8 +436,8 @@ class Op:
         -------
         list of array or None, one per input
         """
-        whole = {"ins": ins, "outs": outs, "needs": needs, "specs": specs}
-        asked = []
+        refuse_complex_slopes(self, specs)
+        whole, asked = {"ins": ins, "outs": outs, "needs": needs, "specs": specs}, []
         for kind, i in self.grad_needs:
             if kind == "in":
                 asked.append(ins[i] if i < len(ins) else None)
@@ -441,8 +445,7 @@ class Op:
                 asked.append(outs[i] if kind == "out" else whole[kind])
         rule = self.grad_rule(a, F, g, *asked)
         gradients = list(rule) if isinstance(rule, (tuple, list)) else [rule]
-        # Rules may leave out trailing inputs, or speak of optional ones that this call does not
-        # have.
+        # Rules may leave out trailing inputs, or speak of optional ones that a call does not have.
         return (gradients + [None] * (len(ins) - len(gradients)))[: len(ins)]
 
     def __repr__(self) -> str:

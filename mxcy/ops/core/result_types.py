@@ -1,7 +1,8 @@
 """The element types of results of `mx.np`: one rule per family, each for both policies.
 
 Policies: MXNet's, in which a floating type wins over any integer one and float32 stands for "some
-floating type", and NumPy's, with its promotion and float64. Records name a rule and leave the
+floating type", and NumPy's, with its promotion and float64; complex types go with the floating ones
+of their parts. Records name a rule and leave the
 policy to it: ``RULE(a, *specs)`` tells the code of the result, None where an input's is unknown.
 Rules also tell in which type kernels compute, since many results (of comparisons) have another.
 """
@@ -22,6 +23,7 @@ __all__ = [
     "DIVIDE",
     "FLOATING",
     "KEEP",
+    "MAGNITUDE",
     "MEAN",
     "NUMBERS",
     "PROMOTE",
@@ -30,6 +32,8 @@ __all__ = [
     "SUBTRACT",
     "TEST",
     "TypeRule",
+    "asked",
+    "default_complex",
     "default_float",
     "promote",
     "row_type",
@@ -49,6 +53,16 @@ _ROWS = {
 }
 
 
+def asked(word: str, spec: Spec) -> int:
+    """The element type that a call asks for with `dtype`, which hides no imaginary parts."""
+    code = dtypes.code_of(word)
+    require(
+        spec.dtype is None or dtypes.is_complex(code) or not dtypes.is_complex(spec.dtype),
+        f"dtype: {dtypes.name_of(spec.dtype or 0)} cannot become {word}: take .real",
+    )
+    return code
+
+
 def row_type(code: int) -> int:
     """The element type in which kernels compute on arrays of another."""
     return _ROWS.get(code, code)
@@ -59,13 +73,20 @@ def default_float(numpy_types: bool) -> int:
     return _DOUBLE if numpy_types else _SINGLE
 
 
+def default_complex(numpy_types: bool) -> int:
+    """The complex type of what comes without one."""
+    return dtypes.complex_of(default_float(numpy_types))
+
+
 @lru_cache(1024)
 def promote(numpy_types: bool, *codes: int) -> int:
     """The element type in which arrays of several types meet."""
     if len(set(codes)) == 1:
         return codes[0]
-    floats = {code for code in codes if dtypes.is_float(code)}
+    floats = {code for code in codes if dtypes.is_inexact(code)}
     if _BFLOAT16 in floats:  # which NumPy does not know
+        if any(map(dtypes.is_complex, floats)):
+            return promote(numpy_types, *floats - {_BFLOAT16})
         return _BFLOAT16 if len(floats) == 1 else promote(numpy_types, *floats - {_BFLOAT16})
     if floats and not numpy_types:
         codes = tuple(floats)
@@ -74,8 +95,8 @@ def promote(numpy_types: bool, *codes: int) -> int:
 
 @lru_cache(1024)
 def _real(numpy_types: bool, code: int) -> int:
-    """The floating type of a function of real numbers."""
-    if dtypes.is_float(code):
+    """The floating type of a function of real numbers, which complex ones may be as well."""
+    if dtypes.is_inexact(code):
         return code
     if not numpy_types:
         return _HALF if code in _NARROW else _SINGLE
@@ -84,7 +105,7 @@ def _real(numpy_types: bool, code: int) -> int:
 
 def with_number(numpy_types: bool, code: int, is_int: bool) -> int:
     """The element type in which an array meets a Python number, which is weak."""
-    if dtypes.is_float(code):
+    if dtypes.is_inexact(code):
         return code
     if not is_int:
         return _DOUBLE
@@ -93,7 +114,7 @@ def with_number(numpy_types: bool, code: int, is_int: bool) -> int:
 
 def _refuse(code: int | None, kinds: str, what: str) -> None:
     require(
-        code is None or dtypes.is_float(code) or dtypes.dtype_of(code).kind not in kinds,
+        code is None or dtypes.is_inexact(code) or dtypes.dtype_of(code).kind not in kinds,
         f"{what} are not supported",
     )
 
@@ -150,7 +171,7 @@ def _no_two_bools(*codes: int) -> None:
 
 
 def _only_integers(*codes: int) -> None:
-    require(not any(map(dtypes.is_float, codes)), "floating types are not supported")
+    require(not any(map(dtypes.is_inexact, codes)), "floating types are not supported")
     signed = dtypes.is_float(promote(True, *codes))
     require(not signed, "no integer type holds both the signed and the unsigned operand")
 
@@ -169,27 +190,27 @@ def _floating(numpy_types: bool, *codes: int) -> int:
     if numpy_types:
         return promote(True, *(_real(True, code) for code in codes))
     common = promote(False, *codes)
-    return common if dtypes.is_float(common) else _SINGLE
+    return common if dtypes.is_inexact(common) else _SINGLE
 
 
 def _floating_number(numpy_types: bool, code: int, is_int: bool) -> int:
     common = code if numpy_types else with_number(False, code, is_int)
-    if dtypes.is_float(code):
+    if dtypes.is_inexact(code):
         return code
     return _real(True, common) if numpy_types and is_int else default_float(numpy_types)
 
 
 def _quotient(numpy_types: bool, *codes: int) -> int:
     common = promote(numpy_types, *codes)
-    return common if dtypes.is_float(common) else default_float(numpy_types)
+    return common if dtypes.is_inexact(common) else default_float(numpy_types)
 
 
 def _quotient_number(numpy_types: bool, code: int, is_int: bool) -> int:
-    return code if dtypes.is_float(code) else default_float(numpy_types)
+    return code if dtypes.is_inexact(code) else default_float(numpy_types)
 
 
 def _compared_number(numpy_types: bool, code: int, is_int: bool) -> int:
-    if dtypes.is_float(code):
+    if dtypes.is_inexact(code):
         return code
     return _LONG if is_int and code != _CODE["uint64"] else _DOUBLE
 
@@ -198,10 +219,14 @@ def _truth(numpy_types: bool, computed: int) -> int:
     return _BOOL
 
 
+def _part(numpy_types: bool, computed: int) -> int:
+    return dtypes.real_of(computed)
+
+
 def _sum(numpy_types: bool, code: int) -> int:
     if code == _BOOL:
         return _LONG
-    if numpy_types and not dtypes.is_float(code):
+    if numpy_types and not dtypes.is_inexact(code):
         return dtypes.code_of(np.sum(np.zeros(0, dtypes.dtype_of(code))).dtype)
     return code
 
@@ -210,6 +235,8 @@ def _sum(numpy_types: bool, code: int) -> int:
 REAL = TypeRule(computed=_real)
 #: the input's own type
 KEEP = TypeRule()
+#: the input's own type, of complex numbers that of their parts
+MAGNITUDE = TypeRule(_part)
 #: the input's own type, which is no boolean
 NUMBERS = TypeRule(check=_no_bool)
 #: where two arrays, or an array and a number, meet

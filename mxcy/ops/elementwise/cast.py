@@ -6,11 +6,27 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_shape, numbered, require
 from mxcy.ops.core.record import native, op, register, sample
 
-__all__ = []
+__all__ = ["caster"]
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 _BEYOND = ("int16", "uint16", "uint32", "uint64")
 _NAMES = ("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+
+
+def caster(code, source=0):
+    """The operator that casts arrays of one type to another: MXNet's, where it knows both.
+
+    Parameters
+    ----------
+    code, source : int
+        The element types of the result and of the input.
+
+    Returns
+    -------
+    str
+    """
+    known = dtypes.name_of(code) in ("bool", *_NAMES) and not dtypes.is_complex(source)
+    return "Cast" if known else "_mx_astype"
 
 
 def _infer(a, data):

@@ -35,7 +35,7 @@ def _floor_divide(xp, x, y):
 
 def _power(xp, x, y):
     """Powers, of integers too, where negative ones give 0 unless of 1 and -1."""
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fc":
         return xp.power(x, y)
     if x.dtype.kind == "b":
         return x | ~y
@@ -52,6 +52,7 @@ numpy_binary(
     partial=lambda F, g: (g, g),
     by_number=lambda a, F, g: g,
     mirrored="add",
+    complexes=True,
 )
 numpy_binary(
     "subtract",
@@ -62,6 +63,7 @@ numpy_binary(
     by_number=lambda a, F, g: g,
     by_number_first=lambda a, F, g: -g,
     kinds=_NUMBERS,
+    complexes=True,
 )
 numpy_binary(
     "multiply",
@@ -71,6 +73,7 @@ numpy_binary(
     partial=lambda F, g, lhs, rhs: (F.broadcast_mul(g, rhs), F.broadcast_mul(g, lhs)),
     by_number=lambda a, F, g: g * a.scalar,
     mirrored="multiply",
+    complexes=True,
 )
 numpy_binary(
     "true_divide divide",
@@ -84,6 +87,7 @@ numpy_binary(
     by_number=lambda a, F, g: g / a.scalar,
     by_number_first=lambda a, F, g, x: g * (-a.scalar) / (x * x),
     domain=(0.5, 2),
+    complexes=True,
 )
 numpy_binary(
     "floor_divide",
@@ -147,6 +151,7 @@ numpy_binary(
     by_number_first=lambda a, F, g, y: g * y * (log_or_limit(a.scalar) if a.scalar else 0.0),
     integer_kernel="integer_power",
     domain=(0.5, 2),
+    complexes=True,
 )
 numpy_binary(
     "arctan2 atan2",
@@ -268,7 +273,16 @@ for _name, _kernel, _mirrored, _doc in (
     ("logical_or", "logical_or", "logical_or", "Whether an operand is not zero."),
     ("logical_xor", "logical_xor", "logical_xor", "Whether just one operand is not zero."),
 ):
-    numpy_binary(_name, COMPARE, _kernel, _doc, mirrored=_mirrored, keywords=False, number=0.0)
+    numpy_binary(
+        _name,
+        COMPARE,
+        _kernel,
+        _doc,
+        mirrored=_mirrored,
+        keywords=False,
+        number=0.0,
+        complexes=_name in ("equal", "not_equal") or _name.startswith("logical"),
+    )
 
 # --- integers ------------------------------------------------------------------------------------
 

@@ -76,6 +76,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
         dtypes=("float32",),
         uses_types=True,
         in_symbols=TYPED,
+        complexes=True,
         doc=f"An array of {_name}, of the default floating type unless another is given.",
         numpy=f"{_name}(shape, dtype=None, order='C', ctx=None, device=None)",
     )
@@ -86,6 +87,7 @@ for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
     inputs="",
     uses_types=True,
     in_symbols=TYPED,
+    complexes=True,
     dtypes=("float32",),
     numpy="eye(N, M=None, k=0, dtype=None, order='C', ctx=None, device=None)",
 )
@@ -115,7 +117,9 @@ def _bounds(a):
     return (0.0, a.start) if a.stop is None else (a.start, a.stop)
 
 
-@op("_npi_arange", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
+@op(
+    "_npi_arange", inputs="", uses_types=True, in_symbols=TYPED, complexes=True, dtypes=("float32",)
+)
 class Arange:
     """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`."""
 
@@ -161,7 +165,7 @@ def _filling(a):
     return getattr(a, f"{_kind(a)}_value")
 
 
-@op("_npi_full", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
+@op("_npi_full", inputs="", uses_types=True, in_symbols=TYPED, complexes=True, dtypes=("float32",))
 class Full:
     """An array filled with a number.
 
@@ -211,7 +215,14 @@ def _ends(a):
     return getattr(a, f"start_{_kind(a)}"), getattr(a, f"stop_{_kind(a)}")
 
 
-@op("_npi_linspace", inputs="", uses_types=True, in_symbols=TYPED, dtypes=("float32",))
+@op(
+    "_npi_linspace",
+    inputs="",
+    uses_types=True,
+    in_symbols=TYPED,
+    complexes=True,
+    dtypes=("float32",),
+)
 class Linspace:
     """`num` evenly spaced values from a start to a stop.
 
@@ -278,6 +289,7 @@ for _name, _value in (("zeros_like", 0.0), ("ones_like", 1.0)):
             sample((2, 0), dtype="int64", grad=False),
         ),
         dtypes=("float32", "float64", "int32", "bool"),
+        complexes=True,
         doc=f"An array of {_name[:-5]} of the shape and, unless another is given, type of `a`.",
         numpy=f"{_name}(a, dtype=None, order='C', ctx=None, device=None)",
     )

@@ -119,6 +119,7 @@ def numpy_unary(
     kinds=_ALL,
     operator=None,
     boolean_kernel=None,
+    complexes=False,
 ):
     """Register a function of one array as `mx.np` has it.
 
@@ -143,6 +144,8 @@ def numpy_unary(
         The operator's name where it is not ``_npi_<name>``; one with ``_npx_`` is in `mx.npx`.
     boolean_kernel : str, optional
         The kernel for booleans, where they have another.
+    complexes : bool
+        Whether it takes complex numbers.
     """
     first = names.split()[0]
     classic = find(like or first) if kernel is None else None
@@ -171,6 +174,7 @@ def numpy_unary(
         domain=domain or (-1, 1),
         doc=doc,
         uses_types=True,
+        complexes=complexes,
         numpy=() if at_home else f"{names}(x, out=None, **kwargs)",
     )
 
@@ -201,7 +205,7 @@ def _infer_number(rule):
     return lambda a, data: Spec(data.shape, rule(a, data))
 
 
-def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc):
+def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, complexes):
     """Register an operator of an array and a number."""
     register(
         name,
@@ -216,6 +220,7 @@ def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc):
         doc=doc,
         dtypes=kinds,
         uses_types=True,
+        complexes=complexes,
         samples=(
             sample((3, 4), scalar=number, is_int=False, grad=grad is not None)
             if "float32" in kinds
@@ -243,6 +248,7 @@ def numpy_binary(
     domain=(-2, 2),
     number=1.5,
     operator=None,
+    complexes=False,
 ):
     """Register a function of two operands as `mx.np` has it, and its forms with a number.
 
@@ -273,6 +279,8 @@ def numpy_binary(
         The element types the battery tries.
     operator : str, optional
         What the operators are called after ``_npi_`` in place of the first name.
+    complexes : bool
+        Whether it takes complex numbers.
     """
     first = names.split()[0]
     stem = operator or first
@@ -300,6 +308,7 @@ def numpy_binary(
         dtypes=kinds,
         doc=doc,
         uses_types=True,
+        complexes=complexes,
         samples=(
             sample((3, 4), (3, 4), grad=partial is not None),
             sample((3, 1, 5), (4, 1), grad=partial is not None),
@@ -320,6 +329,7 @@ def numpy_binary(
         domain,
         number,
         f"{doc} The second operand is a number.",
+        complexes,
     )
     if mirrored is None:
         _number_form(
@@ -332,4 +342,5 @@ def numpy_binary(
             domain,
             number,
             f"{doc} The first operand is a number.",
+            complexes,
         )

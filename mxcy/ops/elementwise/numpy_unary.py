@@ -2,7 +2,7 @@
 
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import register, sample
-from mxcy.ops.core.result_types import BITS, KEEP, NUMBERS, REAL, TEST
+from mxcy.ops.core.result_types import BITS, KEEP, MAGNITUDE, NUMBERS, REAL, TEST
 from mxcy.ops.elementwise.numpy_forms import numpy_unary
 
 __all__ = []
@@ -41,24 +41,28 @@ for _names in (
     "degrees rad2deg",
     "radians deg2rad",
 ):
-    numpy_unary(_names, REAL)
+    numpy_unary(
+        _names, REAL, complexes=_names not in ("cbrt", "degrees rad2deg", "radians deg2rad")
+    )
 
-numpy_unary("absolute abs fabs", KEEP, like="abs")
-numpy_unary("negative", NUMBERS, kinds=_NUMBERS)
-numpy_unary("square", NUMBERS, kinds=_NUMBERS)
+numpy_unary("absolute abs fabs", MAGNITUDE, like="abs", complexes=True)
+numpy_unary("negative", NUMBERS, kinds=_NUMBERS, complexes=True)
+numpy_unary("square", NUMBERS, kinds=_NUMBERS, complexes=True)
 numpy_unary(
     "reciprocal",
     NUMBERS,
-    define=lambda xp, x: 1 / x if x.dtype.kind == "f" else (x == 1) * 1 - (x == -1) * 1,
+    define=lambda xp, x: 1 / x if x.dtype.kind in "fc" else (x == 1) * 1 - (x == -1) * 1,
     kinds=_NUMBERS,
+    complexes=True,
 )
 numpy_unary(
     "sign",
     NUMBERS,
     kernel="signum",
     domain=(-2, 2),
-    doc="Sign: -1, 0 or 1; NaN of NaN.",
+    doc="Sign: -1, 0 or 1; NaN of NaN. Of a complex number the one of magnitude 1 beside it.",
     kinds=_NUMBERS,
+    complexes=True,
 )
 for _names, _own in (("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("fix", "trunc")):
     numpy_unary(_names, KEEP, define=lambda xp, x, _own=_own: _whole(xp, x, _own), kinds=_NUMBERS)
@@ -80,9 +84,16 @@ for _name, _doc in (
     ("signbit", "Whether elements have a minus sign."),
 ):
     numpy_unary(
-        _name, TEST, kernel=_name, doc=_doc, kinds=_FLOATS if _name == "signbit" else _NUMBERS
+        _name,
+        TEST,
+        kernel=_name,
+        doc=_doc,
+        kinds=_FLOATS if _name == "signbit" else _NUMBERS,
+        complexes=_name in ("isnan", "isinf", "isfinite"),
     )
-numpy_unary("logical_not", TEST, kernel="logical_not", doc="Whether elements are zero.")
+numpy_unary(
+    "logical_not", TEST, kernel="logical_not", doc="Whether elements are zero.", complexes=True
+)
 numpy_unary(
     "bitwise_not invert bitwise_invert",
     BITS,
@@ -113,6 +124,7 @@ register(
     ref=lambda a, xp, x: x,
     samples=(sample((3, 4)), sample(()), sample((2, 0), grad=False)),
     dtypes=_NUMBERS,
+    complexes=True,
     doc="A copy.",
     numpy="positive(x, out=None, **kwargs)",
 )

@@ -56,6 +56,7 @@ class Identity:
     ctx: Str = ""
     dtype: _ELEMENT = None
 
+    complexes = True
     samples = (sample(shape=(3, 3)), sample(shape=(0, 0)), sample(shape=(2, 2), dtype="int8"))
 
     def infer(a):
@@ -81,6 +82,7 @@ class Logspace:
     ctx: Str = ""
     dtype: _ELEMENT = None
 
+    complexes = True
     samples = (
         sample(start=0, stop=2, num=5),
         sample(start=0, stop=1, num=4, endpoint=False, base=2.0),
@@ -104,6 +106,7 @@ class FullLike:
     dtype: _ELEMENT = None
 
     grad = stop
+    complexes = True
     samples = (
         sample((2, 3), fill_value=1, grad=False),
         sample((), fill_value=2.5, dtype="float64", grad=False),

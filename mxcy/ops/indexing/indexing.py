@@ -106,6 +106,7 @@ class Where:
 
     kernels = (native("where", select=lambda ins, outs: outs[0].dtype, mixed=True),)
     stypes = densely("csr default default")
+    complexes = True
     samples = (
         sample(values(0, 2, (3, 4), "int32"), (3, 4), (3, 4), dtypes=_WIDE),
         sample(values(0, 2, (3,), "int64"), (3, 4), (3, 4)),
@@ -196,6 +197,7 @@ class Take:
             mixed=True,
         ),
     )
+    complexes = True
     samples = (
         sample((5, 3), values(-2, 8, (4,), "int32"), dtypes=_WIDE),
         sample((5, 3), values(-9, 9, (2, 2), "int64"), axis=-1, mode="wrap"),
@@ -246,6 +248,7 @@ class TakeGradient:
             mixed=True,
         )
     )
+    complexes = True
     samples = (
         sample(
             (6, 3), values(-2, 8, (6,), "int32"), axis=0, mode="clip", shape=(5, 3), dtypes=_WIDE

@@ -9,7 +9,7 @@ from mxcy.ops.core.attrs import Bool, Double, Field, Int, IntOrNone
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
 from mxcy.ops.core.params import SCAN
 from mxcy.ops.core.record import native, op, register, sample, stop, values
-from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, with_number
+from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, asked, with_number
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.indexing.indexing import sum_dtype, wide_bytes
 from mxcy.ops.reduce.numpy_reduce import ELEMENT
@@ -31,7 +31,7 @@ def _scanned(a, shape):
 
 
 def _scan_type(a, x):
-    return ACCUMULATE(a, x) if a.dtype is None else code_of(a.dtype)
+    return ACCUMULATE(a, x) if a.dtype is None else asked(a.dtype, x)
 
 
 def _infer_scan(a, x):
@@ -81,6 +81,7 @@ def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
         grad=grad,
         ref=ref,
         kernels=kernels,
+        complexes=True,
         samples=(
             sample((3, 5)),
             sample((3, 5, 2), axis=1),
@@ -158,6 +159,7 @@ class Where:
 
     dtypes = _ALL
     uses_types = True
+    complexes = True
     samples = (
         sample(values(0, 2, (3, 4), "int32"), (3, 4), (3, 4)),
         sample(values(0, 2, (4,), "int64"), (3, 1), (2, 1, 1)),
@@ -231,6 +233,7 @@ def _where_number(name, first):
         infer=infer,
         grad=grad,
         ref=ref,
+        complexes=True,
         samples=(
             sample(values(0, 2, (3, 4), "bool"), (3, 4), scalar=2.0, is_int=False),
             sample(values(0, 2, (4,), "int32"), (3, 1), scalar=2.0),
@@ -273,6 +276,7 @@ class NonZero:
     """The indices of the elements that are not zero, a row for each; it waits for the values."""
 
     dtypes = ("float32", "int8", "bool")
+    complexes = True
     samples = (sample((3, 4)), sample((0, 2)), sample(np.array([0, 1.5, 0], "float32")))
 
     def infer(a, x):
@@ -300,6 +304,7 @@ class Unique:
     equal_nan: Bool = True
 
     dtypes = ("float32", "int8", "bool")
+    complexes = True
     samples = (
         sample(values(0, 3, (9,), "int32")),
         sample(np.array([np.nan, 1, np.nan], "float32"), equal_nan=False, return_counts=True),

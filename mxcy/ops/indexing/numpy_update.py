@@ -77,6 +77,7 @@ class IndexAdd:
 
     infer = _infer
     dtypes = ("float32", "float64", "int32")
+    complexes = True
     samples = (
         sample((2, 3), np.array([[0, 1, 0], [1, 2, 1]], "int64"), (3,)),
         sample((3, 2, 2), np.array([[0, 2, 0]], "int32"), (1, 2)),
@@ -111,6 +112,7 @@ class IndexUpdate:
 
     infer = _infer
     dtypes = ("float32", "float64", "int32", "bool")
+    complexes = True
     samples = (
         sample((2, 3), np.array([[0, 1, 0], [1, 2, 0]], "int64"), (3,)),
         sample((3, 2, 2), np.array([[0, 2]], "int32"), (1, 2)),

@@ -139,6 +139,7 @@ class AlongGradient:
             mixed=True,
         ),
     )
+    complexes = True
     samples = (
         sample((4,), values(-1, 5, (4,), "int32"), axis=1, shape=(4, 3), dtypes=_WIDE),
         sample((2, 5, 3), values(-9, 9, (2, 5, 3), "int64"), axis=1, mode="wrap", shape=(2, 4, 3)),
@@ -187,6 +188,7 @@ class TakeAlong:
             work=lambda a, ins, outs: ins[1].size,
         ),
     )
+    complexes = True
     samples = (sample((4, 3), values(-1, 5, (4, 2), "int32"), axis=1, taken=2),)
 
 
@@ -218,4 +220,5 @@ class BatchTake:
             mixed=True,
         ),
     )
+    complexes = True
     samples = (sample((4, 3), values(-1, 5, (4,), "int32"), grad=False),)

@@ -100,6 +100,7 @@ class GatherND:
         return data[_places(xp, indices, data.shape)]
 
     kernels = (_gather_kernel("gather_nd", lambda a, ins: ins[0].shape),)
+    complexes = True
     samples = (
         sample((3, 4), np.array([[0, -1, 2], [3, 1, -4]], "int32"), dtypes=_WIDE),
         sample((3, 4), np.array([[0, 2, 2]], "int64")),
@@ -133,6 +134,7 @@ class ScatterND:
         return out
 
     kernels = (_gather_kernel("scatter_nd", lambda a, ins: a.shape),)
+    complexes = True
     samples = (
         sample((3,), np.array([[0, -1, 2], [3, 1, 0]], "int32"), shape=(3, 4), dtypes=_WIDE),
         sample((2, 4), np.array([[2, 0]], "int64"), shape=(3, 4)),
@@ -158,6 +160,7 @@ class GatherNDGradient:
         return out
 
     kernels = (_gather_kernel("scatter_add_nd", lambda a, ins: a.shape),)
+    complexes = True
     samples = (
         sample((3,), np.array([[0, 2, 0], [3, 1, 3]], "int32"), shape=(3, 4), dtypes=_WIDE),
         sample((3, 4), np.array([[2, 0, -1]], "int64"), shape=(3, 4)),
@@ -184,6 +187,7 @@ class ScatterSetND:
     kernels = (
         _gather_kernel("scatter_set_nd", lambda a, ins: a.shape, data=1, index=2, inplace=True),
     )
+    complexes = True
     samples = (
         sample((3, 4), (2,), np.array([[0, 1], [2, -1]], "int32"), shape=(3, 4), dtypes=_WIDE),
     )
@@ -253,6 +257,7 @@ class BooleanMask:
     def ref(a, xp, data, index):
         return data[index != 0]
 
+    complexes = True
     samples = (sample((4, 3), values(0, 2, (4,), "int32")), sample((5,), np.zeros(5, "float32")))
 
 

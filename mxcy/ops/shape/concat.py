@@ -127,6 +127,7 @@ def _concat(name, aliases, doc, infer_back=_concat_back, stypes=()):
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),
+        complexes=True,
         samples=(
             sample((2, 3), (2, 4), (2, 1)),
             sample((2, 3), (4, 3), dim=0, dtypes=_ALL),
@@ -192,6 +193,7 @@ class Stack:
             "concat", lambda a, ins, outs: prod(outs[0].shape[: normal_axis(a.axis, outs[0].ndim)])
         ),
     )
+    complexes = True
     samples = (
         sample((2, 3), (2, 3)),
         sample((2, 3), (2, 3), (2, 3), axis=-1, dtypes=_ALL),
@@ -283,6 +285,7 @@ class SliceChannel:
         return [xp.squeeze(part, a.axis) for part in parts] if a.squeeze_axis else parts
 
     kernels = _SPLIT
+    complexes = True
     samples = (
         sample((4, 6), num_outputs=3),
         sample((4, 2, 3), num_outputs=2, axis=-2, squeeze_axis=True, dtypes=_ALL),
@@ -360,6 +363,7 @@ class SplitV2:
         return [xp.squeeze(part, a.axis) for part in parts] if a.squeeze_axis else parts
 
     kernels = _SPLIT
+    complexes = True
     samples = (
         sample((3, 7), indices=(0, 2, 5)),
         sample((3, 7), indices=(), sections=3),

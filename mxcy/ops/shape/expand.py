@@ -63,6 +63,7 @@ for _name, _least, _more in (("tile", 1, ()), ("_npi_tile", 0, (sample((2, 3), r
         ref=lambda a, xp, data: xp.tile(data, a.reps),
         kernels=(strided(_tile_loops, rank=lambda a, ins, outs: 2 * outs[0].ndim),),
         in_symbols=InSymbols(named_input=True),
+        complexes=True,
         samples=(
             sample((2, 3), reps=(2,)),
             sample((2, 3), reps=(2, 1, 3)),
@@ -122,6 +123,7 @@ class Repeat:
         return xp.repeat(data, a.repeats, a.axis)
 
     kernels = (strided(_repeat_loops, rank=lambda a, ins, outs: ins[0].ndim + 1),)
+    complexes = True
     samples = (
         sample((2, 3), repeats=2),
         sample((2, 3), repeats=3, axis=0),
@@ -180,6 +182,7 @@ class BroadcastTo:
         return xp.broadcast_to(data, shape)
 
     kernels = (strided(_stretch_loops),)
+    complexes = True
     samples = (sample((1, 3), shape=(4, 3)), sample((2, 1, 3, 1), shape=(0, 5, 0, 2)))
 
 
@@ -214,6 +217,7 @@ class BroadcastAxis:
         return xp.broadcast_to(data, shape)
 
     kernels = (strided(_stretch_loops),)
+    complexes = True
     samples = (
         sample((1, 3, 1), axis=(0, 2), size=(2, 4)),
         sample((1, 3), axis=0, size=2),
@@ -277,6 +281,7 @@ class BroadcastLike:
         return xp.broadcast_to(lhs, _liken(a, lhs.shape, rhs.shape))
 
     kernels = (strided(_stretch_loops),)
+    complexes = True
     samples = (
         sample((1, 3), (5, 3)),
         sample((1, 3), (5, 6, 7), lhs_axes=(0,), rhs_axes=(2,)),

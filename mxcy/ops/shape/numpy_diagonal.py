@@ -82,6 +82,7 @@ class Diagonal:
     axis2: Int = 1
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((3, 4)),
         sample((2, 3, 4), offset=1, axis1=-1, axis2=0),
@@ -114,6 +115,7 @@ class DiagonalGradient:
     axis2: Int = 1
     shape: Shape
 
+    complexes = True
     samples = (
         sample((3,), shape=(3, 4)),
         sample((2, 2), offset=-1, axis1=0, axis2=1, shape=(3, 4, 2)),
@@ -149,6 +151,7 @@ class Diag:
     k: Long = 0
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((3,)),
         sample((3,), k=-2),
@@ -189,6 +192,7 @@ class DiagFlat:
     k: Int = 0
 
     dtypes = _KINDS
+    complexes = True
     samples = (sample((2, 2)), sample((3,), k=-1), sample(()), sample((2, 0), k=2, grad=False))
     kernels = (strided(_write_loops(_first_two), rank=lambda a, ins, outs: 2),)
     infer = _matrix_infer
@@ -209,6 +213,7 @@ class Trace:
     axis2: Int = 1
 
     dtypes = ("float32", "float64", "int32", "bool")
+    complexes = True
     samples = (
         sample((3, 4)),
         sample((2, 3, 4), offset=1, axis1=-1, axis2=0),
@@ -258,6 +263,7 @@ def _register_triangle(name, words):
         infer=_triangle_infer,
         grad=grad,
         ref=lambda a, xp, data: getattr(xp, name)(data, a.k),
+        complexes=True,
         samples=(
             sample((3, 4)),
             sample((2, 3, 3), k=-1),

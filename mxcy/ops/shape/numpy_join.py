@@ -60,6 +60,7 @@ def _register_at_least(ndim):
         infer=infer,
         grad=grad,
         ref=ref,
+        complexes=True,
         samples=(sample((2, 3), ()), sample((4,)), sample((2, 3, 1, 2), (0,), grad=False)),
         dtypes=_KINDS,
         doc=f"The arrays with {ndim} axes at least; one result for each.",
@@ -117,6 +118,7 @@ def _register_stack(name, doc, lifted, axis_of, fields, samples):
         grad=grad,
         ref=lambda a, xp, arrays: getattr(xp, name)(arrays),
         kernels=(native("concat", struct=BLOCKS, params=rows),),
+        complexes=True,
         samples=samples,
         dtypes=_KINDS,
         doc=doc,
@@ -186,6 +188,7 @@ def _register_hsplit():
         infer=infer,
         grad=lambda a, F, g, specs: cut.grad_rule(_along(a, specs[0].ndim), F, g, specs),
         ref=lambda a, xp, data: cut.ref(_along(a, data.ndim), xp, data),
+        complexes=True,
         samples=(
             sample((4, 6), indices=(), sections=3),
             sample((7,), indices=(0, 2, 5)),

@@ -86,6 +86,7 @@ class Pad:
     reflect_type: Str = "even"
 
     dtypes = ("float32", "float64", "int8", "bool")
+    complexes = True
     samples = (
         sample((2, 3), pad_width=((1, 1), (0, 2)), constant_values=1),
         sample((2, 3), pad_width=((1, 3), (0, 2)), mode="edge"),
@@ -122,6 +123,7 @@ class PadGradient:
     mode: _MODE = "constant"
     shape: Shape
 
+    complexes = True
     samples = (
         sample((4, 5), pad_width=((1, 1), (0, 2)), shape=(2, 3)),
         sample((6, 5), pad_width=((1, 3), (0, 2)), mode="edge", shape=(2, 3)),

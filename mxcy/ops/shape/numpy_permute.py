@@ -82,6 +82,7 @@ def _permutation(name, doc, inputs, fields, order, samples, numpy):
         grad=lambda a, F, g, specs: F._npi_transpose(g, axes=_inverse(order(a, specs[0].ndim))),
         ref=lambda a, xp, data: xp.transpose(data, order(a, data.ndim)),
         kernels=_turned(order),
+        complexes=True,
         samples=samples,
         dtypes=_KINDS,
         doc=doc,
@@ -136,6 +137,7 @@ class Flip:
     axis: ShapeOrNone = None
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((2, 3)),
         sample((2, 3, 4), axis=(0, -1)),
@@ -187,6 +189,7 @@ class Rot90:
     axes: ShapeOrNone = None
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((2, 3)),
         sample((2, 3, 4), k=2, axes=(1, 2)),
@@ -235,6 +238,7 @@ class Roll:
     axis: ShapeOrNone = None
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((2, 3), shift=1),
         sample((2, 3), shift=(1, -2), axis=(0, 1)),
@@ -297,6 +301,7 @@ class Repeats:
     axis: IntOrNone = None
 
     dtypes = _KINDS
+    complexes = True
     samples = (
         sample((2, 3), repeats=2),
         sample((2, 3), repeats=(2,), axis=-1),
@@ -334,6 +339,7 @@ class RepeatsGradient:
     shape: Shape
 
     dtypes = ("float32", "float64")
+    complexes = True
     samples = (
         sample((4, 3), repeats=2, axis=0, shape=(2, 3)),
         sample((4,), repeats=(1, 2, 0, 1), shape=(4,)),

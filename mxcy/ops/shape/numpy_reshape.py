@@ -100,6 +100,7 @@ class Reshape:
     infer_back = back_dtype
     kernels = MOVE
     dtypes = ("float32", "int8", "bool")
+    complexes = True
     samples = (
         sample((2, 3, 4), newshape=(4, -1)),
         sample((2, 3, 4), newshape=(-2, -5)),

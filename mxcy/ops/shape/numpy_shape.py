@@ -35,6 +35,7 @@ class Transpose:
     axes: ShapeOrNone = None
 
     dtypes = ("float32", "float64", "int8", "bool")
+    complexes = True
     samples = (
         sample((2, 3)),
         sample((2, 3, 4), axes=(1, -1, 0)),
@@ -68,6 +69,7 @@ class Squeeze:
 
     kernels = MOVE
     dtypes = ("float32", "int8", "bool")
+    complexes = True
     samples = (
         sample((2, 1, 3, 1)),
         sample((2, 1, 3, 1), axis=(1,)),
@@ -116,6 +118,7 @@ class BroadcastTo:
     shape: Shape
 
     dtypes = ("float32", "float64", "int8", "bool")
+    complexes = True
     samples = (
         sample((3, 1), shape=(2, 3, 4)),
         sample((), shape=(2, 2)),

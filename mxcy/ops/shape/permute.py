@@ -72,6 +72,7 @@ class Transpose:
         return xp.transpose(data, a.axes or None)
 
     kernels = (strided(lambda a, ins, outs: permuted(_transpose_axes(a, ins[0].ndim), ins, outs)),)
+    complexes = True
     samples = (
         sample((2, 3)),
         sample((2, 3, 4), axes=(1, 2, 0)),
@@ -118,6 +119,7 @@ class SwapAxis:
         return xp.swapaxes(data, a.dim1, a.dim2)
 
     kernels = (strided(lambda a, ins, outs: permuted(_swapped(a, ins[0].ndim), ins, outs)),)
+    complexes = True
     samples = (sample((2, 3, 4), dim1=0, dim2=2), sample((2, 3, 4), dim1=1, dim2=-1))
 
 
@@ -194,6 +196,7 @@ class DepthToSpace:
         return F.space_to_depth(g, block_size=a.block_size)
 
     ref, kernels = _move_blocks(_depth_parts)
+    complexes = True
     samples = (sample((1, 8, 2, 3), block_size=2),)
 
 
@@ -216,6 +219,7 @@ class SpaceToDepth:
         return F.depth_to_space(g, block_size=a.block_size)
 
     ref, kernels = _move_blocks(_space_parts)
+    complexes = True
     samples = (sample((1, 2, 4, 6), block_size=2),)
 
 
@@ -253,6 +257,7 @@ class Reverse:
         return xp.flip(data, a.axis)
 
     kernels = (strided(_reverse_loops),)
+    complexes = True
     samples = (
         sample((2, 3), axis=0),
         sample((2, 3, 4), axis=(0, 2), dtypes=("float32", "float64", *_NARROW)),
@@ -328,6 +333,7 @@ class Diag:
         return xp.diag(data, a.k) if data.ndim == 1 else xp.diagonal(data, a.k, a.axis1, a.axis2)
 
     kernels = (strided(_diag_loops, rank=lambda a, ins, outs: max(ins[0].ndim, 2)),)
+    complexes = True
     samples = (
         sample((3,)),
         sample((3,), k=-2),
@@ -369,4 +375,5 @@ class DiagGradient:
         return out
 
     kernels = (strided(_undiag_loops),)
+    complexes = True
     samples = (sample((2, 2), k=-1, axis1=0, axis2=1, shape=(3, 4, 2)),)

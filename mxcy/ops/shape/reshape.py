@@ -177,6 +177,7 @@ class Reshape:
         return xp.reshape(data, Reshape.infer(a, [Spec(data.shape)])[0].shape)
 
     kernels = MOVE
+    complexes = True
     samples = (
         sample((2, 3, 4), shape=(4, 0, 2)),
         sample((2, 3, 4), shape=(0, -1)),
@@ -216,6 +217,7 @@ class ReshapeExactly:
         return xp.reshape(data, a.shape)
 
     kernels = MOVE
+    complexes = True
     samples = (sample((2, 3, 4), shape=(4, 6)), sample((0, 3), shape=(2, 0)))
 
 
@@ -271,6 +273,7 @@ class ReshapeLike:
         return xp.reshape(lhs, ReshapeLike.infer(a, [Spec(lhs.shape), Spec(rhs.shape)])[0].shape)
 
     kernels = MOVE
+    complexes = True
     samples = (
         sample((6,), (2, 3)),
         sample((30, 7), (15, 2, 4), lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2),
@@ -297,6 +300,7 @@ class Flatten:
         return xp.reshape(data, (data.shape[0], math.prod(data.shape[1:])))
 
     kernels = MOVE
+    complexes = True
     samples = (sample((2, 3, 4)), sample((5,)))
 
 
@@ -330,6 +334,7 @@ class ExpandDims:
         return xp.expand_dims(data, a.axis)
 
     kernels = MOVE
+    complexes = True
     samples = (sample((2, 3), axis=1), sample((2, 3), axis=-1), sample((2, 3), axis=0))
 
 
@@ -368,6 +373,7 @@ class Squeeze:
         return xp.reshape(data, Squeeze.infer(a, [Spec(data.shape)])[0].shape)
 
     kernels = MOVE
+    complexes = True
     samples = (
         sample((1, 2, 1, 3)),
         sample((1, 2, 1, 3), axis=(0, -2)),
@@ -392,6 +398,7 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
         kernels=MOVE,
         forwards=lambda a: True,
         identity=True,
+        complexes=True,
         samples=(
             sample((3, 4), grad=honest),
             sample((2, 0)),
@@ -444,6 +451,7 @@ register(
         first_cast("csr row_sparse -> row_sparse"),
         densely("csr default", "row_sparse default"),
     ),
+    complexes=True,
     samples=(sample((3, 4), (3, 4)),),
     doc="`lhs` itself; shape and dtype are those of `rhs`.",
 )
@@ -463,6 +471,7 @@ register(
     grad=stop,
     ref=lambda a, xp, data: xp.asarray(data.shape, "int64"),
     ignores=("data",),
+    complexes=True,
     samples=(sample((2, 3, 4)), sample((5,))),
     doc="The extents of an array as a 1-D int64 array.",
 )
@@ -472,6 +481,7 @@ register(
     grad=stop,
     ref=lambda a, xp, data: xp.asarray([data.size], "int64"),
     ignores=("data",),
+    complexes=True,
     samples=(sample((2, 3, 4)), sample((0, 3))),
     doc="The number of elements of an array as an int64 array of shape (1,).",
 )

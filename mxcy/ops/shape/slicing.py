@@ -99,6 +99,7 @@ class Slice:
 
     stypes = (sliced(_ranges),)
     kernels = _read_loops(lambda a, whole, part: _ranges(a, whole))
+    complexes = True
     samples = (
         sample((3, 4), begin=(0, 1), end=(2, 4)),
         sample((5, 6), begin=(None, 0), end=(None, 5), step=(-1, 2)),
@@ -137,6 +138,7 @@ class SliceGradient:
         return out
 
     kernels = (strided(_fill_params),)
+    complexes = True
     samples = (sample((2, 3), begin=(None, 1), end=(1, 7), step=(-2, 2), shape=(5, 6)),)
 
 
@@ -195,6 +197,7 @@ class SliceAxis:
         return xp.take(data, xp.arange(begin, end), axis)
 
     kernels = _read_loops(_axis_ranges)
+    complexes = True
     samples = (
         sample((3, 4), axis=1, begin=1, end=3),
         sample((3, 4), axis=-1, begin=-2, end=None),
@@ -243,6 +246,7 @@ class SliceLike:
         return data[tuple(map(slice, _like_shape(a, data.shape, shape_like.shape)))]
 
     kernels = _read_loops(lambda a, whole, part: [range(n) for n in part])
+    complexes = True
     samples = (sample((3, 4), (2, 3)), sample((3, 4), (2, 3, 9), axes=(-1,)))
 
 
@@ -285,6 +289,7 @@ class SliceAssign:
         return out
 
     kernels = _write_params(source=1, scalar=0.0)
+    complexes = True
     samples = (
         sample((3, 4), (2, 2), begin=(0, 1), end=(2, 3)),
         sample((5, 4), (3, 4), begin=(None,), end=(None,), step=(-2,), dtypes=_NARROW),
@@ -317,6 +322,7 @@ class SliceAssignScalar:
         return out
 
     kernels = _write_params(source=SCALAR, scalar=None)
+    complexes = True
     samples = (
         sample((3, 4), begin=(0, 1), end=(2, 3), scalar=2.5),
         sample((5, 4), begin=(None, 0), end=(None, None), step=(-2, 3), scalar=3, dtypes=_NARROW),
@@ -393,6 +399,7 @@ class Crop:
         return arrays[0][tuple(map(slice, begin, end))]
 
     kernels = (strided(_crop_loops),)
+    complexes = True
     samples = (
         sample((1, 2, 4, 5), h_w=(2, 2), offset=(1, 2)),
         sample((1, 2, 4, 5), (1, 1, 3, 2), center_crop=True),
