@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mxcy import env
 
-__all__ = ["PROFILES", "Profile", "current", "is_mxnet_2", "set_current"]
+__all__ = ["PROFILES", "Profile", "current", "is_mxnet_2", "saves_as_numpy", "set_current"]
 
 #: profile -> the release whose behaviour it has
 PROFILES = {"1.9": "1.9.1", "2.0": "2.0.0"}
@@ -32,6 +32,11 @@ def current():
 
 def is_mxnet_2():
     """Whether MXNet 2 decides."""
+    return _is_mxnet_2
+
+
+def saves_as_numpy():
+    """Whether arrays go to NumPy's files (.npy, .npz), as MXNet 2 does, or to MXNet's own."""
     return _is_mxnet_2
 
 

@@ -15,7 +15,6 @@ READERS = {
     "compat/__init__.py": "what mxnet.__version__ says",
     "gluon/hybrid_block.py": "the names of an export",
     "gluon/parameter_dict.py": "names of parameters",
-    "gluon/parameter_files.py": "the format of files",
     "gluon/plain_block.py": "keys of collect_params; what a block called without inputs returns",
     "gluon/rnn/layers.py": "one array for all parameters",
     "gluon/symbol_block.py": "structural names of imported parameters",
@@ -41,7 +40,7 @@ def test_few_places_ask():
         if count:
             found[path.relative_to(PACKAGE).as_posix()] = count
     assert found.keys() == READERS.keys()
-    assert sum(found.values()) <= 10
+    assert sum(found.values()) + 1 <= 10  # and profile.saves_as_numpy, for all who write files
 
 
 def test_set_profile(restored):

@@ -18,7 +18,7 @@ def save_arrays(filename, arrays):
     filename : str
     arrays : dict of str to NDArray
     """
-    nd.save(filename, arrays, **({"format": "npz"} if profile.is_mxnet_2() else {}))
+    nd.save(filename, arrays, **({"format": "npz"} if profile.saves_as_numpy() else {}))
 
 
 class ParameterFiles:

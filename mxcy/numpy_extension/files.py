@@ -1,5 +1,6 @@
 """`mx.npx.save`, `savez` and `load`: arrays in NumPy's files."""
 
+from mxcy import profile
 from mxcy._base.files import replacing
 from mxcy.ndarray import state, utils
 from mxcy.ndarray.npz import write_npy, write_npz
@@ -8,22 +9,30 @@ __all__ = ["load", "save", "savez"]
 
 
 def save(file, arr):
-    """Write an array as a ``.npy`` file.
+    """Write an array, or several, to a file.
+
+    Lists and dicts are written in MXNet's own format. One array becomes a ``.npy`` file, as in
+    MXNet 2; under the profile of MXNet 1.9 only where the name ends so, otherwise a list of one.
 
     Parameters
     ----------
     file : str or path
         Used as it is given.
-    arr : ndarray
+    arr : ndarray, list of ndarray, or dict of str to ndarray
 
     Raises
     ------
     TypeError
-        When `arr` is no array.
+        When `arr`, or something in it, is no array.
     """
-    _check(arr)
-    with replacing(file) as target:
-        write_npy(target, state.block_of(arr).data)
+    several = isinstance(arr, (list, tuple, dict))
+    for array in (arr.values() if isinstance(arr, dict) else arr) if several else (arr,):
+        _check(array)
+    if not several and (profile.saves_as_numpy() or str(file).endswith(".npy")):
+        with replacing(file) as target:
+            write_npy(target, state.block_of(arr).data)
+        return
+    utils.save(file, list(arr) if isinstance(arr, tuple) else arr)
 
 
 def savez(file, *args, **kwds):

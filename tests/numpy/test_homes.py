@@ -69,6 +69,27 @@ def test_files(tmp_path):
         npx.save(str(one), [1, 2])
 
 
+@pytest.mark.parametrize("version", ["1.9", "2.0"])
+def test_files_of_several_arrays(tmp_path, version):
+    before = mx.util.set_profile(version)
+    x = np.arange(4.0)
+    try:
+        npx.save(tmp_path / "one", x)
+    finally:
+        mx.util.set_profile(before)
+        npx.reset_np()
+    found = npx.load(tmp_path / "one")
+    assert type(found) is (list if version == "1.9" else np.ndarray)
+    assert np.array_equal(found[0] if version == "1.9" else found, x)
+    npx.save(tmp_path / "list", [x, x[0]])
+    assert [array.shape for array in npx.load(tmp_path / "list")] == [(4,), ()]
+    npx.save(tmp_path / "dict", {"x": x})
+    assert npx.load(tmp_path / "dict")["x"].tolist() == [0, 1, 2, 3]
+    assert mx.nd.load(str(tmp_path / "dict"))["x"].shape == (4,)
+    with pytest.raises(TypeError, match="got int"):
+        npx.save(tmp_path / "dict", {"x": 1})
+
+
 def test_memory_of_numpy_is_shared():
     source = onp.ones(3, "float32")
     array = npx.from_numpy(source)
