@@ -290,7 +290,7 @@ class NDArray(front.NDArrayBase):
             F._copy(self, out=other)
         elif front.is_taping():
             word = dtypes.name_of(other.dtype_code)
-            getattr(F, caster(other.dtype_code))(self, dtype=word, out=other)
+            getattr(F, caster(other.dtype_code, self.dtype_code))(self, dtype=word, out=other)
         else:
             _store(self, other)
         return other
@@ -320,7 +320,7 @@ class NDArray(front.NDArrayBase):
         if code == self.dtype_code and not copy:
             return self
         if front.is_deferred():
-            return F.Cast(self, dtype=dtypes.name_of(code))
+            return getattr(F, caster(code, self.dtype_code))(self, dtype=dtypes.name_of(code))
         return self.copyto(self._fresh(code, self.context))
 
     def _fresh(self, code, context):

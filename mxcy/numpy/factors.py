@@ -5,7 +5,7 @@ from collections import namedtuple
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.numpy import described
+from mxcy.numpy import calls, described
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.numpy.described import is_symbol
@@ -40,18 +40,24 @@ QRResult = namedtuple("QRResult", "Q R")
 SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 SVDResult = namedtuple("SVDResult", "U S Vh")
 
-_SINGLE, _DOUBLE = dtypes.CODES["float32"], dtypes.CODES["float64"]
+_SINGLE = dtypes.CODES["float32"]
+_COMPUTED = {dtypes.CODES[name] for name in ("float32", "float64", "complex64", "complex128")}
 
 
 def cast(array, code):
-    """An array in another element type; None for none."""
+    """A result in another floating type; complex numbers and their parts stay as they are.
+
+    None for no other type.
+    """
     if code is None or array.dtype_code == code:
         return array
-    return operate("Cast", array, dtype=dtypes.name_of(code))
+    if dtypes.is_complex(array.dtype_code) or dtypes.is_complex(code):
+        return array
+    return calls.cast(array, code)
 
 
 def in_floats(*operands):
-    """Operands in the floating type in which they meet, and the type of the results.
+    """Operands in the floating or complex type in which they meet, and the type of the results.
 
     16 bits are computed in 32.
     """
@@ -59,10 +65,12 @@ def in_floats(*operands):
     if described.any_symbols(arrays):  # whose types nobody knows yet
         return arrays, None
     result = promote(front.has_numpy_types(), *(array.dtype_code for array in arrays))
-    if not dtypes.is_float(result):
+    if not dtypes.is_inexact(result):
         result = default_float(front.has_numpy_types())
-    computed = result if result in (_SINGLE, _DOUBLE) else _SINGLE
-    return [cast(array, computed) for array in arrays], result
+    computed = result if result in _COMPUTED else _SINGLE
+    return [
+        array if array.dtype_code == computed else calls.cast(array, computed) for array in arrays
+    ], result
 
 
 def _shaped(array, shape):
@@ -82,14 +90,14 @@ def _several(kind, name, *operands, **attrs):
 
 
 def cholesky(a, upper=False):
-    """The Cholesky factors L of symmetric positive definite matrices: ``a = L L^T``.
+    """The Cholesky factors L of positive definite matrices: ``a = L L^H``.
 
     Parameters
     ----------
     a : array_like
         Only one triangle is read.
     upper : bool
-        Give U with ``a = U^T U``, from the upper triangles.
+        Give U with ``a = U^H U``, from the upper triangles.
 
     Returns
     -------
@@ -262,7 +270,7 @@ def svdvals(a):
 
 
 def eigh(a, upper=False):
-    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric matrices.
+    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
 
     Parameters
     ----------
@@ -280,7 +288,7 @@ def eigh(a, upper=False):
 
 
 def eigvalsh(a, upper=False):
-    """The eigenvalues of symmetric matrices, ascending.
+    """The eigenvalues of symmetric or Hermitian matrices, ascending.
 
     Parameters
     ----------
@@ -297,7 +305,7 @@ def eigvalsh(a, upper=False):
 
 
 def eig(a):
-    """Eigenvalues and eigenvectors (in columns) of square matrices; an error where one is complex.
+    """Eigenvalues and eigenvectors (in columns) of square matrices.
 
     Parameters
     ----------
@@ -306,13 +314,14 @@ def eig(a):
     Returns
     -------
     EigResult
-        `eigenvalues` and `eigenvectors`, without gradient.
+        `eigenvalues` and `eigenvectors`, without gradient. They are complex with NumPy's types,
+        and of complex matrices; else real, with an error where one is not.
     """
     return _several(EigResult, "_npi_eig", a)
 
 
 def eigvals(a):
-    """The eigenvalues of square matrices; an error where one is complex.
+    """The eigenvalues of square matrices, of the types that `eig` gives.
 
     Parameters
     ----------
@@ -327,7 +336,7 @@ def eigvals(a):
 
 
 def _epsilon(code):
-    return 2.0**-23 if code == _SINGLE else 2.0**-52
+    return 2.0**-23 if dtypes.real_of(code) == _SINGLE else 2.0**-52
 
 
 def pinv(a, rtol=None, hermitian=False):
@@ -354,7 +363,7 @@ def pinv(a, rtol=None, hermitian=False):
     if isinstance(rtol, (int, float)):
         found = operate("_npi_pinv_scalar_rcond", a, rcond=float(rtol), hermitian=hermitian)
     else:
-        rtol = cast(as_array(rtol), a.dtype_code)
+        rtol = cast(as_array(rtol), dtypes.real_of(a.dtype_code))
         found = operate("_npi_pinv", a, rtol, hermitian=hermitian)
     return cast(found, code)
 
@@ -378,7 +387,7 @@ def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
     (array,), _ = in_floats(M)
     if rtol is None or (not is_symbol(array) and array.ndim < 2):
         rounding = {
-            f"finfoEps{bits}": _epsilon(code) for bits, code in ((32, _SINGLE), (64, _DOUBLE))
+            f"finfoEps{bits}": _epsilon(dtypes.CODES[f"float{bits}"]) for bits in (32, 64)
         }
         return operate("_npi_matrix_rank_none_tol", array, hermitian=bool(hermitian), **rounding)
     values = operate("_npi_absolute", eigvalsh(array)) if hermitian else svdvals(array)
@@ -418,7 +427,8 @@ def lstsq(a, b, rcond="warn"):
     if vector:
         x = _shaped(x, x.shape[:1])
     if a.shape[0] <= a.shape[1] or rank.item() < a.shape[1]:
-        residuals = operate("_npi_zeros", shape=(0,), dtype=dtypes.name_of(code))
+        kind = dtypes.name_of(dtypes.real_of(code))
+        residuals = operate("_npi_zeros", shape=(0,), dtype=kind)
     return LstsqResult(cast(x, code), cast(residuals, code), rank, cast(s, code))
 
 

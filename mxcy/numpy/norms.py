@@ -229,7 +229,7 @@ def trace(a, offset=0, *, dtype=None):
 
 
 def vecdot(a, b, axis=None):
-    """The sum of products over one axis.
+    """The sum of products over one axis, the numbers of `a` conjugated.
 
     Parameters
     ----------

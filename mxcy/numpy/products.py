@@ -2,6 +2,7 @@
 
 import operator
 
+from mxcy._base import dtypes
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
 
@@ -76,7 +77,7 @@ def outer(a, b):
 
 
 def vdot(a, b):
-    """The sum of the products of elements at the same place.
+    """The sum of the products of elements at the same place, those of `a` conjugated.
 
     Parameters
     ----------
@@ -87,11 +88,15 @@ def vdot(a, b):
     -------
     ndarray
     """
-    return operate("_npi_tensordot_int_axes", flat(a), flat(b), axes=1)
+    return operate("_npi_tensordot_int_axes", _conjugated(flat(a)), flat(b), axes=1)
+
+
+def _conjugated(array):
+    return operate("_mx_conj", array) if dtypes.is_complex(array.dtype_code) else array
 
 
 def vecdot(a, b, axis=-1):
-    """The sum of products over one axis.
+    """The sum of products over one axis, the numbers of `a` conjugated.
 
     Parameters
     ----------
@@ -113,6 +118,7 @@ def vecdot(a, b, axis=-1):
         a, b = (_moved_last(x, axis) for x in (a, b))
     if 0 in (a.ndim, b.ndim) or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"vecdot: the vectors of {a.shape} and {b.shape} differ in length")
+    a = _conjugated(a)
     return operate("_npi_einsum", a, b, num_args=2, subscripts="...i,...i->...")
 
 

@@ -69,7 +69,7 @@ def mean(called, inputs, raw, out, keywords):
     array = as_np_array(inputs[0])
     axis, dtype, keepdims = raw
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)
-    if dtype is None and not dtypes.is_float(array.dtype_code):
+    if dtype is None and not dtypes.is_inexact(array.dtype_code):
         dtype = dtypes.name_of(default_float(False))
     total = operate("_npi_sum", _masked(array, mask, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     number = operate("_npi_sum", mask, axis=axis, dtype=total.dtype, keepdims=keepdims)

@@ -25,8 +25,8 @@ __all__ = [
 
 
 def floating(array):
-    """An array as one of floating numbers."""
-    if dtypes.is_float(array.dtype_code):
+    """An array as one of floating or complex numbers."""
+    if dtypes.is_inexact(array.dtype_code):
         return array
     return operate("_npi_true_divide_scalar", array, scalar=1.0, is_int=True)
 
@@ -42,10 +42,12 @@ def spread(called, inputs, raw, out, keywords):
     array = as_np_array(inputs[0])
     array = floating(array) if dtype is None else array.astype(dtype)
     mask = operate("_npi_broadcast_to", as_array(where), shape=array.shape)
-    number = operate("_npi_sum", mask, axis=axis, dtype=array.dtype, keepdims=True)
+    real = dtypes.real_of(array.dtype_code)
+    number = operate("_npi_sum", mask, axis=axis, dtype=dtypes.name_of(real), keepdims=True)
     zeros = operate("_npi_zeros_like", array)
     total = operate("_npi_sum", operate("_npi_where", mask, array, zeros), axis=axis, keepdims=True)
     far = operate("_npi_where", mask, array - total / number, zeros)
+    far = abs(far) if array.dtype.kind == "c" else far
     found = operate("_npi_sum", far * far, axis=axis, keepdims=True) / (number - ddof)
     if called.name == "std":
         still = found == 0  # where the root has no slope

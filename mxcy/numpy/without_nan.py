@@ -31,7 +31,7 @@ __all__ = [
 def _filled(a, value):
     """An array with a number in place of NaN, and where NaN was, None for integers."""
     array = as_np_array(a)
-    if not dtypes.is_float(array.dtype_code):
+    if not dtypes.is_inexact(array.dtype_code):
         return array, None
     missing = operate("_npi_isnan", array)
     attrs = {"scalar": float(value), "is_int": False}
@@ -121,7 +121,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
 
 def _picked(array, where):
     """The mask of the elements that count; None for all."""
-    if not dtypes.is_float(array.dtype_code):
+    if not dtypes.is_inexact(array.dtype_code):
         return where
     mask = operate("_npi_logical_not", operate("_npi_isnan", array))
     return mask if where is None or where is True else mask & as_np_array(where)

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, name_of
+from mxcy._base.dtypes import CODES, is_complex, name_of
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, DoubleTuple, Field, IntOrNone
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, normal_axis, require
@@ -88,6 +88,7 @@ register(
     ref=lambda a, xp, arr: xp.delete(arr, _key(a, _flat(a, arr.shape)[0][0], 0), a.axis),
     in_symbols=InSymbols(by_count={2: "_mx_delete_at"}),
     dtypes=_KINDS,
+    complexes=True,
     samples=(
         sample((4,), int_ind=1),
         sample((2, 3), int_ind=-1),
@@ -115,6 +116,7 @@ class DeleteAt:
     int_ind: IntOrNone = None
     axis: IntOrNone = None
 
+    complexes = True
     samples = (
         sample((4,), np.array([0, 2], "int64")),
         sample((2, 3), np.array([-1, 2, 2], "int64"), axis=1),
@@ -170,6 +172,10 @@ def _insert_infer(a, arr, values=None, obj=None):
         return Spec(None, arr.dtype)
     shape, axis = _flat(a, arr.shape)
     added = None if values is None else values.shape
+    require(
+        values is None or not is_complex(values.dtype) or is_complex(arr.dtype),
+        f"values: complex numbers cannot become {arr}: take .real",
+    )
     require(added is None or len(added) <= len(shape), f"values: {added} has too many dimensions")
     count = _count(a, shape, axis, added, None if obj is None else obj.shape)
     return Spec(_resized(shape, axis, count), arr.dtype)
@@ -238,6 +244,7 @@ def _insert(name, has_places, doc, samples):
         grad=_insert_grad(name, has_places),
         ref=_insert_ref,
         dtypes=_KINDS,
+        complexes=True,
         samples=samples,
         doc=doc,
     )
@@ -298,6 +305,7 @@ class FillDiagonal:
     val: DoubleTuple
     wrap: Bool = False
 
+    complexes = True
     samples = (
         sample((3, 3), val=(2.0,)),
         sample((5, 2), val=(1.0, 2.0), wrap=True),
@@ -328,6 +336,7 @@ class FillDiagonal:
 class AdvancedIndexing:
     """The slices at places, or with booleans those where a mask holds; it waits for the mask."""
 
+    complexes = True
     samples = (
         sample((4, 2), np.array([0, -1, 2], "int64")),
         sample((3, 2), np.array([True, False, True])),
@@ -357,6 +366,7 @@ class AdvancedIndexing:
 class ShareMemory:
     """Whether two arrays have elements in common, which those that operators make never have."""
 
+    complexes = True
     samples = (sample((3,), (2,), grad=False),)
 
     def infer(a, first, second):

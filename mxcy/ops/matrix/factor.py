@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from mxcy._base.dtypes import real_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool
 from mxcy.ops.core.in_symbols import InSymbols
@@ -93,6 +94,7 @@ class Potrf:
 
     lower: Bool = True
 
+    complexes = True
     samples = (
         sample(_symmetric, grad=False, tol=10),
         sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=10),
@@ -152,6 +154,7 @@ class Potri:
 class Inverse:
     """The inverses of square matrices; an error when there is none."""
 
+    complexes = True
     samples = (
         sample(_regular, tol=10),
         sample(_symmetric, tol=10),
@@ -173,6 +176,7 @@ class Inverse:
 class _InverseOrZero:
     """The inverses of square matrices, and zeros for those that have none."""
 
+    complexes = True
     samples = (
         sample(_regular, tol=10),
         sample(_exchanged, grad=False, tol=50),
@@ -191,9 +195,9 @@ class _InverseOrZero:
         return xp.where(singular, 0, xp.linalg.inv(xp.where(singular, _eye(xp, A), A)))
 
 
-def _infer_det(A, one):
+def _infer_det(A, one, code=None):
     shape = square(A)
-    return Spec(None if shape is None else shape[:-2] or one, A.dtype)
+    return Spec(None if shape is None else shape[:-2] or one, A.dtype if code is None else code)
 
 
 def _spread(F, A, shape, per_matrix):
@@ -223,6 +227,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         aliases=aliases[:1],
         inputs="A",
         in_symbols=det,
+        complexes=True,
         samples=_DETERMINED,
         kernels=_factors("det"),
         infer=lambda a, A: _infer_det(A, one),
@@ -239,9 +244,10 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         inputs="A",
         outputs="sign logabsdet",
         in_symbols=slogdet,
+        complexes=True,
         samples=_DETERMINED,
         kernels=_factors("slogdet"),
-        infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one)),
+        infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one, real_of(A.dtype))),
         grad=lambda a, F, g, A, specs: _spread(F, A, specs[0].shape, g[1]),
         ref=lambda a, xp, A: _slogdet(xp, A, one),
         doc=f"""The signs and the logarithms of the magnitudes of determinants; {doc}

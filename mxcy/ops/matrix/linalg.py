@@ -2,6 +2,7 @@
 
 import math
 
+from mxcy._base.dtypes import real_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Field, Int
 from mxcy.ops.core.infer import InferError, Spec, normal_axis, require, same_dtype
@@ -12,9 +13,13 @@ __all__ = ["matrices", "solve", "square", "transposed", "triangle"]
 
 
 def matrices(spec, name="A"):
-    """Check that a spec is one of matrices in single or double precision; its shape or None."""
+    """Check that a spec is one of matrices in single or double precision; its shape or None.
+
+    Complex numbers of such parts are for those records that take them.
+    """
     if spec.dtype is not None:
-        require(spec.dtype in (0, 1), f"{name}: only float32 and float64 are supported, got {spec}")
+        single_or_double = real_of(spec.dtype) in (0, 1)
+        require(single_or_double, f"{name}: only float32 and float64 are supported, got {spec}")
     if spec.shape is not None:
         require(spec.ndim >= 2, f"{name}: expected at least 2 dimensions, got {spec.shape}")
     return spec.shape

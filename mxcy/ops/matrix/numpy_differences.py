@@ -42,6 +42,7 @@ class Kron:
 
     dtypes = _TYPES
     names = {"x": ("in", 0), "y": ("in", 1)}
+    complexes = True
     samples = (
         sample((2, 3), (3, 2)),
         sample((2,), (2, 3)),
@@ -88,6 +89,7 @@ class PolyVal:
     """The values of a polynomial at x; `p` has its coefficients, of the highest power first."""
 
     dtypes = _TYPES
+    complexes = True
     samples = (
         sample((4,), (2, 3), tol=4),
         sample((1,), (3,)),
@@ -120,6 +122,7 @@ class Diff:
     axis: Int = -1
 
     dtypes = (*_TYPES, "bool")
+    complexes = True
     samples = (
         sample((3, 4)),
         sample((3, 4), n=2, axis=0),

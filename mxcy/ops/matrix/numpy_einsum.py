@@ -250,6 +250,7 @@ class Einsum:
     optimize: Int = 0
 
     dtypes = ("float32", "float64", "float16", "int32", "bool")
+    complexes = True
     samples = (
         sample((2, 3), (3, 4), subscripts="ij,jk->ik", tol=2),
         sample(

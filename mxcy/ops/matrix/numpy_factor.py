@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, name_of
+from mxcy._base.dtypes import CODES, complex_of, name_of, real_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Enum
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
-__all__ = ["Eig", "drawn", "refused", "symmetric"]
+__all__ = ["Eig", "drawn", "eigen_type", "refused", "symmetric"]
 
 
 def drawn(*shape):
@@ -76,6 +76,7 @@ def _summed(F, array, shape, target):
 class Solve:
     """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), (3,), tol=20),
         sample(drawn(2, 3, 3), (2, 3, 4), tol=20),
@@ -127,6 +128,7 @@ class Qr:
 
     complete: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), tol=20),
         sample(drawn(2, 4, 3), tol=20),
@@ -181,6 +183,7 @@ class Svd:
 
     full_matrices: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), tol=20),
         sample(drawn(2, 2, 4), tol=20),
@@ -192,12 +195,15 @@ class Svd:
     def infer(a, A):
         shape = matrices(A)
         if shape is None or -1 in shape[-2:]:
-            return (Spec(None, A.dtype),) * 3
+            return Spec(None, A.dtype), Spec(None, real_of(A.dtype)), Spec(None, A.dtype)
         *batch, m, n = shape
         k = min(m, n)
         left, right = (m, n) if a.full_matrices else (k, k)
-        shapes = (*batch, m, left), (*batch, k), (*batch, right, n)
-        return tuple(Spec(found, A.dtype) for found in shapes)
+        return (
+            Spec((*batch, m, left), A.dtype),
+            Spec((*batch, k), real_of(A.dtype)),
+            Spec((*batch, right, n), A.dtype),
+        )
 
     def grad(a, F, g, u, L, V, specs):
         *_, m, n = shape = specs[0].shape
@@ -228,7 +234,7 @@ class Svd:
 
 @op("_npi_eigh", inputs="A", outputs="w v")
 class Eigh:
-    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric matrices.
+    """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
 
     Only the triangle that `UPLO` names is read; the gradient is symmetric, and leaves out what
     pairs of equal eigenvalues make infinite.
@@ -236,6 +242,7 @@ class Eigh:
 
     UPLO: Enum("L", "U") = "L"
 
+    complexes = True
     samples = (
         sample(symmetric, grad=False, tol=20),
         sample(symmetric, UPLO="U", grad=False, tol=20),
@@ -244,7 +251,8 @@ class Eigh:
 
     def infer(a, A):
         shape = square(A)
-        return Spec(None if shape is None else shape[:-1], A.dtype), Spec(shape, A.dtype)
+        values = Spec(None if shape is None else shape[:-1], real_of(A.dtype))
+        return values, Spec(shape, A.dtype)
 
     def grad(a, F, g, w, v, specs):
         ndim = len(specs[0].shape)
@@ -258,28 +266,40 @@ class Eigh:
         return tuple(refused(xp, "eigh", A, UPLO=a.UPLO))
 
 
-@op("_npi_eig", inputs="A", outputs="w v")
-class Eig:
-    """Eigenvalues and eigenvectors (in columns) of square matrices whose eigenvalues are real."""
+def eigen_type(a, A):
+    """The element type of eigenvalues: NumPy's policy has them complex."""
+    return complex_of(A.dtype) if a.numpy_types and A.dtype is not None else A.dtype
 
+
+@op("_npi_eig", inputs="A", outputs="w v", uses_types=True)
+class Eig:
+    """Eigenvalues and eigenvectors (in columns) of square matrices.
+
+    They are complex by NumPy's policy of types, and of complex matrices. By MXNet's those of real
+    matrices are real; there is an error where they are not.
+    """
+
+    complexes = True
     samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
 
     def infer(a, A):
         shape = square(A)
-        return Spec(None if shape is None else shape[:-1], A.dtype), Spec(shape, A.dtype)
+        code = eigen_type(a, A)
+        return Spec(None if shape is None else shape[:-1], code), Spec(shape, code)
 
     def grad(a, F, g):
         return None
 
     def ref(a, xp, A):
-        values, vectors = refused(xp, "eig", A)
-        if values.dtype.kind == "c" and not np.any(values.imag):  # NumPy 2.5 finds complex ones
-            values, vectors = values.real, vectors.real
-        if values.dtype.kind == "c":
+        values, vectors = refused(xp, "eig", A)  # which are complex or not as NumPy likes
+        if A.dtype.kind == "c" or a.numpy_types:
+            kind = np.result_type(A.dtype, np.complex64)
+            return values.astype(kind), vectors.astype(kind)
+        if np.any(values.imag):
             raise MXNetError(
-                "argument A: a matrix has complex eigenvalues, which are no arrays' yet"
+                "argument A: a matrix has complex eigenvalues; cast it to a complex type for these"
             )
-        return values, vectors
+        return values.real, vectors.real
 
 
 def _by_pinv(F, g, A, p, ndim):
@@ -299,6 +319,7 @@ class Pinv:
     rcond: Double = 1e-15
     hermitian: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), tol=50),
         sample(drawn(2, 4, 3), tol=50),
@@ -327,6 +348,7 @@ class PinvOfParts:
 
     hermitian: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
         sample(drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
@@ -334,7 +356,8 @@ class PinvOfParts:
     )
 
     def infer(a, A, rcond):
-        same_dtype((A, rcond), ("A", "rcond"))
+        if A.dtype is not None:
+            rcond.fill("rcond", dtype=real_of(A.dtype))
         shape = matrices(A)
         if shape is not None and rcond.shape is not None:
             fits = broadcast_shapes(shape[:-2], rcond.shape) == shape[:-2]
@@ -358,6 +381,7 @@ class Lstsq:
 
     rcond: Double = 1e-15
 
+    complexes = True
     samples = (
         sample(drawn(4, 3), (4, 2), tol=50),
         sample(drawn(3, 3), (3, 2), tol=50),
@@ -368,15 +392,15 @@ class Lstsq:
         dtype = same_dtype((A, B), ("A", "B"))
         shape, right = matrices(A), matrices(B, "B")
         if shape is None or right is None:
-            unknown = Spec(None, dtype)
-            return unknown, unknown, Spec((), CODES["int64"]), unknown
+            unknown, real = Spec(None, dtype), Spec(None, real_of(dtype))
+            return unknown, real, Spec((), CODES["int64"]), real
         require(len(shape) == len(right) == 2, f"A {shape} and B {right}: expected matrices")
         require(shape[0] == right[0], f"A {shape} and B {right}: the rows differ in their number")
         return (
             Spec((shape[1], right[1]), dtype),
-            Spec((right[1],), dtype),
+            Spec((right[1],), real_of(dtype)),
             Spec((), CODES["int64"]),
-            Spec((min(shape),), dtype),
+            Spec((min(shape),), real_of(dtype)),
         )
 
     def grad(a, F, g, A, B, x):
@@ -393,4 +417,4 @@ class Lstsq:
     def ref(a, xp, A, B):
         x, _, rank, s = refused(xp, "lstsq", A, B, rcond=a.rcond)
         rest = B - A @ x
-        return x, (rest * rest).sum(0), xp.asarray(rank, "int64"), s
+        return x, (rest * rest.conj()).real.sum(0), xp.asarray(rank, "int64"), s

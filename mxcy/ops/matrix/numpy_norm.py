@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy._base.dtypes import code_of, dtype_of
+from mxcy._base.dtypes import code_of, dtype_of, real_of
 from mxcy.ops.core.attrs import Bool, Double, Int, ShapeOrNone
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import op, sample
@@ -10,6 +10,12 @@ from mxcy.ops.core.result_types import MEAN
 from mxcy.ops.reduce.numpy_reduce import axes_of, kept_shape, over
 
 __all__ = []
+
+
+def _type(a, data):
+    """The result's element type, also of complex numbers a floating one."""
+    code = MEAN(a, data)
+    return None if code is None else real_of(code)
 
 
 @op("_npi_norm", inputs="data", names={"x": ("in", 0)}, uses_types=True)
@@ -27,6 +33,7 @@ class Norm:
     flag: Int = -2
 
     dtypes = ("float32", "float64", "float16")
+    complexes = True
     samples = (
         sample((3, 4), tol=2),
         sample((3, 4), axis=(1,), ord=1.0, tol=2),
@@ -38,7 +45,7 @@ class Norm:
     )
 
     def infer(a, data):
-        dtype = MEAN(a, data)
+        dtype = _type(a, data)
         if data.shape is None:
             return Spec(None, dtype)
         return Spec(kept_shape(data.shape, axes_of(a, data.ndim), a.keepdims), dtype)
@@ -59,9 +66,11 @@ class Norm:
         return g * F.sign(x) * (ratio + zero) ** (a.ord - 1) * (1 - zero)
 
     def ref(a, xp, data):
-        kind = dtype_of(MEAN(a, Spec(data.shape, code_of(data.dtype))))
+        kind = dtype_of(_type(a, Spec(data.shape, code_of(data.dtype))))
         axes = axes_of(a, data.ndim)
-        size = xp.abs(data.astype("float32" if kind.itemsize == 2 else kind))
+        if data.dtype.kind != "c":
+            data = data.astype("float32" if kind.itemsize == 2 else kind)
+        size = xp.abs(data)
         if a.ord == 0:
             found = (size != 0).sum(axes)
         elif math.isinf(a.ord):

@@ -201,6 +201,7 @@ class TensorDot:
     a_axes_summed: LongTuple
     b_axes_summed: LongTuple
 
+    complexes = True
     samples = (
         sample((2, 3), (3, 4), a_axes_summed=(1,), b_axes_summed=(0,)),
         sample((2, 3, 4), (4, 3, 5), a_axes_summed=(1, 2), b_axes_summed=(1, 0)),
@@ -237,6 +238,7 @@ class TensorDotIntAxes:
 
     axes: Int
 
+    complexes = True
     samples = (
         sample((2, 3), (3, 4), axes=1),
         sample((2, 3, 4), (3, 4, 5), axes=2),
@@ -260,6 +262,7 @@ class NumpyDot:
     Vectors have one axis; an array and a number give the product of each element.
     """
 
+    complexes = True
     samples = (
         sample((2, 3), (3, 4)),
         sample((3,), (3,)),
@@ -415,6 +418,7 @@ class MatMul:
     """
 
     dtypes = _TYPES
+    complexes = True
     samples = (
         sample((2, 3), (3, 4)),
         sample((3,), (3,)),

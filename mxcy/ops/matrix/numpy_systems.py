@@ -4,29 +4,30 @@ from math import prod
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES
+from mxcy._base.dtypes import CODES, real_of
 from mxcy.ops.core.attrs import Bool, Double, Enum, Float, Int, Shape
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, stop, values
 from mxcy.ops.matrix.linalg import square, transposed
-from mxcy.ops.matrix.numpy_factor import Eig, drawn, refused, symmetric
+from mxcy.ops.matrix.numpy_factor import Eig, drawn, eigen_type, refused, symmetric
 
 __all__ = []
 
 _LONG = CODES["int64"]
 
 
-def _values_of(A):
+def _values_of(A, code):
     shape = square(A)
-    return Spec(None if shape is None else shape[:-1], A.dtype)
+    return Spec(None if shape is None else shape[:-1], code)
 
 
 @op("_npi_eigvalsh", inputs="A")
 class Eigvalsh:
-    """The eigenvalues of symmetric matrices, ascending; only the triangle `UPLO` is read."""
+    """The eigenvalues of symmetric or Hermitian matrices, ascending; only `UPLO` is read of them."""
 
     UPLO: Enum("L", "U") = "L"
 
+    complexes = True
     samples = (
         sample(symmetric, grad=False, tol=20),
         sample(symmetric, UPLO="U", grad=False, tol=20),
@@ -34,7 +35,7 @@ class Eigvalsh:
     )
 
     def infer(a, A):
-        return _values_of(A)
+        return _values_of(A, real_of(A.dtype))
 
     def grad(a, F, g, A, specs):
         _, vectors = F._npi_eigh(A, UPLO=a.UPLO)
@@ -45,15 +46,16 @@ class Eigvalsh:
         return refused(xp, "eigvalsh", A, a.UPLO)
 
 
-@op("_npi_eigvals", inputs="A")
+@op("_npi_eigvals", inputs="A", uses_types=True)
 class Eigvals:
-    """The eigenvalues of square matrices, which must be real."""
+    """The eigenvalues of square matrices, of the types that `_npi_eig` gives."""
 
+    complexes = True
     samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
     grad = stop
 
     def infer(a, A):
-        return _values_of(A)
+        return _values_of(A, eigen_type(a, A))
 
     def ref(a, xp, A):
         return Eig.ref(a, xp, A)[0]
@@ -81,6 +83,7 @@ class MatrixRank:
     finfoEps64: Double = 0.0  # noqa: N815  MXNet's name
     hermitian: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), grad=False),
         sample(drawn(2, 2, 4), grad=False),
@@ -99,7 +102,7 @@ class MatrixRank:
         found = _sizes(xp, M, a.hermitian)
         if not found.shape[-1]:
             return xp.zeros(M.shape[:-2], "int64")
-        single = M.dtype == np.float32
+        single = M.dtype in (np.float32, np.complex64)
         given = a.finfoEps32 if single else a.finfoEps64
         rounding = given or float(np.finfo(M.dtype).eps)
         limit = found.max(-1, keepdims=True) * (max(M.shape[-2:]) * rounding)
@@ -112,6 +115,7 @@ class MatrixRankAbove:
 
     hermitian: Bool = False
 
+    complexes = True
     samples = (
         sample(drawn(3, 3), values(0.1, 0.2, ()), grad=False),
         sample(drawn(2, 2, 4), values(0.1, 0.2, (2,)), grad=False),
@@ -138,6 +142,7 @@ class TensorInverse:
 
     ind: Int = 2
 
+    complexes = True
     samples = (
         sample(lambda rng: drawn(6, 6)(rng).reshape(2, 3, 6), tol=50),
         sample(lambda rng: drawn(4, 4)(rng).reshape(4, 2, 2), ind=1, tol=50),
@@ -179,6 +184,7 @@ class TensorSolve:
 
     a_axes: Shape = ()
 
+    complexes = True
     samples = (
         sample(lambda rng: drawn(6, 6)(rng).reshape(2, 3, 6), (2, 3), tol=50),
         sample(

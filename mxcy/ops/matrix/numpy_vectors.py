@@ -68,6 +68,7 @@ class Cross:
 
     dtypes = _TYPES
     names = {"x": ("in", 0), "y": ("in", 1)}
+    complexes = True
     samples = (
         sample((2, 3), (2, 3)),
         sample((4, 3), (2,)),
@@ -116,6 +117,7 @@ class Ediff1D:
     to_end_scalar: DoubleOrNone = None
 
     dtypes = _TYPES
+    complexes = True
     samples = (
         sample((5,)),
         sample((2, 3), to_begin_scalar=1.0, to_end_scalar=2.0),

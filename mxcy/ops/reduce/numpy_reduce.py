@@ -10,7 +10,7 @@ from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, normal_axes, require
 from mxcy.ops.core.params import REDUCE
 from mxcy.ops.core.record import native, register, sample
-from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST
+from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST, asked
 from mxcy.ops.reduce.reduce import reduce_params
 
 __all__ = ["axes_of", "kept_shape", "numpy_reduction", "over"]
@@ -56,6 +56,7 @@ def numpy_reduction(
     domain=(-1, 1),
     kinds=_ALL,
     needs_elements=False,
+    complexes=True,
 ):
     """Register a reduction over axes as `mx.np` has it.
 
@@ -81,6 +82,8 @@ def numpy_reduction(
         The element types the battery tries.
     needs_elements : bool
         Whether a reduction over no elements is refused.
+    complexes : bool
+        Whether it takes complex numbers.
     """
     fields = [Field("axis", ShapeOrNone, None)]
     if typed:
@@ -89,7 +92,7 @@ def numpy_reduction(
 
     def result(a, spec):
         if typed and a.dtype is not None:
-            return code_of(a.dtype)
+            return asked(a.dtype, spec)
         return rule(a, spec)
 
     def infer(a, x):
@@ -137,6 +140,7 @@ def numpy_reduction(
         dtypes=kinds,
         uses_types=True,
         in_symbols=TYPED if rule is MEAN else None,
+        complexes=complexes,
         samples=(
             sample((3, 4), grad=grad is not None),
             sample((2, 3, 4), axis=(1,), grad=grad is not None),
@@ -197,7 +201,7 @@ numpy_reduction(
     MEAN,
     lambda xp, x, axes: (
         x.sum(axes, dtype=x.dtype) / math.prod(x.shape[i] for i in axes)
-        if x.dtype.kind == "f"
+        if x.dtype.kind in "fc"
         else x.mean(axes)
     ),
     lambda a, F, g, x, out, spec: over(F, g / max(count(a, spec), 1), a, spec),
@@ -214,6 +218,7 @@ for _name, _word in (("max", "Largest"), ("min", "Smallest")):
         _extremum_grad,
         kernel=_name,
         needs_elements=True,
+        complexes=False,
         numpy=f"{_name} a{_name}(a, axis=None, out=None, keepdims=False, initial=None, where=None)",
     )
 for _name, _word in (("all", "all elements are"), ("any", "an element is")):

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, is_inexact, name_of, real_of
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, IntOrNone, Number, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
 from mxcy.ops.core.record import Public, op, register, sample
-from mxcy.ops.core.result_types import MEAN, TypeRule, default_float, promote
+from mxcy.ops.core.result_types import MEAN, TypeRule, asked, default_float, promote
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.reduce.numpy_reduce import ELEMENT, axes_of, count, kept_shape, over
 
@@ -64,7 +64,8 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
 
 
 def _spread_type(a, x):
-    return MEAN(a, x) if a.dtype is None else code_of(a.dtype)
+    code = MEAN(a, x) if a.dtype is None else asked(a.dtype, x)
+    return None if code is None else real_of(code)
 
 
 def _infer_spread(a, x):
@@ -97,14 +98,15 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
     def _spread_ref(a, xp, x, _name=_name):
         axes = axes_of(a, x.ndim)
         kind = _numpy_type(_spread_type(a, Spec(x.shape, code_of(x.dtype))))
-        computed = x.dtype if x.dtype.kind == "f" else kind
+        computed = x.dtype if x.dtype.kind in "fc" else kind
         if computed == np.float16:
             computed = np.float32
-        if np.dtype(computed).kind != "f":
+        if np.dtype(computed).kind not in "fc":
             computed = np.float64
         x = x.astype(computed)
         number = math.prod(x.shape[i] for i in axes)
         far = x - x.sum(axes, keepdims=True) / number
+        far = xp.abs(far) if far.dtype.kind == "c" else far
         found = (far * far).sum(axes) / max(number - a.ddof, 0)
         found = xp.sqrt(found) if _name == "std" else found
         return xp.asarray(found).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
@@ -122,6 +124,7 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
         names={"x": ("in", 0)},
         grad=_spread_grad(_name == "std"),
         ref=_spread_ref,
+        complexes=True,
         samples=(
             sample((3, 4)),
             sample((2, 3, 4), axis=(1,), ddof=1),
@@ -146,7 +149,7 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
 
 def _meeting(numpy_types, *codes):
     common = promote(numpy_types, *codes)
-    return common if is_float(common) else default_float(numpy_types)
+    return common if is_inexact(common) else default_float(numpy_types)
 
 
 _MEETING = TypeRule(computed=_meeting)
@@ -173,6 +176,7 @@ class Average:
 
     dtypes = _ALL
     uses_types = True
+    complexes = True
     samples = (
         sample((3, 4), weighted=False),
         sample((2, 3, 4), axis=(1,), weighted=False),
