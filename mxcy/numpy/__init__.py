@@ -5,7 +5,7 @@ what is made of other functions stands in this package's modules.
 """
 
 from mxcy._library import front
-from mxcy.numpy import linalg, operators, random, reductions, register  # noqa: F401
+from mxcy.numpy import fft, linalg, operators, random, reductions, register  # noqa: F401
 from mxcy.numpy.calls import store
 from mxcy.numpy.choosing import *  # noqa: F403
 from mxcy.numpy.comparing import *  # noqa: F403

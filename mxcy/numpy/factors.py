@@ -386,9 +386,7 @@ def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
     """
     (array,), _ = in_floats(M)
     if rtol is None or (not is_symbol(array) and array.ndim < 2):
-        rounding = {
-            f"finfoEps{bits}": _epsilon(dtypes.CODES[f"float{bits}"]) for bits in (32, 64)
-        }
+        rounding = {f"finfoEps{bits}": _epsilon(dtypes.CODES[f"float{bits}"]) for bits in (32, 64)}
         return operate("_npi_matrix_rank_none_tol", array, hermitian=bool(hermitian), **rounding)
     values = operate("_npi_absolute", eigvalsh(array)) if hermitian else svdvals(array)
     if not values.shape[-1]:

@@ -23,7 +23,7 @@ def _values_of(A, code):
 
 @op("_npi_eigvalsh", inputs="A")
 class Eigvalsh:
-    """The eigenvalues of symmetric or Hermitian matrices, ascending; only `UPLO` is read of them."""
+    """Eigenvalues of symmetric or Hermitian matrices, ascending; only triangle `UPLO` is read."""
 
     UPLO: Enum("L", "U") = "L"
 

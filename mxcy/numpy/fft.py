@@ -1,0 +1,264 @@
+"""`mx.np.fft`: discrete Fourier transforms, with gradients."""
+
+import operator
+
+import numpy as onp
+
+from mxcy.base import integer_types
+from mxcy.numpy.calls import given, operate
+from mxcy.numpy.convert import as_np_array, from_onp
+from mxcy.numpy.creation import default_float, place
+from mxcy.numpy.elementwise import conj
+from mxcy.numpy.operators import function
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+_REVERSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _norm(norm):
+    if norm not in (None, *_REVERSED):
+        raise ValueError(f"norm: expected 'backward', 'ortho' or 'forward', got {norm!r}")
+    return norm or "backward"
+
+
+def _points(n, name):
+    """A number of points; -1 for all there are."""
+    n = operator.index(n)
+    if n < 1 and n != -1:
+        raise ValueError(f"{name}: invalid number of data points: {n}")
+    return n
+
+
+def _transformed(kind, name, a, s, axes, norm, out):
+    """A transform over several axes, one after the other."""
+    array, norm = as_np_array(a), _norm(norm)
+    if axes is None:
+        axes = range(array.ndim - (array.ndim if s is None else len(s)), array.ndim)
+    axes = tuple(map(operator.index, axes))
+    if not axes:
+        raise ValueError(f"{name}: expected an axis at least")
+    for axis in axes:
+        if not -array.ndim <= axis < array.ndim:
+            raise onp.exceptions.AxisError(axis, array.ndim)
+    if s is not None and len(s) != len(axes):
+        raise ValueError(f"{name}: s {s} and axes {axes} differ in length")
+    whole = [array.shape[axis] for axis in axes]
+    points = whole if s is None else [_points(n, name) for n in s]
+    points = [extent if n == -1 else n for n, extent in zip(points, whole, strict=True)]
+    if kind == "irfft" and s is None:
+        points[-1] = 2 * (whole[-1] - 1)
+    if min(points) < 1:
+        raise ValueError(f"{name}: there are no data points in an array of shape {array.shape}")
+    if kind == "rfft" and array.dtype.kind == "c":
+        raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
+    found = operate("_mx_fft", array, kind=kind, s=tuple(points), axes=axes, norm=norm)
+    return given(found, out)
+
+
+def _one(kind, name, a, n, axis, norm, out):
+    return _transformed(kind, name, a, None if n is None else (n,), (axis,), norm, out)
+
+
+def fft(a, n=None, axis=-1, norm=None, out=None):
+    """The discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+    n : int, optional
+        The number of points, to which the input is cut or filled up with zeros.
+    axis : int
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Which of a transform and its inverse is divided by the number of points; with ``'ortho'``
+        both are by its square root. By default the inverse.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+        complex64 of float32 and float16, complex128 of float64; integers count as numbers of the
+        default floating type.
+    """
+    return _one("fft", "fft", a, n, axis, norm, out)
+
+
+def ifft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse discrete Fourier transform along an axis; parameters as those of `fft`."""
+    return _one("ifft", "ifft", a, n, axis, norm, out)
+
+
+def rfft(a, n=None, axis=-1, norm=None, out=None):
+    """The transform of real numbers along an axis: the first ``n // 2 + 1`` numbers of `fft`.
+
+    The others are the conjugates of these; parameters as those of `fft`.
+    """
+    return _one("rfft", "rfft", a, n, axis, norm, out)
+
+
+def irfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `rfft`: `n` real numbers, by default ``2 * (m - 1)`` of m complex ones.
+
+    Parameters as those of `fft`.
+    """
+    return _one("irfft", "irfft", a, n, axis, norm, out)
+
+
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """The transform of numbers of which half are given, and half are the conjugates of these.
+
+    The `n` results are real; parameters as those of `irfft`.
+    """
+    return _one("irfft", "hfft", conj(a), n, axis, _REVERSED[_norm(norm)], out)
+
+
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """The inverse of `hfft`, of real numbers: the first half of the result.
+
+    Parameters as those of `rfft`.
+    """
+    return given(conj(_one("rfft", "ihfft", a, n, axis, _REVERSED[_norm(norm)], None)), out)
+
+
+def fftn(a, s=None, axes=None, norm=None, out=None):
+    """The discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    a : array_like
+    s : sequence of int, optional
+        The numbers of points along the axes, to which the input is cut or filled up with zeros; -1
+        for all there are.
+    axes : sequence of int, optional
+        By default all, or the last ones if there are fewer numbers in `s`.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        As `fft` has it.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    return _transformed("fft", "fftn", a, s, axes, norm, out)
+
+
+def ifftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse transform along several axes; parameters as those of `fftn`."""
+    return _transformed("ifft", "ifftn", a, s, axes, norm, out)
+
+
+def rfftn(a, s=None, axes=None, norm=None, out=None):
+    """The transform of real numbers along several axes, by `rfft` along the last of them.
+
+    Parameters as those of `fftn`.
+    """
+    return _transformed("rfft", "rfftn", a, s, axes, norm, out)
+
+
+def irfftn(a, s=None, axes=None, norm=None, out=None):
+    """The inverse of `rfftn`, by `irfft` along the last of the axes; parameters as of `fftn`."""
+    return _transformed("irfft", "irfftn", a, s, axes, norm, out)
+
+
+def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform along two axes; parameters as those of `fftn`."""
+    return _transformed("fft", "fft2", a, s, axes, norm, out)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse transform along two axes; parameters as those of `fftn`."""
+    return _transformed("ifft", "ifft2", a, s, axes, norm, out)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The transform of real numbers along two axes; parameters as those of `rfftn`."""
+    return _transformed("rfft", "rfft2", a, s, axes, norm, out)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+    """The inverse of `rfft2`; parameters as those of `irfftn`."""
+    return _transformed("irfft", "irfft2", a, s, axes, norm, out)
+
+
+def _frequencies(name, n, d, dtype, device):
+    if not isinstance(n, integer_types):
+        raise ValueError(f"{name}: n should be an integer, got {n!r}")
+    return from_onp(getattr(onp.fft, name)(n, d), dtype or default_float(), place(device))
+
+
+def fftfreq(n, d=1.0, dtype=None, device=None):
+    """The frequencies of the numbers that `fft` gives, in cycles per unit.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    d : float
+        The distance of two points.
+    dtype : dtype, optional
+        The default floating type by default.
+    device : Device, optional
+
+    Returns
+    -------
+    ndarray
+        First zero and the positive frequencies, then the negative ones.
+    """
+    return _frequencies("fftfreq", n, d, dtype, device)
+
+
+def rfftfreq(n, d=1.0, dtype=None, device=None):
+    """The frequencies of the numbers that `rfft` gives; parameters as those of `fftfreq`."""
+    return _frequencies("rfftfreq", n, d, dtype, device)
+
+
+def _shifted(x, axes, backwards):
+    array = as_np_array(x)
+    if axes is None:
+        axes = tuple(range(array.ndim))
+    axes = (axes,) if hasattr(axes, "__index__") else tuple(axes)
+    shift = [array.shape[axis] // 2 for axis in axes]
+    shift = tuple(-n if backwards else n for n in shift)
+    return function("roll")(array, shift, axes) if axes else function("positive")(array)
+
+
+def fftshift(x, axes=None):
+    """The array with the number for frequency zero in the middle of each axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axes : int or sequence of int, optional
+        All by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    return _shifted(x, axes, False)
+
+
+def ifftshift(x, axes=None):
+    """The inverse of `fftshift`, with the same parameters."""
+    return _shifted(x, axes, True)
