@@ -36,6 +36,13 @@ def test_autoencoder_learns_digits(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3 + 14
 
 
+def test_autoencoder_of_distributions_learns_digits(capsys):
+    module = example("probability_vae")
+    loose, tight = module.main("--epochs 2 --units 64 --samples 4".split())
+    assert tight < loose < 225  # 540 at the beginning
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 14
+
+
 def test_pictures_show_what_labels_say():
     module = example("shapes_ssd")
     pictures, labels = module.draw_many(20, 0)
