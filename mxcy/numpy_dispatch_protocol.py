@@ -21,11 +21,11 @@ def _answered(is_ufunc):
 _NUMPY_ARRAY_FUNCTION_LIST, _NUMPY_ARRAY_UFUNC_LIST = _answered(False), _answered(True)
 
 
-def with_array_function_protocol(function):
+def with_array_function_protocol(func):
     """Return the function: arrays of `mx.np` always answer NumPy's functions here."""
-    return function
+    return func
 
 
-def with_array_ufunc_protocol(function):
+def with_array_ufunc_protocol(func):
     """Return the function: arrays of `mx.np` always answer NumPy's ufuncs here."""
-    return function
+    return func

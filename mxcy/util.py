@@ -18,6 +18,16 @@ from mxcy import context, env, profile
 from mxcy._library import front
 from mxcy._machine import threads as process_threads
 from mxcy.base import MXNetError
+from mxcy.numpy_parameters import (  # noqa: F401  they are at home here
+    np_ufunc_legal_option,
+    numpy_fallback,
+    wrap_ctx_to_device_func,
+    wrap_data_api_linalg_func,
+    wrap_data_api_statical_func,
+    wrap_np_binary_func,
+    wrap_np_unary_func,
+    wrap_sort_functions,
+)
 
 __all__ = [
     "TemporaryDirectory",
@@ -37,7 +47,9 @@ __all__ = [
     "np_default_dtype",
     "np_shape",
     "np_ufunc_legal_option",
+    "numpy_fallback",
     "reset_np",
+    "set_flush_denorms",
     "set_module",
     "set_np",
     "set_np_default_dtype",
@@ -50,8 +62,11 @@ __all__ = [
     "use_np_default_dtype",
     "use_np_shape",
     "wrap_ctx_to_device_func",
+    "wrap_data_api_linalg_func",
+    "wrap_data_api_statical_func",
     "wrap_np_binary_func",
     "wrap_np_unary_func",
+    "wrap_sort_functions",
 ]
 
 
@@ -304,8 +319,9 @@ def _start_semantics():
     set_np(shape=on, array=on, dtype=env.get("MXCY_NUMPY_TYPES"))
 
 
-def default_array(source_array, ctx=None, dtype=None):
+def default_array(source_array, device=None, dtype=None, ctx=None):
     """An array of `mx.np` where array semantics are on, else one of `mx.nd`."""
+    ctx = device if ctx is None else ctx
     home = "mxcy.numpy" if is_np_array() else "mxcy.ndarray"
     return import_module(home).array(source_array, dtype=dtype, ctx=ctx)  # they use this module
 
@@ -332,64 +348,6 @@ def dtype_from_number(number):
     raise TypeError(f"dtype_from_number: expected an integer or a float, got {number!r}")
 
 
-# --- NumPy's ufunc keywords ----------------------------------------------------------------------
-
-_UFUNC_CHECKS = {
-    "where": lambda value: True,
-    "casting": lambda value: value in ("no", "equiv", "safe", "same_kind", "unsafe"),
-    "order": lambda value: isinstance(value, str),
-    "subok": lambda value: isinstance(value, bool),
-}
-_UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
-_UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
-
-
-def np_ufunc_legal_option(key, value):
-    """Whether `value` is one that NumPy's ufuncs take for their keyword `key`."""
-    if key == "dtype":
-        try:
-            return np.dtype(value).name in _UFUNC_DTYPES
-        except TypeError:
-            return False
-    check = _UFUNC_CHECKS.get(key)
-    return check is not None and bool(check(value))
-
-
-def _refuse_ufunc_keywords(name, keywords):
-    for key, value in keywords.items():
-        if key not in _UFUNC_DEFAULTS and key != "dtype":
-            raise TypeError(f"{key} is an invalid keyword to function {name!r}")
-        if not np_ufunc_legal_option(key, value):
-            raise TypeError(f"{key}={value!r} is not understood by function {name!r}")
-        if value != _UFUNC_DEFAULTS.get(key):
-            raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
-
-
-def wrap_np_unary_func(func):
-    """Decorate ``func(x, out=None)`` to take NumPy's ufunc keywords at their defaults.
-
-    The result raises NotImplementedError for other values and TypeError for unknown keywords.
-    """
-
-    @functools.wraps(func)
-    def run(x, out=None, **kwargs):
-        _refuse_ufunc_keywords(func.__name__, kwargs)
-        return func(x, out=out)
-
-    return run
-
-
-def wrap_np_binary_func(func):
-    """Decorate ``func(x1, x2, out=None)`` as `wrap_np_unary_func` does."""
-
-    @functools.wraps(func)
-    def run(x1, x2, out=None, **kwargs):
-        _refuse_ufunc_keywords(func.__name__, kwargs)
-        return func(x1, x2, out=out)
-
-    return run
-
-
 def set_module(module):
     """A decorator that sets ``__module__``, so that a function shows its public home."""
 
@@ -399,24 +357,6 @@ def set_module(module):
         return func
 
     return decorate
-
-
-def wrap_ctx_to_device_func(func):
-    """Decorate a function with a parameter `device` to take it under its older name `ctx` too.
-
-    Parameters
-    ----------
-    func : callable
-    """
-
-    @functools.wraps(func)
-    def run(*args, **kwargs):
-        device = kwargs.pop("ctx", None)
-        if device is not None:
-            kwargs["device"] = device
-        return func(*args, **kwargs)
-
-    return run
 
 
 # --- devices and environment ---------------------------------------------------------------------
@@ -472,6 +412,23 @@ def getenv(name):
 def setenv(name, value):
     """Set the text of an environment variable; None removes it."""
     env.set_raw(name, None if value is None else str(value))
+
+
+def set_flush_denorms(value):
+    """Have denormal numbers, the smallest there are, count as zero, which can be faster.
+
+    It changes the calling thread and the threads that compute; at the start they do not.
+
+    Parameters
+    ----------
+    value : bool
+
+    Returns
+    -------
+    bool
+        The state before.
+    """
+    return front.flush_denormals(value)
 
 
 def get_num_threads():

@@ -21,8 +21,8 @@ LAYERS = (
     ("graph",),
     # arrays and symbols, and what runs them
     ("attribute", "autograd", "context", "custom", "_deferred_compute", "_devices", "engine")
-    + ("_execute", "executor", "name", "ndarray", "numpy", "numpy_extension", "profiler")
-    + ("random", "resource", "storage", "symbol", "util"),
+    + ("_execute", "executor", "name", "ndarray", "numpy", "numpy_extension")
+    + ("numpy_parameters", "profiler", "random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),

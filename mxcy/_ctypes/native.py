@@ -14,6 +14,7 @@ __all__ = [
     "check",
     "initialise",
     "set_threads",
+    "flush_denormals",
     "block",
     "has_kernel",
     "find_kernel",
@@ -118,6 +119,11 @@ def set_threads(threads):
     before = lib.mx_threads()
     lib.mx_set_threads(threads)
     return before
+
+
+def flush_denormals(flush):
+    """Have numbers too small for a full mantissa count as zero; returns the state before."""
+    return bool(lib.mx_flush_denormals(bool(flush)))
 
 
 def threads():

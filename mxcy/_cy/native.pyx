@@ -1,5 +1,5 @@
 """The native library: its start, its threads, its kernel table."""
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -12,6 +12,9 @@ from mxcy._cy.native cimport (
 )
 
 from mxcy._base.errors import MXNetError
+
+cdef extern from "mxcy_denormals.h" nogil:
+    int32_t mx_flush_denormals(int32_t flush)
 
 cdef dict QUERIES = {"accepts": 0, "workspace": 1, "packed": 2, "format": 3}
 
@@ -29,6 +32,11 @@ def set_threads(int threads):
         raise ValueError(f"the number of threads must be positive, got {threads}")
     mx_set_threads(threads)
     return before
+
+
+def flush_denormals(flush):
+    """Have numbers too small for a full mantissa count as zero; returns the state before."""
+    return bool(mx_flush_denormals(bool(flush)))
 
 
 def threads():

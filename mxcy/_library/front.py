@@ -24,6 +24,7 @@ NAMES = {
     "ndarray": ("NDArrayBase", "empty", "from_memory", "from_numpy", "make_sparse"),
     "native": (
         "block",
+        "flush_denormals",
         "has_kernel",
         "initialise",
         "measure",
@@ -203,7 +204,7 @@ numpy_arithmetic, use_numpy = _names["numpy_arithmetic"], _names["use_numpy"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 get_threads = _names["threads"]
-has_kernel = _names["has_kernel"]
+has_kernel, flush_denormals = _names["has_kernel"], _names["flush_denormals"]
 record_view = _names["record_view"]
 tape_order, walk = _names["tape_order"], _names["walk"]
 is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]

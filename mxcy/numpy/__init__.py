@@ -5,14 +5,23 @@ what is made of other functions stands in this package's modules.
 """
 
 from mxcy._library import front
-from mxcy.numpy import fft, linalg, operators, random, reductions, register  # noqa: F401
+from mxcy.numpy import (  # noqa: F401  they are found here
+    fallback,
+    fallback_linalg,
+    fft,
+    linalg,
+    operators,
+    random,
+    reductions,
+    register,
+)
 from mxcy.numpy.calls import store
 from mxcy.numpy.choosing import *  # noqa: F403
 from mxcy.numpy.comparing import *  # noqa: F403
 from mxcy.numpy.creation import *  # noqa: F403
 from mxcy.numpy.differences import *  # noqa: F403
 from mxcy.numpy.elementwise import *  # noqa: F403
-from mxcy.numpy.fallback import *  # noqa: F403
+from mxcy.numpy.extents import *  # noqa: F403
 from mxcy.numpy.financial import *  # noqa: F403
 from mxcy.numpy.grids import *  # noqa: F403
 from mxcy.numpy.info import *  # noqa: F403
@@ -21,6 +30,7 @@ from mxcy.numpy.manipulation import *  # noqa: F403
 from mxcy.numpy.memory import *  # noqa: F403
 from mxcy.numpy.ndarray import ndarray
 from mxcy.numpy.norms import matrix_transpose  # noqa: F401
+from mxcy.numpy.on_copies import *  # noqa: F403
 from mxcy.numpy.padding import *  # noqa: F403
 from mxcy.numpy.products import *  # noqa: F403
 from mxcy.numpy.promotion import *  # noqa: F403

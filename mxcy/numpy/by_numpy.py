@@ -8,7 +8,7 @@ import numpy as onp
 from mxcy._library import front
 from mxcy.numpy.convert import from_onp, is_array
 
-__all__ = ["as_onp", "by_numpy", "offered"]
+__all__ = ["as_mx", "as_onp", "by_numpy", "offered"]
 
 _told = set()
 
@@ -26,12 +26,12 @@ def as_onp(value):
     return value
 
 
-def _as_mx(value):
+def as_mx(value):
     """What NumPy's arrays in a value, also in lists and tuples, are here."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_as_mx, value))
+        return type(value)(*map(as_mx, value))
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_as_mx, value))
+        return type(value)(map(as_mx, value))
     if isinstance(value, (onp.ndarray, onp.generic)) and value.dtype.kind in "biuf":
         return from_onp(onp.asarray(value))
     return value
@@ -70,7 +70,7 @@ def by_numpy(function, name, args, kwargs):
             "implementation.",
             name,
         )
-    return _as_mx(function(*as_onp(args), **as_onp(kwargs)))
+    return as_mx(function(*as_onp(args), **as_onp(kwargs)))
 
 
 def offered(module, names):

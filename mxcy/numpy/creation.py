@@ -7,11 +7,11 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import _Null, integer_types
-from mxcy.context import as_context, check_usable
+from mxcy.context import Context, as_context, check_usable
 from mxcy.ndarray import dlpack
 from mxcy.numpy import register
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import from_onp, is_array, is_number_type
+from mxcy.numpy.convert import as_array, from_onp, is_array, is_number_type
 from mxcy.numpy.described import is_symbol
 from mxcy.numpy.ndarray import ndarray
 from mxcy.ops.core.record import find
@@ -107,6 +107,8 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
         When the object is not array-like, its elements are no numbers, or complex ones shall become
         real.
     """
+    if isinstance(copy, (Context, str)):  # as MXNet orders them
+        copy, device = True, copy
     if is_array(object):
         return _of_array(object, dtype, copy, ctx, device)
     if type(object) in (int, float) and ctx is None and device is None:
@@ -217,10 +219,23 @@ def ascontiguousarray(a, dtype=None):
     return asarray(a, dtype)
 
 
-def copy(a):
-    """A copy of an array."""
+def copy(a, out=None):
+    """A copy of an array.
+
+    Parameters
+    ----------
+    a : array_like
+    out : ndarray, optional
+        The array that takes it.
+
+    Returns
+    -------
+    ndarray
+    """
     if is_symbol(a):
         return operate("_npi_copy", a)
+    if out is not None:
+        return as_array(a).copyto(out)
     return array(a) if not is_array(a) else _of_array(a, None, True, None, None)
 
 
@@ -292,6 +307,8 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
     -------
     ndarray
     """
+    if isinstance(order, (Context, type(None))):  # as MXNet orders them
+        order, device = "C", order if device is None else device
     _check_order(order, "empty_like")
     if subok:
         raise NotImplementedError("empty_like: subok=True is not implemented")
@@ -421,7 +438,8 @@ def full_like(a, fill_value, dtype=None, order="C", ctx=None, device=None, out=N
     _check_order(order, "full_like")
     if out is not None:
         return _filled(out, fill_value)
-    if front.is_deferred() and isinstance(fill_value, (bool, int, float)):
+    small = isinstance(fill_value, (bool, int, float)) and not abs(fill_value) > 1 << 53
+    if small and (front.is_recording() or front.is_deferred()):
         word = None if dtype is None else dtypes.name_of(dtypes.code_of(_named(dtype)))
         return operate("_npi_full_like", asarray(a), fill_value=float(fill_value), dtype=word)
     made = empty_like(a, dtype, device=device if ctx is None else ctx)

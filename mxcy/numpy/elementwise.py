@@ -107,16 +107,17 @@ def modf(x):
     -------
     (ndarray, ndarray)
     """
-    x = as_np_array(x)
-    x = function("fabs")(x) if x.dtype.kind == "f" and not x.size else x * _one(x)
+    x = as_real(as_np_array(x))
     whole = function("trunc")(x)
     fraction = function("copysign")(x - whole, x)
     return operate("where", function("isinf")(x), operate("_npi_zeros_like", x), fraction), whole
 
 
-def _one(x):
-    """1 in the element type that real functions of an array have."""
-    return operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
+def as_real(x):
+    """An array in the element type that real functions of it have."""
+    if not is_symbol(x) and dtypes.is_inexact(x.dtype_code):
+        return x
+    return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
 
 
 def float_power(x1, x2, out=None):
@@ -150,9 +151,7 @@ def heaviside(x1, x2, out=None):
     ndarray
     """
     x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
-    if x1.dtype.kind != "f":
-        one = _one(x1)
-        x1, x2 = x1 * one, x2 * one
+    x1, x2 = as_real(x1), as_real(x2)
     step = function("sign")(x1)
     found = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
     return found if out is None else function("positive")(found, out=out)

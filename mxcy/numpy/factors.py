@@ -9,7 +9,7 @@ from mxcy.numpy import calls, described
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array, as_np_array
 from mxcy.numpy.described import is_symbol
-from mxcy.ops.core.result_types import default_float, promote
+from mxcy.ops.core.result_types import promote
 
 __all__ = [
     "cholesky",
@@ -59,14 +59,14 @@ def cast(array, code):
 def in_floats(*operands):
     """Operands in the floating or complex type in which they meet, and the type of the results.
 
-    16 bits are computed in 32.
+    16 bits are computed in 32, integers in 64.
     """
     arrays = [as_array(operand) for operand in operands]
     if described.any_symbols(arrays):  # whose types nobody knows yet
         return arrays, None
     result = promote(front.has_numpy_types(), *(array.dtype_code for array in arrays))
     if not dtypes.is_inexact(result):
-        result = default_float(front.has_numpy_types())
+        result = dtypes.CODES["float64"]
     computed = result if result in _COMPUTED else _SINGLE
     return [
         array if array.dtype_code == computed else calls.cast(array, computed) for array in arrays
@@ -269,7 +269,7 @@ def svdvals(a):
     return svd(a, False).S
 
 
-def eigh(a, upper=False):
+def eigh(a, upper=False, UPLO=None):  # noqa: N803  its public name
     """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
 
     Parameters
@@ -277,17 +277,20 @@ def eigh(a, upper=False):
     a : array_like
     upper : bool or {'L', 'U'}
         Which triangle is read.
+    UPLO : {'L', 'U'}, optional
+        The same by the name that NumPy has.
 
     Returns
     -------
     EighResult
         `eigenvalues` and `eigenvectors`.
     """
+    upper = upper if UPLO is None else UPLO
     triangle = upper if isinstance(upper, str) else "U" if upper else "L"
     return _several(EighResult, "_npi_eigh", a, UPLO=triangle)
 
 
-def eigvalsh(a, upper=False):
+def eigvalsh(a, upper=False, UPLO=None):  # noqa: N803  its public name
     """The eigenvalues of symmetric or Hermitian matrices, ascending.
 
     Parameters
@@ -295,11 +298,14 @@ def eigvalsh(a, upper=False):
     a : array_like
     upper : bool or {'L', 'U'}
         Which triangle is read.
+    UPLO : {'L', 'U'}, optional
+        The same by the name that NumPy has.
 
     Returns
     -------
     ndarray
     """
+    upper = upper if UPLO is None else UPLO
     triangle = upper if isinstance(upper, str) else "U" if upper else "L"
     return _apply("_npi_eigvalsh", a, UPLO=triangle)
 
@@ -339,7 +345,7 @@ def _epsilon(code):
     return 2.0**-23 if dtypes.real_of(code) == _SINGLE else 2.0**-52
 
 
-def pinv(a, rtol=None, hermitian=False):
+def pinv(a, rtol=None, hermitian=False, rcond=None):
     """The pseudo-inverses of matrices.
 
     Parameters
@@ -349,12 +355,15 @@ def pinv(a, rtol=None, hermitian=False):
         Singular values up to this part of the largest count as zero; by default rounding decides.
     hermitian : bool
         Whether the matrices are symmetric, which is quicker.
+    rcond : float, optional
+        `rtol` by the name that NumPy has.
 
     Returns
     -------
     ndarray
     """
     (a,), code = in_floats(a)
+    rtol = rcond if rtol is None else rtol
     if rtol is None and is_symbol(a):
         rtol = 1e-15
     if rtol is None:
@@ -368,7 +377,7 @@ def pinv(a, rtol=None, hermitian=False):
     return cast(found, code)
 
 
-def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
+def matrix_rank(M, rtol=None, hermitian=False, tol=None):  # noqa: N803  its public name
     """How many singular values of each matrix are not zero.
 
     Parameters
@@ -378,6 +387,8 @@ def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
         Singular values up to this part of the largest count as zero; by default rounding decides.
     hermitian : bool
         Whether the matrices are symmetric, which is quicker.
+    tol : float or array_like, optional
+        Singular values up to this count as zero, however large the largest.
 
     Returns
     -------
@@ -385,16 +396,18 @@ def matrix_rank(M, rtol=None, hermitian=False):  # noqa: N803  its public name
         Of int64.
     """
     (array,), _ = in_floats(M)
-    if rtol is None or (not is_symbol(array) and array.ndim < 2):
+    if (rtol is None and tol is None) or (not is_symbol(array) and array.ndim < 2):
         rounding = {f"finfoEps{bits}": _epsilon(dtypes.CODES[f"float{bits}"]) for bits in (32, 64)}
         return operate("_npi_matrix_rank_none_tol", array, hermitian=bool(hermitian), **rounding)
     values = operate("_npi_absolute", eigvalsh(array)) if hermitian else svdvals(array)
     if not values.shape[-1]:
         return operate("_npi_sum", values, axis=(-1,), dtype="int64")
-    if not isinstance(rtol, (int, float)):
-        rtol = _shaped(as_array(rtol), (*as_array(rtol).shape, 1))
-    largest = operate("_npi_max", values, axis=(-1,), keepdims=True)
-    return operate("_npi_sum", values > largest * rtol, axis=(-1,), dtype="int64")
+    bound = rtol if tol is None else tol
+    if not isinstance(bound, (int, float)):
+        bound = _shaped(as_array(bound), (*as_array(bound).shape, 1))
+    if tol is None:
+        bound = operate("_npi_max", values, axis=(-1,), keepdims=True) * bound
+    return operate("_npi_sum", values > bound, axis=(-1,), dtype="int64")
 
 
 def lstsq(a, b, rcond="warn"):

@@ -27,4 +27,6 @@ class Hidden:
         self._name = name
 
     def __get__(self, instance, owner):
+        if instance is None:
+            return self
         raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'")

@@ -399,6 +399,9 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     ndarray
     """
     mean, cov = as_array(mean), as_array(cov)
+    kind = cov.dtype_code if dtypes.is_float(cov.dtype_code) else dtypes.CODES["float32"]
+    half = dtypes.dtype_of(kind).itemsize < 4  # which has no factors
+    cov = operate("Cast", cov, dtype="float32" if half else dtypes.name_of(kind))
     batch = onp.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
     shape = (*(_extents(size) or ()), *batch, mean.shape[-1])
     root = operate("_linalg_potrf", cov).as_np_ndarray()
@@ -409,7 +412,7 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     else:
         wide = operate("expand_dims", noise, axis=-2)
         moved = operate("_npi_sum", root * wide, axis=-1)
-    return mean.as_np_ndarray() + moved
+    return mean.as_np_ndarray() + operate("Cast", moved, dtype=dtypes.name_of(kind))
 
 
 def shuffle(x):

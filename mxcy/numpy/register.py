@@ -2,6 +2,8 @@
 
 import math
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import front
@@ -139,6 +141,9 @@ def offer(module, namespace):
     def lookup(name):
         made = function(namespace, name)
         if made is None:
+            package = "__path__" in vars(sys.modules[module]) and not name.startswith("_")
+            if package and find_spec(f"{module}.{name}") is not None:
+                return import_module(f"{module}.{name}")
             raise no_attribute(module, name)
         setattr(sys.modules[module], name, made)
         return made

@@ -6,6 +6,7 @@ import numpy as onp
 
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_np_array
+from mxcy.numpy.elementwise import as_real
 from mxcy.numpy.manipulation import concatenate
 from mxcy.numpy.operators import function
 from mxcy.numpy.statistics import floating
@@ -154,7 +155,7 @@ def frexp(x):
     (ndarray, ndarray)
         The fractions, and the exponents as int32.
     """
-    x = floating(as_np_array(x))
+    x = as_real(as_np_array(x))
     exponents = onp.asarray(onp.frexp(x.asnumpy())[1], onp.int32)
     # In two steps, because the inverse of a tiny number's power would overflow.
     first = onp.exp2(-(exponents // 2).astype("float64")).astype(x.dtype)

@@ -58,7 +58,7 @@ def spread(called, inputs, raw, out, keywords):
     return given(found, out)
 
 
-def average(a, axis=None, weights=None, returned=False, keepdims=False, out=None):
+def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=False):
     """The mean over axes, each element counted by its weight.
 
     Parameters
@@ -70,10 +70,10 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False, out=None
         As many as there are elements, or elements along the axes; equal ones by default.
     returned : bool
         Return the sums of the weights as well.
-    keepdims : bool
-        Leave the axes in the result, with extent 1.
     out : ndarray, optional
         The array that takes the result.
+    keepdims : bool
+        Leave the axes in the result, with extent 1.
 
     Returns
     -------
@@ -455,4 +455,5 @@ def correlate(a, v, mode="valid"):
     padded = concatenate([zeros[:before], a, zeros[:after]])
     number = padded.size - v.size + 1
     places = onp.arange(number)[:, None] + onp.arange(v.size)
-    return (padded[places] * v).sum(axis=1)
+    found = (padded[places] * v).sum(axis=1)
+    return found.astype(bool) if a.dtype == bool else found

@@ -18,6 +18,7 @@ __all__ = [
     "boolean_dtypes",
     "complex128",
     "complex64",
+    "dtype",
     "e",
     "euler_gamma",
     "finfo",
@@ -55,6 +56,7 @@ integer_dtypes = [int8, int16, int32, int64, uint8, uint16, uint32, uint64]
 numeric_dtypes = [*integer_dtypes, *floating_dtypes]
 _NP_TYPES = tuple(onp.dtype(kind) for kind in dtypes.DTYPES.values())
 
+dtype = onp.dtype
 pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf, onp.nan, None)
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 

@@ -167,9 +167,10 @@ def test_svd_of_any_shape(shape):
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float16"])
 def test_other_types(dtype):
     a = np.eye(3, dtype=dtype)
-    expected = "float16" if dtype == "float16" else "float32"
-    for function in (linalg.inv, linalg.det, linalg.norm, linalg.svdvals, linalg.eigvalsh):
+    expected = "float16" if dtype == "float16" else "float64"
+    for function in (linalg.inv, linalg.det, linalg.svdvals, linalg.eigvalsh):
         assert function(a).dtype == expected
+    assert linalg.norm(a).dtype == ("float16" if dtype == "float16" else "float32")
     agree(linalg.inv(a), onp.eye(3))
     assert linalg.norm(np.array([3, 4], dtype="int32")).item() == 5
     if dtype != "float16":

@@ -9,6 +9,7 @@
 #include "core/binding.h"
 #include "core/engine/engine.h"
 #include "core/threads.h"
+#include "mxcy_denormals.h"
 
 namespace mx {
 
@@ -131,6 +132,7 @@ void Workers::serve(int32_t generation) {
   divide_team(share);
   while (Operation* operation = next(lock, generation)) {
     ++run;
+    mx_match_denormals();
     execute(operation, lock);
   }
 }

@@ -47,6 +47,8 @@ int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bo
   } else {
     cast_row(type, MX_F64)(scalars, call->params, numbers);
   }
+  for (int i = 0; type == MX_I64 && i < numbers; ++i)  // the cast makes the least of what is above
+    if (((const double*)call->params)[i] >= 0x1p63) scalars[i] = INT64_MAX;
   const void *a = in.data, *b = scalars;
   if (scalar_first) a = scalars, b = in.data;
   if (plain(call, type)) {

@@ -21,6 +21,7 @@ __all__ = [
     "BITS",
     "COMPARE",
     "DIVIDE",
+    "FIX",
     "FLOATING",
     "KEEP",
     "MAGNITUDE",
@@ -29,9 +30,11 @@ __all__ = [
     "PROMOTE",
     "REAL",
     "SHIFT",
+    "SIGNED",
     "SUBTRACT",
     "TEST",
     "TypeRule",
+    "WHOLE",
     "asked",
     "default_complex",
     "default_float",
@@ -200,6 +203,19 @@ def _floating_number(numpy_types: bool, code: int, is_int: bool) -> int:
     return _real(True, common) if numpy_types and is_int else default_float(numpy_types)
 
 
+def _signed(numpy_types: bool, *codes: int) -> int:
+    return _floating(True, *codes) if numpy_types else promote(False, *codes)
+
+
+def _signed_number(numpy_types: bool, code: int, is_int: bool) -> int:
+    rule = _floating_number if numpy_types else with_number
+    return rule(numpy_types, code, is_int)
+
+
+def _whole(numpy_types: bool, code: int) -> int:
+    return _HALF if code == _BOOL and not numpy_types else code
+
+
 def _quotient(numpy_types: bool, *codes: int) -> int:
     common = promote(numpy_types, *codes)
     return common if dtypes.is_inexact(common) else default_float(numpy_types)
@@ -247,6 +263,12 @@ SUBTRACT = TypeRule(check=_no_two_bools)
 DIVIDE = TypeRule(computed=_quotient, number=_quotient_number)
 #: where two arrays meet in a floating type
 FLOATING = TypeRule(computed=_floating, number=_floating_number)
+#: where two arrays meet, of functions that MXNet has for integers too
+SIGNED = TypeRule(computed=_signed, number=_signed_number)
+#: functions that round: integers stay
+WHOLE = TypeRule(computed=_whole)
+#: the same, but MXNet makes integers floating
+FIX = TypeRule(computed=lambda numpy_types, code: code if numpy_types else _real(False, code))
 #: tests of one array's elements: booleans
 TEST = TypeRule(_truth)
 #: comparisons: booleans, computed where no operand loses anything

@@ -2,7 +2,16 @@
 
 import math
 
-from mxcy.ops.core.result_types import BITS, COMPARE, DIVIDE, FLOATING, PROMOTE, SHIFT, SUBTRACT
+from mxcy.ops.core.result_types import (
+    BITS,
+    COMPARE,
+    DIVIDE,
+    FLOATING,
+    PROMOTE,
+    SHIFT,
+    SIGNED,
+    SUBTRACT,
+)
 from mxcy.ops.elementwise.binary import log_or_limit
 from mxcy.ops.elementwise.numpy_forms import numpy_binary
 
@@ -179,7 +188,7 @@ numpy_binary(
 )
 numpy_binary(
     "copysign",
-    FLOATING,
+    SIGNED,
     "copysign",
     "The first operand's magnitude with the second's sign.",
     partial=lambda F, g, lhs, rhs: (
@@ -212,7 +221,7 @@ numpy_binary(
 )
 numpy_binary(
     "ldexp",
-    FLOATING,
+    SIGNED,
     "ldexp",
     "The first operand times two to the power of the second.",
     define=lambda xp, x, y: x * xp.exp2(y),

@@ -2,7 +2,7 @@
 
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import register, sample
-from mxcy.ops.core.result_types import BITS, KEEP, MAGNITUDE, NUMBERS, REAL, TEST
+from mxcy.ops.core.result_types import BITS, FIX, KEEP, MAGNITUDE, NUMBERS, REAL, TEST, WHOLE
 from mxcy.ops.elementwise.numpy_forms import numpy_unary
 
 __all__ = []
@@ -64,8 +64,13 @@ numpy_unary(
     kinds=_NUMBERS,
     complexes=True,
 )
-for _names, _own in (("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("fix", "trunc")):
-    numpy_unary(_names, KEEP, define=lambda xp, x, _own=_own: _whole(xp, x, _own), kinds=_NUMBERS)
+for _names, _own, _rule in (
+    ("floor", "floor", WHOLE),
+    ("ceil", "ceil", WHOLE),
+    ("trunc", "trunc", WHOLE),
+    ("fix", "trunc", FIX),
+):
+    numpy_unary(_names, _rule, define=lambda xp, x, _own=_own: _whole(xp, x, _own), kinds=_NUMBERS)
 numpy_unary(
     "rint",
     REAL,

@@ -203,7 +203,8 @@ class Where:
 
 
 def _number_or_keep(numpy_types, code, is_int):
-    return with_number(numpy_types, code, is_int)
+    keeps = is_int and not numpy_types  # booleans beside integers too
+    return code if keeps else with_number(numpy_types, code, is_int)
 
 
 _BESIDE = TypeRule(number=_number_or_keep)

@@ -61,7 +61,7 @@ class Transpose:
         return xp.transpose(data, normal_order(a.axes, data.ndim))
 
 
-@op("_npi_squeeze", inputs="a", identity=True, numpy="squeeze(a, axis=None)")
+@op("_npi_squeeze", inputs="a", identity=True, numpy="squeeze(a, axis=None, out=None)")
 class Squeeze:
     """The array without axes of extent 1: all of them, or those given."""
 

@@ -1,0 +1,9 @@
+"""`mx.np.fallback_linalg`: the functions of linear algebra that MXNet leaves to NumPy.
+
+Here they are functions of `mx.np.linalg` like others, with gradients where there are any.
+"""
+
+from mxcy.numpy.factors import matrix_power, multi_dot
+from mxcy.numpy.norms import cond
+
+__all__ = ["cond", "matrix_power", "multi_dot"]

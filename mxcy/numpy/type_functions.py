@@ -1,0 +1,8 @@
+"""`mx.np.type_functions`: questions about element types, and what limits them."""
+
+from mxcy.numpy.promotion import can_cast, result_type
+from mxcy.numpy.types import finfo, iinfo
+
+__all__ = ["can_cast", "finfo", "finfo_obj", "iinfo", "iinfo_obj", "result_type"]
+
+finfo_obj, iinfo_obj = finfo, iinfo

@@ -1,0 +1,23 @@
+"""`mx.npx.utils`: files and memory of others, under the name of the module where MXNet has them."""
+
+from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write
+from mxcy.numpy.arrays import from_dlpack, from_numpy
+from mxcy.numpy_extension.files import load, save, savez
+
+__all__ = [
+    "from_dlpack",
+    "from_dlpack_doc",
+    "from_numpy",
+    "from_numpy_doc",
+    "load",
+    "save",
+    "savez",
+    "to_dlpack_for_read",
+    "to_dlpack_for_read_doc",
+    "to_dlpack_for_write",
+    "to_dlpack_for_write_doc",
+]
+
+from_dlpack_doc, from_numpy_doc = from_dlpack.__doc__, from_numpy.__doc__
+to_dlpack_for_read_doc = to_dlpack_for_read.__doc__
+to_dlpack_for_write_doc = to_dlpack_for_write.__doc__

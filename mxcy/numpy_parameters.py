@@ -1,0 +1,189 @@
+"""Decorators that let functions take the parameters of NumPy, or of another MXNet."""
+
+import functools
+import types
+from importlib import import_module
+
+import numpy as np
+
+__all__ = [
+    "np_ufunc_legal_option",
+    "numpy_fallback",
+    "wrap_ctx_to_device_func",
+    "wrap_data_api_linalg_func",
+    "wrap_data_api_statical_func",
+    "wrap_np_binary_func",
+    "wrap_np_unary_func",
+    "wrap_sort_functions",
+]
+
+_UFUNC_CHECKS = {
+    "where": lambda value: True,
+    "casting": lambda value: value in ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "order": lambda value: isinstance(value, str),
+    "subok": lambda value: isinstance(value, bool),
+}
+_UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
+_UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+def np_ufunc_legal_option(key, value):
+    """Whether `value` is one that NumPy's ufuncs take for their keyword `key`."""
+    if key == "dtype":
+        try:
+            return np.dtype(value).name in _UFUNC_DTYPES
+        except TypeError:
+            return False
+    check = _UFUNC_CHECKS.get(key)
+    return check is not None and bool(check(value))
+
+
+def _refuse_ufunc_keywords(name, keywords):
+    for key, value in keywords.items():
+        if key not in _UFUNC_DEFAULTS and key != "dtype":
+            raise TypeError(f"{key} is an invalid keyword to function {name!r}")
+        if not np_ufunc_legal_option(key, value):
+            raise TypeError(f"{key}={value!r} is not understood by function {name!r}")
+        if value != _UFUNC_DEFAULTS.get(key):
+            raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
+
+
+def wrap_np_unary_func(func):
+    """Decorate ``func(x, out=None)`` to take NumPy's ufunc keywords at their defaults.
+
+    The result raises NotImplementedError for other values and TypeError for unknown keywords.
+    """
+
+    @functools.wraps(func)
+    def run(x, out=None, **kwargs):
+        _refuse_ufunc_keywords(func.__name__, kwargs)
+        return func(x, out=out)
+
+    return run
+
+
+def wrap_np_binary_func(func):
+    """Decorate ``func(x1, x2, out=None)`` as `wrap_np_unary_func` does."""
+
+    @functools.wraps(func)
+    def run(x1, x2, out=None, **kwargs):
+        _refuse_ufunc_keywords(func.__name__, kwargs)
+        return func(x1, x2, out=out)
+
+    return run
+
+
+def wrap_ctx_to_device_func(func):
+    """Decorate a function with a parameter `device` to take it under its older name `ctx` too.
+
+    Parameters
+    ----------
+    func : callable
+    """
+
+    @functools.wraps(func)
+    def run(*args, **kwargs):
+        device = kwargs.pop("ctx", None)
+        if device is not None:
+            kwargs["device"] = device
+        return func(*args, **kwargs)
+
+    return run
+
+
+def _renaming(func, rename):
+    @functools.wraps(func)
+    def run(*args, **kwargs):
+        return func(*args, **rename(kwargs))
+
+    return run
+
+
+def wrap_data_api_statical_func(func):
+    """Decorate a function with a parameter `correction` to take it under NumPy's name `ddof` too.
+
+    Parameters
+    ----------
+    func : callable
+    """
+
+    def rename(kwargs):
+        ddof = kwargs.pop("ddof", None)
+        return kwargs if ddof is None else {**kwargs, "correction": ddof}
+
+    return _renaming(func, rename)
+
+
+def wrap_data_api_linalg_func(func):
+    """Decorate a function of linear algebra to take NumPy's names of its parameters too.
+
+    They are `UPLO` for `upper`, `rcond` and `tol` for `rtol`.
+
+    Parameters
+    ----------
+    func : callable
+    """
+
+    def rename(kwargs):
+        triangle = kwargs.pop("UPLO", None)
+        bounds = [kwargs.pop(name, None) for name in ("rcond", "tol")]
+        if triangle is not None:
+            kwargs["upper"] = triangle == "U"
+        for bound in bounds:
+            if bound is not None:
+                kwargs["rtol"] = bound
+        return kwargs
+
+    return _renaming(func, rename)
+
+
+def wrap_sort_functions(func):
+    """Decorate a function that sorts, with a parameter `stable`, to take NumPy's `kind` too.
+
+    NumPy's `order` raises NotImplementedError.
+
+    Parameters
+    ----------
+    func : callable
+    """
+
+    def rename(kwargs):
+        kind = kwargs.pop("kind", None)
+        if kwargs.pop("order", None) is not None:
+            raise NotImplementedError(f"{func.__name__}: there are no fields to order by")
+        return kwargs if kind is None else {**kwargs, "stable": kind == "stable"}
+
+    return _renaming(func, rename)
+
+
+def numpy_fallback(func):
+    """Decorate a function written with `mx.np` to be computed by NumPy, on copies of the elements.
+
+    In the function, names that stand for `mx.np` stand for NumPy. No gradient flows through it.
+
+    Parameters
+    ----------
+    func : callable
+        It returns something.
+    """
+    home, copies = import_module("mxcy.numpy"), import_module("mxcy.numpy.by_numpy")
+
+    def official(names):
+        return {name: np if value is home else value for name, value in names.items()}
+
+    @functools.wraps(func)
+    def run(*args, **kwargs):
+        cells = func.__closure__ and tuple(
+            types.CellType(np if cell.cell_contents is home else cell.cell_contents)
+            for cell in func.__closure__
+        )
+        by_numpy = types.FunctionType(
+            func.__code__, official(func.__globals__), func.__name__, func.__defaults__, cells
+        )
+        by_numpy.__kwdefaults__ = func.__kwdefaults__
+        found = by_numpy(*copies.as_onp(args), **copies.as_onp(kwargs))
+        if found is None:
+            raise ValueError(f"{func.__name__} returned nothing, which numpy_fallback cannot use")
+        return copies.as_mx(found)
+
+    return run
