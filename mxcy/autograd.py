@@ -6,10 +6,12 @@
 from mxcy._base import older_paths
 from mxcy._base.errors import TracedValueError
 from mxcy._library import front
+from mxcy.ndarray import NDArray
 from mxcy.ndarray.gradients import as_list, backward, grad, mark_variables
 from mxcy.ndarray.register import F
 
 __all__ = [
+    "NDArray",
     "record",
     "pause",
     "train_mode",

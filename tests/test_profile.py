@@ -14,6 +14,7 @@ PACKAGE = Path(mx.__file__).parent
 READERS = {
     "compat/__init__.py": "what mxnet.__version__ says",
     "gluon/hybrid_block.py": "the names of an export",
+    "gluon/nn/basic_layers.py": "whether functions of HybridLambda get operators",
     "gluon/parameter_dict.py": "names of parameters",
     "gluon/plain_block.py": "keys of collect_params; what a block called without inputs returns",
     "gluon/rnn/layers.py": "one array for all parameters",
@@ -40,7 +41,7 @@ def test_few_places_ask():
         if count:
             found[path.relative_to(PACKAGE).as_posix()] = count
     assert found.keys() == READERS.keys()
-    assert sum(found.values()) + 1 <= 10  # and profile.saves_as_numpy, for all who write files
+    assert sum(found.values()) + 1 <= 11  # and profile.saves_as_numpy, for all who write files
 
 
 def test_set_profile(restored):

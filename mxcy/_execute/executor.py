@@ -73,6 +73,11 @@ class Executor:
         if symbol._is_numpy:
             self.outputs = [array.as_np_ndarray() for array in self.outputs]
 
+    @property
+    def _device(self):
+        """Context: MXNet 2's name for what MXNet 1.x calls `_ctx`."""
+        return self._ctx
+
     def _first_outputs(self):
         """Arrays for the outputs, whose values no one has computed yet."""
         return self._planned(False, False).new_outputs(len(self._output_names))

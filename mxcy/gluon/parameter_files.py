@@ -21,6 +21,11 @@ def save_arrays(filename, arrays):
     nd.save(filename, arrays, **({"format": "npz"} if profile.saves_as_numpy() else {}))
 
 
+def _as_array(array):
+    """An array of a dictionary, which may be NumPy's."""
+    return array if isinstance(array, nd.NDArray) else nd.array(array, dtype=array.dtype)
+
+
 class ParameterFiles:
     """The part of `Block` that stores parameters.
 
@@ -161,7 +166,9 @@ class ParameterFiles:
                 dtype_source,
             )
             return
-        loaded = {re.sub("^(arg|aux):", "", name): array for name, array in loaded.items()}
+        loaded = {
+            re.sub("^(arg|aux):", "", name): _as_array(array) for name, array in loaded.items()
+        }
         if not allow_missing:
             there = {id(parameters[name]) for name in loaded if name in parameters}
             for name, parameter in parameters.items():

@@ -212,8 +212,8 @@ class Block(ParameterFiles):
 
         Parameters
         ----------
-        shared : dict or ParameterDict
-            What `collect_params` of the other block returned.
+        shared : dict, ParameterDict or None
+            What `collect_params` of the other block returned; None changes nothing.
 
         Returns
         -------
@@ -222,7 +222,8 @@ class Block(ParameterFiles):
         """
         if isinstance(shared, ParameterDict) and shared._structural:
             shared = shared._structural
-        self._share_parameters(shared, "")
+        if shared is not None:
+            self._share_parameters(shared, "")
         return self
 
     def _share_parameters(self, shared, prefix):

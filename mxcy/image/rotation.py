@@ -42,7 +42,7 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
         raise ValueError(f"Only 3D and 4D are supported by this function, got {src.shape}")
     if src.ndim == 3 and not isinstance(rotation_degrees, Number):
         raise TypeError("imrotate: a single image takes a number as its angle")
-    batch = src.expand_dims(axis=0) if src.ndim == 3 else src
+    batch = nd.expand_dims(src, axis=0) if src.ndim == 3 else src
     if isinstance(rotation_degrees, Number):
         rotation_degrees = [rotation_degrees] * len(batch)
     if isinstance(rotation_degrees, nd.NDArray):

@@ -45,6 +45,7 @@ _DAMAGES = (
     OverflowError,
     ValueError,
 )
+_SCIPY = ("data", "format", "indices", "indptr", "shape")  # of `scipy.sparse.save_npz`
 _SPARSE = [stype for stype, parts in AUX_NAMES.items() if parts]
 
 
@@ -149,7 +150,7 @@ def _read_members(source):
         found = {}
         for name in entries:
             owner, slash, _ = name.rpartition("/")
-            if slash and f"{owner}/format" in entries:
+            if _is_part(name, owner, slash, entries):
                 if owner not in found:
                     found[owner] = _read_sparse(archive, entries, owner, source.name)
             else:
@@ -169,9 +170,21 @@ def _open(archive, entries, name, file_name):
     return Source(archive.open(info), info.file_size, where)
 
 
+def _is_part(name, owner, slash, entries):
+    """Whether a member is a part of a sparse array, whose folder has a member `format`."""
+    if slash:
+        return f"{owner}/format" in entries
+    return {"format", "indptr"} <= entries.keys() and name in _SCIPY
+
+
+def _member(owner, part):
+    """Where a part of a sparse array is: SciPy writes a single one without a folder."""
+    return f"{owner}/{part}" if owner else part
+
+
 def _read_sparse(archive, entries, name, file_name):
     def member(part):
-        return _open(archive, entries, f"{name}/{part}", file_name)
+        return _open(archive, entries, _member(name, part), file_name)
 
     source = member("format")
     # MXNet 2.0's header of this member is no valid Python text, so only the data are looked at.
@@ -183,6 +196,7 @@ def _read_sparse(archive, entries, name, file_name):
     aux = tuple(read_npy(member(part)) for part in AUX_NAMES[stype])
     if any(array.ndim != 1 or array.dtype.kind not in "iu" for array in (shape, *aux)):
         raise source.refuse("the shape and the indices must be rows of integers")
+    aux = tuple(array.astype("int64", copy=False) for array in aux)  # SciPy's may be int32
     block = Block(read_npy(member("data")), tuple(shape.tolist()), stype, aux)
     check_sparse(block, source.refuse)
     return block

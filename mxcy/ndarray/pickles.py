@@ -52,6 +52,8 @@ def loads(data, classes=(), name="<pickle>"):
         raise MXNetError(
             f"{name}: not a valid pickle: at byte {loader.position}: {text}"
         ) from error
+    finally:
+        vars(loader).clear()  # its functions refer to it, and it to everything it made
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -257,8 +257,12 @@ def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     return _draw("randint", [low, high], shape, dtype, ctx, out, kwargs)
 
 
-def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):
+def multinomial(
+    data=None, shape=_Null, get_prob=False, out=None, dtype=None, *, n=None, p=None, **kwargs
+):
     """Draw indices along the last axis of an array with the probabilities that stand there.
+
+    With `n` and `p`, as in MXNet 2, the indices of each row are counted.
 
     Parameters
     ----------
@@ -271,14 +275,53 @@ def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kw
     out : NDArray, optional
         The array that takes the indices.
     dtype : {'uint8', 'int32', 'float16', 'float32', 'float64'}
-        The dtype of the indices.
+        The dtype of the indices, int32 by default; of counts float32.
+    n : NDArray, optional
+        How many draws are counted, for each row.
+    p : NDArray, optional
+        Probabilities as in `data`.
 
     Returns
     -------
     NDArray or list of NDArray
         Indices, shape (...) + `shape`; with `get_prob` also the logarithms, of `data`'s dtype.
+        Counts have shape (...) + `shape` + (k,).
     """
-    return register.F._sample_multinomial(data, shape, get_prob, out=out, dtype=dtype, **kwargs)
+    if data is None:
+        found = counted_draws(n, p, shape, dtype or "float32")
+        return found if out is None else found.copyto(out)
+    return register.F._sample_multinomial(
+        data, shape, get_prob, out=out, dtype=dtype or "int32", **kwargs
+    )
+
+
+def counted_draws(n, p, shape, dtype):
+    """Count how often each index is drawn; see `multinomial`.
+
+    Parameters
+    ----------
+    n, p : NDArray
+    shape : int or tuple of int
+    dtype : str
+
+    Returns
+    -------
+    NDArray
+    """
+    if n.shape != p.shape[:-1]:
+        raise MXNetError(f"multinomial: n has shape {n.shape}, but p {p.shape}")
+    functions = register.F
+    shape = () if shape in (_Null, None) else (shape,) if isinstance(shape, int) else tuple(shape)
+    most = int(n.asnumpy().max(initial=0))
+    drawn = functions._sample_multinomial(p, (*shape, max(most, 1)))
+    number = functions._arange(start=0, stop=max(most, 1), dtype="float32", ctx=str(p.context))
+    limit = functions.Cast(n, dtype="float32")
+    limit = functions._backward_reshape(limit, shape=n.shape + (1,) * (len(shape) + 1))
+    number = functions._backward_reshape(number, shape=(1,) * (n.ndim + len(shape)) + number.shape)
+    counts = functions.broadcast_lesser(number, limit)
+    ones = functions.one_hot(drawn, depth=p.shape[-1])
+    counts = functions.broadcast_mul(ones, functions.expand_dims(counts, axis=-1))
+    return functions.Cast(functions.sum(counts, axis=-2), dtype=dtype)
 
 
 def categorical(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):

@@ -13,6 +13,8 @@ def binomial(n=1, p=0.5, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> 
     """Draw samples, floating-point numbers, from a binomial distribution."""
 def categorical(data, shape=..., get_prob=False, out=None, dtype="int32", **kwargs):
     """Draw indices; another name of `multinomial`."""
+def counted_draws(n, p, shape, dtype) -> NDArray:
+    """Count how often each index is drawn; see `multinomial`."""
 def exponential(scale=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples from an exponential distribution."""
 def exponential_like(
@@ -33,7 +35,9 @@ def generalized_negative_binomial_like(
     data: NDArray, mu: float = 1.0, alpha: float = 1.0, out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Draw samples, with the shape and dtype of an array, from the generalized negative ..."""
-def multinomial(data, shape=..., get_prob=False, out=None, dtype="int32", **kwargs):
+def multinomial(
+    data=None, shape=..., get_prob=False, out=None, dtype=None, *, n=None, p=None, **kwargs,
+):
     """Draw indices along the last axis of an array with the probabilities that stand there."""
 def negative_binomial(k=1, p=1, shape=..., dtype=..., ctx=None, out=None, **kwargs) -> NDArray:
     """Draw samples, floating-point numbers, from a negative binomial distribution."""

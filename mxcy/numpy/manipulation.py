@@ -4,6 +4,7 @@ import math
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
@@ -81,7 +82,7 @@ def _new_shape(size, shape):
     if shape.count(-1) == 1 and known > 0 and size % known == 0:
         shape = tuple(size // known if extent == -1 else extent for extent in shape)
     if min(shape, default=0) < 0 or math.prod(shape) != size:
-        raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+        raise InvalidValueError(f"cannot reshape array of size {size} into shape {shape}")
     return shape
 
 

@@ -1,12 +1,14 @@
 """`mx.npx.random`: random arrays with what NumPy lacks."""
 
 from mxcy import random as streams
+from mxcy._base import dtypes
 from mxcy.base import integer_types
+from mxcy.ndarray.random import counted_draws
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
 from mxcy.numpy.random import bernoulli, normal, uniform
 
-__all__ = ["bernoulli", "categorical", "normal_n", "seed", "uniform_n"]
+__all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]
 
 
 def _batch(shape):
@@ -71,6 +73,28 @@ def categorical(data, shape=(), get_prob=False, dtype="int32"):
     shape = (shape,) if isinstance(shape, integer_types) else tuple(shape)
     attrs = {"shape": shape, "get_prob": get_prob, "dtype": dtype}
     return operate("_sample_multinomial", as_array(data), **attrs)
+
+
+def multinomial(n, p, shape=(), dtype="float32"):
+    """How often each index is drawn with the probabilities along the last axis.
+
+    Parameters
+    ----------
+    n : array_like
+        How many draws, for each row.
+    p : array_like
+        Probabilities, shape (..., k), where n has shape (...).
+    shape : int or tuple of int
+        How many counts for each row.
+    dtype : dtype
+
+    Returns
+    -------
+    ndarray
+        Shape (...) + `shape` + (k,).
+    """
+    found = counted_draws(as_array(n), as_array(p), shape, dtypes.name_of(dtypes.code_of(dtype)))
+    return found.as_np_ndarray()
 
 
 def seed(seed, device="all", ctx=None):

@@ -212,6 +212,13 @@ class Symbol:
         if name:
             self._entries[0][0].name = name
 
+    def _gen_atomic_symbol(self):
+        """The last operation alone, over new variables."""
+        node = self._only_node()
+        if node is None or node.op is None:
+            raise MXNetError("_gen_atomic_symbol: expected outputs of one operation")
+        return type(self)(compose.apply(node.op, node.name, dict(node.attrs), (), {}))
+
     def __copy__(self):
         return type(self)(clone(self._entries))
 

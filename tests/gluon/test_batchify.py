@@ -48,3 +48,11 @@ def test_group():
 def test_with_a_loader():
     loader = DataLoader([[1, 2], [3], [4]], 2, batchify_fn=batchify.Pad(), num_workers=1)
     assert [batch.asnumpy().tolist() for batch in loader] == [[[1, 2], [3, 0]], [[4]]]
+
+
+def test_handles():
+    stack = batchify.Group(batchify.Stack(), batchify.Pad(val=-1))
+    parts = stack.__mx_handle__()([[np.ones(2), np.ones(1)], [np.ones(2), np.ones(3)]])
+    assert [part.shape for part in parts] == [(2, 2), (2, 3)]
+    numbers = mx.gluon.data.SimpleDataset([1, 2, 3, 4]).filter(lambda x: x % 2).__mx_handle__()
+    assert list(numbers) == [1, 3]

@@ -332,3 +332,10 @@ def test_networks_go_without_the_collector(hybrid):
         assert [each() for each in left] == [None] * 4
     finally:
         gc.enable()
+
+
+def test_arrays_of_numpy_load_into_blocks():
+    net = nn.Dense(2, in_units=3)
+    net.load_dict({"weight": np.ones((2, 3), np.float32), "bias": np.zeros(2, np.float32)})
+    assert net(mx.nd.ones((1, 3))).asnumpy().tolist() == [[3, 3]]
+    assert net.share_parameters(None) is net

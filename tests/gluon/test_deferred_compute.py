@@ -294,3 +294,12 @@ def test_errors_of_values_are_told_once(arrays):
         with pytest.raises(ValueError, match="not positive"):
             net(mx.np.full((count,), -1.0)).asnumpy()
         mx.nd.waitall()
+
+
+def test_casts_are_noted():
+    x = mx.np.array([1.5, 2.5])
+    with deferred.context():
+        deferred.set_variable(x, mx.sym.var("x"))
+        y = x.astype("int32")
+        symbol = deferred.get_symbol(y + 1)
+    assert y.dtype == "int32" and evaluated(symbol, x=x)[0].tolist() == [2, 3]

@@ -349,3 +349,15 @@ def test_blocks_have_arrays_of_np_in_every_mode(second, tmp_path):
     bare.initialize()
     assert not bare.data()._is_numpy
     assert repr(net.collect_params()).startswith("{'0.weight'") == second
+
+
+def test_functions_of_lambdas(second):
+    if second:
+        net = nn.HybridLambda(lambda x, *rest: mx.npx.relu(x))
+        x = mx.np.array([-1.0, 2.0])
+    else:
+        net = nn.HybridLambda(lambda F, x: F.relu(x))
+        x = mx.nd.array([-1.0, 2.0])
+    for _ in range(2):
+        assert net(x).asnumpy().tolist() == [0, 2]
+        net.hybridize()

@@ -260,3 +260,12 @@ def test_graphs_tell_both_directions_the_width_of_their_inputs(kind, options):
     net.hybridize()
     assert net(mx.nd.ones((2, 3, 7))).shape == (2, 3)
     assert net[0].l0_i2h_weight.shape[1] == net[0].r0_i2h_weight.shape[1] == 7
+
+
+def test_layers_above_two_directions_are_twice_as_wide():
+    stack = rnn.HybridSequentialRNNCell()
+    for _ in range(2):
+        stack.add(rnn.BidirectionalCell(rnn.LSTMCell(4), rnn.LSTMCell(4)))
+    stack.infer_shape(0, mx.nd.ones((1, 5, 3)), False)
+    shapes = [list(stack[i]._children.values())[1].i2h_weight.shape for i in (0, 1)]
+    assert shapes == [(16, 3), (16, 8)]

@@ -73,3 +73,9 @@ def test_documentation_tells_of_parameters():
         text = getattr(C, name).__doc__
         assert "Parameters\n    ----------" in text and "{" not in text
         assert ("weights32" in text or "weight32" in text) == ("mp_" in name)
+
+
+def test_resetting_arrays_of_several_types():
+    arrays = [mx.nd.ones((3,)), mx.nd.ones((2, 2), dtype="float64"), mx.nd.ones(1, dtype="float16")]
+    mx.nd.reset_arrays(*arrays, num_arrays=3)
+    assert not any(array.asnumpy().any() for array in arrays)

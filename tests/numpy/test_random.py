@@ -172,3 +172,18 @@ def test_choices_without_replacement_are_places_of_a_list(population, count):
     np.random.seed(7)
     chosen = np.random.choice(population, count, replace=False).asnumpy()
     assert chosen.tolist() == [places.get(first + i, first + i) for i in range(count)]
+
+
+def test_counted_draws():
+    n, p = np.array([0, 3, 50]), np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.5]])
+    for found in (
+        npx.random.multinomial(n, p, shape=4),
+        npx.random.multinomial(n, p, shape=(2, 2)),
+    ):
+        counts = found.asnumpy().reshape(3, 4, 2)
+        assert found.dtype == "float32" and (counts.sum(-1) == [[0], [3], [50]]).all()
+        assert (counts[1] == [3, 0]).all() and 0 < counts[2].min()
+    found = mx.nd.random.multinomial(n=mx.nd.array([5]), p=mx.nd.array([[0.0, 1.0]]), dtype="int32")
+    assert found.dtype == onp.int32 and found.asnumpy().tolist() == [[0, 5]]
+    with pytest.raises(MXNetError, match="multinomial: n has shape"):
+        npx.random.multinomial(n, p[:2])

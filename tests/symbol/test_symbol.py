@@ -291,3 +291,11 @@ def test_debug_text():
         "Inputs:\n\targ[0]=_plus0(0)\n\targ[1]=d_weight(0) version=0\n"
         "\targ[2]=d_bias(0) version=0\nAttrs:\n\tnum_hidden=10\n"
     )
+
+
+def test_the_last_operation_alone():
+    x, w = mx.sym.var("x"), mx.sym.var("w")
+    symbol = mx.sym.FullyConnected(x * 2, w, no_bias=True, num_hidden=3, name="f")
+    assert symbol._gen_atomic_symbol().list_arguments() == ["f_data", "f_weight"]
+    with pytest.raises(mx.MXNetError, match="one operation"):
+        x._gen_atomic_symbol()

@@ -35,6 +35,10 @@ class Stack:
     def __init__(self, use_shared_mem=False):
         self._use_shared_mem = use_shared_mem
 
+    def __mx_handle__(self):
+        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        return self
+
     def __call__(self, data):
         """Join items.
 
@@ -77,6 +81,10 @@ class Pad:
         self._dtype = dtype
         self._round_to = round_to
         self._use_shared_mem = use_shared_mem
+
+    def __mx_handle__(self):
+        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        return self
 
     def __call__(self, data):
         """Join items.
@@ -154,6 +162,10 @@ class Group:
         self._fn = tuple(fn) if isinstance(fn, (list, tuple)) else (fn, *args)
         for one in self._fn:
             assert callable(one), f"Batchify functions must be callable, got {type(one)}"
+
+    def __mx_handle__(self):
+        """Return the function itself: where MXNet 2 has another in C++, ours needs none."""
+        return self
 
     def __call__(self, data):
         """Join items.

@@ -20,6 +20,10 @@ class Dataset:
         """Return the number of items."""
         raise NotImplementedError(f"{type(self).__name__} does not define __len__")
 
+    def __mx_handle__(self):
+        """Return the data set itself: where MXNet 2 has another in C++, ours needs none."""
+        return self
+
     def filter(self, fn):
         """Return a data set of the items that pass a test.
 

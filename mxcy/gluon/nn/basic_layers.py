@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy import profile
 from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.nn.activations import Activation
@@ -268,7 +269,8 @@ class HybridLambda(HybridBlock):
     Parameters
     ----------
     function : str or callable
-        Name of an operator, or a function ``f(F, x, *args)``.
+        Name of an operator, or a function ``f(F, x, *args)``; under the profile of MXNet 2
+        ``f(x, *args)``.
     prefix : str, optional
         See `Block`.
     """
@@ -285,6 +287,8 @@ class HybridLambda(HybridBlock):
     def hybrid_forward(self, F, x, *args):
         if isinstance(self._func, str):
             return getattr(F, self._func)(x, *args)
+        if profile.is_mxnet_2():
+            return self._func(x, *args)
         return self._func(F, x, *args)
 
     def __repr__(self):

@@ -139,7 +139,7 @@ class BidirectionalCell(HybridRecurrentCell):
     def infer_shape(self, i, x, is_bidirect):
         """Have both cells set their shapes; see `HybridRecurrentCell.infer_shape`."""
         for cell in self._children.values():
-            cell.infer_shape(i, x, is_bidirect)
+            cell.infer_shape(i, x, True)
 
     def __call__(self, inputs, states):
         raise NotImplementedError("Bidirectional cannot be stepped. Please use unroll")

@@ -6,7 +6,7 @@ from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Int
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import ALL_FINITE
-from mxcy.ops.core.record import native, op, sample
+from mxcy.ops.core.record import native, op, sample, values
 
 __all__ = []
 
@@ -14,9 +14,13 @@ _FLOAT32 = 0
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
+def _check_count(a, ins):
+    require(a.num_arrays == len(ins), f"num_arrays: {a.num_arrays} differs from {len(ins)} inputs")
+
+
 def _infer_many(a, ins):
     """Check how many arrays there are, and that they are of one floating dtype."""
-    require(a.num_arrays == len(ins), f"num_arrays: {a.num_arrays} differs from {len(ins)} inputs")
+    _check_count(a, ins)
     dtype = same_dtype(ins, [f"data{i}" for i in range(len(ins))])
     floating = dtype is None or dtypes.is_float(dtype)
     require(floating, f"data: expected a floating dtype, got {ins[0]}")
@@ -118,10 +122,14 @@ class ResetArrays:
 
     num_arrays: Int
 
-    samples = (sample((3, 4), (5,), num_arrays=2, grad=False),)
+    dtypes = _FLOATS
+    samples = (
+        sample((3, 4), (5,), num_arrays=2, grad=False),
+        sample((3,), values(1, 2, (2,), "float64"), num_arrays=2, grad=False),
+    )
 
     def infer(a, ins):
-        _infer_many(a, ins)
+        _check_count(a, ins)
         return ()
 
     def ref(a, xp, arrays):
