@@ -1,0 +1,151 @@
+"""Calls of mx.np and mx.npx, run with inputs of every type, of any module that has them.
+
+`outcomes` tells of a call what it returns for each type, and its gradients; real MXNet's are
+kept in ``tests/data/np_samples.json.gz``.
+"""
+
+import gzip
+import json
+import math
+from pathlib import Path
+
+import numpy as onp
+
+__all__ = ["DATA", "KINDS", "outcomes", "read"]
+
+DATA = Path(__file__).parents[1] / "data" / "np_samples.json.gz"
+KINDS = {
+    "f4": "float32",
+    "f8": "float64",
+    "f2": "float16",
+    "i8": "int64",
+    "i4": "int32",
+    "i1": "int8",
+    "u1": "uint8",
+    "b": "bool",
+}
+CODES = {name: code for code, name in KINDS.items()}
+_SHAPES = {
+    "x": (2, 3),
+    "y": (2, 3),
+    "v": (4,),
+    "w": (4,),
+    "s": (3, 3),
+    "spd": (3, 3),
+    "img": (1, 2, 4, 4),
+    "ker": (2, 2, 3, 3),
+    "g3": (3,),
+    "v3": (3,),
+    "z3": (3,),
+}
+
+
+def read():
+    """What real MXNet gives: call -> outcomes."""
+    with gzip.open(DATA, "rt", encoding="utf-8") as source:
+        return json.load(source)
+
+
+def _values(name, shape, kind):
+    """The elements of an input: between 0.1 and 0.9, or small integers above 0."""
+    if name == "z3":
+        return onp.zeros(3, kind)
+    if name == "spd":
+        return onp.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], kind)
+    size, start = math.prod(shape), sum(map(ord, name))
+    steps = [(start + 7 * i) % 17 for i in range(size)]
+    if kind.startswith("float"):
+        found = [0.1 + 0.05 * step for step in steps]
+    elif kind == "bool":
+        found = [step % 3 > 0 for step in steps]
+    else:
+        found = [1 + step % 5 for step in steps]
+    return onp.array(found, kind).reshape(shape)
+
+
+def _inputs(mx, kind):
+    found = {
+        name: mx.np.array(_values(name, shape, kind), dtype=kind) for name, shape in _SHAPES.items()
+    }
+    found["i"] = mx.np.array([[0, 1, 2], [1, 2, 0]], dtype="int64")
+    return {**found, "mx": mx, "np": mx.np, "npx": mx.npx}
+
+
+def _listed(values):
+    """Numbers that JSON knows, rounded to what float32 holds."""
+    flat = values.ravel().tolist()
+    if values.dtype.kind == "f":
+        return [float(f"{x:.7g}") if math.isfinite(x) else str(x) for x in flat]
+    return list(map(str, flat)) if values.dtype.kind == "c" else flat
+
+
+def _told(found):
+    """What a call returned: type, shape and elements of arrays, in a list where it is one."""
+    if isinstance(found, (list, tuple)):
+        return [_told(part) for part in found]
+    if hasattr(found, "asnumpy"):
+        found = found.asnumpy()
+    if isinstance(found, onp.ndarray):
+        if found.ndim == 0 and found.dtype.kind not in "biuf":
+            return str(found)
+        return {
+            "dtype": CODES.get(str(found.dtype), str(found.dtype)),
+            "shape": list(found.shape),
+            "values": _listed(found),
+        }
+    if isinstance(found, onp.generic):
+        return _told(onp.asarray(found))
+    if isinstance(found, (bool, int, float, type(None))):
+        return {"python": type(found).__name__, "value": str(found)}
+    return str(found)
+
+
+def _run(mx, call, inputs):
+    mx.np.random.seed(3)
+    found = _told(eval(call, inputs))
+    if found == {"python": "NoneType", "value": "None"}:  # it worked in place
+        changed = next(name for name in _SHAPES if f"({name}" in call)
+        return [found, _told(inputs[changed])]
+    return found
+
+
+def _gradients(mx, call, inputs):
+    """The gradients of the sum of what a call returns, of the arrays it names."""
+    wanted = {name: inputs[name] for name in _SHAPES if name in inputs}
+    for array in wanted.values():
+        array.attach_grad()
+    mx.np.random.seed(3)
+    with mx.autograd.record():
+        found = eval(call, inputs)
+    heads = found if isinstance(found, (list, tuple)) else [found]
+    heads = [head for head in heads if hasattr(head, "asnumpy") and head.dtype == "float32"]
+    mx.autograd.backward(heads)
+    grads = {name: array.grad.asnumpy() for name, array in wanted.items()}
+    return {name: _listed(grad) for name, grad in grads.items() if grad.any()}
+
+
+def outcomes(mx, call):
+    """What a call gives for each type, and under ``'grad'`` its gradients; ``'!'`` where it raises.
+
+    Parameters
+    ----------
+    mx : module
+        MXNet, or what has its interface.
+    call : str
+        An expression of `mx`, `np`, `npx` and the inputs.
+
+    Returns
+    -------
+    dict of str to object
+    """
+    found = {}
+    for code, kind in KINDS.items():
+        try:
+            found[code] = _run(mx, call, _inputs(mx, kind))
+        except Exception:  # whatever it is
+            found[code] = "!"
+    try:
+        found["grad"] = _gradients(mx, call, _inputs(mx, "float32"))
+    except Exception:
+        found["grad"] = "!"
+    return found
