@@ -331,9 +331,10 @@ class HybridBlock(CachedGraph, Block):
             with self.name_scope():  # operators are named after the block
                 return self.hybrid_forward(symbol, x, *args, **params)
         if first is None:
+            kinds = ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in (x, *args))
             raise ValueError(
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. "
-                "Please check the type of the args."
+                f"Please check the type of the args: got {kinds.replace('builtins.', '')}"
             )
         context = first.context.home
         current = current_context()

@@ -143,7 +143,10 @@ class ndarray(NDArray):  # noqa: N801  its public name
 
     def __index__(self):
         if self.ndim or self.dtype.kind not in "iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+            raise TypeError(
+                "only integer scalar arrays can be converted to a scalar index, got "
+                f"the shape {self.shape} of {self.dtype}"
+            )
         return int(self.item())
 
     def _only(self, kind):

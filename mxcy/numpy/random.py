@@ -62,7 +62,10 @@ _SHARED = """
 def _extents(size):
     if size is None:
         return None
-    return (int(size),) if isinstance(size, integer_types) else tuple(map(int, size))
+    try:
+        return (int(size),) if isinstance(size, integer_types) else tuple(map(int, size))
+    except TypeError:
+        raise TypeError(f"size: expected an integer or a tuple of integers, got {size!r}") from None
 
 
 def _named(dtype):

@@ -1,10 +1,11 @@
 """Parameters of optimizers in both generations of MXNet."""
 
 import functools
+import inspect
 
 from mxcy import profile
 
-__all__ = ["with_defaults"]
+__all__ = ["arguments_of", "with_defaults"]
 
 
 def with_defaults(init, defaults, names):
@@ -39,3 +40,15 @@ def with_defaults(init, defaults, names):
         init(self, *args, **kwargs)
 
     return start
+
+
+def arguments_of(kind):
+    """The names of the arguments of a class of optimizers, those of its bases included."""
+    names = {}
+    for base in kind.__mro__:
+        init = vars(base).get("__init__")
+        if init is not None and base is not object:
+            for name, parameter in list(inspect.signature(init).parameters.items())[1:]:
+                if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                    names.setdefault(name)
+    return list(names)

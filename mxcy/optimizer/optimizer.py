@@ -11,7 +11,7 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
-from mxcy.optimizer.defaults import with_defaults
+from mxcy.optimizer.defaults import arguments_of, with_defaults
 
 __all__ = ["Optimizer", "Test", "create", "register"]
 
@@ -200,7 +200,18 @@ class Optimizer:
         if name.lower() not in Optimizer.opt_registry:
             hint = did_you_mean(name, Optimizer.opt_registry)
             raise ValueError(f"Cannot find optimizer {name}{hint}")
-        return Optimizer.opt_registry[name.lower()](**kwargs)
+        kind = Optimizer.opt_registry[name.lower()]
+        try:
+            return kind(**kwargs)
+        except TypeError as error:
+            if "unexpected keyword argument" not in str(error):
+                raise
+            known = arguments_of(kind)
+            wrong = next((argument for argument in kwargs if argument not in known), None)
+            if wrong is None:
+                raise
+            hint = did_you_mean(wrong, known) or f"; there are {', '.join(known)}"
+            raise TypeError(f"optimizer {name} has no argument {wrong!r}{hint}") from None
 
     # -- rates and decays -------------------------------------------------------------------------
 

@@ -180,6 +180,14 @@ def test_states_follow_the_context(tmp_path):
     assert x.data().asnumpy().tolist() == [-2.5, -2.5]
 
 
+@pytest.mark.parametrize("name", ["sgd", "adam", "lamb"])
+def test_arguments_that_an_optimizer_lacks(name):
+    with pytest.raises(TypeError, match=f"{name} has no argument 'lr'; there are.*learning_rate"):
+        gluon.Trainer([parameter()], name, {"lr": 0.1})
+    with pytest.raises(TypeError, match="'learning_rat'; did you mean 'learning_rate'"):
+        gluon.Trainer([parameter()], name, {"learning_rat": 0.1})
+
+
 def test_refused_arguments():
     x = parameter()
     with pytest.raises(ValueError, match="must be a list or dict of Parameters, got Parameter"):

@@ -2,6 +2,7 @@
 
 import math
 
+from mxcy.base import MXNetError
 from mxcy.gluon.loss.base import Loss, softplus_of_minus_abs
 from mxcy.util import is_np_array
 
@@ -88,7 +89,11 @@ class SoftmaxCrossEntropyLoss(Loss):
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
-            loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
+            try:
+                loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
+            except MXNetError as error:
+                hint = "labels that are no numbers of classes need sparse_label=False"
+                raise MXNetError(f"{error} ({hint})") from None
         else:
             label = F.reshape_like(label, pred)
             loss = -F.sum(pred * label, axis=self._axis, keepdims=True)
