@@ -532,7 +532,8 @@ def linspace(
         )
         return (made, step) if retstep else made
     values = onp.linspace(_onp(start), _onp(stop), num, endpoint, axis=axis)
-    made = from_onp(values, default_float() if dtype is None else dtype, place(ctx, device))
+    dtype = _default_type(values.dtype) if dtype is None else dtype
+    made = from_onp(values, dtype, place(ctx, device))
     return (made, step) if retstep else made
 
 

@@ -146,9 +146,10 @@ def _of_singular_values(x, ord, axes):
 
 
 def _extreme(magnitudes, axis, ord):
-    """The largest along an axis, 0 of none, or the smallest where `ord` is negative."""
-    if not magnitudes.shape[axis] and ord > 0:
-        return operate("_npi_sum", magnitudes, axis=(axis,))
+    """The largest along an axis, 0 of none; where `ord` is negative the smallest, `inf` of none."""
+    if not magnitudes.shape[axis]:
+        none = operate("_npi_sum", magnitudes, axis=(axis,))
+        return none if ord > 0 else none + math.inf
     return operate("_npi_max" if ord > 0 else "_npi_min", magnitudes, axis=(axis,))
 
 

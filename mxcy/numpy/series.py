@@ -10,6 +10,7 @@ from mxcy.numpy.elementwise import as_real
 from mxcy.numpy.manipulation import concatenate
 from mxcy.numpy.operators import function
 from mxcy.numpy.statistics import floating
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = ["cumulative_prod", "cumulative_sum", "frexp", "trapezoid", "trapz", "unwrap"]
 
@@ -93,7 +94,7 @@ def _cumulative(name, x, axis, dtype, include_initial):
     x = as_np_array(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"{name}: axis must be given for arrays of {x.ndim} dimensions")
-    axis = 0 if axis is None else axis % x.ndim
+    axis = normal_axis(0 if axis is None else axis, x.ndim)
     running = function("cumsum" if name == "cumulative_sum" else "cumprod")
     found = running(x, axis, dtype)
     if not include_initial:

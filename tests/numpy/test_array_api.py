@@ -62,6 +62,10 @@ SIGNATURES = {
     "x, /, *, rtol": "linalg.matrix_rank linalg.pinv",
     "x, /, *, mode": "linalg.qr",
     "x, /, *, full_matrices": "linalg.svd",
+    "x, /, *, n, axis, norm": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft",
+    "x, /, *, s, axes, norm": "fft.fftn fft.ifftn fft.rfftn fft.irfftn",
+    "n, /, *, d, dtype, device": "fft.fftfreq fft.rfftfreq",
+    "x, /, *, axes": "fft.fftshift fft.ifftshift",
 }
 METHODS = """abs add and array_namespace bool complex dlpack dlpack_device eq float floordiv ge
     getitem gt index int invert le len lshift lt matmul mod mul ne neg or pos pow rshift
@@ -70,6 +74,7 @@ METHODS = """abs add and array_namespace bool complex dlpack dlpack_device eq fl
     rxor rlshift rrshift"""
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float32", "float64")
+COMPLEX = ("complex64", "complex128")
 REAL = (*INTEGERS, *FLOATS)
 ALL = ("bool", *REAL)
 
@@ -241,11 +246,11 @@ def test_isdtype():
         "unsigned integer": "uint8 uint16 uint32 uint64",
         "integral": " ".join(INTEGERS),
         "real floating": "float16 float32 float64",
-        "numeric": " ".join((*REAL, "float16")),
-        "complex floating": "",
+        "numeric": " ".join((*REAL, "float16", *COMPLEX)),
+        "complex floating": "complex64 complex128",
     }
     for kind, names in kinds.items():
-        for name in (*ALL, "float16"):
+        for name in (*ALL, "float16", *COMPLEX):
             assert np.isdtype(getattr(np, name), kind) is (name in names.split())
     assert np.isdtype(np.int8, ("bool", np.int8)) and not np.isdtype(np.int8, (np.int16,))
     with pytest.raises(ValueError, match="kind is one of"):
@@ -429,6 +434,47 @@ def test_small_integers_sort_and_join(kind):
     assert np.take_along_axis(array, np.asarray([[2, 0]]), axis=1).tolist() == [[2, 3]]
 
 
+def test_diagonals_beyond_any_matrix():
+    matrix = np.ones((2, 3))
+    for far in (2**31, 10**30):
+        for k, lower in ((far, 1), (-far, 0)):
+            assert (np.tril(matrix, k=k) == lower).all() and (np.triu(matrix, k=k) != lower).all()
+            assert not np.eye(2, 3, k=k).any()
+            assert np.linalg.trace(matrix, offset=k).item() == 0
+
+
+def test_axes_beyond_the_last():
+    for name in ("cumulative_sum", "cumulative_prod", "diff", "sort", "flip", "unstack"):
+        for axis in (2, -3):
+            with pytest.raises((ValueError, mx.MXNetError)):
+                named(name)(np.ones((2, 3)), axis=axis)
+
+
+# --- complex numbers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", COMPLEX)
+def test_complex_numbers(kind):
+    values = onp.asarray([1.5 + 2.5j, -0.5j, complex(inf, nan)], kind)
+    array = np.asarray(values, dtype=kind)
+    part = onp.real(values).dtype
+    for name in ("abs", "real", "imag"):
+        assert named(name)(array).dtype == part
+    for name in ("conj", "exp", "sign", "sqrt", "tanh", "round", "square", "log1p"):
+        assert named(name)(array).dtype == kind
+    assert np.round(array[:2]).tolist() == [2 + 2j, -0j]
+    for found in (array + 1, 2.5 * array, array / 1j, array**2, np.pow(array, 1j)):
+        assert found.dtype == kind
+    assert np.result_type(np.float32, array) == np.result_type(array, 1j) == kind
+    assert (np.ones(3, dtype=np.float32) * 1j).dtype == np.complex64
+    assert array.__array_namespace__().finfo(array.dtype).dtype == part
+    assert np.linspace(0, 1j, 3).tolist() == [0, 0.5j, 1j]
+    assert type(complex(array[0])) is complex and complex(array[0]) == 1.5 + 2.5j
+    assert np.vecdot(array[:2], array[:2]).item() == 8.75
+    assert np.from_dlpack(array)[0].item() == 1.5 + 2.5j
+    assert np.__array_namespace_info__().dtypes(kind="complex floating")[kind] == kind
+
+
 # --- linear algebra ------------------------------------------------------------------------------
 
 
@@ -437,6 +483,9 @@ def test_norms_of_empty_matrices():
         for order in ("fro", "nuc", 1, 2, inf):
             found = np.linalg.matrix_norm(np.zeros(shape), ord=order, keepdims=True)
             assert found.tolist() == onp.zeros((*shape[:-2], 1, 1)).tolist()
+        for order in (-1, -2, -inf):
+            found = np.linalg.matrix_norm(np.zeros(shape), ord=order)
+            assert found.shape == shape[:-2] and all(x in (0, inf) for x in found.ravel().tolist())
 
 
 def test_tolerances_for_each_matrix():

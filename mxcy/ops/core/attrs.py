@@ -25,6 +25,7 @@ __all__ = [
     "ULong",
     "Float",
     "Double",
+    "Offset",
     "Number",
     "Bool",
     "Str",
@@ -143,6 +144,14 @@ def _float(value: Any) -> float:
     raise TypeError("expected a number")
 
 
+def _saturated(value: Any) -> int:
+    """The number of a diagonal: beyond any matrix all are alike."""
+    value = _literal(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = max(-_INT32, min(int(value), _INT32))
+    return _int(value)
+
+
 def _number(value: Any) -> int | float:
     """A whole number as an int, so that files say what MXNet's say."""
     found = _float(value)
@@ -199,6 +208,7 @@ Long = AttrType("long", _long)
 ULong = AttrType("long (non-negative)", _ulong)
 Float = AttrType("float", _float, digits=9)
 Double = AttrType("double", _float, digits=17)
+Offset = AttrType("int", _saturated, quoted=True)
 Number = AttrType("int", _number, quoted=True)  # where MXNet takes integers only
 Bool = AttrType("boolean", _bool)
 Str = AttrType("string", _str, quoted=True)

@@ -12,6 +12,7 @@ from mxcy.ops.core.attrs import (
     Int,
     IntOrNone,
     Long,
+    Offset,
     Shape,
     Str,
     ULong,
@@ -96,7 +97,7 @@ class Eye:
 
     N: Int
     M: IntOrNone = None
-    k: Int = 0
+    k: Offset = 0
     ctx: Str = ""
     dtype: _ELEMENT = None
 

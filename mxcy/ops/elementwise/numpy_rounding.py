@@ -29,6 +29,7 @@ class Around:
     decimals: Int = 0
 
     dtypes = _ALL
+    complexes = True
     domain = (-30, 30)
     samples = (
         sample((3, 4)),
@@ -51,7 +52,7 @@ class Around:
         return F.zeros_like(g)
 
     def ref(a, xp, x):
-        if x.dtype.kind != "f" and a.decimals >= 0:
+        if x.dtype.kind not in "fc" and a.decimals >= 0:
             return x
         return xp.round(x, a.decimals)
 

@@ -1,7 +1,7 @@
 """Operators of `mx.np` that make positions: coordinates of all elements, diagonals, triangles."""
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import DType, Int, IntOrNone, Long, Shape, Str
+from mxcy.ops.core.attrs import DType, IntOrNone, Long, Offset, Shape, Str
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample, stop
 
@@ -57,7 +57,7 @@ class Tri:
 
     N: Long
     M: IntOrNone = None
-    k: Int = 0
+    k: Offset = 0
     dtype: _ELEMENT = None
     ctx: Str = ""
 

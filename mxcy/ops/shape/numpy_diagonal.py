@@ -1,7 +1,7 @@
 """Operators of `mx.np` on diagonals and triangles of matrices."""
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Field, Int, Long, Shape
+from mxcy.ops.core.attrs import Field, Int, Long, Offset, Shape
 from mxcy.ops.core.infer import Spec, normal_axis, require, whole_shape
 from mxcy.ops.core.record import op, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE
@@ -259,7 +259,7 @@ def _register_triangle(name, words):
 
     register(
         f"_npi_{name}",
-        fields=(Field("k", Int, 0),),
+        fields=(Field("k", Offset, 0),),
         infer=_triangle_infer,
         grad=grad,
         ref=lambda a, xp, data: getattr(xp, name)(data, a.k),
