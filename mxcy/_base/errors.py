@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any
 
 __all__ = [
+    "InvalidAxisError",
     "InvalidValueError",
     "MXNetError",
     "NotImplementedForSymbol",
@@ -85,8 +86,16 @@ class InvalidValueError(MXNetError, ValueError):
     """An operator found elements that it refuses; a ValueError too, also when it comes late."""
 
 
+class InvalidAxisError(InvalidValueError, IndexError):
+    """An array has no such axis; a ValueError and an IndexError too, as NumPy's AxisError is."""
+
+
 #: types that keep their names in texts: what begins so -> what is raised
-_KEPT: dict[str, type[Exception]] = {"IndexError: ": IndexError, "ValueError: ": InvalidValueError}
+_KEPT: dict[str, type[Exception]] = {
+    "AxisError: ": InvalidAxisError,
+    "IndexError: ": IndexError,
+    "ValueError: ": InvalidValueError,
+}
 
 
 def kernel_error(where: str, text: str) -> Exception:

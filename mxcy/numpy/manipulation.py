@@ -4,9 +4,9 @@ import math
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidValueError
+from mxcy._base.errors import InvalidAxisError, InvalidValueError
 from mxcy._library import front
-from mxcy.base import MXNetError, integer_types
+from mxcy.base import integer_types
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy import described
 from mxcy.numpy.calls import cast, operate
@@ -167,7 +167,9 @@ def expand_dims(a, axis):
         return reshape(array, tuple(1 if i in places else next(extents) for i in range(ndim)))
     axis, ndim = axis.__index__(), array.ndim
     if not -ndim - 1 <= axis <= ndim:
-        raise MXNetError(f"expand_dims: axis {axis} is out of bounds for {ndim + 1} dimensions")
+        raise InvalidAxisError(
+            f"expand_dims: axis {axis} is out of bounds for {ndim + 1} dimensions"
+        )
     place = axis + ndim + 1 if axis < 0 else axis
     shape = (*array.shape[:place], 1, *array.shape[place:])
     return viewed("expand_dims", array, shape, axis=axis)

@@ -444,10 +444,17 @@ def test_diagonals_beyond_any_matrix():
 
 
 def test_axes_beyond_the_last():
-    for name in ("cumulative_sum", "cumulative_prod", "diff", "sort", "flip", "unstack"):
+    for name in ("cumulative_sum", "cumulative_prod", "diff", "sort", "flip", "sum", "argmax"):
         for axis in (2, -3):
-            with pytest.raises((ValueError, mx.MXNetError)):
+            with pytest.raises(IndexError, match="axis"):
                 named(name)(np.ones((2, 3)), axis=axis)
+            with pytest.raises(mx.MXNetError, match="axis"):
+                named(name)(np.ones((2, 3)), axis=axis)
+    for axis in (3, -4):
+        with pytest.raises(IndexError, match="axis"):
+            np.expand_dims(np.ones((2, 3)), axis=axis)
+    with pytest.raises(ValueError, match="size not equal to one"):
+        np.squeeze(np.ones((2, 3)), 0)
 
 
 # --- complex numbers -----------------------------------------------------------------------------

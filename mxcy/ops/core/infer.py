@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mxcy._base import dtypes
-from mxcy._base.errors import MXNetError
+from mxcy._base.errors import InvalidAxisError, MXNetError
 
 __all__ = [
     "MOST_STEP",
@@ -172,7 +172,8 @@ def same_specs(specs: Sequence[Spec], names: Sequence[str]) -> Spec:
 
 def normal_axis(axis: int, ndim: int, name: str = "axis") -> int:
     """A possibly negative axis as 0 <= axis < ndim."""
-    require(-ndim <= axis < ndim, f"{name}: axis {axis} is out of bounds for {ndim} dimensions")
+    if not -ndim <= axis < ndim:
+        raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {ndim} dimensions")
     return axis + ndim if axis < 0 else axis
 
 

@@ -365,7 +365,7 @@ class Op:
         except UnforeseenError:
             raise
         except MXNetError as error:
-            kind = InvalidValueError if isinstance(error, InvalidValueError) else MXNetError
+            kind = type(error) if isinstance(error, InvalidValueError) else MXNetError
             raise kind(f"Error in operator {self.name}: {error}") from None
         except Exception as error:
             raise UnforeseenError(self.name, ins, error) from error

@@ -87,10 +87,10 @@ class Squeeze:
             return Spec(tuple(extent for extent in shape if extent != 1), data.dtype)
         gone = {normal_axis(axis, len(shape)) for axis in a.axis}
         for axis in gone:
-            require(
-                shape[axis] in (1, -1),
-                f"cannot select an axis to squeeze out which has size not equal to one: {shape}",
-            )
+            if shape[axis] not in (1, -1):
+                raise InvalidValueError(
+                    f"cannot select an axis to squeeze out which has size not equal to one: {shape}"
+                )
         kept = tuple(extent for axis, extent in enumerate(shape) if axis not in gone)
         return Spec(kept, data.dtype)
 
