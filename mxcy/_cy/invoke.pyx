@@ -65,7 +65,8 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
     if only is not None:
         if handle.need_all_out or handle.need_out:
             keep_output(node, only)
-        node.handle = handle
+        if not prepared.has_complex:  # whose rules want conjugated arrays
+            node.handle = handle
         only.node, only.node_index = node, 0
         return
     if handle.need_all_out or handle.need_out:

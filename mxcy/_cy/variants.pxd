@@ -28,7 +28,7 @@ cdef class Prepared:
     cdef int64_t work
     cdef int32_t threads  # the most it may use
     cdef tuple mutated  # positions of the inputs that the operator writes, or None
-    cdef bint inplace, uses_rng
+    cdef bint inplace, uses_rng, has_complex
     cdef int32_t source  # what the profiler calls it; 0 until it asks
     cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 

@@ -119,6 +119,7 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     made.mutated = handle.op.mutated(made.nin) or None
     made.workspace, made.work, made.threads = call.workspace, call.work, call.threads
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
+    made.has_complex = call.has_complex
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
         and made.mutated is None and not made.uses_rng and made.threads == 1

@@ -68,7 +68,8 @@ def noted_copy(array, device):
 
 
 def _zeros(spec, context):
-    return F._zeros(shape=spec.shape, dtype=dtypes.name_of(spec.dtype), ctx=str(context))
+    make = F._npi_zeros if dtypes.is_complex(spec.dtype) else F._zeros
+    return make(shape=spec.shape, dtype=dtypes.name_of(spec.dtype), ctx=str(context))
 
 
 def _dense(gradient):

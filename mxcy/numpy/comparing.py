@@ -9,9 +9,9 @@ __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
 def _comparable(a, b):
-    """Two arrays in a floating type in which differences do not wrap around."""
+    """Two arrays in a floating or complex type in which differences do not wrap around."""
     pair = promoted([as_np_array(a), as_np_array(b)])
-    if not dtypes.is_float(pair[0].dtype_code):
+    if not dtypes.is_inexact(pair[0].dtype_code):
         pair = [operate("Cast", x, dtype="float64") for x in pair]
     return [x.as_np_ndarray() for x in pair]
 

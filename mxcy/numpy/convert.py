@@ -18,6 +18,7 @@ __all__ = [
     "as_operands",
     "from_onp",
     "is_array",
+    "is_complex",
     "is_number_type",
     "numbers_only",
     "offer_class",
@@ -30,6 +31,11 @@ _BOOL = dtypes.CODES["bool"]
 def is_array(value):
     """Whether a value is an array of `mx.np` or `mx.nd`."""
     return isinstance(value, front.NDArrayBase)
+
+
+def is_complex(value):
+    """Whether a value is an array of complex numbers; those of symbols are not."""
+    return is_array(value) and dtypes.is_complex(value.dtype_code)
 
 
 def numbers_only(values):

@@ -5,8 +5,8 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import integer_types, numeric_types
-from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, as_np_array
+from mxcy.numpy.calls import cast, operate
+from mxcy.numpy.convert import as_array, as_np_array, is_complex
 from mxcy.numpy.described import is_symbol
 from mxcy.numpy.manipulation import promoted
 from mxcy.numpy.operators import function
@@ -121,7 +121,7 @@ def as_real(x):
 
 
 def float_power(x1, x2, out=None):
-    """Powers, computed in float64.
+    """Powers, computed in float64, of complex numbers in complex128.
 
     Parameters
     ----------
@@ -133,7 +133,11 @@ def float_power(x1, x2, out=None):
     -------
     ndarray
     """
-    wide = [operate("Cast", as_array(x), dtype="float64") for x in (x1, x2)]
+    arrays = [as_array(x) for x in (x1, x2)]
+    if any(map(is_complex, arrays)):
+        wide = [cast(x, dtypes.CODES["complex128"]) for x in arrays]
+    else:
+        wide = [operate("Cast", x, dtype="float64") for x in arrays]
     return function("power")(*wide, out=out)
 
 
@@ -151,6 +155,8 @@ def heaviside(x1, x2, out=None):
     ndarray
     """
     x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
+    if is_complex(x1):
+        raise TypeError(f"heaviside: expected real numbers, got {x1.dtype}")
     x1, x2 = as_real(x1), as_real(x2)
     step = function("sign")(x1)
     found = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
@@ -160,13 +166,13 @@ def heaviside(x1, x2, out=None):
 def real(val):
     """The real part of an array; of real numbers the array itself."""
     array = as_np_array(val)
-    return operate("_mx_real", array) if array.dtype.kind == "c" else array
+    return operate("_mx_real", array) if is_complex(array) else array
 
 
 def imag(val):
     """The imaginary part of an array; of real numbers zeros."""
     array = as_np_array(val)
-    return operate("_mx_imag" if array.dtype.kind == "c" else "_npi_zeros_like", array)
+    return operate("_mx_imag" if is_complex(array) else "_npi_zeros_like", array)
 
 
 def conj(x, out=None):
@@ -183,7 +189,7 @@ def conj(x, out=None):
     ndarray
     """
     array = as_np_array(x)
-    found = operate("_mx_conj", array) if array.dtype.kind == "c" else array
+    found = operate("_mx_conj", array) if is_complex(array) else array
     return found if out is None else function("positive")(found, out=out)
 
 

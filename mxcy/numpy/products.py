@@ -2,9 +2,8 @@
 
 import operator
 
-from mxcy._base import dtypes
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy.convert import as_array, is_complex
 
 __all__ = ["einsum", "inner", "outer", "tensordot", "vdot", "vecdot"]
 
@@ -92,7 +91,7 @@ def vdot(a, b):
 
 
 def _conjugated(array):
-    return operate("_mx_conj", array) if dtypes.is_complex(array.dtype_code) else array
+    return operate("_mx_conj", array) if is_complex(array) else array
 
 
 def vecdot(a, b, axis=-1):

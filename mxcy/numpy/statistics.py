@@ -4,8 +4,9 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy.numpy.calls import call, given, operate
-from mxcy.numpy.convert import as_array, as_np_array, is_array
+from mxcy.numpy.convert import as_array, as_np_array, is_array, is_complex
 from mxcy.numpy.manipulation import concatenate, promoted
+from mxcy.numpy.operators import function
 from mxcy.numpy.unusual import handles
 from mxcy.ops.core.result_types import default_float
 
@@ -395,6 +396,8 @@ def _product(lhs, rhs):
     """Each row of one array times each row of another."""
     if not lhs.shape[1]:
         return (lhs.reshape((-1, 1, 0)) * rhs).sum(axis=2)
+    if is_complex(lhs):
+        return lhs @ rhs.conj().T
     return operate("dot", lhs, rhs, transpose_b=True)
 
 
@@ -423,13 +426,16 @@ def corrcoef(x, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
         return matrix / matrix
     number = matrix.shape[0]
     diagonal = matrix.reshape((-1,))[:: number + 1]
-    spread = operate("_npi_sqrt", diagonal)
+    spread = operate("_npi_sqrt", diagonal.real)
     found = matrix / spread.reshape((-1, 1)) / spread
-    return operate("clip", found, a_min=-1.0, a_max=1.0)
+    limits = {"a_min": -1.0, "a_max": 1.0}
+    if is_complex(found):
+        return operate("clip", found.real, **limits) + operate("clip", found.imag, **limits) * 1j
+    return operate("clip", found, **limits)
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two sequences.
+    """The cross-correlation of two sequences, the second one conjugated.
 
     Parameters
     ----------
@@ -448,12 +454,12 @@ def correlate(a, v, mode="valid"):
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"correlate: mode must be 'valid', 'same' or 'full', got {mode!r}")
     if a.size < v.size:
-        return operate("reverse", correlate(v, a, mode), axis=(0,))
+        return function("conj")(operate("reverse", correlate(v, a, mode), axis=(0,)))
     before = {"valid": 0, "same": v.size // 2, "full": v.size - 1}[mode]
     after = {"valid": 0, "same": v.size - 1 - v.size // 2, "full": v.size - 1}[mode]
     zeros = operate("_npi_zeros_like", v)
     padded = concatenate([zeros[:before], a, zeros[:after]])
     number = padded.size - v.size + 1
     places = onp.arange(number)[:, None] + onp.arange(v.size)
-    found = (padded[places] * v).sum(axis=1)
+    found = (padded[places] * function("conj")(v)).sum(axis=1)
     return found.astype(bool) if a.dtype == bool else found

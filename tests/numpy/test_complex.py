@@ -201,7 +201,7 @@ def test_numbers_meet_arrays(own, mxnet, numpy):
 UNARY = (
     "absolute negative positive square sqrt reciprocal exp expm1 log log2 log10 log1p sin cos tan "
     "sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh sign conj conjugate isnan isinf "
-    "isfinite logical_not real imag angle zeros_like ones_like"
+    "isfinite logical_not real imag angle zeros_like ones_like round rint nan_to_num"
 ).split()
 
 
@@ -231,6 +231,11 @@ def test_binary(name):
             expected = getattr(onp, name)(lhs, rhs)
         check(getattr(np, name)(*operands), expected)
     assert (arrays() == arrays()).all() and (arrays() == 1j).dtype == "bool"
+
+
+def test_float_power():
+    check(np.float_power(arrays(), 2), onp.float_power(Z.astype("complex64"), 2))
+    refused(np.heaviside, arrays(), 0.5)
 
 
 def test_operators_in_place():

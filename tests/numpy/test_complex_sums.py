@@ -169,3 +169,17 @@ def test_eigenvalues_of_real_matrices():
                 assert w.dtype == v.dtype == np.linalg.eigvals(array).dtype == dtype
                 check(array @ v, (v * w).asnumpy())
     assert np.linalg.eig(np.zeros((0, 0))).eigenvalues.shape == (0,)
+
+
+@TYPES
+def test_statistics_of_rows(dtype):
+    a = A[0].astype(dtype)
+    one = np.array(a, dtype=dtype)
+    check(np.cov(one), onp.cov(a).astype(dtype))
+    check(np.corrcoef(one), onp.corrcoef(a).astype(dtype))
+    for mode in ("valid", "same", "full"):
+        check(np.correlate(one[0], one[1, :3], mode), onp.correlate(a[0], a[1, :3], mode))
+        check(np.correlate(one[1, :3], one[0], mode), onp.correlate(a[1, :3], a[0], mode))
+    check(np.cross(one[:, :3], one[:, 1:]), onp.cross(a[:, :3], a[:, 1:]))
+    assert np.allclose(one, one + 1e-7) and not np.isclose(one, one + 1).any()
+    check(np.unique(np.stack([one, one])), onp.unique(a))

@@ -18,6 +18,7 @@ _MOST_ELEMENTS = 4096
 #: arrays of different elements become attributes up to this many bytes
 _MOST_BYTES = 2048
 _BF16 = dtypes.CODES["bfloat16"]
+_UNWRITTEN = {code for code in dtypes.DTYPES if dtypes.is_complex(code)} | {_BF16}
 
 
 def run(graph, target=None):
@@ -67,7 +68,7 @@ def _compute(graph, number, node, known):
             ins.append(known[entry])
         else:
             return None
-    if any(spec.size > _MOST_ELEMENTS or spec.dtype == _BF16 for spec in specs):
+    if any(spec.size > _MOST_ELEMENTS or spec.dtype in _UNWRITTEN for spec in specs):
         return None
     return evaluate_node(node, ins, specs)
 

@@ -99,6 +99,7 @@ class _ActivationGrad:
 
     act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh")
 
+    complexes = True  # of tanh
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (0.1, 0.9)
     kernels = (_ACTIVATION_GRAD, by_onednn(_ACTIVATION_GRAD))

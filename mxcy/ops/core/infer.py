@@ -29,7 +29,6 @@ __all__ = [
     "like_inputs",
     "most",
     "refuse_complex",
-    "refuse_complex_slopes",
     "require_plane",
     "whole_shape",
     "normal_axis",
@@ -137,12 +136,6 @@ def refuse_complex(op: Any, specs: Sequence[Spec]) -> None:
     for spec in specs:
         if spec.dtype is not None and dtypes.is_complex(spec.dtype):
             raise InferError(f"arrays of {dtypes.name_of(spec.dtype)} are not supported")
-
-
-def refuse_complex_slopes(op: Any, specs: Sequence[Spec]) -> None:
-    """Refuse gradients of functions of complex numbers."""
-    if any(spec.dtype is not None and dtypes.is_complex(spec.dtype) for spec in specs):
-        raise InferError(f"Error in operator {op.name}: complex numbers have no gradients")
 
 
 def numbered(count: int, name: str, output: str = "output") -> tuple[str, ...]:

@@ -46,6 +46,8 @@ class Call:
         The most threads it may use: 1, or `mxcy._machine.tuning.ALL`, or a cap.
     inplace : bool
         Whether outputs may share memory with any input of their size.
+    has_complex : bool
+        Whether an input or an output is complex.
     overwrites : tuple of int
         The inputs whose memory output 0 may take over, when that is not so of all.
     """
@@ -64,6 +66,7 @@ class Call:
         "work",
         "threads",
         "inplace",
+        "has_complex",
         "overwrites",
     )
 
@@ -77,6 +80,7 @@ class Call:
         self.workspace, self.inplace = 0, op.foreign is None
         self.overwrites: tuple[int, ...] = ()
         self.threads = 1
+        self.has_complex = any(dtypes.is_complex(spec.dtype) for spec in (*ins, *outs))
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
     def traced(self, node: str = "") -> str:
@@ -123,7 +127,6 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
     outs = op.infer(attrs, ins)
     for i, spec in enumerate(outs):
         _check_output(op, i, spec)
-    has_complex = any(dtypes.is_complex(spec.dtype) for spec in (*ins, *outs))
     call = Call(op, attrs, ins, outs)
     reasons = []
     for kernel in op.kernels:
@@ -136,7 +139,7 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
         reason = kernel.when(attrs, ins, outs) if kernel.when else None
         if reason is None and not kernel.mixed:
             reason = _other_type(dtype, ins, outs)
-        if reason is None and has_complex:
+        if reason is None and call.has_complex:
             reason = "no kernel takes complex numbers"
         if reason is None and not library.has_kernel(name, dtype):
             reason = f"no build for {Spec((), dtype)}"

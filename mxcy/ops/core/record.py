@@ -26,8 +26,9 @@ from typing import Any
 from mxcy._base.errors import InvalidValueError, MXNetError
 from mxcy._base.suggestions import did_you_mean
 from mxcy.ops.core.attrs import REQUIRED, Attrs, Field, Schema
+from mxcy.ops.core.complex_slopes import conjugated
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex, refuse_complex_slopes
+from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.public import Public
@@ -152,7 +153,7 @@ class Op:
         What to do with sparse arrays.
     sparse_gradient : callable, optional
         ``sparse_gradient(a)``, whether a gradient is sparse although all inputs are dense.
-    complexes : bool
+    complexes : bool or str
         Whether it takes and returns complex numbers; every other record refuses them.
     numpy : str, Public, or a tuple of them
         Under which names and with which signatures `mx.np` and `mx.npx` offer it; see `Public`.
@@ -246,7 +247,7 @@ class Op:
         foreign: Any = None,
         stypes: Iterable[Rule | tuple[Rule, ...]] = (),
         sparse_gradient: Callable[..., bool] | None = None,
-        complexes: bool = False,
+        complexes: bool | str = False,
         numpy: str | Public | Sequence[str | Public] = (),
     ) -> None:
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
@@ -436,7 +437,8 @@ class Op:
         -------
         list of array or None, one per input
         """
-        refuse_complex_slopes(self, specs)
+        if self.complexes:
+            ins, outs = conjugated(self, a, F, ins, outs, specs)
         whole, asked = {"ins": ins, "outs": outs, "needs": needs, "specs": specs}, []
         for kind, i in self.grad_needs:
             if kind == "in":

@@ -21,7 +21,7 @@ __all__ = ["log_or_limit"]
 
 
 def _divide(xp, x, y):
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fc":
         return x / y
     quotient = xp.trunc(xp.divide(x, xp.where(y == 0, 1, y)))
     return xp.where(y == 0, 0, quotient)
@@ -37,7 +37,7 @@ def log_or_limit(value):
 
 
 def _power(xp, x, y):
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fc":
         return xp.power(x, y)
     return xp.power(x.astype("float64"), y)
 
@@ -70,6 +70,7 @@ binary(
     stypes=(*united("add"), *MIXED),
     broadcast_stypes=_CSR_TO_DENSE,
     scalar_stypes=_SHIFTED,
+    complexes=True,
 )
 binary(
     "sub",
@@ -85,6 +86,7 @@ binary(
     stypes=(*united("sub"), *MIXED),
     broadcast_stypes=_CSR_TO_DENSE,
     scalar_stypes=_SHIFTED,
+    complexes=True,
 )
 binary(
     "mul",
@@ -101,6 +103,7 @@ binary(
     scalar_stypes=KEPT,
     factor=lambda a: a.scalar,
     equal_partial=lambda F, g, lhs, rhs: (F.elemwise_mul(g, rhs), F.elemwise_mul(g, lhs)),
+    complexes=True,
 )
 binary(
     "div",
@@ -121,6 +124,7 @@ binary(
     ),
     scalar_stypes=KEPT,
     factor=lambda a: 1 / a.scalar if a.scalar else None,
+    complexes=True,
 )
 binary(
     "mod",
@@ -147,6 +151,7 @@ binary(
     equal_shapes=("_power", ("_Power",)),
     doc="Power.",
     stypes=(*MIXED, *densely("row_sparse row_sparse")),
+    complexes=True,
 )
 binary(
     "maximum",
@@ -244,5 +249,6 @@ for _stem, _camel, _define, _old in (
         scalar_stypes=() if _stem.startswith("logical") else _keeping_zero(_define),
         equal_shapes=(f"_{_stem}", (_old,)),
         number=0.0,
+        complexes=_stem in ("equal", "not_equal"),
         doc=f"1 where `{_stem}` holds, 0 elsewhere, in the operands' element type.",
     )

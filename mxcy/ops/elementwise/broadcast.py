@@ -120,7 +120,7 @@ def both_grads(partial):
 
 def _scalar_dtype(a, dtype):
     """The result's element type: a fraction makes float64 of integers, a number int64 of bools."""
-    if dtype is None or dtypes.is_float(dtype):
+    if dtype is None or dtypes.is_inexact(dtype):
         return dtype
     if not a.is_int:
         return dtypes.code_of("float64")
@@ -144,7 +144,19 @@ def _refuse_other_dtype(a, ins, outs):
 _SCALAR_FIELDS = (Field("scalar", Dynamic(Double), 1.0), Field("is_int", Bool, True))
 
 
-def scalar_form(name, aliases, define, grad, kernel, domain, number, doc, stypes=(), factor=None):
+def scalar_form(
+    name,
+    aliases,
+    define,
+    grad,
+    kernel,
+    domain,
+    number,
+    doc,
+    stypes=(),
+    factor=None,
+    complexes=False,
+):
     """Register an operator of an array and a number, which takes the result's element type."""
 
     def ref(a, xp, data):
@@ -166,6 +178,7 @@ def scalar_form(name, aliases, define, grad, kernel, domain, number, doc, stypes
         doc=doc,
         stypes=stypes,
         factor=factor,
+        complexes=complexes,
         dtypes=ALL,
         samples=(
             sample((3, 4), scalar=number),
@@ -196,6 +209,7 @@ def binary(
     scalar_stypes=(),
     factor=None,
     equal_partial=None,
+    complexes=False,
 ):
     """Register all forms of an elementwise function of two operands.
 
@@ -226,6 +240,8 @@ def binary(
         ``factor(a)``: the number by which the scalar form multiplies.
     equal_partial : callable, optional
         What `partial` is for equal shapes, where sparse arrays want other operators.
+    complexes : bool
+        Whether they take complex numbers, which gradients are of those in `mx.np`.
     """
 
     def ref(a, xp, lhs, rhs):
@@ -233,6 +249,7 @@ def binary(
 
     grad = both_grads(partial)
     shared = {"inputs": "lhs rhs", "grad": grad, "ref": ref, "domain": domain, "dtypes": ALL}
+    shared["complexes"] = complexes
     whole = native(kernel, when=refuse_unequal, inplace=True, pointwise=True)
     rows = native(f"{kernel}_broadcast", BROADCAST, broadcast_params)
     register(
@@ -277,6 +294,7 @@ def binary(
         f"{doc} The second operand is a number.",
         scalar_stypes,
         factor,
+        complexes,
     )
     if by_number_first:
         scalar_form(
@@ -288,4 +306,5 @@ def binary(
             domain,
             number,
             f"{doc} The first operand is a number.",
+            complexes=complexes,
         )

@@ -6,7 +6,7 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_shape, numbered, require
 from mxcy.ops.core.record import native, op, register, sample
 
-__all__ = ["caster"]
+__all__ = ["cast_back", "cast_to", "caster"]
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 _BEYOND = ("int16", "uint16", "uint32", "uint64")
@@ -27,6 +27,25 @@ def caster(code, source=0):
     """
     known = dtypes.name_of(code) in ("bool", *_NAMES) and not dtypes.is_complex(source)
     return "Cast" if known else "_mx_astype"
+
+
+def cast_to(F, array, code, source):
+    """An array of type `source` in another type, for gradient rules."""
+    if code == source:
+        return array
+    return getattr(F, caster(code, source))(array, dtype=dtypes.name_of(code))
+
+
+def cast_back(F, gradient, code, source):
+    """A gradient of type `source` as one of an input of type `code`, None for integers.
+
+    Of a real number that met complex ones it is the real part.
+    """
+    if gradient is None or not dtypes.is_inexact(code):
+        return None
+    if dtypes.is_complex(source) and not dtypes.is_complex(code):
+        gradient, source = F._mx_real(gradient), dtypes.real_of(source)
+    return cast_to(F, gradient, code, source)
 
 
 def _infer(a, data):

@@ -55,6 +55,7 @@ class AddN:
         return _sum(xp, arrays)
 
     kernels = (native("add_n", inplace=True, pointwise="add"), by_onednn(native("add_n")))
+    complexes = True
     stypes = (
         densely("default csr default"),
         rule("row_sparse... -> row_sparse", lambda a, F, *arrays: compose.summed_rows(F, arrays)),

@@ -13,6 +13,7 @@ from mxcy.ops.core.params import BROADCAST, SCALAR
 from mxcy.ops.core.record import Public, find, native, register, sample
 from mxcy.ops.core.result_types import row_type
 from mxcy.ops.elementwise.broadcast import broadcast_params, sum_to
+from mxcy.ops.elementwise.cast import cast_back, cast_to
 
 __all__ = ["in_result_type", "numpy_binary", "numpy_unary"]
 
@@ -81,13 +82,16 @@ def in_result_type(rule, grad, inputs=("x",)):
         if result is None:
             return None
         for name, spec in zip(inputs, specs, strict=True):
-            if name in given and spec.dtype != result:
-                given[name] = F.Cast(given[name], dtype=dtypes.name_of(result))
+            if name in given:
+                given[name] = cast_to(F, given[name], result, spec.dtype)
         found = grad(a, F, g, *(given[name] for name in own))
         if found is None:
             return None
         pairs = zip(found if isinstance(found, tuple) else (found,), specs, strict=True)
-        return tuple(_returned(F, gradient, spec.dtype, result) for gradient, spec in pairs)
+        return tuple(
+            gradient if spec.dtype == result else cast_back(F, gradient, spec.dtype, result)
+            for gradient, spec in pairs
+        )
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     cast.__signature__ = inspect.Signature(
@@ -96,11 +100,18 @@ def in_result_type(rule, grad, inputs=("x",)):
     return cast
 
 
-def _returned(F, gradient, dtype, result):
-    """A gradient of the result's type as one of an input of type `dtype`."""
-    if gradient is None or dtype == result:
-        return gradient
-    return F.Cast(gradient, dtype=dtypes.name_of(dtype)) if dtypes.is_float(dtype) else None
+def _by_kind(grad, complex_grad):
+    """A gradient rule of one input with another rule for complex numbers."""
+
+    def chosen(a, F, g, x, y, specs):
+        if dtypes.is_complex(specs[0].dtype):
+            return complex_grad(F, g, x)
+        given = {"x": x, "y": y, "specs": specs}
+        return grad(
+            a, F, g, *(given[name] for name in list(inspect.signature(grad).parameters)[3:])
+        )
+
+    return chosen
 
 
 def _none(a, F, g):
@@ -120,6 +131,7 @@ def numpy_unary(
     operator=None,
     boolean_kernel=None,
     complexes=False,
+    complex_grad=None,
 ):
     """Register a function of one array as `mx.np` has it.
 
@@ -146,6 +158,9 @@ def numpy_unary(
         The kernel for booleans, where they have another.
     complexes : bool
         Whether it takes complex numbers.
+    complex_grad : callable, optional
+        ``complex_grad(F, g, x)``, the rule for complex numbers where it is another one; see
+        `mxcy.ops.core.complex_slopes`.
     """
     first = names.split()[0]
     classic = find(like or first) if kernel is None else None
@@ -155,12 +170,13 @@ def numpy_unary(
     function = define or (lambda xp, x: getattr(xp, first)(x))
     operator = operator or f"_npi_{first}"
     at_home = operator.startswith("_npx_")  # by its name
+    slope = _none if grad is None else in_result_type(rule, grad)
     return register(
         operator,
         inputs="data" if at_home else "x",
         infer=lambda a, x: Spec(x.shape, rule(a, x)),
         infer_back=lambda a, ins, outs: ins[0].fill("x", outs[0].shape),
-        grad=_none if grad is None else in_result_type(rule, grad),
+        grad=slope if complex_grad is None else _by_kind(slope, complex_grad),
         names={"x": ("in", 0), "y": ("out", 0)},
         ref=_reference(rule, lambda a, xp, x: function(xp, x)),
         kernels=(_kernel(kernel, rule, booleans=boolean_kernel),) if kernel else (),

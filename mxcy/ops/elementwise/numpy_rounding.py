@@ -31,6 +31,7 @@ class Around:
     dtypes = _ALL
     complexes = True
     domain = (-30, 30)
+    complexes = True
     samples = (
         sample((3, 4)),
         sample((3, 4), decimals=1, grad=False),
@@ -71,6 +72,7 @@ class NanToNum:
     neginf: DoubleOrNone = None
 
     dtypes = (*_ALL, "bool")
+    complexes = True
     samples = (
         sample((3, 4)),
         sample(
@@ -85,6 +87,6 @@ class NanToNum:
         return g * ((x - x) == 0)  # where elements are finite
 
     def ref(a, xp, x):
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in "fc":
             return x
         return xp.nan_to_num(x, nan=a.nan, posinf=a.posinf, neginf=a.neginf)

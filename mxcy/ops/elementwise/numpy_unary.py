@@ -17,6 +17,11 @@ def _whole(xp, x, name):
     return getattr(xp, name)(x) if x.dtype.kind == "f" else x
 
 
+def _arccosh_grad(F, g, x):
+    """By two roots: that of their product would leave the branch."""
+    return g * F.rsqrt(x - 1) * F.rsqrt(x + 1)
+
+
 for _names in (
     "sqrt",
     "cbrt",
@@ -42,10 +47,28 @@ for _names in (
     "radians deg2rad",
 ):
     numpy_unary(
-        _names, REAL, complexes=_names not in ("cbrt", "degrees rad2deg", "radians deg2rad")
+        _names,
+        REAL,
+        complexes=_names not in ("cbrt", "degrees rad2deg", "radians deg2rad"),
+        complex_grad=_arccosh_grad if _names == "arccosh acosh" else None,
     )
 
-numpy_unary("absolute abs fabs", MAGNITUDE, like="abs", complexes=True)
+
+def _magnitude_grad(F, g, x):
+    return F._npi_multiply(g, F._mx_conj(F._npi_sign(x)))
+
+
+def _direction_grad(F, g, x):
+    """What of a gradient stands at right angles to the number, over its magnitude."""
+    opposite, size = F._npi_sign(x), F._npi_absolute(x)
+    along = F._mx_real(F._npi_multiply(g, opposite))
+    across = F._npi_subtract(g, F._npi_multiply(F._mx_conj(opposite), along))
+    return F._npi_true_divide(across, size + (size == 0))
+
+
+numpy_unary(
+    "absolute abs fabs", MAGNITUDE, like="abs", complexes=True, complex_grad=_magnitude_grad
+)
 numpy_unary("negative", NUMBERS, kinds=_NUMBERS, complexes=True)
 numpy_unary("square", NUMBERS, kinds=_NUMBERS, complexes=True)
 numpy_unary(
@@ -63,6 +86,7 @@ numpy_unary(
     doc="Sign: -1, 0 or 1; NaN of NaN. Of a complex number the one of magnitude 1 beside it.",
     kinds=_NUMBERS,
     complexes=True,
+    complex_grad=_direction_grad,
 )
 for _names, _own, _rule in (
     ("floor", "floor", WHOLE),
@@ -77,6 +101,7 @@ numpy_unary(
     kernel="around",
     domain=(-3, 3),
     doc="The nearest integer; halves towards the even one.",
+    complexes=True,
 )
 
 

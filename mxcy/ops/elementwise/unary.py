@@ -33,6 +33,7 @@ def unary(
     zero=False,
     ends=False,
     sparse=True,
+    complexes=False,
 ):
     """Register an elementwise operator of one array.
 
@@ -58,6 +59,8 @@ def unary(
     sparse : bool
         Whether `mx.nd.sparse` and `mx.sym.sparse` offer it, as MXNet's do, under the alias
         ``_sparse_<name>``.
+    complexes : bool
+        Whether it takes complex numbers, which gradients are of those in `mx.np`.
     """
     if sparse:
         aliases = (*aliases, f"_sparse_{name}")
@@ -75,6 +78,7 @@ def unary(
         dtypes=_ALL if ints else _FLOATS,
         domain=domain,
         doc=doc,
+        complexes=complexes,
         stypes=KEPT if zero else (),
         epilogue=(lambda a: (name, 0.0, 0.0)) if ends else None,
     )
@@ -105,7 +109,16 @@ unary(
     zero=True,
     ends=True,
 )
-unary("negative", "Negation.", "negative", lambda a, F, g: -g, (-2, 2), ints=True, zero=True)
+unary(
+    "negative",
+    "Negation.",
+    "negative",
+    lambda a, F, g: -g,
+    (-2, 2),
+    ints=True,
+    zero=True,
+    complexes=True,
+)
 unary("sign", "Sign: -1, 0 or 1.", "sign", _zero, (-2, 2), ints=True, zero=True)
 unary(
     "square",
@@ -116,6 +129,7 @@ unary(
     ints=True,
     zero=True,
     ends=True,
+    complexes=True,
 )
 unary(
     "reciprocal",
@@ -124,9 +138,17 @@ unary(
     lambda a, F, g, y: -g * y * y,
     (0.5, 2),
     sparse=False,
+    complexes=True,
 )
 unary(
-    "sqrt", "Square root.", "sqrt", lambda a, F, g, y: g * 0.5 / y, (0.1, 4), zero=True, ends=True
+    "sqrt",
+    "Square root.",
+    "sqrt",
+    lambda a, F, g, y: g * 0.5 / y,
+    (0.1, 4),
+    zero=True,
+    ends=True,
+    complexes=True,
 )
 unary(
     "rsqrt",
@@ -134,6 +156,7 @@ unary(
     lambda xp, x: 1 / xp.sqrt(x),
     lambda a, F, g, x, y: g * y / x * -0.5,
     (0.1, 4),
+    complexes=True,
 )
 unary("cbrt", "Cube root.", "cbrt", lambda a, F, g, y: g / (y * y * 3), (0.1, 4), zero=True)
 unary(
@@ -163,7 +186,7 @@ unary(
 )
 
 # --- exponentials and logarithms ---
-unary("exp", "Exponential.", "exp", lambda a, F, g, y: g * y, (-4, 4), ends=True)
+unary("exp", "Exponential.", "exp", lambda a, F, g, y: g * y, (-4, 4), ends=True, complexes=True)
 unary(
     "expm1",
     "exp(x) - 1, accurate for small x.",
@@ -171,8 +194,9 @@ unary(
     lambda a, F, g, y: g * (y + 1),
     (-2, 2),
     zero=True,
+    complexes=True,
 )
-unary("log", "Natural logarithm.", "log", lambda a, F, g, x: g / x, (0.1, 4))
+unary("log", "Natural logarithm.", "log", lambda a, F, g, x: g / x, (0.1, 4), complexes=True)
 unary(
     "log1p",
     "log(1 + x), accurate for small x.",
@@ -180,16 +204,29 @@ unary(
     lambda a, F, g, x: g / (x + 1),
     (-0.5, 2),
     zero=True,
+    complexes=True,
 )
-unary("log2", "Logarithm to base 2.", "log2", lambda a, F, g, x: g / (x * math.log(2)), (0.1, 4))
 unary(
-    "log10", "Logarithm to base 10.", "log10", lambda a, F, g, x: g / (x * math.log(10)), (0.1, 4)
+    "log2",
+    "Logarithm to base 2.",
+    "log2",
+    lambda a, F, g, x: g / (x * math.log(2)),
+    (0.1, 4),
+    complexes=True,
+)
+unary(
+    "log10",
+    "Logarithm to base 10.",
+    "log10",
+    lambda a, F, g, x: g / (x * math.log(10)),
+    (0.1, 4),
+    complexes=True,
 )
 
 # --- trigonometry ---
-unary("sin", "Sine.", "sin", lambda a, F, g, x: g * F.cos(x), (-4, 4), zero=True)
-unary("cos", "Cosine.", "cos", lambda a, F, g, x: -g * F.sin(x), (-4, 4))
-unary("tan", "Tangent.", "tan", lambda a, F, g, y: g * (y * y + 1), zero=True)
+unary("sin", "Sine.", "sin", lambda a, F, g, x: g * F.cos(x), (-4, 4), zero=True, complexes=True)
+unary("cos", "Cosine.", "cos", lambda a, F, g, x: -g * F.sin(x), (-4, 4), complexes=True)
+unary("tan", "Tangent.", "tan", lambda a, F, g, y: g * (y * y + 1), zero=True, complexes=True)
 unary(
     "arcsin",
     "Inverse sine.",
@@ -197,13 +234,36 @@ unary(
     lambda a, F, g, x: g * F.rsqrt(1 - x * x),
     (-0.9, 0.9),
     zero=True,
+    complexes=True,
 )
 unary(
-    "arccos", "Inverse cosine.", "arccos", lambda a, F, g, x: -g * F.rsqrt(1 - x * x), (-0.9, 0.9)
+    "arccos",
+    "Inverse cosine.",
+    "arccos",
+    lambda a, F, g, x: -g * F.rsqrt(1 - x * x),
+    (-0.9, 0.9),
+    complexes=True,
 )
-unary("arctan", "Inverse tangent.", "arctan", lambda a, F, g, x: g / (x * x + 1), zero=True)
-unary("sinh", "Hyperbolic sine.", "sinh", lambda a, F, g, x: g * F.cosh(x), (-2, 2), zero=True)
-unary("cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2))
+unary(
+    "arctan",
+    "Inverse tangent.",
+    "arctan",
+    lambda a, F, g, x: g / (x * x + 1),
+    zero=True,
+    complexes=True,
+)
+unary(
+    "sinh",
+    "Hyperbolic sine.",
+    "sinh",
+    lambda a, F, g, x: g * F.cosh(x),
+    (-2, 2),
+    zero=True,
+    complexes=True,
+)
+unary(
+    "cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2), complexes=True
+)
 unary(
     "tanh",
     "Hyperbolic tangent.",
@@ -212,6 +272,7 @@ unary(
     (-3, 3),
     zero=True,
     ends=True,
+    complexes=True,
 )
 unary(
     "arcsinh",
@@ -220,6 +281,7 @@ unary(
     lambda a, F, g, x: g * F.rsqrt(x * x + 1),
     (-2, 2),
     zero=True,
+    complexes=True,
 )
 unary(
     "arccosh",
@@ -227,6 +289,7 @@ unary(
     "arccosh",
     lambda a, F, g, x: g * F.rsqrt(x * x - 1),
     (1.1, 3),
+    complexes=True,
 )
 unary(
     "arctanh",
@@ -235,6 +298,7 @@ unary(
     lambda a, F, g, x: g / (1 - x * x),
     (-0.8, 0.8),
     zero=True,
+    complexes=True,
 )
 
 # --- activations ---
@@ -325,5 +389,6 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1)):
         ),
         samples=(sample((3, 4)),),
         dtypes=_ALL,
+        complexes=True,
         doc=f"An array of {_name[:-5]} like the input.",
     )

@@ -4,13 +4,14 @@ from math import prod
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of
 from mxcy.ops.core.attrs import Bool, Double, Field, Int, IntOrNone
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
 from mxcy.ops.core.params import SCAN
 from mxcy.ops.core.record import native, op, register, sample, stop, values
 from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, asked, with_number
 from mxcy.ops.elementwise.broadcast import sum_to
+from mxcy.ops.elementwise.cast import cast_back, cast_to
 from mxcy.ops.indexing.indexing import sum_dtype, wide_bytes
 from mxcy.ops.reduce.numpy_reduce import ELEMENT
 
@@ -60,12 +61,12 @@ def _product_grad(F, g, x, axis):
 def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
     def grad(a, F, g, x, specs):
         spec, code = specs[0], _scan_type(a, specs[0])
-        if not is_float(spec.dtype):
+        if not is_inexact(spec.dtype):
             return None
         axis, shape = _scanned(a, spec.shape)
-        x = F._backward_reshape(F.Cast(x, dtype=name_of(code)), shape=shape)
+        x = F._backward_reshape(cast_to(F, x, code, spec.dtype), shape=shape)
         found = F._backward_reshape(partial(F, g, x, axis), shape=spec.shape)
-        return F.Cast(found, dtype=name_of(spec.dtype))
+        return cast_back(F, found, spec.dtype, code)
 
     def ref(a, xp, x):
         code = _scan_type(a, Spec(x.shape, code_of(x.dtype)))
@@ -147,10 +148,8 @@ def _common(*shapes):
     return found
 
 
-def _chosen_grad(F, g, spec, shape, word):
-    if not is_float(spec.dtype):
-        return None
-    return F.Cast(sum_to(F, g, spec, Spec(shape)), dtype=word(spec.dtype))
+def _chosen_grad(F, g, spec, shape, code):
+    return cast_back(F, sum_to(F, g, spec, Spec(shape)), spec.dtype, code)
 
 
 @op("_npi_where", inputs="condition x y", numpy="where(condition, x=None, y=None)")
@@ -192,8 +191,8 @@ class Where:
         second = F._npi_where(condition, zeros, g)
         return (
             None,
-            _chosen_grad(F, first, specs[1], shape, name_of),
-            _chosen_grad(F, second, specs[2], shape, name_of),
+            _chosen_grad(F, first, specs[1], shape, PROMOTE(a, *specs[1:])),
+            _chosen_grad(F, second, specs[2], shape, PROMOTE(a, *specs[1:])),
         )
 
     def ref(a, xp, condition, x, y):
@@ -225,7 +224,8 @@ def _where_number(name, first):
         zeros = F.zeros_like(g)
         chosen = (zeros, g) if first else (g, zeros)
         shape = _common(*(spec.shape for spec in specs))
-        return None, _chosen_grad(F, F._npi_where(condition, *chosen), specs[1], shape, name_of)
+        found = F._npi_where(condition, *chosen)
+        return None, _chosen_grad(F, found, specs[1], shape, _BESIDE(a, specs[1]))
 
     register(
         name,

@@ -7,6 +7,7 @@ import numpy as np
 from mxcy._base.dtypes import real_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool
+from mxcy.ops.core.complex_slopes import VALUES
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, require
 from mxcy.ops.core.params import MATRICES, TRIANGULAR
@@ -94,7 +95,7 @@ class Potrf:
 
     lower: Bool = True
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(_symmetric, grad=False, tol=10),
         sample(lambda rng: _symmetric(rng, (2,)), grad=False, tol=10),
@@ -244,7 +245,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         inputs="A",
         outputs="sign logabsdet",
         in_symbols=slogdet,
-        complexes=True,
+        complexes=VALUES,
         samples=_DETERMINED,
         kernels=_factors("slogdet"),
         infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one, real_of(A.dtype))),

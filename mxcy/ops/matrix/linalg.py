@@ -195,6 +195,7 @@ register(
     grad=_grad_gemm,
     ref=_ref_gemm2,
     kernels=(by_onednn(*_GEMM_KERNELS, _small_or_single), *_GEMM_KERNELS),
+    complexes=True,
     samples=(
         sample((3, 4), (4, 5), alpha=2.0, tol=4),
         sample((2, 4, 3), (2, 5, 4), transpose_a=True, transpose_b=True, tol=4),

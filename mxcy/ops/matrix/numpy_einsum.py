@@ -2,11 +2,12 @@
 
 import math
 
-from mxcy._base.dtypes import is_float, name_of
+from mxcy._base.dtypes import is_inexact, name_of
 from mxcy.ops.core.attrs import Int, Str
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.core.result_types import PROMOTE
+from mxcy.ops.elementwise.cast import cast_back, cast_to
 from mxcy.ops.matrix.numpy_products import gemm_kernels, together
 
 __all__ = []
@@ -189,20 +190,16 @@ def _partial(F, plan, g, operands, specs, position, code):
 def _einsum_grad(a, F, g, inputs, needs, specs):
     plan = _Sum(a.subscripts, [spec.shape for spec in specs])
     code = PROMOTE(a, *specs)
-    if not is_float(code):
+    if not is_inexact(code):
         return None
-    arrays = [
-        x if spec.dtype == code else F.Cast(x, dtype=name_of(code))
-        for x, spec in zip(inputs, specs, strict=True)
-    ]
+    arrays = [cast_to(F, x, code, spec.dtype) for x, spec in zip(inputs, specs, strict=True)]
     found = []
     for i, (spec, needed) in enumerate(zip(specs, needs, strict=True)):
-        if not needed or not is_float(spec.dtype):
+        if not needed or not is_inexact(spec.dtype):
             found.append(None)
             continue
         gradient = _partial(F, plan, g, arrays, specs, i, code)
-        same = spec.dtype == code
-        found.append(gradient if same else F.Cast(gradient, dtype=name_of(spec.dtype)))
+        found.append(cast_back(F, gradient, spec.dtype, code))
     return found
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from mxcy._base.dtypes import CODES, complex_of, name_of, real_of
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, Double, Enum
+from mxcy.ops.core.complex_slopes import VALUES
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
@@ -128,7 +129,7 @@ class Qr:
 
     complete: Bool = False
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(drawn(3, 3), tol=20),
         sample(drawn(2, 4, 3), tol=20),
@@ -183,7 +184,7 @@ class Svd:
 
     full_matrices: Bool = False
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(drawn(3, 3), tol=20),
         sample(drawn(2, 2, 4), tol=20),
@@ -242,7 +243,7 @@ class Eigh:
 
     UPLO: Enum("L", "U") = "L"
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(symmetric, grad=False, tol=20),
         sample(symmetric, UPLO="U", grad=False, tol=20),
@@ -279,7 +280,7 @@ class Eig:
     matrices are real; there is an error where they are not.
     """
 
-    complexes = True
+    complexes = VALUES
     samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
 
     def infer(a, A):
@@ -319,7 +320,7 @@ class Pinv:
     rcond: Double = 1e-15
     hermitian: Bool = False
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(drawn(3, 3), tol=50),
         sample(drawn(2, 4, 3), tol=50),
@@ -348,7 +349,7 @@ class PinvOfParts:
 
     hermitian: Bool = False
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(drawn(3, 3), values(1e-7, 1e-6, ()), grad=False, tol=50),
         sample(drawn(2, 4, 3), values(1e-7, 1e-6, (2,)), grad=False, tol=50),
@@ -381,7 +382,7 @@ class Lstsq:
 
     rcond: Double = 1e-15
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(drawn(4, 3), (4, 2), tol=50),
         sample(drawn(3, 3), (3, 2), tol=50),

@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy._base.dtypes import code_of, dtype_of, real_of
+from mxcy._base.dtypes import code_of, dtype_of, is_complex, real_of
 from mxcy.ops.core.attrs import Bool, Double, Int, ShapeOrNone
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import op, sample
@@ -53,6 +53,10 @@ class Norm:
     def grad(a, F, g, x, out, specs):
         if a.ord == 0:
             return None
+        if is_complex(specs[0].dtype):
+            size = F._npi_absolute(x)
+            by_size = Norm.grad_rule(a, F, g, size, out, [Spec(specs[0].shape, None)])
+            return F._npi_multiply(by_size, F._mx_conj(F._npi_sign(x)))
         g, out = over(F, g, a, specs[0]), over(F, out, a, specs[0])
         if math.isinf(a.ord):
             return g * F.sign(x) * (F.abs(x) == out)

@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy._base.dtypes import CODES, real_of
 from mxcy.ops.core.attrs import Bool, Double, Enum, Float, Int, Shape
+from mxcy.ops.core.complex_slopes import VALUES
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, stop, values
 from mxcy.ops.matrix.linalg import square, transposed
@@ -27,7 +28,7 @@ class Eigvalsh:
 
     UPLO: Enum("L", "U") = "L"
 
-    complexes = True
+    complexes = VALUES
     samples = (
         sample(symmetric, grad=False, tol=20),
         sample(symmetric, UPLO="U", grad=False, tol=20),
@@ -50,7 +51,7 @@ class Eigvalsh:
 class Eigvals:
     """The eigenvalues of square matrices, of the types that `_npi_eig` gives."""
 
-    complexes = True
+    complexes = VALUES
     samples = (sample(symmetric, grad=False, tol=50), sample((0, 0), grad=False))
     grad = stop
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, name_of
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of
 from mxcy.ops.core.attrs import Bool, DType, Field, ShapeOrNone
 from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, normal_axes, require
 from mxcy.ops.core.params import REDUCE
 from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST, asked
+from mxcy.ops.elementwise.cast import cast_back, cast_to
 from mxcy.ops.reduce.reduce import reduce_params
 
 __all__ = ["axes_of", "kept_shape", "numpy_reduction", "over"]
@@ -119,12 +120,10 @@ def numpy_reduction(
 
     def rule_of_gradients(a, F, g, x, out, specs):
         code = result(a, specs[0])
-        if not is_float(code) and code != specs[0].dtype:
+        if not is_inexact(code) and code != specs[0].dtype:
             return None
-        if code != specs[0].dtype:
-            x = F.Cast(x, dtype=name_of(code))
-        found = grad(a, F, g, x, out, specs[0])
-        return found if code == specs[0].dtype else F.Cast(found, dtype=name_of(specs[0].dtype))
+        found = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
+        return found if code == specs[0].dtype else cast_back(F, found, specs[0].dtype, code)
 
     return register(
         f"_npi_{name}",

@@ -4,12 +4,22 @@ import math
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, code_of, dtype_of, is_float, is_inexact, name_of, real_of
+from mxcy._base.dtypes import (
+    CODES,
+    code_of,
+    dtype_of,
+    is_complex,
+    is_float,
+    is_inexact,
+    name_of,
+    real_of,
+)
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, IntOrNone, Number, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
 from mxcy.ops.core.record import Public, op, register, sample
 from mxcy.ops.core.result_types import MEAN, TypeRule, asked, default_float, promote
 from mxcy.ops.elementwise.broadcast import sum_to
+from mxcy.ops.elementwise.cast import cast_back, cast_to
 from mxcy.ops.reduce.numpy_reduce import ELEMENT, axes_of, count, kept_shape, over
 
 __all__ = []
@@ -78,17 +88,20 @@ def _infer_spread(a, x):
 def _spread_grad(root):
     def grad(a, F, g, x, out, specs):
         code, own = _spread_type(a, specs[0]), specs[0].dtype
-        if not is_float(own):
+        if not is_inexact(own):
             return None
-        if code != own:
-            x = F.Cast(x, dtype=name_of(code))
-        far = x - over(F, F._npi_mean(x, axis=a.axis), a, specs[0])
+        if is_complex(own):  # conjugated for the rules of holomorphic functions, which this is not
+            far, code = F._mx_conj(x), own
+            g, out = (None if v is None else F._mx_astype(v, dtype=name_of(own)) for v in (g, out))
+        else:
+            far = cast_to(F, x, code, own)
+        far = far - over(F, F._npi_mean(far, axis=a.axis), a, specs[0])
         left = count(a, specs[0]) - a.ddof
         scale = g / out if root else g * 2
         if root:  # no spread has no slope
             scale = F._npi_where(out == 0, F.zeros_like(g), scale)
         found = far * over(F, scale / left if left > 0 else scale * math.nan, a, specs[0])
-        return found if code == own else F.Cast(found, dtype=name_of(own))
+        return cast_back(F, found, own, code)
 
     return grad
 
@@ -207,21 +220,23 @@ class Average:
             (first,) = first
         if not a.weighted:
             share = over(F, first / max(count(a, spec), 1), a, spec)
-            return F.Cast(share, dtype=name_of(spec.dtype)) if is_float(spec.dtype) else None
+            return cast_back(F, share, spec.dtype, MEAN(a, spec))
         shape = _weight_shape(a, spec.shape, specs[1].shape)
         code = _MEETING(a, *specs)
-        x, weights = (F.Cast(value, dtype=name_of(code)) for value in inputs)
+        x, weights = (
+            cast_to(F, value, code, own.dtype) for value, own in zip(inputs, specs, strict=True)
+        )
         weights = F._npi_broadcast_to(F._backward_reshape(weights, shape=shape), shape=spec.shape)
         scale = over(F, first / F._npi_sum(weights, axis=a.axis), a, spec)
-        by_x = F.Cast(scale * weights, dtype=name_of(spec.dtype)) if is_float(spec.dtype) else None
-        if not is_float(specs[1].dtype):
+        by_x = cast_back(F, scale * weights, spec.dtype, code)
+        if not is_inexact(specs[1].dtype):
             return by_x, None
         by_weight = scale * (x - over(F, outs[0], a, spec))
         if second is not None:
             by_weight = by_weight + over(F, second, a, spec)
         by_weight = sum_to(F, by_weight, Spec(shape), spec)
         by_weight = F._backward_reshape(by_weight, shape=specs[1].shape)
-        return by_x, F.Cast(by_weight, dtype=name_of(specs[1].dtype))
+        return by_x, cast_back(F, by_weight, specs[1].dtype, code)
 
     def ref(a, xp, x, weights=None):
         axes = axes_of(a, x.ndim)

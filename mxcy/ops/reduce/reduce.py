@@ -94,7 +94,18 @@ def count_reduced(a, spec):
     return math.prod(spec.shape[i] for i in reduced_axes(a, len(spec.shape)))
 
 
-def reduction(name, doc, define, grad, aliases=(), domain=(-1, 1), dtypes=_ALL, tol=1.0, stypes=()):
+def reduction(
+    name,
+    doc,
+    define,
+    grad,
+    aliases=(),
+    domain=(-1, 1),
+    dtypes=_ALL,
+    tol=1.0,
+    stypes=(),
+    complexes=False,
+):
     """Register a reduction with the parameters axis, keepdims and exclude.
 
     Parameters
@@ -123,6 +134,7 @@ def reduction(name, doc, define, grad, aliases=(), domain=(-1, 1), dtypes=_ALL, 
         kernels=(native(name, REDUCE, _params, when=_refuse_empty),),
         domain=domain,
         dtypes=dtypes,
+        complexes=complexes,
         samples=(
             sample((3, 4), tol=tol),
             sample((2, 3, 4), axis=1, tol=tol),
@@ -146,6 +158,7 @@ reduction(
     lambda a, F, g, specs: _over(F, g, a, specs[0]),
     aliases=("_sparse_sum", "sum_axis"),
     stypes=(csr_reduced("sum"),),
+    complexes=True,
 )
 reduction(
     "mean",
