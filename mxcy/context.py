@@ -13,12 +13,14 @@ from mxcy.base import MXNetError
 
 __all__ = [
     "Context",
+    "Device",
     "as_context",
     "check_usable",
     "cpu",
     "cpu_pinned",
     "cpu_shared",
     "current_context",
+    "current_device",
     "gpu",
     "gpu_memory_info",
     "num_cpus",
@@ -250,3 +252,6 @@ def gpu_memory_info(device_id=0):
     """
     check_usable(Context("gpu", device_id))
     return _backends["gpu"].memory_info(device_id)
+
+
+Device, current_device = Context, current_context  # their names in MXNet 2

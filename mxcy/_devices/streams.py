@@ -53,7 +53,7 @@ def streams_of(context):
     return _of_number(_number_of(context))
 
 
-def seed(seed_state, ctx="all"):
+def seed(seed_state, ctx="all", device=None):
     """Start the random streams afresh.
 
     Equal seeds give equal numbers: those of MXNet 1.9.1 on a CPU, whatever the number of threads.
@@ -62,7 +62,7 @@ def seed(seed_state, ctx="all"):
     ----------
     seed_state : int
         The seed; its low 32 bits count.
-    ctx : Context or str, default 'all'
+    ctx, device : Context or str, default 'all'
         The device whose streams are seeded. All CPU contexts share one set of streams.
 
     Raises
@@ -75,6 +75,7 @@ def seed(seed_state, ctx="all"):
     if not isinstance(seed_state, integer_types):
         raise ValueError(f"seed_state must be int, got {type(seed_state).__name__}")
     seed_state = int(seed_state) & 0xFFFFFFFF
+    ctx = ctx if device is None else device
     numbers = [_CPU, *range(num_gpus())]
     if ctx != "all":
         ctx = as_context(ctx)

@@ -6,8 +6,15 @@ from mxcy.gluon.plain_block import Block, _indent  # noqa: F401  blocks of users
 from mxcy.gluon.scope import BlockScope as _BlockScope  # noqa: F401  as libraries import it
 from mxcy.gluon.symbol_block import SymbolBlock
 from mxcy.gluon.tracing import flatten, holds_values
+from mxcy.profiler.scopes import scope
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
+
+
+def _block_scope(block):
+    """A scope in which the profiler lists memory under a block's class."""
+    return scope(type(block).__name__.lower())
+
 
 # Whole models know of all kinds of blocks, so they stand above them.
 Block.save, Block.load = saved_models.save, saved_models.load

@@ -113,9 +113,11 @@ from mxcy.ndarray.op import (
 
 def add(lhs, rhs) -> NDArray:
     """The sum, element by element with broadcasting."""
-def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=...) -> NDArray:
+def arange(
+    start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=..., device=None,
+) -> NDArray:
     """Evenly spaced values in the half-open interval from start to stop."""
-def array(source_array, ctx=None, dtype=None) -> NDArray:
+def array(source_array, ctx=None, dtype=None, device=None) -> NDArray:
     """An array with the elements of an array-like object."""
 def check_boolean_array_dimension(array_shape, axis, bool_shape):
     """Refuse a mask that does not fit the axes of an array from `axis` on."""
@@ -123,17 +125,17 @@ def concatenate(arrays, axis=0, always_copy=True) -> NDArray:
     """Join arrays along an axis."""
 def divide(lhs, rhs) -> NDArray:
     """The quotient, element by element with broadcasting."""
-def empty(shape, ctx=None, dtype=None, stype=None) -> NDArray:
+def empty(shape, ctx=None, dtype=None, stype=None, device=None) -> NDArray:
     """An array whose elements are not set."""
 def equal(lhs, rhs) -> NDArray:
     """1 where the operands are equal, else 0, element by element with broadcasting."""
-def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs) -> NDArray:
+def eye(N, M=0, k=0, ctx=None, dtype=None, device=None, **kwargs) -> NDArray:
     """A matrix with ones on a diagonal and zeros elsewhere."""
 def from_dlpack(dlpack, copy=None) -> NDArray:
     """An array over memory of another library."""
 def from_numpy(ndarray, zero_copy=True, array_cls=None) -> NDArray:
     """An array made of a NumPy array."""
-def full(shape, val, ctx=None, dtype=..., out=None) -> NDArray:
+def full(shape, val, ctx=None, dtype=..., out=None, device=None) -> NDArray:
     """An array filled with a value."""
 def get_indexing_dispatch_code(key) -> int:
     """How a key picks elements."""
@@ -153,7 +155,7 @@ def lesser(lhs, rhs) -> NDArray:
     """1 where lhs < rhs, else 0, element by element with broadcasting."""
 def lesser_equal(lhs, rhs) -> NDArray:
     """1 where lhs <= rhs, else 0, element by element with broadcasting."""
-def linspace(start, stop, num, endpoint=True, ctx=None, dtype=...) -> NDArray:
+def linspace(start, stop, num, endpoint=True, ctx=None, dtype=..., device=None) -> NDArray:
     """`num` evenly spaced values from start to stop."""
 def load(fname):
     """Load arrays from a file."""
@@ -179,7 +181,7 @@ def not_equal(lhs, rhs) -> NDArray:
     """1 where the operands differ, else 0, element by element with broadcasting."""
 def onehot_encode(indices, out) -> NDArray:
     """Write 1 in each row of a matrix at the row's index, and 0 elsewhere."""
-def ones(shape, ctx=None, dtype=None, **kwargs) -> NDArray:
+def ones(shape, ctx=None, dtype=None, device=None, **kwargs) -> NDArray:
     """An array of ones; the parameters are those of `zeros`."""
 def power(base, exp) -> NDArray:
     """The power, element by element with broadcasting."""
@@ -199,5 +201,5 @@ def unusual_operands(operation, lhs, rhs):
     """What the fronts call for operands that are neither arrays nor plain Python numbers."""
 def waitall() -> None:
     """Wait until everything that was called is computed."""
-def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs) -> NDArray:
+def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs) -> NDArray:
     """An array of zeros."""

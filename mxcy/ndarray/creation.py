@@ -65,7 +65,7 @@ def _is_scipy_csr(source):
     return scipy_sparse is not None and scipy_sparse.issparse(source) and source.format == "csr"
 
 
-def array(source_array, ctx=None, dtype=None):
+def array(source_array, ctx=None, dtype=None, device=None):
     """An array with the elements of an array-like object.
 
     Parameters
@@ -73,7 +73,7 @@ def array(source_array, ctx=None, dtype=None):
     source_array : array_like
         An NDArray, a NumPy array, a number, or nested sequences. Of sparse arrays, scipy's csr ones
         included, the result is sparse.
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype, optional
         The element type; by default that of an NDArray, otherwise float32.
@@ -87,6 +87,7 @@ def array(source_array, ctx=None, dtype=None):
     TypeError
         When the source is not array-like.
     """
+    ctx = ctx if device is None else device
     ctx = _place(ctx)
     if _is_scipy_csr(source_array):
         return sparse_class("csr")._of_scipy(source_array, ctx, dtype)
@@ -112,13 +113,13 @@ def array(source_array, ctx=None, dtype=None):
 
 
 @front.shortcut
-def empty(shape, ctx=None, dtype=None, stype=None):
+def empty(shape, ctx=None, dtype=None, stype=None, device=None):
     """An array whose elements are not set.
 
     Parameters
     ----------
     shape : int or tuple of int
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype, optional
         float32 by default.
@@ -129,19 +130,20 @@ def empty(shape, ctx=None, dtype=None, stype=None):
     -------
     NDArray
     """
+    ctx = ctx if device is None else device
     if stype not in (None, "default"):
         return sparse_class(stype)._empty(_shape(shape), _code(dtype), _place(ctx))
     return front.empty(_shape(shape), _code(dtype), _place(ctx))
 
 
 @front.shortcut
-def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
+def zeros(shape, ctx=None, dtype=None, stype=None, device=None, **kwargs):
     """An array of zeros.
 
     Parameters
     ----------
     shape : int or tuple of int
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype, optional
         float32 by default.
@@ -159,6 +161,7 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     MXNetError
         When the shape has no or a zero extent outside of NumPy shape semantics.
     """
+    ctx = ctx if device is None else device
     if stype not in (None, "default"):
         return sparse_class(stype)._empty(_shape(shape), _code(dtype), _place(ctx))
     shape = _known_shape(shape, "zeros")
@@ -166,19 +169,20 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
 
 
 @front.shortcut
-def ones(shape, ctx=None, dtype=None, **kwargs):
+def ones(shape, ctx=None, dtype=None, device=None, **kwargs):
     """An array of ones; the parameters are those of `zeros`.
 
     Returns
     -------
     NDArray
     """
+    ctx = ctx if device is None else device
     shape = _known_shape(shape, "ones")
     return F._ones(shape=shape, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
 
 @front.shortcut
-def full(shape, val, ctx=None, dtype=np.float32, out=None):
+def full(shape, val, ctx=None, dtype=np.float32, out=None, device=None):
     """An array filled with a value.
 
     Parameters
@@ -186,7 +190,7 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None):
     shape : int or tuple of int
     val : number or array_like
         Broadcast to the shape.
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype
     out : NDArray, optional
@@ -196,6 +200,7 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None):
     -------
     NDArray
     """
+    ctx = ctx if device is None else device
     if out is None:
         out = empty(shape, ctx, dtype)
     if isinstance(val, numeric_types) and not out.size:
@@ -205,7 +210,9 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None):
 
 
 @front.shortcut
-def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32):
+def arange(
+    start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32, device=None
+):
     """Evenly spaced values in the half-open interval from start to stop.
 
     Parameters
@@ -219,7 +226,7 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
         How often every value stands.
     infer_range : bool, optional
         Has no effect on arrays.
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype
 
@@ -232,6 +239,7 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
     MXNetError
         When the step is 0 or the interval is empty.
     """
+    ctx = ctx if device is None else device
     return F._arange(
         start=start,
         stop=stop,
@@ -243,7 +251,7 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
     )
 
 
-def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
+def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32, device=None):
     """`num` evenly spaced values from start to stop.
 
     Parameters
@@ -252,7 +260,7 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
     num : int
     endpoint : bool
         Whether the last value is `stop`.
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype
 
@@ -260,12 +268,13 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
     -------
     NDArray
     """
+    ctx = ctx if device is None else device
     return F._linspace(
         start=start, stop=stop, num=num, endpoint=endpoint, ctx=str(_place(ctx)), dtype=_name(dtype)
     )
 
 
-def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
+def eye(N, M=0, k=0, ctx=None, dtype=None, device=None, **kwargs):
     """A matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
@@ -276,7 +285,7 @@ def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
         The number of columns; N when not positive.
     k : int
         Which diagonal: 0 the main one, positive ones above it.
-    ctx : Context, optional
+    ctx, device : Context, optional
         Where to put it; the current context by default.
     dtype : dtype, optional
         float32 by default.
@@ -285,6 +294,7 @@ def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
     -------
     NDArray
     """
+    ctx = ctx if device is None else device
     return F._eye(N=N, M=M, k=k, ctx=str(_place(ctx)), dtype=_name(dtype), **kwargs)
 
 

@@ -10,6 +10,7 @@ from mxcy.base import integer_types
 from mxcy.util import is_np_array
 
 __all__ = [
+    "lies_side_by_side",
     "check_mask",
     "expand_key",
     "is_advanced",
@@ -170,3 +171,29 @@ def positions(key, shape):
         leading -= 1
     grid = np.arange(math.prod(shape[:leading])).reshape(shape[:leading])
     return grid[tuple(entries)], leading
+
+
+def lies_side_by_side(slices, shape):
+    """Whether what slices pick of a contiguous array is contiguous as well.
+
+    Parameters
+    ----------
+    slices : sequence of slice
+        One for each of the first axes; the others are taken whole.
+    shape : tuple of int
+
+    Returns
+    -------
+    bool
+        True of no elements.
+    """
+    picked = [range(extent)[key] for key, extent in zip(slices, shape, strict=False)]
+    picked += [range(extent) for extent in shape[len(picked) :]]
+    if not all(map(len, picked)):
+        return True
+    partial = False  # whether an axis behind is not whole
+    for steps, extent in zip(reversed(picked), reversed(shape), strict=True):
+        if len(steps) > 1 and (partial or steps.step != 1):
+            return False
+        partial = partial or len(steps) != extent
+    return True

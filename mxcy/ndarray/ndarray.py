@@ -23,6 +23,7 @@ from mxcy.ndarray.creation import *  # noqa: F403
 from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray.functions import *  # noqa: F403
 from mxcy.ndarray.index_rules import *  # noqa: F403
+from mxcy.ndarray.keys import lies_side_by_side
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape
@@ -84,6 +85,8 @@ class NDArray(front.NDArrayBase):
         self.writable = writable
 
     # --- what it is ---
+    _basic_indexing_slice_is_contiguous = staticmethod(lies_side_by_side)
+
     @property
     def handle(self):
         """NDArray: the same memory, not on the tape; what the constructor takes."""

@@ -99,6 +99,8 @@ def _eager(record, inputs, raw, out, extra):
 def _compile(record, name):
     inputs = record.variadic or _tuple(record.inputs)
     adopted = "".join(_FROM_OUT[field] for field in record.like_out)
+    if "ctx" in record.schema.names:  # MXNet 2's name of it
+        adopted += "    if 'device' in kwargs:\n        ctx = str(kwargs.pop('device'))\n"
     source = (
         f"def {name}({signature(record)}):\n{adopted}"
         f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"

@@ -9,6 +9,7 @@ __all__ = [
     "assign_each",
     "assign_each2",
     "collapse_sum_like",
+    "create_2d_np_tensor",
     "create_2d_tensor",
     "create_vector",
     "get_identity_mat",
@@ -89,6 +90,11 @@ def create_vector(size, dtype=np.int64):
 def create_2d_tensor(rows, columns, dtype=np.int64):
     """An NDArray whose elements are the numbers of their rows."""
     return nd.broadcast_to(create_vector(rows, dtype).reshape((rows, 1)), shape=(rows, columns))
+
+
+def create_2d_np_tensor(rows, columns, dtype=np.int64):
+    """An array of `mx.np` whose elements are the numbers of their rows."""
+    return create_2d_tensor(rows, columns, dtype).as_np_ndarray()
 
 
 def get_identity_mat(size):

@@ -1,6 +1,7 @@
 """Functions that make arrays: what the golden answers cannot say."""
 
 import inspect
+import itertools
 import pickle
 
 import numpy as np
@@ -293,8 +294,50 @@ def test_functions_in_c_are_known_by_their_names():
         "ctx",
         "dtype",
         "stype",
+        "device",
         "kwargs",
     ]
     assert nd.full.__doc__.startswith("An array filled with a value.")
     assert nd.NDArray.asnumpy.__name__ == "asnumpy"
     assert nd.ones((2,)).asnumpy.__self__.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **where: mx.nd.zeros((2,), **where),
+        lambda **where: mx.nd.ones((2,), **where),
+        lambda **where: mx.nd.full((2,), 3, **where),
+        lambda **where: mx.nd.empty((2,), **where),
+        lambda **where: mx.nd.arange(2, **where),
+        lambda **where: mx.nd.eye(2, **where),
+        lambda **where: mx.nd.linspace(0, 1, 2, **where),
+        lambda **where: mx.nd.array([1, 2], **where),
+        lambda **where: mx.nd.random.uniform(shape=2, **where),
+        lambda **where: mx.nd.random_normal(shape=2, **where),
+    ],
+)
+def test_device_by_its_name_in_mxnet_2(make):
+    assert make(device=mx.cpu(3)).context == mx.cpu(3)
+    assert make(device=mx.cpu(3)).shape == make(ctx=mx.cpu(3)).shape
+    with pytest.raises(mx.MXNetError, match="gpu"):
+        make(device=mx.gpu(99)).wait_to_read()
+
+
+def test_seed_of_a_device():
+    mx.random.seed(5, device="all")
+    first = mx.nd.random.uniform(shape=4).asnumpy()
+    mx.random.seed(5, device=mx.cpu())
+    assert (mx.nd.random.uniform(shape=4).asnumpy() == first).all()
+    assert mx.context.Device is mx.device.Device is mx.Context
+
+
+def test_which_slices_lie_side_by_side():
+    slices = [slice(None), slice(1, 3), slice(0, 1), slice(2, 2), slice(None, None, -1)]
+    slices += [slice(None, None, 2), slice(20)]
+    array = np.zeros((2, 3, 4))
+    told = mx.nd.NDArray._basic_indexing_slice_is_contiguous
+    for keys in itertools.product(slices, repeat=3):
+        for count in (1, 2, 3):
+            found = told(keys[:count], array.shape)
+            assert found == array[keys[:count]].flags.contiguous, keys[:count]
