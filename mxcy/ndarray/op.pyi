@@ -18,8 +18,7 @@ _DType: TypeAlias = str | type | np.dtype[Any] | None
 _Out: TypeAlias = NDArray | list[NDArray] | None
 
 def Activation(
-    data: NDArray,
-    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh", "log_sigmoid", "mish"] = ...,
+    data: NDArray, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Apply an activation function to every element."""

@@ -58,7 +58,7 @@ def call(called, inputs, raw, out, keywords):
         (out,) = out
     if inputs and numbers_only(inputs) and out is None:
         found = _by_numpy(called, inputs, raw, keywords)
-        if not isinstance(found, onp.ndarray):
+        if found is not None and not isinstance(found, onp.ndarray):
             return found
     if described.any_symbols(inputs):
         return _describe(called, inputs, raw, keywords)
@@ -73,12 +73,15 @@ def call(called, inputs, raw, out, keywords):
 
 
 def _by_numpy(called, inputs, raw, keywords):
-    """The result of numbers alone, which is NumPy's own."""
+    """The result of numbers alone, which is NumPy's own; None where it has none."""
     given = dict(zip(called.record.schema.names, raw, strict=True), **keywords)
     given = {name: value for name, value in given.items() if value is not _Null}
     for name in ("ctx", "device"):
         given.pop(name, None)
-    return getattr(onp, called.name.rpartition(".")[2])(*inputs, **given)
+    try:
+        return getattr(onp, called.name.rpartition(".")[2])(*inputs, **given)
+    except TypeError:  # not of numbers: the operator says why
+        return None
 
 
 def _placed(called, raw, keywords):

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_np_array
+from mxcy.numpy.convert import as_np_array, is_array
 from mxcy.numpy.manipulation import concatenate, promoted, ravel
 from mxcy.numpy.sorting import searchsorted
 
@@ -37,7 +37,8 @@ def unique(
     return_index : bool
         Return where each occurs first.
     return_inverse : bool
-        Return where each element of the flattened input is among them.
+        Return where each element is among them, as NumPy 2 in the shape of the input; with `axis`
+        a row.
     return_counts : bool
         Return how often each occurs.
     axis : int, optional
@@ -49,16 +50,22 @@ def unique(
     -------
     ndarray, or a tuple of them
     """
+    array = as_np_array(ar)
     found = operate(
         "_npi_unique",
-        as_np_array(ar),
+        array,
         return_index=return_index,
         return_inverse=return_inverse,
         return_counts=return_counts,
         axis=axis,
         **({} if equal_nan else {"equal_nan": False}),
     )
-    return tuple(found) if isinstance(found, list) else found
+    if not isinstance(found, list):
+        return found
+    if return_inverse and axis is None and is_array(array):
+        place = 1 + bool(return_index)
+        found[place] = found[place].reshape(array.shape)
+    return tuple(found)
 
 
 def unique_all(x):
@@ -74,7 +81,7 @@ def unique_all(x):
         values, indices, inverse_indices and counts.
     """
     values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False)
-    return _All(values, indices, inverse.reshape(as_np_array(x).shape), counts)
+    return _All(values, indices, inverse, counts)
 
 
 def unique_counts(x):
@@ -105,7 +112,7 @@ def unique_inverse(x):
         values and inverse_indices.
     """
     values, inverse = unique(x, return_inverse=True, equal_nan=False)
-    return _Inverse(values, inverse.reshape(as_np_array(x).shape))
+    return _Inverse(values, inverse)
 
 
 def unique_values(x):

@@ -18,7 +18,7 @@ _DType: TypeAlias = str | type | np.dtype[Any] | None
 
 def Activation(
     data: Symbol | None = None,
-    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh", "log_sigmoid", "mish"] = ...,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Apply an activation function to every element."""

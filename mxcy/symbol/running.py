@@ -1,6 +1,7 @@
 """Symbols put to work: executors, evaluation and optimisation for a backend (methods of Symbol)."""
 
 from mxcy._base import dtypes
+from mxcy._execute.executor_arrays import requests_of
 from mxcy.context import current_context
 from mxcy.graph.node import topological
 from mxcy.ops.core.infer import Spec
@@ -122,7 +123,18 @@ def _bind(
     *,
     device=None,
 ):
-    """Make an executor over given arrays: MXNet 2's name for `bind`, with `device` for `ctx`."""
+    """Make an executor over given arrays: MXNet 2's name for `bind`, with `device` for `ctx`.
+
+    Arguments whose request is null have no gradient's array in it, even where one is given.
+    """
+    names = self.list_arguments()
+    if isinstance(args_grad, (list, tuple)):
+        args_grad = dict(zip(names, args_grad, strict=False))
+    if args_grad:
+        requests = requests_of(grad_req, names)
+        args_grad = {
+            name: array for name, array in args_grad.items() if requests.get(name) != "null"
+        }
     return bind(self, ctx if device is None else device, args, args_grad, grad_req, aux_states)
 
 

@@ -79,3 +79,12 @@ def test_resetting_arrays_of_several_types():
     arrays = [mx.nd.ones((3,)), mx.nd.ones((2, 2), dtype="float64"), mx.nd.ones(1, dtype="float16")]
     mx.nd.reset_arrays(*arrays, num_arrays=3)
     assert not any(array.asnumpy().any() for array in arrays)
+
+
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_extremes_of_nothing(name):
+    with mx.util.np_shape():
+        x = mx.nd.zeros((5, 0))
+        with pytest.raises(mx.MXNetError, match="no elements"):
+            getattr(x, name)()
+        assert getattr(x, name)(axis=0).shape == (0,)

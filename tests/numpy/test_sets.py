@@ -31,7 +31,7 @@ def test_distinct_elements(values):
     found = np.unique(array, True, True, True)
     expected = onp.unique(values, True, True, True)
     for part, other in zip(found, expected, strict=True):
-        same(part, other.reshape(-1))
+        same(part, other)
     every = np.unique_all(array)
     same(every.values, expected[0])
     same(every.inverse_indices, onp.unique_inverse(values).inverse_indices)
@@ -70,3 +70,12 @@ def test_sets(first, second):
         np.setdiff1d(*ours, assume_unique=True),
         first.reshape(-1)[~onp.isin(first, second).reshape(-1)],
     )
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 4), (0, 3)])
+def test_the_inverse_has_the_shape_of_the_input(shape):
+    values = onp.arange(onp.prod(shape, dtype=int)).reshape(shape) % 3
+    found, first, inverse = np.unique(np.array(values, "int64"), True, True)
+    assert inverse.shape == shape and first.ndim == 1
+    if values.size:
+        onp.testing.assert_array_equal(found.asnumpy()[inverse.asnumpy()], values)

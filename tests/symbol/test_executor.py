@@ -235,5 +235,8 @@ def test_the_names_of_mxnet_2():
     executor.backward(nd.ones((1, 2)))
     assert found.asnumpy().tolist() == [[1, 36]]
     assert gradients["x"].asnumpy().tolist() == [[2, 36]]
+    requests = {"x": "null", "f_weight": "null"}
+    executor = symbol._bind(mx.cpu(), arrays, gradients, requests)
+    assert executor.grad_dict["x"] is None  # where `bind` keeps the array
     executor = symbol._simple_bind(ctx=mx.cpu(), grad_req="null", x=(1, 2))
     assert executor.arg_dict["f_weight"].shape == (2, 2) and executor.grad_arrays == [None, None]

@@ -41,7 +41,7 @@ class Activation:
     tanh; log_sigmoid log(1 / (1 + exp(-x))); mish x tanh(log(1 + exp(x))).
     """
 
-    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh", "log_sigmoid", "mish")
+    act_type: Enum("relu", "sigmoid", "softrelu", "softsign", "tanh", beyond=_OPERATORS)
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
     domain = (-3.0, 3.0)

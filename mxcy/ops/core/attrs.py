@@ -226,10 +226,13 @@ ShapeTuple = AttrType("tuple of <Shape(tuple)>", _tuple_of(_shape))
 
 
 class Enum(AttrType):
-    """One of a few words; None among the choices also accepts the word ``'None'``."""
+    """One of a few words; None among the choices also accepts the word ``'None'``.
 
-    def __init__(self, *choices: str | None) -> None:
-        self.choices = choices
+    `beyond` are words that MXNet 1.x does not know, which no listing shows.
+    """
+
+    def __init__(self, *choices: str | None, beyond: tuple[str, ...] = ()) -> None:
+        self.choices = (*choices, *beyond)
         text = ", ".join("None" if c is None else f"'{c}'" for c in choices)
         super().__init__("{" + text + "}", self._parse, quoted=True, sep=",")
 

@@ -70,6 +70,14 @@ def _params(a, ins, outs):
     return reduce_params(ins[0].shape, reduced_axes(a, ins[0].ndim))
 
 
+def _infer_of_some(a, data):
+    """As `_infer`, of at least one element for each result."""
+    if data.shape is not None:
+        gone = any(data.shape[i] == 0 for i in reduced_axes(a, data.ndim))
+        require(not gone, f"data: shape {data.shape} has no elements to reduce")
+    return _infer(a, data)
+
+
 def _refuse_empty(a, ins, outs):
     return None if ins[0].size else "there are no elements"
 
@@ -105,6 +113,7 @@ def reduction(
     tol=1.0,
     stypes=(),
     complexes=False,
+    infer=_infer,
 ):
     """Register a reduction with the parameters axis, keepdims and exclude.
 
@@ -125,7 +134,7 @@ def reduction(
         name,
         aliases=aliases,
         fields=_FIELDS,
-        infer=_infer,
+        infer=infer,
         infer_back=back_dtype,
         grad=grad,
         ref=ref,
@@ -182,6 +191,7 @@ reduction(
     lambda xp, x, axes: x.max(axes, keepdims=True),
     _extremum_grad,
     aliases=("max_axis",),
+    infer=_infer_of_some,
 )
 reduction(
     "min",
@@ -189,6 +199,7 @@ reduction(
     lambda xp, x, axes: x.min(axes, keepdims=True),
     _extremum_grad,
     aliases=("min_axis",),
+    infer=_infer_of_some,
 )
 reduction(
     "nansum",
