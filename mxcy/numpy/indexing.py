@@ -132,7 +132,8 @@ def _read_taped(array, key, in_tuple):
     if 0 in array.shape or 0 in final:
         return None
     key, has_new = _along_axes(key, array.ndim)
-    if len(key) > 1 and not has_new and not any(isinstance(entry, slice) for entry in key):
+    integers = not any(isinstance(entry, slice) for entry in key)
+    if len(key) == array.ndim > 1 and integers and not has_new:
         for entry in key:
             array = _read_taped(array, (entry,), False)
         return array
@@ -140,7 +141,7 @@ def _read_taped(array, key, in_tuple):
     rows = array
     if key:
         if not in_tuple and attrs["step"] in ((1,), (None,)):
-            del attrs["step"]
+            attrs = {"begin": (attrs["begin"][0] or 0,), "end": attrs["end"]}
         rows = _beside(array, key, shape)
         if rows is None:
             rows = F.slice(array, **attrs)

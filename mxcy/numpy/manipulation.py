@@ -222,7 +222,12 @@ def repeat(a, repeats, axis=None):
     repeats = (repeats,) if hasattr(repeats, "__index__") else tuple(repeats)
     if not repeats:  # one for each of no elements
         repeats = (1,) if 0 in as_array(a).shape else repeats
-    return operate("_npi_repeats", as_array(a), repeats=repeats, axis=axis)
+    array = as_array(a)
+    if axis and (front.is_deferred() or described.is_symbol(array)):  # MXNet repeats rows only
+        turned = operate("SwapAxis", array, dim1=0, dim2=axis)
+        found = operate("_npi_repeats", turned, repeats=repeats, axis=0)
+        return operate("SwapAxis", found, dim1=0, dim2=axis)
+    return operate("_npi_repeats", array, repeats=repeats, axis=axis)
 
 
 def _at_least(name, arrays):

@@ -8,6 +8,7 @@ from mxcy._library import front
 from mxcy.numpy import products
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
+from mxcy.numpy.described import is_symbol
 from mxcy.numpy.factors import cast, in_floats, inv, svdvals
 
 __all__ = [
@@ -30,6 +31,9 @@ def _axes(axis, ndim):
     if not all(0 <= x < ndim for x in found):
         raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
     return found
+
+
+_OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -55,6 +59,10 @@ def norm(x, ord=None, axis=None, keepdims=False):
         When there is no such norm.
     """
     x = as_array(x)
+    if is_symbol(x) or (
+        front.is_deferred() and axis is None and x.ndim == 2 and ord in _OF_MATRICES
+    ):
+        return _noted_norm(x, ord, axis, keepdims)
     if axis is None and ord is None:
         return vector_norm(x, 2, None, keepdims)
     axes = tuple(range(x.ndim)) if axis is None else _axes(axis, x.ndim)
@@ -65,6 +73,16 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(ord, str):
         raise ValueError(f"norm: {ord!r} is no norm of vectors")
     return vector_norm(x, ord, axes, keepdims)
+
+
+def _noted_norm(x, ord, axis, keepdims):
+    """A norm as graphs have it: one operator, whose `flag` says of what."""
+    flag = -2 if axis is None else 1
+    if ord is not None:
+        flag = {"nuc": 2, "fro": 1, "f": 1}.get(ord, -1)
+    axes = (axis,) if hasattr(axis, "__index__") else axis
+    ord = 2.0 if ord is None or isinstance(ord, str) else float(ord)
+    return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims), flag=flag)
 
 
 def vector_norm(x, ord=None, axis=None, keepdims=False):
@@ -87,8 +105,11 @@ def vector_norm(x, ord=None, axis=None, keepdims=False):
     """
     x = as_array(x)
     axes = None if axis is None else _axes(axis, x.ndim)
+    flag = -2 if axes is None else -1 if ord not in (None, 2) else 1
+    if flag == -1 and len(axes) == 2:  # which would be a norm of matrices
+        flag = -2
     ord = 2.0 if ord is None else float(ord)
-    return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims))
+    return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims), flag=flag)
 
 
 def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
@@ -121,7 +142,9 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
     if rows == columns:
         raise ValueError("matrix_norm: expected two different axes")
     if ord in ("fro", "f", None):
-        return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims))
+        return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims), flag=1)
+    if front.is_deferred() and ord in _OF_MATRICES:
+        return _noted_norm(x, ord, axes, keepdims)
     if ord in (2, -2, "nuc"):
         found = _of_singular_values(x, ord, axes)
     elif ord in (1, -1, math.inf, -math.inf):
@@ -267,4 +290,4 @@ def matrix_transpose(a):
     a = as_array(a)
     if a.ndim < 2:
         raise ValueError(f"matrix_transpose needs two dimensions, got shape {a.shape}")
-    return operate("SwapAxis", a, dim1=-2, dim2=-1)
+    return operate("SwapAxis", a, dim1=-1, dim2=-2)

@@ -92,14 +92,15 @@ def outputs_of(node, name, inputs):
     texts = {}
     for field in op.schema.fields:
         value = getattr(attrs, field.name)
-        if value != field.default or type(value) is not type(field.default):
+        usual = value == field.default and type(value) is type(field.default)
+        if not usual or (op.in_symbols.tells and field.name != "dtype"):
             texts[field.name] = attributes.text_of(field, value)
-    if op.in_symbols.noted_as is not None:
-        known, names = op.in_symbols.noted_as
-        op, texts = find(known), {names[key]: text for key, text in texts.items()}
     kinds = [spec.dtype for spec in node.call.outs]
     if op.in_symbols.typed and attrs.dtype is None:
         texts["dtype"] = dtypes.name_of(kinds[0])
+    if op.in_symbols.noted_as is not None:
+        known, names, more = op.in_symbols.noted_as
+        op, texts = find(known), {**{names[key]: text for key, text in texts.items()}, **more}
     if op.uses_types and attrs.numpy_types:
         return _in_other_policy(node.call, op, name, texts, inputs)
     symbol_node = SymbolNode(op, name, texts, inputs)

@@ -28,11 +28,13 @@ class InSymbols:
         Whether ``axis=-1`` meant all axes in files from before 0.9.5.
     subgraphs : tuple of str
         Attributes that hold the JSON text of graphs; files keep them apart from the others.
-    noted_as : (str, dict of str to str), optional
-        The operator as which traces note it down, one that MXNet has, and the names of attributes
-        there.
+    noted_as : (str, dict of str to str, dict of str to str), optional
+        The operator as which traces note it down, one that MXNet has, the names of attributes
+        there, and further attributes.
+    tells : bool
+        Whether traces tell all attributes, since MXNet needs them even where they are usual.
     typed : bool
-        Whether traces tell attribute `dtype` also where the thread's policy has chosen it.
+        Whether these include attribute `dtype`, which the thread's policy may have chosen.
     file_name : str
         The operator's name in files, where that is another's.
     by_count : dict of int to str
@@ -53,6 +55,7 @@ class InSymbols:
         "flat_axis",
         "subgraphs",
         "noted_as",
+        "tells",
         "typed",
         "spellings",
         "file_name",
@@ -70,7 +73,8 @@ class InSymbols:
         precision_cast: bool = False,
         flat_axis: bool = False,
         subgraphs: Sequence[str] = (),
-        noted_as: tuple[str, dict[str, str]] | None = None,
+        noted_as: tuple[str, dict[str, str], dict[str, str]] | None = None,
+        tells: bool = False,
         typed: bool = False,
         spellings: dict[str, str] | None = None,
         file_name: str = "",
@@ -81,7 +85,8 @@ class InSymbols:
         self.named_input = named_input
         self.precision_cast, self.flat_axis = precision_cast, flat_axis
         self.subgraphs, self.noted_as = subgraphs, noted_as
-        self.typed, self.spellings = typed, spellings or {}
+        self.tells, self.typed = tells or typed, typed
+        self.spellings = spellings or {}
         self.file_name, self.by_count = file_name, by_count or {}
         self.under_np_shape = under_np_shape
 

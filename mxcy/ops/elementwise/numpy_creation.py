@@ -17,7 +17,7 @@ from mxcy.ops.core.attrs import (
     Str,
     ULong,
 )
-from mxcy.ops.core.in_symbols import TYPED
+from mxcy.ops.core.in_symbols import TYPED, InSymbols
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import SCALAR
 from mxcy.ops.core.record import native, op, register, sample
@@ -268,6 +268,13 @@ for _name, _value in (("zeros_like", 0.0), ("ones_like", 1.0)):
     register(
         f"_npi_{_name}",
         inputs="a",
+        in_symbols=InSymbols(
+            noted_as=(
+                "_npi_full_like",
+                {"dtype": "dtype", "ctx": "ctx"},
+                {"fill_value": str(_value)},
+            )
+        ),
         fields=(Field("dtype", _ELEMENT, None), Field("ctx", Str, "")),
         infer=lambda a, x: Spec(x.shape, x.dtype if a.dtype is None else dtypes.code_of(a.dtype)),
         grad=lambda a, F, g: None,

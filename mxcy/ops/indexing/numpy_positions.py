@@ -2,6 +2,7 @@
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import DType, IntOrNone, Long, Offset, Shape, Str
+from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample, stop
 
@@ -49,6 +50,7 @@ class Indices:
 @op(
     "_npi_tri",
     inputs="",
+    in_symbols=TYPED,
     dtypes=("float32",),
     numpy="tri(N, M=None, k=0, dtype=None, ctx=None, device=None)",
 )

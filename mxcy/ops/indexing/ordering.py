@@ -188,7 +188,7 @@ def _topk_dtypes(a, data):
 @op(
     "sort",
     aliases=("_npi_sort",),
-    in_symbols=InSymbols(listed=2, spellings={"is_ascend_s": "is_ascend"}),
+    in_symbols=InSymbols(listed=2, tells=True, spellings={"is_ascend_s": "is_ascend"}),
 )  # MXNet has the positions as well
 class Sort:
     """The elements in order along `axis`; of the flattened array for ``axis=None``."""

@@ -4,6 +4,7 @@ import math
 
 from mxcy._base.dtypes import code_of, dtype_of, is_complex, real_of
 from mxcy.ops.core.attrs import Bool, Double, Int, ShapeOrNone
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.core.result_types import MEAN
@@ -12,19 +13,59 @@ from mxcy.ops.reduce.numpy_reduce import axes_of, kept_shape, over
 __all__ = []
 
 
+_WIDE = ("float32", "float64")
+
+
 def _type(a, data):
     """The result's element type, also of complex numbers a floating one."""
     code = MEAN(a, data)
     return None if code is None else real_of(code)
 
 
-@op("_npi_norm", inputs="data", names={"x": ("in", 0)}, uses_types=True)
+def _of_matrices(a, ndim):
+    """Whether it is a norm of matrices."""
+    return a.flag in (-1, 2) and len(axes_of(a, ndim)) == 2
+
+
+def _by_matrices(a, F, g, x, shape):
+    """The gradient of a norm of matrices."""
+    rows, columns = axes_of(a, len(shape))
+    order = (*(i for i in range(len(shape)) if i not in (rows, columns)), rows, columns)
+    matrices = F._npi_transpose(x, axes=order)
+    g = F._backward_reshape(g, shape=(*(shape[i] for i in order[:-2]), 1, 1))
+    if a.flag == 2 or abs(a.ord) == 2:
+        left, sizes, right = F._npi_svd(matrices)
+        weights = sizes * 0 + 1
+        if a.flag != 2:
+            extreme = F._npi_max if a.ord > 0 else F._npi_min
+            weights = sizes == extreme(sizes, axis=(-1,), keepdims=True)
+        scaled = F.broadcast_mul(left, F.expand_dims(weights * (sizes * 0 + 1), axis=-2))
+        found = F._npi_matmul(scaled, right)
+    else:
+        summed, other = (-2, -1) if abs(a.ord) == 1 else (-1, -2)
+        sums = F._npi_sum(F.abs(matrices), axis=(summed,), keepdims=True)
+        extreme = F._npi_max if a.ord > 0 else F._npi_min
+        chosen = sums == extreme(sums, axis=(other,), keepdims=True)
+        found = F.broadcast_mul(F.sign(matrices), chosen * (sums * 0 + 1))
+    back = tuple(order.index(i) for i in range(len(order)))
+    return F._npi_transpose(F.broadcast_mul(found, g), axes=back)
+
+
+@op(
+    "_npi_norm",
+    inputs="data",
+    names={"x": ("in", 0)},
+    uses_types=True,
+    in_symbols=InSymbols(tells=True),
+)
 class Norm:
     """Norms of the vectors that the elements along `axis` (all by default) form.
 
     `ord` is the power p of ``sum(abs(x) ** p) ** (1 / p)``; infinity is the largest magnitude,
-    minus infinity the smallest, 0 counts what is not zero. `flag` has no effect. The gradient of
-    the norm of zeros is zero.
+    minus infinity the smallest, 0 counts what is not zero. With `flag` -1 and two axes it is a norm
+    of matrices: the largest (smallest) sum of magnitudes of a column for ord 1 (-1), of a row for
+    infinity, or singular value for 2; with flag 2 their sum. The gradient of the norm of zeros is
+    zero.
     """
 
     axis: ShapeOrNone = None
@@ -42,6 +83,10 @@ class Norm:
         sample((3, 4), axis=(0,), ord=-math.inf),
         sample((3, 4), axis=(0,), ord=0.0, grad=False),
         sample((0, 3), axis=(0,), grad=False),
+        sample((3, 4), flag=-1, dtypes=_WIDE, tol=20),
+        sample((2, 3, 4), flag=2, axis=(0, 2), keepdims=True, dtypes=_WIDE, tol=20),
+        sample((3, 4), flag=-1, ord=-1.0, axis=(1, 0), tol=4),
+        sample((3, 4), flag=-1, ord=math.inf, tol=4),
     )
 
     def infer(a, data):
@@ -53,6 +98,8 @@ class Norm:
     def grad(a, F, g, x, out, specs):
         if a.ord == 0:
             return None
+        if _of_matrices(a, specs[0].ndim):
+            return _by_matrices(a, F, g, x, specs[0].shape)
         if is_complex(specs[0].dtype):
             size = F._npi_absolute(x)
             by_size = Norm.grad_rule(a, F, g, size, out, [Spec(specs[0].shape, None)])
@@ -74,6 +121,9 @@ class Norm:
         axes = axes_of(a, data.ndim)
         if data.dtype.kind != "c":
             data = data.astype("float32" if kind.itemsize == 2 else kind)
+        if _of_matrices(a, data.ndim):
+            ord = "nuc" if a.flag == 2 else a.ord
+            return xp.asarray(xp.linalg.norm(data, ord, axes, a.keepdims), kind)
         size = xp.abs(data)
         if a.ord == 0:
             found = (size != 0).sum(axes)

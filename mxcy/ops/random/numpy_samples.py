@@ -12,7 +12,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, DType, Field, Long, Shape, ShapeOrNone, Str
-from mxcy.ops.core.in_symbols import TYPED
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, broadcast_shapes, most, require
 from mxcy.ops.core.params import NUMPY_CHOICE, NUMPY_RANDOM
 from mxcy.ops.core.record import native, op, register, sample, values
@@ -140,7 +140,7 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
         visible=1,
         uses_rng=True,
         uses_types=True,
-        in_symbols=TYPED if name in _TYPED else None,
+        in_symbols=InSymbols(tells=True, typed=name in _TYPED),
         infer=infer,
         grad=grad,
         ref=ref,

@@ -193,7 +193,7 @@ class Reshape:
 @op(
     "_backward_reshape",
     identity=True,
-    in_symbols=InSymbols(noted_as=("_npx_reshape", {"shape": "newshape"})),
+    in_symbols=InSymbols(noted_as=("_npx_reshape", {"shape": "newshape"}, {})),
 )
 class ReshapeExactly:
     """Give an array exactly this shape: every number of `shape` is an extent, zeros included."""

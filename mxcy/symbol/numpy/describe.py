@@ -6,6 +6,7 @@ import threading
 from mxcy._library import front
 from mxcy.base import _Null
 from mxcy.numpy import described
+from mxcy.ops.core.attrs import REQUIRED
 from mxcy.ops.core.record import find
 from mxcy.symbol import register
 from mxcy.symbol.symbol import Symbol
@@ -48,8 +49,17 @@ def describe(name, inputs, attrs):
         if x is not None and not isinstance(x, Symbol):
             raise TypeError(f"operator {name}: expected symbols, got {type(x)}")
     (own, attr, hint), _names.given = _names.given or (None, None, None), None
+    attrs = {key: value for key, value in attrs.items() if value is not _Null}
+    habits = record.in_symbols
+    if habits.tells:
+        usual = {f.name: f.default for f in record.schema.fields if f.name != "dtype"}
+        attrs = {**{k: v for k, v in usual.items() if v is not REQUIRED}, **attrs}
     attrs = {key: value for key, value in attrs.items() if _is_told(record, key, value)}
-    if "ctx" in attrs:
+    if habits.noted_as is not None:
+        name, names, more = habits.noted_as
+        attrs = {**{names[key]: value for key, value in attrs.items()}, **more}
+        record = find(name)
+    if attrs.get("ctx"):
         attrs["ctx"] = str(attrs["ctx"])
     if not inputs and record.uses_types and front.has_numpy_types():
         attrs.setdefault("dtype", _default_type(attrs))
@@ -67,9 +77,9 @@ def describe(name, inputs, attrs):
 
 
 def _is_told(record, key, value):
-    """Whether an attribute says more than its default."""
-    if value is _Null:
-        return False
+    """Whether an attribute says more than its default, or has to be told anyhow."""
+    if record.in_symbols.tells and key != "dtype":
+        return True
     default = record.schema.by_name[key].default
     return not (type(value) is type(default) and value == default)
 
