@@ -48,6 +48,7 @@ class GraphCalls:
         self._noted = LastUsed(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _PLAIN
         self._first_noted = None
         self._graphs = {}  # text of a graph that was noted -> Traced
+        self._told = False  # whether the user knows that the block runs as it is
 
     def traced(self):
         """Format of the inputs and Traced, for each structure that could be traced."""
@@ -137,8 +138,9 @@ class GraphCalls:
             try:
                 traced = self._note(block, flat, form)
             except TraceError as error:
-                if "passes" in env.get("MXCY_VERBOSE"):
+                if "passes" in env.get("MXCY_VERBOSE") and not self._told:
                     print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)
+                    self._told = True
                 traced = _PLAIN
             self._noted.put(key, traced)
         return None if traced is _PLAIN else traced

@@ -59,9 +59,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         When there is no such norm.
     """
     x = as_array(x)
-    if is_symbol(x) or (
-        front.is_deferred() and axis is None and x.ndim == 2 and ord in _OF_MATRICES
-    ):
+    if is_symbol(x) or (axis is None and _is_noted(x) and x.ndim == 2 and ord in _OF_MATRICES):
         return _noted_norm(x, ord, axis, keepdims)
     if axis is None and ord is None:
         return vector_norm(x, 2, None, keepdims)
@@ -73,6 +71,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(ord, str):
         raise ValueError(f"norm: {ord!r} is no norm of vectors")
     return vector_norm(x, ord, axes, keepdims)
+
+
+def _is_noted(x):
+    """Whether norms of matrices are noted down as one operator, which knows real ones."""
+    return front.is_deferred() and not dtypes.is_complex(x.dtype_code)
 
 
 def _noted_norm(x, ord, axis, keepdims):
@@ -143,7 +146,7 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
         raise ValueError("matrix_norm: expected two different axes")
     if ord in ("fro", "f", None):
         return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims), flag=1)
-    if front.is_deferred() and ord in _OF_MATRICES:
+    if _is_noted(x) and ord in _OF_MATRICES:
         return _noted_norm(x, ord, axes, keepdims)
     if ord in (2, -2, "nuc"):
         found = _of_singular_values(x, ord, axes)

@@ -111,3 +111,21 @@ def test_blocks_that_index_and_cast_become_graphs(tmp_path):
     block.export(str(tmp_path / "block"))  # which only graphs can
     again = gluon.SymbolBlock.imports(str(tmp_path / "block-symbol.json"), ["data"])
     assert again(x) == expected
+
+
+class Branching(gluon.HybridBlock):
+    """Looks at a value."""
+
+    def forward(self, x):
+        return x + 1 if float(x.sum()) > 0 else x - 1
+
+
+def test_blocks_that_look_at_values_say_so_once(monkeypatch, capfd):
+    monkeypatch.setenv("MXCY_VERBOSE", "passes")
+    block = Branching()
+    block.hybridize()
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        for shape in ((2,), (3,), (2, 2)):
+            assert block(np.ones(shape)).shape == shape
+            assert float(block(-np.ones(shape)).sum()) < 0
+    assert capfd.readouterr().err.count("not a graph but run as it is") == 1
