@@ -504,6 +504,14 @@ def test_tolerances_for_each_matrix():
     assert np.linalg.matrix_rank(np.asarray(values), rtol=rtol).tolist() == [1, 2]
 
 
+def test_cross_products_of_three_components():
+    x = np.asarray([[1.0, 0, 0], [0, 1, 0]])
+    assert np.linalg.cross(x, x[::-1]).tolist() == [[0, 0, 1], [0, 0, -1]]
+    for a, b in ((x[:, :2], x[:, :2]), (x, x[:, :2]), (x, x[:, :1])):
+        with pytest.raises(ValueError, match="components"):
+            np.linalg.cross(a, b)
+
+
 def test_named_results():
     matrix = np.asarray([[2.0, 1], [1, 3]])
     assert np.linalg.eigh(matrix)._fields == ("eigenvalues", "eigenvectors")
