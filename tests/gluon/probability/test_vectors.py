@@ -267,6 +267,8 @@ def test_relaxed_bernoulli(name):
     drawn.backward()
     close(logits.grad, 2 * (drawn * (1 - drawn)).asnumpy())
     assert np.isfinite(made.log_prob(array([[0.0, 1, 0.5]])).asnumpy()).all()
+    temperatures = mgp.RelaxedBernoulli(array([0.1, 1, 10]), prob=0.5)
+    assert temperatures.sample().shape == (3,) and temperatures.sample_n(4).shape == (4, 3)
 
 
 @both

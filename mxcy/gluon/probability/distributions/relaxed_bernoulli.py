@@ -16,10 +16,10 @@ class _RelaxedLogits(BinaryOdds, Distribution):
 
     has_grad = True
     support = Real()
+    _parameters = {"T": 0, **BinaryOdds._parameters}
 
     def __init__(self, T, **given):
-        self.T = T
-        self._take(**given)
+        self._take(T=T, **given)
         super().__init__(event_dim=0, validate_args=False)
 
     def _draw(self, shape):
@@ -60,6 +60,10 @@ class RelaxedBernoulli(BinaryOdds, TransformedDistribution):
     def T(self):  # noqa: N802 - its name in MXNet
         """The temperature."""
         return self._base_dist.T
+
+    @property
+    def _batch_shape(self):
+        return self._base_dist._batch_shape
 
     def _settings(self):
         return {"T": self.T}
