@@ -1,5 +1,7 @@
 """`mx.np.random`: random arrays out of the current device's serial engine, MXNet 2's for a seed."""
 
+import math
+
 import numpy as onp
 
 from mxcy import random as streams
@@ -410,8 +412,10 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     root = operate("_linalg_potrf", cov).as_np_ndarray()
     noise = normal(0.0, 1.0, shape, dtypes.name_of(cov.dtype_code), ctx=cov.context)
     if cov.ndim == 2:
-        flat = operate("Reshape", noise, shape=(-1, shape[-1]))
-        moved = operate("Reshape", operate("dot", flat, root, transpose_b=True), shape=shape)
+        rows = math.prod(shape[:-1])
+        flat = operate("_backward_reshape", noise, shape=(rows, shape[-1]))
+        moved = operate("dot", flat, root, transpose_b=True)
+        moved = operate("_backward_reshape", moved, shape=shape)
     else:
         wide = operate("expand_dims", noise, axis=-2)
         moved = operate("_npi_sum", root * wide, axis=-1)

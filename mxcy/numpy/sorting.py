@@ -40,6 +40,11 @@ def _refuse_axis(array, axis):
     raise onp.exceptions.AxisError(axis, array.ndim)
 
 
+def _is_descending(descending):
+    """False for text: in NumPy and MXNet 1.x the third parameter is a kind of algorithm."""
+    return bool(descending) and not isinstance(descending, str)
+
+
 def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     """The elements in order along an axis, NaN last.
 
@@ -59,7 +64,7 @@ def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     -------
     ndarray
     """
-    return _ordered("sort", a, axis, descending)
+    return _ordered("sort", a, axis, _is_descending(descending))
 
 
 def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
@@ -81,7 +86,7 @@ def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     -------
     ndarray
     """
-    return _ordered("argsort", a, axis, descending, dtype="int64")
+    return _ordered("argsort", a, axis, _is_descending(descending), dtype="int64")
 
 
 def msort(a):

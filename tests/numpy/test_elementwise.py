@@ -90,3 +90,15 @@ def test_orders_of_elements(order):
     with pytest.raises(NotImplementedError, match="order"):
         np.add(x, x, order=order)
     assert np.add(x, x, order="K").asnumpy().tolist() == [[2, 2], [2, 2]]
+
+
+@pytest.mark.parametrize("name", ["mod", "fmod"])
+def test_remainders_of_integers_have_no_slope(name):
+    x, y = np.array([5, 7], "int32"), np.array([3, 2], "int32")
+    x.attach_grad()
+    y.attach_grad()
+    with mx.autograd.record():
+        z = getattr(np, name)(x, y)
+    z.backward()
+    assert z.tolist() == [2, 1]
+    assert not x.grad.asnumpy().any() and not y.grad.asnumpy().any()

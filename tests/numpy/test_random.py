@@ -187,3 +187,8 @@ def test_counted_draws():
     assert found.dtype == onp.int32 and found.asnumpy().tolist() == [[0, 5]]
     with pytest.raises(MXNetError, match="multinomial: n has shape"):
         npx.random.multinomial(n, p[:2])
+
+
+def test_no_multivariate_samples():
+    assert np.random.multivariate_normal(np.zeros(2), np.eye(2), (2, 0)).shape == (2, 0, 2)
+    assert np.random.multivariate_normal(np.zeros((2, 2)), np.eye(2), (0,)).shape == (0, 2, 2)

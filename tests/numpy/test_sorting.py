@@ -133,3 +133,18 @@ def test_gradients_of_where():
         total = (np.where(mask, x, y) + np.where(mask, x, 1) * 2 + np.where(mask, 1, y) * 3).sum()
     total.backward()
     assert x.grad.tolist() == [3, 3, 3] and y.grad.tolist() == [[0], [12]]
+
+
+def test_what_numpy_takes_of_single_elements():
+    x = np.array(3.0)
+    assert np.squeeze(x, -1).shape == () and np.squeeze(x, (0,)).item() == 3
+    assert np.argmin(x, axis=0).item() == 0 and x.argmax(axis=-1).item() == 0
+    with pytest.raises(mx.MXNetError):
+        np.squeeze(x, 1)
+
+
+def test_kinds_of_algorithms_by_position():
+    x = np.array([3, 1, 2])
+    assert np.sort(x, -1, "quicksort").tolist() == [1, 2, 3]
+    assert np.argsort(x, -1, "stable").tolist() == [1, 2, 0]
+    assert np.sort(x, -1, True).tolist() == [3, 2, 1]

@@ -194,3 +194,10 @@ def test_correlations():
                 onp.correlate(a, v, mode),
             )
     check_gradient(lambda a, v: np.correlate(a, v, "full"), VALUES[0], VALUES[1][:2])
+
+
+def test_sums_are_rounded_once():
+    x = onp.random.default_rng(3).normal(size=(3, 200)).astype("float32")
+    found = np.sum(np.array(x), axis=1, dtype="float16")
+    assert found.dtype == "float16"
+    onp.testing.assert_allclose(found.asnumpy(), x.sum(1), rtol=1e-3)

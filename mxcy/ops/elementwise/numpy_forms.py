@@ -195,10 +195,22 @@ def numpy_unary(
     )
 
 
-def _both(partial, rule):
-    """The gradient rule of a broadcast operator of two types from its partial derivatives."""
+def _both(partial, rule, of_integers=True):
+    """The gradient rule of a broadcast operator of two types from its partial derivatives.
+
+    With `of_integers` False integers have none, as in MXNet.
+    """
     if partial is None:
         return _none
+    if not of_integers:
+        floating = _both(partial, rule)
+
+        def grad(a, F, g, lhs, rhs, specs):
+            if any(dtypes.is_inexact(spec.dtype) for spec in specs):
+                return floating(a, F, g, lhs, rhs, specs)
+            return None, None
+
+        return grad
     needs = partial.__code__.co_argcount > 2
 
     def summed(F, found, specs):
@@ -259,6 +271,7 @@ def numpy_binary(
     by_number_first=None,
     mirrored=None,
     keywords=True,
+    of_integers=True,
     integer_kernel=None,
     kinds=_ALL,
     domain=(-2, 2),
@@ -289,6 +302,8 @@ def numpy_binary(
         order does not matter. Without it there is an operator of a number and an array.
     keywords : bool
         Whether it takes the keywords of NumPy's ufuncs.
+    of_integers : bool
+        Whether integers have gradients.
     integer_kernel : str, optional
         Stem of the kernels for integers, where they have others.
     kinds : tuple of str
@@ -317,7 +332,7 @@ def numpy_binary(
         f"_npi_{stem}",
         inputs="lhs rhs",
         infer=lambda a, lhs, rhs: Spec(broadcast_shapes(lhs.shape, rhs.shape), rule(a, lhs, rhs)),
-        grad=_both(partial, rule),
+        grad=_both(partial, rule, of_integers),
         ref=_reference(rule, lambda a, xp, x, y: function(xp, x, y)),
         kernels=(whole, form("{}_broadcast", BROADCAST, broadcast_params)),
         domain=domain,

@@ -39,7 +39,8 @@ def _numpy_type(code):
 def _infer_position(a, x):
     if x.shape is None:
         return Spec(None, _INT64)
-    axes = tuple(range(x.ndim)) if a.axis is None else (normal_axis(a.axis, x.ndim),)
+    whole = a.axis is None or (not x.ndim and a.axis in (0, -1))  # as NumPy
+    axes = tuple(range(x.ndim)) if whole else (normal_axis(a.axis, x.ndim),)
     empty = 0 in (x.shape[axis] for axis in axes)
     require(not empty, "attempt to get the position of an extreme of an empty sequence")
     return Spec(kept_shape(x.shape, axes, a.keepdims), _INT64)

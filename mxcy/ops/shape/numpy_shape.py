@@ -85,6 +85,8 @@ class Squeeze:
         if a.axis is None:
             require(-1 not in shape, f"a: expected a complete shape, got {shape}")
             return Spec(tuple(extent for extent in shape if extent != 1), data.dtype)
+        if not shape and set(a.axis) <= {0, -1}:  # as NumPy
+            return Spec((), data.dtype)
         gone = {normal_axis(axis, len(shape)) for axis in a.axis}
         for axis in gone:
             if shape[axis] not in (1, -1):

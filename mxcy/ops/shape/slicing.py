@@ -28,7 +28,8 @@ def _ranges(a, shape):
     n = len(a.begin)
     require(n <= len(shape), f"begin: {a.begin} has more entries than {shape} has dimensions")
     require(len(a.end) == n, f"begin {a.begin} and end {a.end} differ in length")
-    require(len(a.step) in (0, n), f"begin {a.begin} and step {a.step} differ in length")
+    step = () if a.step == (None,) else a.step  # None alone is the default
+    require(len(step) in (0, n), f"begin {a.begin} and step {a.step} differ in length")
     require(0 not in a.step, f"step: must not be zero, got {a.step}")
     missing = len(shape) - n
     cuts = map(slice, a.begin, a.end, a.step or (None,) * n)
