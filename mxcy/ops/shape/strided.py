@@ -57,7 +57,9 @@ def loops(shape, src, dst=None, src_offset=0, dst_offset=0, before=NOTHING, sour
     scalar : float or None
         None leaves it to the operator's dynamic attribute of that name.
     """
-    found = {
+    if 0 in shape:  # nothing is copied, from wherever
+        src_offset = dst_offset = 0
+    params = {
         "ndim": len(shape),
         "before": before,
         "source": source,
@@ -67,7 +69,7 @@ def loops(shape, src, dst=None, src_offset=0, dst_offset=0, before=NOTHING, sour
         "src_offset": src_offset,
         "dst_offset": dst_offset,
     }
-    return found if scalar is None else {**found, "scalar": scalar}
+    return params if scalar is None else {**params, "scalar": scalar}
 
 
 def walk(extents, starts, steps):
