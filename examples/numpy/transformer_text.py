@@ -123,7 +123,9 @@ def write(net, symbols, start, length):
     """Continue `start` by `length` characters, each drawn as likely as the network finds it."""
     seen = [symbols.index(symbol) for symbol in start]
     for _ in range(length):
-        scores = net(np.array([seen[-net.longest :]], dtype="int32"))[0, -1]
+        last = seen[-net.longest :]
+        row = last + [0] * (net.longest - len(last))  # of one length, so that one graph serves
+        scores = net(np.array([row], dtype="int32"))[0, len(last) - 1]
         noise = np.random.gumbel(size=scores.shape)  # the largest sum is a draw of the softmax
         seen.append(int((scores + noise).argmax()))
     return "".join(symbols[number] for number in seen)

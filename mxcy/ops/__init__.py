@@ -11,5 +11,8 @@ try:
     for _module in sorted(found.name for found in pkgutil.walk_packages(__path__, f"{__name__}.")):
         import_module(_module)
 finally:
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()  # now they are of the oldest generation, without a look at each
     if _collects:
         gc.enable()
