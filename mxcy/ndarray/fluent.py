@@ -42,6 +42,6 @@ def is_method(name, record):
 
 def add_methods(cls):
     """Give a class the operators as methods, besides those it defines itself."""
-    for name, operator in record.REGISTRY.items():
+    for name, operator in record.REGISTRY.all_known():
         if is_method(name, operator) and not hasattr(cls, name):
             setattr(cls, name, LazyMethod(name, register.function, operator))

@@ -24,6 +24,6 @@ def add_methods(cls):
         setattr(cls, name, _ignoring_inplace(name))
     cls.split_v2 = split_v2
     cls.astype = LazyMethod("astype", register.function, record.find("cast"), "cast")
-    for name, operator in record.REGISTRY.items():
+    for name, operator in record.REGISTRY.all_known():
         if is_method(name, operator) and not hasattr(cls, name):
             setattr(cls, name, LazyMethod(name, register.function, operator, name))

@@ -45,7 +45,10 @@ def names(namespace: str) -> list[str]:
 def registered(namespace: str, name: str) -> Op | None:
     """The record behind a namespace's name, or None."""
     full = name if namespace in (MAIN, INTERNAL) else f"_{namespace}_{name}"
-    return REGISTRY.get(full) if home(full) == (namespace, name) else None
+    if home(full) != (namespace, name):
+        return None
+    # The records that come later are at home among the internal ones.
+    return REGISTRY.get(full) if namespace == INTERNAL else REGISTRY.known(full)
 
 
 def _own_signature(record: Op) -> str:

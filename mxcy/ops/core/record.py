@@ -32,6 +32,7 @@ from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.public import Public
+from mxcy.ops.core.registry import Registry
 from mxcy.ops.core.samples import Sample, sample, values
 from mxcy.ops.core.stypes import Rule, flat
 
@@ -54,7 +55,7 @@ __all__ = [
 ]
 
 #: every registered name (aliases included) -> Op
-REGISTRY: dict[str, "Op"] = {}
+REGISTRY: Registry["Op"] = Registry()
 #: names of operators whose records depend on the attributes -> ``make(attrs)``, of texts by name
 MAKERS: dict[str, Callable[[dict[str, str]], "Op"]] = {}
 #: name -> Op of operators over subgraphs: symbols and their files have them, arrays do not

@@ -1,0 +1,80 @@
+"""Records that come when they are asked for."""
+
+import json
+import threading
+
+import pytest
+
+import mxcy as mx
+from mxcy.ops.core import homes
+from mxcy.ops.core.record import REGISTRY
+from mxcy.ops.core.registry import Registry
+
+PROGRAM = """
+import sys, mxcy as mx
+from mxcy.ops.core.record import REGISTRY, find
+late = lambda: [m for m in sys.modules if m.startswith("mxcy.ops.") and ".numpy_" in m]
+net = mx.gluon.nn.Dense(2)
+net.initialize()
+net(mx.nd.relu(mx.nd.ones((2, 3))) + 1)
+print(len(late()), any(m.startswith("mxcy.numpy.") for m in sys.modules))
+print(find("_npi_add").name, len(late()) > 20, "_npi_sum" in REGISTRY)
+"""
+
+
+def test_records_of_numpy_come_with_the_first_that_is_asked_for(run_python):
+    printed = run_python(PROGRAM, MXCY_MXNET=None)
+    assert printed.splitlines() == ["0 False", "_npi_add True True"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "mx.sym.load_json(open('symbol.json').read()).list_arguments()",
+        "mx.operator.get_all_registered_operators().index('_npi_add')",
+        "mx.np.ones(2).sum().item()",
+        "dict(REGISTRY)['_npi_add'], {**REGISTRY}['_npi_add'], [*REGISTRY].index('_npi_add')",
+    ],
+)
+def test_every_way_to_them(run_python, tmp_path, code):
+    nodes = [
+        {"op": "null", "name": "x", "inputs": []},
+        {"op": "_npi_exp", "name": "y", "inputs": [[0, 0, 0]]},
+    ]
+    graph = {"nodes": nodes, "arg_nodes": [0], "heads": [[1, 0, 0]]}
+    (tmp_path / "symbol.json").write_text(json.dumps(graph), encoding="utf-8")
+    run_python(f"import mxcy as mx\nfrom mxcy.ops.core.record import REGISTRY\nprint({code})")
+
+
+def test_records_that_come_late_are_internal():
+    """`homes.registered` does not wait for them where users look names up."""
+    assert mx.nd.relu is not None
+    late = [name for name in REGISTRY if name.startswith(("_np", "_mx_", "_backward_np"))]
+    assert len(late) > 200
+    assert {homes.home(name)[0] for name in late} <= {None, homes.INTERNAL}
+
+
+def test_threads_wait_for_the_loading():
+    registry, begun, may_end = Registry(), threading.Event(), threading.Event()
+    registry["early"] = 1
+
+    def load():
+        assert "other" not in registry  # the loading itself sees what there is
+        begun.set()
+        may_end.wait(60)
+        registry["late"] = 2
+
+    registry.load_rest = load
+    assert registry["early"] == 1 and registry.known("late") is None and not begun.is_set()
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(registry["late"])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(60)
+    may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert found == [2, 2, 2] and sorted(registry) == ["early", "late"] and len(registry) == 2
+    assert registry.get("none") is None and registry.get("none", 3) == 3
+    with pytest.raises(KeyError, match="none"):
+        registry["none"]
