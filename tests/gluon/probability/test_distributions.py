@@ -112,6 +112,8 @@ def test_numbers_are_parameters(case):
             np.testing.assert_allclose(
                 found.asnumpy(), arrays.log_prob(value).asnumpy(), rtol=1e-5, atol=1e-6
             )
+            drawn, mean = plain.sample(), plain.mean
+            assert drawn.dtype == mean.dtype == (np.float64 if policy else np.float32)
     assert plain.mean.shape == plain.sample().shape == plain.variance.shape == ()
     assert plain.sample(3).shape == (3,) and plain.sample_n((4, 5)).shape == (4, 5)
     assert plain.log_prob(float(case.values[0, 2])).shape == ()

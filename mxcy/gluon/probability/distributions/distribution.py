@@ -355,7 +355,7 @@ class Distribution:
             raise ValueError(
                 f"{type(self).__name__}: the batch shape {batch} does not broadcast to {shape}"
             )
-        dtype, rows = str(self._dtype or "float32"), []
+        dtype, rows = str(self._dtype or np.zeros(()).dtype), []
         for value in parameters:
             row = self._spread(value, shape[lead:])
             rows.append(row if row.dtype == dtype else row.astype(dtype))
