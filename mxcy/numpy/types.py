@@ -60,7 +60,21 @@ dtype = onp.dtype
 pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf, onp.nan, None)
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
-iinfo, set_printoptions = onp.iinfo, onp.set_printoptions
+set_printoptions = onp.set_printoptions
+
+
+def iinfo(int_type):
+    """The limits of an integer type.
+
+    Parameters
+    ----------
+    int_type : dtype or ndarray
+
+    Returns
+    -------
+    numpy.iinfo
+    """
+    return onp.iinfo(dtypes.numpy_dtype(int_type))
 
 
 class finfo:  # noqa: N801  its public name

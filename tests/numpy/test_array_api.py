@@ -275,7 +275,7 @@ def test_limits():
         assert getattr(limits, name) == getattr(onp.finfo("float32"), name)
     assert (limits.bits, limits.dtype, limits.nmant) == (32, np.float32, 23)
     assert np.finfo(np.ones(1)) == np.finfo("float64") != limits
-    assert np.iinfo(np.uint8).max == 255
+    assert np.iinfo(np.uint8).max == np.iinfo(np.ones(1, dtype=np.uint8)).max == 255
     with pytest.raises(ValueError):
         np.finfo(np.int8)
 
@@ -480,6 +480,36 @@ def test_complex_numbers(kind):
     assert np.vecdot(array[:2], array[:2]).item() == 8.75
     assert np.from_dlpack(array)[0].item() == 1.5 + 2.5j
     assert np.__array_namespace_info__().dtypes(kind="complex floating")[kind] == kind
+
+
+@pytest.mark.parametrize("kind", COMPLEX)
+@pytest.mark.parametrize(
+    ("name", "values", "wanted"),
+    [
+        ("expm1", complex(-0.0, 0.0), 0j),
+        ("expm1", complex(inf, 0.0), complex(inf, 0.0)),
+        ("expm1", complex(-inf, 2.0), complex(-1.0, 0.0)),
+        ("expm1", complex(nan, 0.0), complex(nan, 0.0)),
+        ("expm1", complex(inf, nan), complex(inf, nan)),
+        ("expm1", complex(1e-9, 0.0), complex(1e-9, 0.0)),
+        ("tanh", complex(inf, 2.0), complex(1.0, 0.0)),
+        ("tanh", complex(-inf, -2.0), complex(-1.0, -0.0)),
+        ("tanh", complex(0.0, inf), complex(0.0, nan)),
+        ("tanh", complex(nan, 0.0), complex(nan, 0.0)),
+        ("sign", complex(-0.0, -0.0), 0j),
+        ("sqrt", complex(-inf, nan), None),
+        ("log", complex(-0.0, 0.0), complex(-inf, math.pi)),
+        ("exp", complex(-inf, inf), 0j),
+    ],
+)
+def test_special_complex_numbers(name, values, wanted, kind):
+    found = named(name)(np.asarray([values] * 3, dtype=kind)).asnumpy()
+    assert found.dtype == kind and found.shape == (3,)
+    if wanted is None:  # NaN with an infinity of either sign
+        assert onp.isnan(found.real).all() and onp.isinf(found.imag).all()
+        return
+    for part, expected in ((found.real, wanted.real), (found.imag, wanted.imag)):
+        onp.testing.assert_allclose(part, [expected] * 3, rtol=1e-5, atol=0)
 
 
 # --- linear algebra ------------------------------------------------------------------------------

@@ -22,6 +22,26 @@ def _arccosh_grad(F, g, x):
     return g * F.rsqrt(x - 1) * F.rsqrt(x + 1)
 
 
+def _expm1(xp, x):
+    """NumPy's, but of complex zeros and infinities what exp gives, as the array API has it."""
+    found = xp.expm1(x)
+    if x.dtype.kind != "c":
+        return found
+    return xp.where(xp.isfinite(x) & (x != 0), found, xp.exp(x) - 1)
+
+
+def _tanh(xp, x):
+    """NumPy's, but of infinite real parts the imaginary part's sign, as the array API has it."""
+    found = xp.tanh(x)
+    if x.dtype.kind != "c":
+        return found
+    limit = xp.empty_like(found)
+    limit.real, limit.imag = xp.copysign(1, x.real), xp.copysign(0, x.imag)
+    return xp.where(xp.isinf(x.real) & xp.isfinite(x.imag), limit, found)
+
+
+_DEFINED = {"expm1": _expm1, "tanh": _tanh}
+
 for _names in (
     "sqrt",
     "cbrt",
@@ -49,6 +69,7 @@ for _names in (
     numpy_unary(
         _names,
         REAL,
+        define=_DEFINED.get(_names),
         complexes=_names not in ("cbrt", "degrees rad2deg", "radians deg2rad"),
         complex_grad=_arccosh_grad if _names == "arccosh acosh" else None,
     )
