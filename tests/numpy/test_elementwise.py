@@ -102,3 +102,10 @@ def test_remainders_of_integers_have_no_slope(name):
     z.backward()
     assert z.tolist() == [2, 1]
     assert not x.grad.asnumpy().any() and not y.grad.asnumpy().any()
+
+
+def test_types_that_functions_are_told():
+    x = np.array([5, 7], "int32")
+    assert np.add(x, x, dtype="int64").dtype == "int64"
+    with pytest.raises(NotImplementedError, match="dtype"):
+        np.add(x, x, dtype="int8")

@@ -3,6 +3,8 @@
 A box is four numbers: ``corner`` is (left, top, right, bottom), ``center`` (x, y, width, height).
 """
 
+import math
+
 import numpy as np
 
 from mxcy.ops.core.attrs import Bool, Enum, Field, Float, Int
@@ -289,6 +291,7 @@ class BipartiteMatching:
     samples = (
         sample(values(0, 1, (3, 2)), threshold=1e-12, grad=False),
         sample(values(0, 1, (2, 3, 4)), threshold=0.4, is_ascend=True, topk=2, grad=False),
+        sample((0, 2), threshold=0.4, grad=False),
     )
 
     def infer(a, data):
@@ -301,7 +304,7 @@ class BipartiteMatching:
 
     def ref(a, xp, data):
         *batch, rows, columns = data.shape
-        scores = data.reshape(-1, rows * columns)
+        scores = data.reshape(math.prod(batch), rows * columns)
         partner = xp.full((len(scores), rows), -1, data.dtype)
         owner = xp.full((len(scores), columns), -1, data.dtype)
         for number, score in enumerate(scores):

@@ -32,7 +32,7 @@ def _ranges(a, shape):
     require(len(step) in (0, n), f"begin {a.begin} and step {a.step} differ in length")
     require(0 not in a.step, f"step: must not be zero, got {a.step}")
     missing = len(shape) - n
-    cuts = map(slice, a.begin, a.end, a.step or (None,) * n)
+    cuts = map(slice, a.begin, a.end, step or (None,) * n)
     cuts = [*cuts, *[slice(None)] * missing]
     return [
         None if extent == -1 else range(*cut.indices(extent))
