@@ -88,7 +88,7 @@ def _shape(shape, rng):
 def _values(values, rng):
     """The array with special numbers in some places."""
     own = mutations.name_of(values)
-    made = np.array(mutations.plain(values), np.float64)
+    made = np.array(mutations.plain(values).real, np.float64)
     some = rng.random(made.shape) < rng.random()
     made[some] = rng.choice(mutations.NUMBERS, int(some.sum()))
     return mutations.typed(made, own)

@@ -44,14 +44,16 @@ INTEGERS = (
 )
 NUMBERS = (0.0, -1.0, 1e-30, 0.5, 3.7, 1e7, -1e7, 1e30, np.inf, -np.inf, np.nan)
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool")
+DTYPES += ("complex64",)
 
 
 def typed(values, dtype):
     """Values as the NumPy dtype that stands for an element type, whatever becomes of them."""
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
-            return narrow(np.asarray(values, np.float32)).view(dtypes.bfloat16)
-        return np.asarray(values).astype(dtype)
+            return narrow(np.asarray(np.real(values), np.float32)).view(dtypes.bfloat16)
+        values = np.asarray(values)
+        return (values if dtype.startswith("complex") else values.real).astype(dtype)
 
 
 def plain(values):
@@ -170,7 +172,7 @@ def _other_values(call):
         for dtype in DTYPES:
             if dtype != own and len(inputs) > 1:
                 yield _with(inputs, i, typed(plain(values), dtype))
-        numbers = NUMBERS if dtypes.is_float(dtypes.code_of(values.dtype)) else _extremes(values)
+        numbers = NUMBERS if dtypes.is_inexact(dtypes.code_of(values.dtype)) else _extremes(values)
         for number in numbers:
             yield _with(inputs, i, typed(np.full(values.shape, number), own))
             if number in (np.inf, 1e7) or number != number:

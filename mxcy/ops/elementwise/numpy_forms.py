@@ -54,8 +54,8 @@ def _reference(rule, define):
         specs = [Spec(x.shape, dtypes.code_of(x.dtype)) for x in arrays]
         result = dtypes.dtype_of(rule(a, *specs))
         computed = dtypes.dtype_of(rule.computed(a, *(spec.dtype for spec in specs)))
-        found = define(a, xp, *(x.astype(computed) for x in arrays))
-        return xp.asarray(found).astype(result)
+        found = define(a, xp, *(x.astype(computed, copy=False) for x in arrays))
+        return xp.asarray(found).astype(result, copy=False)
 
     return ref
 

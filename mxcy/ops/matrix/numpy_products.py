@@ -20,7 +20,7 @@ _OPERANDS = ("a", "b")
 def together(a, xp, arrays):
     """Arrays in the type in which they meet."""
     specs = [Spec(x.shape, code_of(x.dtype)) for x in arrays]
-    return [x.astype(dtype_of(PROMOTE(a, *specs))) for x in arrays]
+    return [x.astype(dtype_of(PROMOTE(a, *specs)), copy=False) for x in arrays]
 
 
 # --- sums over chosen axes -----------------------------------------------------------------------
