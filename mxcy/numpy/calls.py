@@ -131,9 +131,10 @@ def _is_elementwise(called):
 def _cast(called, inputs, dtype):
     """The inputs in an element type that NumPy's casting 'same_kind' allows."""
     arrays = [as_array(x) for x in inputs]
-    for array in arrays:
+    for operand, array in zip(inputs, arrays, strict=True):
         own = dtypes.dtype_of(array.dtype_code)
-        shorter = own.kind in "iu" and dtype.itemsize < own.itemsize  # which MXNet refuses
+        shorter = own.kind in "iu" and dtype.kind in "iu" and dtype.itemsize < own.itemsize
+        shorter = shorter and is_array(operand)  # which MXNet refuses
         if shorter or not onp.can_cast(own, dtype, "same_kind"):
             raise NotImplementedError(
                 f"dtype={dtype} is not implemented yet for operator {called.name} on arrays of "

@@ -107,5 +107,6 @@ def test_remainders_of_integers_have_no_slope(name):
 def test_types_that_functions_are_told():
     x = np.array([5, 7], "int32")
     assert np.add(x, x, dtype="int64").dtype == "int64"
+    assert np.add(x, 1, dtype="int32").dtype == "int32"
     with pytest.raises(NotImplementedError, match="dtype"):
         np.add(x, x, dtype="int8")

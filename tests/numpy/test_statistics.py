@@ -201,3 +201,16 @@ def test_sums_are_rounded_once():
     found = np.sum(np.array(x), axis=1, dtype="float16")
     assert found.dtype == "float16"
     onp.testing.assert_allclose(found.asnumpy(), x.sum(1), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked"), [("float32", "int32"), ("int32", "float32"), ("int8", "int64")]
+)
+def test_slopes_of_sums_in_other_types(own, asked):
+    x = np.array([[1, 2], [3, 4]], own)
+    x.attach_grad()
+    with autograd.record():
+        y = np.sum(x, axis=0, dtype=asked)
+    y.backward()
+    assert y.dtype == asked and x.grad.dtype == own
+    assert x.grad.asnumpy().tolist() == [[1, 1], [1, 1]]

@@ -56,6 +56,7 @@ def numpy_reduction(
     numpy=None,
     domain=(-1, 1),
     kinds=_ALL,
+    linear=False,
     needs_elements=False,
     complexes=True,
 ):
@@ -83,6 +84,8 @@ def numpy_reduction(
         The element types the battery tries.
     needs_elements : bool
         Whether a reduction over no elements is refused.
+    linear : bool
+        Whether it has gradients also where the result is cut to integers, as in MXNet.
     complexes : bool
         Whether it takes complex numbers.
     """
@@ -121,10 +124,14 @@ def numpy_reduction(
 
     def rule_of_gradients(a, F, g, x, out, specs):
         code = result(a, specs[0])
-        if not is_inexact(code) and code != specs[0].dtype:
+        if not (linear or is_inexact(code)) and code != specs[0].dtype:
             return None
         found = grad(a, F, g, cast_to(F, x, code, specs[0].dtype), out, specs[0])
-        return found if code == specs[0].dtype else cast_back(F, found, specs[0].dtype, code)
+        if code == specs[0].dtype:
+            return found
+        if linear and not is_inexact(specs[0].dtype):
+            return F.Cast(found, dtype=name_of(specs[0].dtype))
+        return cast_back(F, found, specs[0].dtype, code)
 
     return register(
         f"_npi_{name}",
@@ -181,6 +188,7 @@ numpy_reduction(
     lambda a, F, g, x, out, spec: over(F, g, a, spec),
     kernel="sum",
     typed=True,
+    linear=True,
     numpy="sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None)",
 )
 numpy_reduction(
