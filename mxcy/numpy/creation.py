@@ -563,5 +563,5 @@ def logspace(
         dtype = None if dtype is None else _named(dtype)
         return _made("_npi_logspace", place(ctx, device), dtype=dtype, **attrs)
     values = onp.logspace(_onp(start), _onp(stop), num, endpoint, base, axis=axis)
-    dtype = default_float() if dtype is None else _named(dtype)
+    dtype = _default_type(values.dtype) if dtype is None else _named(dtype)
     return from_onp(values, dtype, place(ctx, device))

@@ -31,6 +31,7 @@ def test_creation():
     assert np.array(Z).dtype == np.array([1j]).dtype == np.asarray(3j).dtype == "complex64"
     assert np.array(Z, dtype="complex128").dtype == np.complex128
     assert np.full((2,), 1 + 1j).tolist() == [1 + 1j] * 2
+    assert np.linspace(0, 1j, 3).dtype == np.logspace(0, 1j, 3).dtype == "complex64"
     for dtype in (np.complex64, "complex128", complex):
         check(np.zeros((2, 3), dtype=dtype), onp.zeros((2, 3), dtype))
         check(np.ones((), dtype=dtype), onp.ones((), dtype))
@@ -38,6 +39,7 @@ def test_creation():
         check(np.arange(4, dtype=dtype), onp.arange(4, dtype=dtype))
         check(np.linspace(0, 1, 5, dtype=dtype), onp.linspace(0, 1, 5, dtype=dtype))
         check(np.identity(2, dtype=dtype), onp.identity(2, dtype))
+        check(np.linspace(0, 1j, 3, dtype=dtype), onp.linspace(0, 1j, 3, dtype=dtype))
         check(np.full((2,), 2.5, dtype=dtype), onp.full((2,), 2.5, dtype))
         assert np.empty((2, 3), dtype=dtype).dtype == dtype
     like = arrays()
