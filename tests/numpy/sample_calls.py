@@ -81,7 +81,7 @@ def _listed(values):
 
 def _told(found):
     """What a call returned: type, shape and elements of arrays, in a list where it is one."""
-    if isinstance(found, (list, tuple)):
+    if isinstance(found, (list, tuple)) or type(found).__name__ == "ADT":  # MXNet's own lists
         return [_told(part) for part in found]
     if hasattr(found, "asnumpy"):
         found = found.asnumpy()
@@ -117,7 +117,7 @@ def _gradients(mx, call, inputs):
     mx.np.random.seed(3)
     with mx.autograd.record():
         found = eval(call, inputs)
-    heads = found if isinstance(found, (list, tuple)) else [found]
+    heads = [found] if hasattr(found, "asnumpy") else list(found)
     heads = [head for head in heads if hasattr(head, "asnumpy") and head.dtype == "float32"]
     mx.autograd.backward(heads)
     grads = {name: array.grad.asnumpy() for name, array in wanted.items()}
@@ -138,14 +138,16 @@ def outcomes(mx, call):
     -------
     dict of str to object
     """
-    found = {}
-    for code, kind in KINDS.items():
-        try:
-            found[code] = _run(mx, call, _inputs(mx, kind))
-        except Exception:  # whatever it is
-            found[code] = "!"
-    try:
-        found["grad"] = _gradients(mx, call, _inputs(mx, "float32"))
-    except Exception:
-        found["grad"] = "!"
+    found = {
+        code: _outcome(mx, lambda kind=kind: _run(mx, call, _inputs(mx, kind)))
+        for code, kind in KINDS.items()
+    }
+    found["grad"] = _outcome(mx, lambda: _gradients(mx, call, _inputs(mx, "float32")))
     return found
+
+
+def _outcome(mx, run):
+    try:
+        return run()
+    except Exception:  # whatever it is
+        return "!"

@@ -41,7 +41,7 @@ OURS = (
         "np.linalg.norm( np.linalg.matrix_norm( np.linalg.vector_norm(",
         "norms of booleans are floating",
     ),
-    Difference("2.3", "f8 f2", "np.mean(", "means keep floating types"),
+    Difference("2.3", "f8 f2", "np.mean( x.mean(", "means keep floating types"),
     Difference(
         "2.3",
         "grad",
@@ -89,6 +89,15 @@ OURS = (
     Difference("4", INTEGERS, "npx.sigmoid(", "integers become floating"),
     Difference("4", INTEGERS, "npx.erf npx.norm(", "other roundings of what integers give"),
     Difference("4", "i1", "npx.convolution(", "sums of int8 wrap, those of oneDNN saturate"),
+    Difference("4", "grad", "npx.leaky_relu(x", "the slope of selu below zero is right"),
+    Difference(
+        "4",
+        " ".join(KINDS),
+        "npx.while_loop(",
+        "no outputs of a loop that never ran: MXNet gives unset memory",
+    ),
+    Difference("4", "grad", "npx.foreach(", "gradients flow through the states"),
+    Difference("2.4", "grad", "npx.interleaved_", "a method repeats an input; it has a gradient"),
     Difference(
         "4",
         "f4 f8 grad",
@@ -120,6 +129,7 @@ UNSURE = (
     ("np.linalg.eigh(", "signs of vectors"),
     ("np.linalg.svd(", "signs of vectors, on which the gradient of their sum depends"),
     ("npx.softmax(s,", "gradients of about zero"),
+    ("npx.softmax(x)", "gradients of about zero"),
 )
 
 
@@ -190,4 +200,4 @@ def test_samples(where):
 
 
 def test_all_calls_are_there():
-    assert len(GOLDEN) > 570 and all({*KINDS, "grad"} == set(found) for found in GOLDEN.values())
+    assert len(GOLDEN) > 690 and all({*KINDS, "grad"} == set(found) for found in GOLDEN.values())
