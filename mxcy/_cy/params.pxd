@@ -728,3 +728,30 @@ cdef extern from "params.gen.h" nogil:
     ctypedef struct mx_ids_params:
         int64_t extent
         int32_t clips
+
+cdef extern from "array_params.gen.h" nogil:
+    # a variance along a dimension, of which `ddof` elements do not count in the divisor
+    ctypedef struct mx_spread_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        double ddof
+    # percentiles of rows; mode: 0 between two elements, 1 the lower, 2 the higher one, 3 in the
+    # middle, 4 the nearest; without a second input `percent` tells which
+    ctypedef struct mx_percentile_params:
+        int64_t outer
+        int64_t extent
+        int32_t mode
+        double percent
+    # elements that move along a dimension by 0 <= shift < extent, round its end
+    ctypedef struct mx_roll_params:
+        int64_t outer
+        int64_t extent
+        int64_t inner
+        int64_t shift
+    # so many matrices, cut along diagonal k
+    ctypedef struct mx_triangle_params:
+        int64_t outer
+        int64_t rows
+        int64_t columns
+        int64_t k

@@ -73,13 +73,38 @@ int where(const mx_call* call) {
   return 0;
 }
 
+// The same of an array and a number, which is in the array's place where `first`.
+template <class T, bool first>
+int where_number(const mx_call* call) {
+  const mx_tensor& condition = call->in[0];
+  const T* x = data<T>(call->in[1]);
+  T *dst = data<T>(call->out[0]), number;
+  cast_row(call->out[0].dtype, MX_F64)(&number, call->params, 1);
+  parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
+    uint8_t mask[kBlock];
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t m = end - i < kBlock ? end - i : kBlock;
+      test_any(mask, condition, i, m);
+#pragma GCC ivdep
+      for (int64_t j = 0; j < m; ++j) {
+        const T a = x[i + j];
+        dst[i + j] = (mask[j] != 0) == first ? number : a;
+      }
+    }
+  });
+  return 0;
+}
+
 }  // namespace
 
 void register_where() {
-  mx_kernel_add("where", where<uint8_t>, MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL), 0);
-  mx_kernel_add("where", where<uint16_t>, MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16),
-                0);
-  mx_kernel_add("where", where<uint32_t>, MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32), 0);
-  mx_kernel_add("where", where<uint64_t>, MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64), 0);
+#define MX_WHERE(T, bits)                                         \
+  mx_kernel_add("where", where<T>, bits, 0);                      \
+  mx_kernel_add("where_lscalar", where_number<T, true>, bits, 0); \
+  mx_kernel_add("where_rscalar", where_number<T, false>, bits, 0)
+  MX_WHERE(uint8_t, MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL));
+  MX_WHERE(uint16_t, MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16));
+  MX_WHERE(uint32_t, MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32));
+  MX_WHERE(uint64_t, MX_BIT(F64) | MX_BIT(I64) | MX_BIT(U64));
 }
 MX_LEAF_END

@@ -79,10 +79,47 @@ void times_columns(int threads, int64_t n, int64_t k, T alpha, const T* x, const
   });
 }
 
+// The product of two vectors, in runs whose number depends on their length alone.
+template <class T>
+T inner_product(int threads, int64_t k, const T* x, const T* y) {
+  constexpr int L = kLanes<T>, kSums = 8;
+  constexpr int64_t kRun = 4096, kRuns = 64;
+  const int64_t each = ceil_div(ceil_div(k, kRuns), kRun) * kRun;
+  double parts[kRuns] = {};
+  parallel_for(threads, ceil_div(k, each), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part)
+      for (int64_t at = part * each; at < least(k, (part + 1) * each); at += kRun) {
+        const int64_t n = least(kRun, k - at);
+        const T *a = x + at, *b = y + at;
+        Vec<T> sums[kSums] = {};
+        int64_t p = 0;
+        for (; p + kSums * L <= n; p += kSums * L)
+          for (int j = 0; j < kSums; ++j)
+            sums[j] = fma(load(a + p + j * L), load(b + p + j * L), sums[j]);
+        for (; p + L <= n; p += L) sums[0] = fma(load(a + p), load(b + p), sums[0]);
+        if (p < n) {
+          const int rest = (int)(n - p);
+          sums[1] = fma(load_first(a + p, rest), load_first(b + p, rest), sums[1]);
+        }
+        for (int half = kSums / 2; half; half /= 2)
+          for (int j = 0; j < half; ++j) sums[j] += sums[j + half];
+        for (int e = 0; e < L; ++e) parts[part] += (double)sums[0][e];
+      }
+  });
+  double sum = 0;
+  for (int64_t i = 0; i < kRuns; ++i) sum += parts[i];
+  return (T)sum;
+}
+
 // Products with a vector, whose elements must be contiguous; false when this is none.
 template <class T>
 bool vector_product(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta,
                     T* c) {
+  if (s.m == 1 && s.n == 1 && s.k > 0 && (!s.transpose_a || s.lda == 1) &&
+      (s.transpose_b || s.ldb == 1)) {
+    c[0] = alpha * inner_product(threads, s.k, a, b) + (beta == 0 ? 0 : beta * c[0]);
+    return true;
+  }
   if (s.m == 1 && (!s.transpose_a || s.lda == 1)) {
     auto times = s.transpose_b ? times_rows<T> : times_columns<T>;
     times(threads, s.n, s.k, alpha, a, b, s.ldb, beta, c);

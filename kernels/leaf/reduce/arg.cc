@@ -66,6 +66,21 @@ void positions_in_columns(int64_t* out, const S* in, int64_t extent, int64_t str
   for (int64_t c = 0; c < width; ++c) out[c] = place[c];
 }
 
+// The same of bytes, whose places need more bits than they have.
+template <bool largest, class S>
+void positions_in_byte_columns(int64_t* out, const S* in, int64_t extent, int64_t stride,
+                               int64_t width) {
+  int32_t best[kColumns];
+  for (int64_t c = 0; c < width; ++c) best[c] = in[c], out[c] = 0;
+  for (int64_t k = 1; k < extent; ++k)
+    for (int64_t c = 0; c < width; ++c) {
+      const int32_t x = in[k * stride + c];
+      const bool moved = largest ? x > best[c] : x < best[c];
+      best[c] = moved ? x : best[c];
+      out[c] = moved ? k : out[c];
+    }
+}
+
 template <bool largest, class S>
 int position(const mx_call* call) {
   const auto& p = *static_cast<const mx_arg_params*>(call->params);
@@ -82,6 +97,8 @@ int position(const mx_call* call) {
       const S* from = in + at * line + first;
       if (p.inner == 1)
         found[0] = position_in_row<largest>(from, p.extent);
+      else if constexpr (sizeof(S) == 1)
+        positions_in_byte_columns<largest>(found, from, p.extent, p.inner, width);
       else
         positions_in_columns<largest>(found, from, p.extent, p.inner, width);
       save(data<char>(call->out[0]) + (at * p.inner + first) * size, found, width);
@@ -100,6 +117,8 @@ void register_reduce_arg() {
   MX_POSITION(double, MX_BIT(F64));
   MX_POSITION(f16, MX_BIT(F16));
   MX_POSITION(bf16, MX_BIT(BF16));
+  MX_POSITION(int8_t, MX_BIT(I8));
+  MX_POSITION(uint8_t, MX_BIT(U8) | MX_BIT(BOOL));
   MX_POSITION(int32_t, MX_BIT(I32));
   MX_POSITION(int64_t, MX_BIT(I64));
 }

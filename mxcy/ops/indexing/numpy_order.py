@@ -5,10 +5,10 @@ from math import prod
 import numpy as np
 
 from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of
-from mxcy.ops.core.attrs import Bool, Double, Field, Int, IntOrNone
+from mxcy.ops.core.attrs import Bool, Double, Dynamic, Field, Int, IntOrNone
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
-from mxcy.ops.core.params import SCAN
-from mxcy.ops.core.record import native, op, register, sample, stop, values
+from mxcy.ops.core.params import SCALAR, SCAN
+from mxcy.ops.core.record import Public, native, op, register, sample, stop, values
 from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, asked, with_number
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.elementwise.cast import cast_back, cast_to
@@ -152,7 +152,15 @@ def _chosen_grad(F, g, spec, shape, code):
     return cast_back(F, sum_to(F, g, spec, Spec(shape)), spec.dtype, code)
 
 
-@op("_npi_where", inputs="condition x y", numpy="where(condition, x=None, y=None)")
+@op(
+    "_npi_where",
+    inputs="condition x y",
+    numpy=Public(
+        "where(condition, x=None, y=None)",
+        number="_npi_where_rscalar",
+        number_first="_npi_where_lscalar",
+    ),
+)
 class Where:
     """Elements of `x` where `condition` is not zero, of `y` elsewhere."""
 
@@ -209,6 +217,12 @@ def _number_or_keep(numpy_types, code, is_int):
 _BESIDE = TypeRule(number=_number_or_keep)
 
 
+def _refuse_beside(a, ins, outs):
+    if ins[0].shape != ins[1].shape:
+        return "the shapes differ"
+    return None if ins[1].dtype == outs[0].dtype else "the result has another element type"
+
+
 def _where_number(name, first):
     def infer(a, condition, x):
         return Spec(_common(condition.shape, x.shape), _BESIDE(a, x))
@@ -230,7 +244,7 @@ def _where_number(name, first):
     register(
         name,
         inputs="condition x",
-        fields=(Field("scalar", Double, 0.0), Field("is_int", Bool, True)),
+        fields=(Field("scalar", Dynamic(Double), 0.0), Field("is_int", Bool, True)),
         infer=infer,
         grad=grad,
         ref=ref,
@@ -239,6 +253,16 @@ def _where_number(name, first):
             sample(values(0, 2, (3, 4), "bool"), (3, 4), scalar=2.0, is_int=False),
             sample(values(0, 2, (4,), "int32"), (3, 1), scalar=2.0),
             sample(values(0, 2, (), "bool"), (), scalar=2.0),
+            sample(values(0, 2, (2, 1500), "float32"), (2, 1500), scalar=2.0),
+        ),
+        kernels=(
+            native(
+                f"where_{'l' if first else 'r'}scalar",
+                SCALAR,
+                when=_refuse_beside,
+                select=lambda ins, outs: outs[0].dtype,
+                mixed=True,
+            ),
         ),
         dtypes=_ALL,
         uses_types=True,

@@ -6,9 +6,11 @@ from mxcy._base.dtypes import code_of, dtype_of, is_complex, real_of
 from mxcy.ops.core.attrs import Bool, Double, Int, ShapeOrNone
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.params import REDUCE
+from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import MEAN
 from mxcy.ops.reduce.numpy_reduce import axes_of, kept_shape, over
+from mxcy.ops.reduce.reduce import reduce_params
 
 __all__ = []
 
@@ -51,6 +53,14 @@ def _by_matrices(a, F, g, x, shape):
     return F._npi_transpose(F.broadcast_mul(found, g), axes=back)
 
 
+def _refuse_power(a, ins):
+    if _of_matrices(a, ins[0].ndim):
+        return "a norm of matrices"
+    if not ins[0].size or not axes_of(a, ins[0].ndim):
+        return "nothing is summed"
+    return None if a.ord in (1, 2) else "of sums of magnitudes and squares only"
+
+
 @op(
     "_npi_norm",
     inputs="data",
@@ -87,6 +97,20 @@ class Norm:
         sample((2, 3, 4), flag=2, axis=(0, 2), keepdims=True, dtypes=_WIDE, tol=20),
         sample((3, 4), flag=-1, ord=-1.0, axis=(1, 0), tol=4),
         sample((3, 4), flag=-1, ord=math.inf, tol=4),
+    )
+
+    kernels = (
+        native(
+            lambda a, ins, outs: "sum_abs" if a.ord == 1 else "norm2",
+            REDUCE,
+            lambda a, ins, outs: reduce_params(ins[0].shape, axes_of(a, ins[0].ndim)),
+            when=lambda a, ins, outs: (
+                _refuse_power(a, ins)
+                or (
+                    None if ins[0].dtype == outs[0].dtype else "the result has another element type"
+                )
+            ),
+        ),
     )
 
     def infer(a, data):

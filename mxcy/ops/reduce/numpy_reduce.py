@@ -4,17 +4,17 @@ import math
 
 import numpy as np
 
-from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of
+from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of, real_of
 from mxcy.ops.core.attrs import Bool, DType, Field, ShapeOrNone
 from mxcy.ops.core.in_symbols import TYPED
 from mxcy.ops.core.infer import Spec, normal_axes, require
-from mxcy.ops.core.params import REDUCE
+from mxcy.ops.core.params import ARG, REDUCE
 from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST, asked
 from mxcy.ops.elementwise.cast import cast_back, cast_to
 from mxcy.ops.reduce.reduce import reduce_params
 
-__all__ = ["axes_of", "kept_shape", "numpy_reduction", "over"]
+__all__ = ["along", "axes_of", "count", "kept_shape", "numpy_reduction", "over", "refuse_scattered"]
 
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
@@ -31,6 +31,24 @@ def kept_shape(shape, axes, keepdims):
     if keepdims:
         return tuple(1 if i in axes else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def along(shape, axes):
+    """What is reduced as one dimension of (outer, extent, inner); None if there are several."""
+    found = reduce_params(shape, axes)
+    extents = [1, *found["shape"]] if found["first_reduced"] else found["shape"]
+    if len(extents) > 3:
+        return None
+    return dict(zip(("outer", "extent", "inner"), (*extents, 1, 1), strict=False))
+
+
+def refuse_scattered(a, ins, outs):
+    """Why a kernel that reduces one dimension refuses."""
+    if not ins[0].size:
+        return "there are no elements"
+    if along(ins[0].shape, axes_of(a, ins[0].ndim)) is None:
+        return "the axes form no single dimension"
+    return None
 
 
 def over(F, value, a, spec):
@@ -51,7 +69,7 @@ def numpy_reduction(
     rule,
     define,
     grad=None,
-    kernel=None,
+    kernel="",
     typed=False,
     numpy=None,
     domain=(-1, 1),
@@ -73,8 +91,8 @@ def numpy_reduction(
         ``define(xp, x, axes)``, without keeping dimensions; `x` has the type of the result.
     grad : callable, optional
         A gradient rule; it sees the input in the type of the result.
-    kernel : str, optional
-        The kernel that computes it where input and result have one type.
+    kernel : str or Native
+        The kernel that computes it in the type of the result.
     typed : bool
         Whether calls may ask for an element type, attribute `dtype`.
     numpy : str or Public
@@ -120,7 +138,7 @@ def numpy_reduction(
     def refusal(a, ins, outs):
         if not ins[0].size or not axes_of(a, ins[0].ndim):
             return "nothing is reduced"
-        return None if ins[0].dtype == outs[0].dtype else "the result has another element type"
+        return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
 
     def rule_of_gradients(a, F, g, x, out, specs):
         code = result(a, specs[0])
@@ -141,7 +159,18 @@ def numpy_reduction(
         names={"x": ("in", 0)},
         grad=(lambda a, F, g: None) if grad is None else rule_of_gradients,
         ref=ref,
-        kernels=((native(kernel, REDUCE, _params, when=refusal),) if kernel else ()),
+        kernels=(
+            native(
+                kernel,
+                REDUCE,
+                _params,
+                when=refusal,
+                select=lambda ins, outs: outs[0].dtype,  # a wider one of integers
+                mixed=True,
+            )
+            if isinstance(kernel, str)
+            else kernel,
+        ),
         doc=doc,
         domain=domain,
         dtypes=kinds,
@@ -235,6 +264,13 @@ for _name, _word in (("all", "all elements are"), ("any", "an element is")):
         f"Whether {_word} not zero.",
         TEST,
         lambda xp, x, axes, _name=_name: getattr(xp, _name)(x, axes),
+        kernel=native(
+            _name,
+            ARG,
+            lambda a, ins, outs: along(ins[0].shape, axes_of(a, ins[0].ndim)),
+            when=refuse_scattered,
+            mixed=True,
+        ),
         numpy=f"{_name} {'alltrue' if _name == 'all' else 'sometrue'}"
         "(a, axis=None, out=None, keepdims=False)",
     )

@@ -16,11 +16,21 @@ from mxcy._base.dtypes import (
 )
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, IntOrNone, Number, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
-from mxcy.ops.core.record import Public, op, register, sample
+from mxcy.ops.core.params import ARG, PERCENTILE, SPREAD
+from mxcy.ops.core.record import Public, native, op, register, sample
 from mxcy.ops.core.result_types import MEAN, TypeRule, asked, default_float, promote
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.elementwise.cast import cast_back, cast_to
-from mxcy.ops.reduce.numpy_reduce import ELEMENT, axes_of, count, kept_shape, over
+from mxcy.ops.reduce.numpy_reduce import (
+    ELEMENT,
+    along,
+    axes_of,
+    count,
+    kept_shape,
+    over,
+    refuse_scattered,
+)
+from mxcy.ops.reduce.reduce import along_axis
 
 __all__ = []
 
@@ -64,8 +74,19 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
             sample(()),
             sample((0, 3), axis=1),
             sample(np.array([1, np.nan, 3], "float32")),
+            sample((300, 19), axis=0),
+            sample((2, 300)),
         ),
         dtypes=_ALL,
+        kernels=(
+            native(
+                _name,
+                ARG,
+                lambda a, ins, outs: along_axis(a.axis if ins[0].ndim else None, ins[0]),
+                when=lambda a, ins, outs: None if ins[0].size else "there are no elements",
+                mixed=True,
+            ),
+        ),
         doc=f"The position of the {_word} element, the first of equal ones or of NaN, as int64.",
         numpy=f"{_name}(a, axis=None, out=None, keepdims=False)",
     )
@@ -146,6 +167,21 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
             sample((), grad=False),
             sample((3,), axis=(), grad=False),
             sample((2, 0, 3), axis=(2,), grad=False),
+            sample((2, 1, 300), axis=(0,), grad=False),
+            sample((2, 3000), axis=(1,), ddof=2, grad=False),
+        ),
+        kernels=(
+            native(
+                _name,
+                SPREAD,
+                lambda a, ins, outs: {
+                    **along(ins[0].shape, axes_of(a, ins[0].ndim)),
+                    "ddof": a.ddof,
+                },
+                when=refuse_scattered,
+                work=lambda a, ins, outs: 2 * ins[0].size,
+                mixed=True,
+            ),
         ),
         dtypes=_ALL,
         uses_types=True,
@@ -287,6 +323,28 @@ def _shares(a, F, q, number, n):
     return lower if a.interpolation == "lower" else higher
 
 
+_MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _percentile_params(a, ins, outs):
+    found = along(ins[0].shape, axes_of(a, ins[0].ndim))
+    return {
+        "outer": found["outer"],
+        "extent": found["extent"],
+        "mode": _MODES.index(a.interpolation),
+        "percent": 0.0 if a.q_scalar is None else a.q_scalar,
+    }
+
+
+def _refuse_columns(a, ins, outs):
+    if not outs[0].size:
+        return "there are no results"
+    reason = refuse_scattered(a, ins, outs)
+    if reason is None and along(ins[0].shape, axes_of(a, ins[0].ndim))["inner"] != 1:
+        return "elements of one result do not lie side by side"
+    return reason
+
+
 @op("_npi_percentile", inputs="a q?")
 class Percentile:
     """The values below which `q` percent of the elements over axes lie.
@@ -310,6 +368,12 @@ class Percentile:
         sample((7,), q_scalar=40.0, interpolation="higher"),
         sample((7,), q_scalar=40.0, interpolation="nearest"),
         sample((), q_scalar=40.0, grad=False),
+        sample((2, 700), q_scalar=40.0, axis=(1,), grad=False),
+        sample((5000,), np.array([0.0, 35.0, 100.0]), grad=False),
+        sample(np.array([1, np.nan, 3], "float32"), q_scalar=40.0, grad=False, dtypes=("float32",)),
+    )
+    kernels = (
+        native("percentile", PERCENTILE, _percentile_params, when=_refuse_columns, mixed=True),
     )
 
     def arguments(a):

@@ -13,7 +13,7 @@ from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.reduce.float16_sum import narrow_first
 from mxcy.ops.sparse.rules import csr_reduced, norm_rules
 
-__all__ = ["reduction", "reduced_axes", "reduce_params"]
+__all__ = ["along_axis", "reduction", "reduced_axes", "reduce_params"]
 
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8")
@@ -287,7 +287,7 @@ def _infer_position(a, data):
     return Spec(reduced_shape(data.shape, (axis,), a.keepdims), dtype)
 
 
-def _along(axis, data):
+def along_axis(axis, data):
     """The fields of ARG; no axis means all elements in a row."""
     if axis is None:
         return {"outer": 1, "extent": data.size, "inner": 1}
@@ -325,7 +325,7 @@ for _name in ("argmax", "argmin"):
         ref=_position_ref,
         dtypes=_ALL,
         kernels=(
-            native(_name, ARG, lambda a, ins, outs: _along(a.axis, ins[0]), when=_refuse_empty),
+            native(_name, ARG, lambda a, ins, outs: along_axis(a.axis, ins[0]), when=_refuse_empty),
         ),
         samples=_POSITION_SAMPLES,
         doc=f"Position of the {_name[3:]}imum along an axis, as a float; the first of equal ones.",
@@ -337,7 +337,9 @@ class ArgmaxChannel:
     """The position of the largest element along axis 1, as a float."""
 
     dtypes = _ALL
-    kernels = (native("argmax", ARG, lambda a, ins, outs: _along(1, ins[0]), when=_refuse_empty),)
+    kernels = (
+        native("argmax", ARG, lambda a, ins, outs: along_axis(1, ins[0]), when=_refuse_empty),
+    )
     samples = (sample((3, 4)), sample((2, 5, 3)))
 
     def infer(a, data):

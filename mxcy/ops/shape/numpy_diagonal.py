@@ -1,9 +1,12 @@
 """Operators of `mx.np` on diagonals and triangles of matrices."""
 
+import math
+
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Field, Int, Long, Offset, Shape
 from mxcy.ops.core.infer import Spec, normal_axis, require, whole_shape
-from mxcy.ops.core.record import op, register, sample
+from mxcy.ops.core.params import TRIANGLE
+from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
 
@@ -271,6 +274,21 @@ def _register_triangle(name, words):
             sample((2, 0), grad=False),
         ),
         dtypes=_KINDS,
+        kernels=(
+            native(
+                name,
+                TRIANGLE,
+                lambda a, ins, outs: {
+                    "outer": math.prod(ins[0].shape[:-2]),
+                    "rows": ins[0].shape[-2],
+                    "columns": ins[0].shape[-1],
+                    "k": a.k,
+                },
+                when=lambda a, ins, outs: (
+                    None if ins[0].size and ins[0].ndim > 1 else "there is no matrix"
+                ),
+            ),
+        ),
         doc=f"The matrices over the last two axes with zeros {words} the diagonal `k`.",
         numpy=f"{name}(m, k=0)",
     )

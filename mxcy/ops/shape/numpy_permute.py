@@ -4,7 +4,8 @@ from math import prod
 
 from mxcy.ops.core.attrs import Field, Int, IntOrNone, LongTuple, Shape, ShapeOrNone
 from mxcy.ops.core.infer import Spec, back_dtype, normal_axes, normal_axis, require
-from mxcy.ops.core.record import op, register, sample
+from mxcy.ops.core.params import ROLL
+from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.shape.numpy_shape import kept_spec
 from mxcy.ops.shape.strided import loops, strided, strides_of
 
@@ -227,6 +228,24 @@ def _steps(a):
     return shifts, axes
 
 
+def _roll_params(a, ins, outs):
+    shape, axes = ins[0].shape, a.axis
+    axis = None if axes is None else normal_axis(axes[0], len(shape))
+    extent = prod(shape) if axis is None else shape[axis]
+    return {
+        "outer": 1 if axis is None else prod(shape[:axis]),
+        "extent": extent,
+        "inner": 1 if axis is None else prod(shape[axis + 1 :]),
+        "shift": sum(a.shift) % extent,
+    }
+
+
+def _refuse_roll(a, ins, outs):
+    if not ins[0].size:
+        return "there are no elements"
+    return None if a.axis is None or len(a.axis) == 1 else "elements move along several axes"
+
+
 @op("_npi_roll", numpy="roll(a, shift, axis=None)")
 class Roll:
     """The array with elements moved along axes; those that leave it come in at the other end.
@@ -247,6 +266,7 @@ class Roll:
         sample((0, 3), shift=1, axis=0, grad=False),
     )
     infer_back = back_dtype
+    kernels = (native("roll", ROLL, _roll_params, when=_refuse_roll),)
 
     def infer(a, data):
         _, axes = _steps(a)
