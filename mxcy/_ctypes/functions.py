@@ -8,6 +8,17 @@ def function(plain, handle, inputs, fields):
     return plain
 
 
-def numpy_function(plain, handle, names, places, defaults, absent, number=None, number_first=None):
+def numpy_function(
+    plain,
+    handle,
+    names,
+    places,
+    defaults,
+    absent,
+    number=None,
+    number_first=None,
+    joins=0,
+    simple=False,
+):
     """What calls an operator as a function of `mx.np`; see `_cy/functions.pyx`."""
     return plain

@@ -3,6 +3,6 @@
 __all__ = ["shortcut"]
 
 
-def shortcut(plain, cls=None):
+def shortcut(plain, cls=None, op=None):
     """Decorate a function or method that another front has in C for usual arguments."""
     return plain

@@ -75,11 +75,11 @@ cdef bint is_number(object value):
     return overflow == 0 and -MOST_EXACT <= number <= MOST_EXACT
 
 
-cdef object with_number(OpHandle handle, NDArrayBase array, object value, object out):
-    """Call an operator of an array and a number."""
+cdef object with_number(OpHandle handle, tuple inputs, object value, object out):
+    """Call an operator of arrays and a number."""
     cdef double number = value_of(value)
     return invoke(
-        handle.number_variant(PyLong_CheckExact(value)), (array,), &number, out, numpy_class
+        handle.number_variant(PyLong_CheckExact(value)), inputs, &number, out, numpy_class
     )
 
 
@@ -91,9 +91,9 @@ cdef object in_numpy(int operation, object lhs, object rhs):
             handle = <OpHandle>handles[0]
             return invoke(handle.plain_now(), (lhs, rhs), NULL, None, numpy_class)
         if is_number(rhs):
-            return with_number(<OpHandle>handles[1], <NDArrayBase>lhs, rhs, None)
+            return with_number(<OpHandle>handles[1], (lhs,), rhs, None)
     elif is_number(lhs):
-        return with_number(<OpHandle>handles[2], <NDArrayBase>rhs, lhs, None)
+        return with_number(<OpHandle>handles[2], (rhs,), lhs, None)
     return unusual_in_numpy(operation, lhs, rhs)
 
 

@@ -12,6 +12,9 @@ def numpy_function(
     names: Sequence[str],
     places: Sequence[int],
     defaults: Sequence[Any],
+    absent: Sequence[Any],
     number: OpHandle | None = None,
     number_first: OpHandle | None = None,
+    joins: int = 0,
+    simple: bool = False,
 ) -> Callable[..., Any]: ...

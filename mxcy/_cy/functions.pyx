@@ -1,4 +1,6 @@
 """Operators' functions that find their arguments without running Python code."""
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
@@ -51,6 +53,9 @@ cdef class Function:
     cdef tuple places  # of a function of mx.np: where each argument goes, -1 for nowhere
     cdef tuple defaults  # what an argument is when it is not given
     cdef bint optional  # whether it can do without some inputs
+    cdef bint direct  # whether the inputs are its first arguments, in their order
+    cdef int joins  # 1: its first argument is a sequence of inputs of one type, 2: and one shape
+    cdef bint simple  # whether it leaves all but arrays with elements and plain values to Python
     cdef OpHandle number, number_first  # its operators of an array and a number
     cdef dict __dict__
     cdef object __weakref__
@@ -110,6 +115,56 @@ cdef bint lay(Function self, PyObject **slots, Py_ssize_t which, PyObject *given
     return True
 
 
+cdef bint are_arrays(PyObject **given, Py_ssize_t n):
+    """Whether arguments are arrays."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not isinstance(<object>given[i], NDArrayBase):
+            return False
+    return True
+
+
+cdef bint has_elements(NDArrayBase array):
+    """Whether an array has dimensions and elements."""
+    return array.layout.ndim > 0 and array.layout.size > 0
+
+
+cdef bint is_plain(PyObject *given):
+    """Whether an attribute's value is a number, a text, or a tuple of integers."""
+    cdef Py_ssize_t i
+    if given == NULL:
+        return True
+    if PyLong_CheckExact(<object>given) or PyFloat_CheckExact(<object>given):
+        return True
+    if type(<object>given) is tuple:
+        for i in range(len(<tuple><object>given)):
+            if not PyLong_CheckExact((<tuple><object>given)[i]):
+                return False
+        return True
+    return type(<object>given) is bool or type(<object>given) is str
+
+
+cdef tuple one_kind(PyObject *given, bint one_shape):
+    """The arrays of a sequence, if they have one element type, and one shape; else None."""
+    cdef tuple arrays
+    cdef NDArrayBase first, array
+    if given == NULL or not isinstance(<object>given, (tuple, list)):
+        return None
+    arrays = tuple(<object>given)
+    if not arrays or not isinstance(arrays[0], NDArrayBase):
+        return None
+    first = <NDArrayBase>arrays[0]
+    for found in arrays:
+        if not isinstance(found, NDArrayBase):
+            return None
+        array = <NDArrayBase>found
+        if array.dtype_code != first.dtype_code or not has_elements(array):
+            return None
+        if one_shape and array.layout is not first.layout:
+            return None
+    return arrays
+
+
 cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject *keywords):
     """Call a Function of `mx.np`, whose arguments come in an order of their own."""
     cdef PyObject *slots[MOST_PLACES]
@@ -117,6 +172,11 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
     cdef Py_ssize_t nslots = self.ninputs + len(self.absent) + 1
     cdef bint usual = n <= size
     cdef object out
+    cdef tuple inputs
+    if self.direct and n == self.ninputs and keywords == NULL and are_arrays(args, n):
+        return call_operator(
+            self.handle, filled(args, n, None), self.absent, None, None, numpy_class
+        )
     for i in range(nslots):
         slots[i] = NULL
     for i in range(n if usual else 0):
@@ -132,6 +192,23 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
     if not usual:
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     out = None if slots[nslots - 1] == NULL else <object>slots[nslots - 1]
+    if self.simple:
+        for i in range(self.ninputs, nslots - 1):
+            usual = usual and is_plain(slots[i])
+        for i in range(0 if self.joins else self.ninputs):
+            usual = usual and (slots[i] == NULL or (
+                isinstance(<object>slots[i], NDArrayBase)
+                and has_elements(<NDArrayBase>slots[i])
+            ))
+        if not usual:
+            return PyObject_Vectorcall(self.plain, args, flagged, keywords)
+    if self.joins:
+        inputs = one_kind(slots[0], self.joins == 2)
+        if inputs is None or not (out is None or isinstance(out, NDArrayBase)):
+            return PyObject_Vectorcall(self.plain, args, flagged, keywords)
+        return call_operator(
+            self.handle, inputs, attributes(self, &slots[1]), out, None, numpy_class
+        )
     for i in range(self.ninputs):
         if slots[i] == NULL or slots[i] == <PyObject *>None:
             usual = usual and self.optional
@@ -142,14 +219,32 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
             self.handle, filled(slots, self.ninputs, None),
             attributes(self, &slots[self.ninputs]), out, None, numpy_class
         )
-    if self.number is not None and slots[0] != NULL and slots[1] != NULL and (
-        out is None or isinstance(out, NDArrayBase)
-    ):
-        if isinstance(<object>slots[0], NDArrayBase) and is_number(<object>slots[1]):
-            return with_number(self.number, <NDArrayBase>slots[0], <object>slots[1], out)
-        if isinstance(<object>slots[1], NDArrayBase) and is_number(<object>slots[0]):
-            return with_number(self.number_first, <NDArrayBase>slots[1], <object>slots[0], out)
+    if self.number is not None and (out is None or isinstance(out, NDArrayBase)):
+        found = beside_number(self, slots, out)
+        if found is not None:
+            return found
     return PyObject_Vectorcall(self.plain, args, flagged, keywords)
+
+
+cdef object beside_number(Function self, PyObject **slots, object out):
+    """A call with a number as the last input or the one before it; None where this is none."""
+    cdef Py_ssize_t last = self.ninputs - 1, i
+    cdef PyObject *array
+    cdef tuple inputs
+    for i in range(self.ninputs):
+        if slots[i] == NULL or (i < last - 1 and not isinstance(<object>slots[i], NDArrayBase)):
+            return None
+    for i in range(last, last - 2, -1):
+        array = slots[last - 1] if i == last else slots[last]
+        if isinstance(<object>array, NDArrayBase) and is_number(<object>slots[i]):
+            if last == 1:
+                inputs = (<object>array,)
+            else:
+                inputs = (<object>slots[0], <object>array)
+            return with_number(
+                self.number if i == last else self.number_first, inputs, <object>slots[i], out
+            )
+    return None
 
 
 cdef object serve(object function, PyObject **args, size_t flagged, PyObject *keywords):
@@ -201,7 +296,8 @@ def function(plain, OpHandle handle not None, inputs, fields):
 
 
 def numpy_function(plain, OpHandle handle not None, names, places, defaults, absent,
-                   OpHandle number=None, OpHandle number_first=None):
+                   OpHandle number=None, OpHandle number_first=None, int joins=0,
+                   bint simple=False):
     """What calls an operator as a function of `mx.np` does, but faster.
 
     Parameters
@@ -219,14 +315,24 @@ def numpy_function(plain, OpHandle handle not None, names, places, defaults, abs
     absent : sequence
         The attributes of a call that gives none.
     number, number_first : OpHandle, optional
-        Of a function of two arrays: the operators where one of them is a number.
+        Of a function of arrays: the operators where the last of them, or the one before it, is a
+        number.
+    joins : int
+        1: the first parameter is a sequence of arrays, 2: of one shape.
+    simple : bool
+        Whether all but arrays with dimensions and elements, numbers, texts and tuples of integers
+        are left to `plain`.
     """
     cdef Function made = Function.__new__(Function)
     made.vectorcall, made.plain, made.handle = serve, plain, handle
     made.names, made.places = tuple(map(sys.intern, names)), tuple(places)
     made.defaults, made.number, made.number_first = tuple(defaults), number, number_first
-    made.ninputs, made.optional = len(handle.op.inputs), bool(handle.op.optional)
+    made.ninputs, made.optional = 1 if joins else len(handle.op.inputs), bool(handle.op.optional)
     made.absent = tuple(absent)
+    made.joins, made.simple = joins, simple
+    made.direct = (
+        not (joins or simple) and made.places[:made.ninputs] == tuple(range(made.ninputs))
+    )
     if made.ninputs + len(made.absent) >= MOST_PLACES:
         return plain
     return functools.update_wrapper(made, plain)

@@ -244,7 +244,8 @@ cdef object number_at(const char *data, int dtype):
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls):
     """A new array over uninitialised memory of the pool."""
     cdef NDArrayBase array
-    if layout.size and is_shared(context):
+    cdef bint unusual = context is not services.default_context
+    if unusual and layout.size and is_shared(context):
         array = <NDArrayBase>services.shared_array(layout.dims, dtype, context)
         return array if type(array) is cls else make_view(array, layout, 0, cls)
     array = <NDArrayBase>mx_new(cls, NO_ARGS)
@@ -252,7 +253,10 @@ cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)
     cdef Pool pool = pool_of(context)
     storage.bytes = layout.size * itemsize[dtype]
     storage.pool = pool.native
-    place_storage(storage, pool.context)
+    if unusual:
+        place_storage(storage, pool.context)
+    else:
+        storage.context = pool.context
     wrote(storage)
     storage.data = mx_pool_take(pool.native, storage.bytes)
     if storage.data == NULL and storage.bytes and settle_everything() > 0:

@@ -9,8 +9,12 @@ from libc.string cimport memcpy, memset
 
 cimport cython
 
-from mxcy._cy.native cimport MX_BF16, MX_F32, MX_F64, MX_I32, MX_I64
-from mxcy._cy.ndarray cimport NDArrayBase, class_of, deferred, is_quiet, make_array, make_view
+from mxcy._cy.invoke cimport call_operator
+from mxcy._cy.native cimport MX_BF16, MX_BOOL, MX_F32, MX_F64, MX_I32, MX_I64
+from mxcy._cy.ndarray cimport (
+    NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, numpy_class,
+)
+from mxcy._cy.picks cimport pick
 from mxcy._cy.profiler cimport (
     MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profiled,
 )
@@ -18,7 +22,7 @@ from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_with
 from mxcy._cy.slices cimport MOST_AXES, fill, is_element
 from mxcy._cy.tape cimport numpy_types, recording
-from mxcy._cy.variants cimport NOGIL_WORK
+from mxcy._cy.variants cimport NOGIL_WORK, OpHandle
 
 import functools
 import sys
@@ -27,6 +31,7 @@ import types
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy._cy.variants import bind as bind_operator
 
 cdef extern from "Python.h":
     ctypedef object (*vectorcallfunc)(object, PyObject **, size_t, PyObject *)
@@ -40,6 +45,7 @@ cdef extern from "Python.h":
     Py_ssize_t tuple_size "PyTuple_GET_SIZE"(PyObject *items)
     Py_ssize_t list_size "PyList_GET_SIZE"(PyObject *items)
     int is_int "PyLong_CheckExact"(PyObject *entry)
+    int is_float "PyFloat_CheckExact"(PyObject *entry)
     int is_tuple "PyTuple_CheckExact"(PyObject *entry)
     int is_list "PyList_CheckExact"(PyObject *entry)
     long long as_int64 "PyLong_AsLongLongAndOverflow"(PyObject *number, int *overflow)
@@ -64,9 +70,11 @@ cdef object REFUSED = object()
 ctypedef object (*Attempt)(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords)
 
 cdef PyObject *NONE = <PyObject *>None
+cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
 cdef object numpy_empty = np.empty
 cdef list element_types = [dtypes.type_of(code) for code in range(15)]
 cdef list memory_types = [dtypes.dtype_of(code) for code in range(15)]
+cdef list type_names = [dtypes.name_of(code) for code in range(15)]
 cdef dict codes = {None: MX_F32}  # what names an element type -> its code
 for _code in range(13):  # complex numbers go the long way
     for _name in (dtypes.name_of(_code), dtypes.dtype_of(_code), dtypes.type_of(_code)):
@@ -84,6 +92,7 @@ cdef class Shortcut:
     # Where the arguments are of a function that makes arrays; -1 for those that it lacks.
     cdef int shape, number, context, dtype
     cdef object cls  # of the arrays that it makes; None for those of mx.nd
+    cdef OpHandle handle  # of an operator that does it
     cdef dict __dict__
     cdef object __weakref__
 
@@ -400,6 +409,120 @@ cdef object item(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keyword
     return REFUSED if found is None else found
 
 
+# --- elements ------------------------------------------------------------------------------------
+
+
+cdef object take(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``take(array, places, axis)`` along the first axis, or of the flattened array."""
+    cdef PyObject *places[MOST_PLACES]
+    cdef NDArrayBase made
+    cdef bint flat
+    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
+    if given < 2 or given > 3 or places[0] == NULL or places[1] == NULL:
+        return REFUSED
+    if not (isinstance(<object>places[0], NDArrayBase)
+            and isinstance(<object>places[1], NDArrayBase)):
+        return REFUSED
+    flat = places[2] == NULL or places[2] == NONE
+    if (given == 3 and places[2] == NULL) or (
+        not flat and (not is_int(places[2]) or <object>places[2] != 0)
+    ):
+        return REFUSED
+    if (<NDArrayBase>places[1]).dtype_code == MX_BOOL or not isinstance(
+        <object>places[0], numpy_class
+    ):
+        return REFUSED
+    made = pick(<NDArrayBase>places[0], <NDArrayBase>places[1], flat)
+    return REFUSED if made is None else made
+
+
+cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``astype(array, dtype)``: a cast, by the operator that stands behind this function."""
+    if n != 2 or keywords != NULL or recording() or not isinstance(<object>args[0], NDArrayBase):
+        return REFUSED
+    try:
+        code = codes.get(<object>args[1])
+    except TypeError:
+        return REFUSED
+    if code is None or args[1] == NONE or code > MX_BOOL:
+        return REFUSED
+    return call_operator(
+        self.handle, (<object>args[0],), (type_names[code],), None, None,
+        class_of(<NDArrayBase>args[0])
+    )
+
+
+cdef int measure(PyObject *given, int64_t *extents) noexcept:
+    """The extents of nested lists, by their first entries; returns how many, -1 for too many."""
+    cdef PyObject **entries
+    cdef PyObject *single
+    cdef int ndim = 0
+    while is_tuple(given) or is_list(given):
+        if ndim == MOST_AXES:
+            return -1
+        extents[ndim] = entries_of(given, &entries, &single)
+        if extents[ndim] == 0:
+            return -1
+        ndim += 1
+        given = entries[0]
+    return ndim
+
+
+cdef char *store(PyObject *given, const int64_t *extents, int ndim, int dtype, int size,
+                 char *to) except? NULL:
+    """Store the numbers of nested lists from an address on; NULL where there are others."""
+    cdef PyObject **entries
+    cdef PyObject *single
+    cdef int64_t i, whole
+    cdef int overflow = 0
+    if not (is_tuple(given) or is_list(given)):
+        return NULL
+    if entries_of(given, &entries, &single) != extents[0]:
+        return NULL
+    for i in range(extents[0]):
+        if ndim > 1:
+            to = store(entries[i], extents + 1, ndim - 1, dtype, size, to)
+            if to == NULL:
+                return NULL
+            continue
+        if is_int(entries[i]):  # NumPy may make floating numbers of them first
+            whole = as_int64(entries[i], &overflow)
+            if overflow or not -MOST_EXACT <= whole <= MOST_EXACT:
+                return NULL
+        elif not is_float(entries[i]):
+            return NULL
+        if not is_element(dtype, <object>entries[i], to):
+            return NULL
+        to += size
+    return to
+
+
+cdef object make_of_list(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``array(lists)`` of Python's numbers."""
+    cdef PyObject *places[MOST_PLACES]
+    cdef int64_t extents[MOST_AXES]
+    cdef int64_t size = 1
+    cdef int ndim, i
+    cdef NDArrayBase made
+    cdef Py_ssize_t given
+    if n == 0 or not (is_list(args[0]) or is_tuple(args[0])):
+        return REFUSED
+    given = bind(self, args, n, keywords, places)
+    ndim = -1 if given < 0 or mx_profiled(ANY_PROFILE) else measure(places[0], extents)
+    if ndim < 0:
+        return REFUSED
+    for i in range(ndim):
+        size *= extents[i]
+        if size > NOGIL_WORK:
+            return REFUSED
+    made = placed(self, places, shape_with(ndim, extents), given - 1)
+    if made is None or store(
+        places[0], extents, ndim, made.dtype_code, itemsize[made.dtype_code], made.data
+    ) == NULL:
+        return REFUSED
+    return made
+
+
 cdef Attempt attempt_of(str name) except NULL:
     if name == "empty":
         return make_empty
@@ -417,6 +540,12 @@ cdef Attempt attempt_of(str name) except NULL:
         return asscalar
     if name == "item":
         return item
+    if name == "take":
+        return take
+    if name == "astype":
+        return astype
+    if name == "array":
+        return make_of_list
     raise ValueError(f"there is no shortcut for {name}")
 
 
@@ -428,7 +557,7 @@ cdef int place_of(tuple names, tuple wanted):
     return -1
 
 
-def shortcut(plain, cls=None):
+def shortcut(plain, cls=None, op=None):
     """Decorate a function or method that this front has in C for usual arguments.
 
     Parameters
@@ -437,6 +566,8 @@ def shortcut(plain, cls=None):
         Its name says which; it is called for all other arguments.
     cls : type, optional
         Of the arrays that a function makes, where those are not of `mx.nd`.
+    op : Op, optional
+        The operator that does what a function is for.
     """
     cdef Shortcut made = Shortcut.__new__(Shortcut)
     code = plain.__code__
@@ -444,7 +575,8 @@ def shortcut(plain, cls=None):
     made.names = tuple([sys.intern(name) for name in code.co_varnames[:code.co_argcount]])
     if len(made.names) > MOST_PLACES:
         raise ValueError(f"{plain.__name__} has too many arguments")
-    made.shape = place_of(made.names, ("shape",))
+    made.shape = place_of(made.names, ("shape", "object", "source_array"))
+    made.handle = None if op is None else bind_operator(op)
     made.number = place_of(made.names, ("val", "fill_value"))
     made.context = place_of(made.names, ("ctx", "device"))
     made.dtype, made.cls = place_of(made.names, ("dtype",)), cls

@@ -18,8 +18,10 @@ from mxcy._cy.native cimport (
     MX_U64,
 )
 from mxcy._cy.ndarray cimport (
-    NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, plug_slices, wrote,
+    NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, numpy_class,
+    plug_slices, wrote,
 )
+from mxcy._cy.picks cimport pick
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, shape_with
 from mxcy._cy.tape cimport recording
@@ -254,6 +256,9 @@ cdef object read(NDArrayBase array, object key):
     cdef object cls
     cdef bint like_numpy
     cdef int i, n
+    if isinstance(key, NDArrayBase) and not deferred() and class_of(array) is numpy_class:
+        made = pick(array, <NDArrayBase>key, False)
+        return array._get_index(key) if made is None else made
     if (array.node is not None and recording()) or not understand(
         array.layout, <PyObject *>key, &region
     ):

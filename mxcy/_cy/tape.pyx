@@ -10,15 +10,16 @@ from mxcy._base.errors import TracedValueError
 
 cdef extern from *:
     """
-    static __thread int mx_recording = 0, mx_training = 0, mx_numpy_types = 0;
+    /* Bits of mx_taping: 1 records for autograd, 2 for deferred computation. */
+    static __thread int mx_taping = 0, mx_training = 0, mx_numpy_types = 0;
     """
-    int mx_recording
+    int mx_taping
     int mx_training
     int mx_numpy_types
 
 
 cdef int recording() noexcept nogil:
-    return mx_recording | deferred()
+    return mx_taping
 
 
 def is_taping():
@@ -33,6 +34,8 @@ def is_deferred():
 
 def set_deferred(bint flag):
     """Switch deferred computation for this thread; returns the previous state."""
+    global mx_taping
+    mx_taping = (mx_taping & 1) | flag << 1
     return switch_deferred(flag) != 0
 
 
@@ -46,7 +49,7 @@ cdef int numpy_types() noexcept nogil:
 
 def is_recording():
     """Whether this thread records operations on the tape."""
-    return mx_recording != 0
+    return mx_taping & 1 != 0
 
 
 def is_training():
@@ -69,12 +72,12 @@ def set_numpy_types(bint flag):
 
 def set_recording(bint flag):
     """Switch recording for this thread; returns the previous state."""
-    global mx_recording
-    cdef int before = mx_recording
-    if flag and deferred():
+    global mx_taping
+    cdef int before = mx_taping
+    if flag and before & 2:
         raise TracedValueError("deferred computation cannot be recorded for autograd as well")
-    mx_recording = flag
-    return before != 0
+    mx_taping = (before & 2) | flag
+    return before & 1 != 0
 
 
 def set_training(bint flag):

@@ -65,6 +65,7 @@ def _is_scipy_csr(source):
     return scipy_sparse is not None and scipy_sparse.issparse(source) and source.format == "csr"
 
 
+@front.shortcut
 def array(source_array, ctx=None, dtype=None, device=None):
     """An array with the elements of an array-like object.
 

@@ -35,8 +35,10 @@ class Called:
     def __init__(self, name, record, public, find, cls):
         self.name, self.record, self.public, self.cls = name, record, public, cls
         self.handle = front.bind(record)
-        self.number = public.number and front.bind(find(public.number))
-        self.number_first = public.number_first and front.bind(find(public.number_first))
+        forms = (public.number, public.number_first)
+        if len(record.inputs) != 2:  # where: its handler sees to numbers
+            forms = (None, None)
+        self.number, self.number_first = (form and front.bind(find(form)) for form in forms)
 
 
 def call(called, inputs, raw, out, keywords):

@@ -60,6 +60,7 @@ def _counted(indices, extent):
     return indices + (indices < 0) * extent
 
 
+@front.shortcut
 def take(a, indices, axis=None, mode="raise", out=None):
     """The elements of an array at indices along an axis.
 

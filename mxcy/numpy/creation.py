@@ -82,6 +82,7 @@ def _raw(record, ctx, attrs):
     return tuple(attrs.get(name, _Null) for name in record.schema.names)
 
 
+@_quick
 def array(object, dtype=None, copy=True, ctx=None, device=None):
     """An array with the elements of an array-like object.
 

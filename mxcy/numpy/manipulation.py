@@ -11,6 +11,7 @@ from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy import described
 from mxcy.numpy.calls import cast, operate
 from mxcy.numpy.convert import as_array, as_np_array, is_array
+from mxcy.numpy.direct import direct
 from mxcy.ops.core.result_types import promote
 
 __all__ = [
@@ -202,6 +203,7 @@ def tile(A, reps):
     return operate("_npi_tile" if 0 in reps else "tile", as_array(A), reps=reps)
 
 
+@direct("_npi_repeats")
 def repeat(a, repeats, axis=None):
     """An array with every element repeated.
 
@@ -249,6 +251,7 @@ def atleast_3d(*arys):
     return _at_least("_npi_atleast_3d", arys)
 
 
+@direct("Concat", {"axis": "dim"}, joins=1, dim=0)
 def concatenate(seq, axis=0, out=None):
     """Join arrays along an axis.
 
@@ -283,6 +286,7 @@ def concatenate(seq, axis=0, out=None):
 concat = concatenate
 
 
+@direct("stack", joins=2)
 def stack(arrays, axis=0, out=None):
     """Join arrays of one shape along a new axis.
 

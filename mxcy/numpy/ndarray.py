@@ -1,5 +1,6 @@
 """`mx.np.ndarray`, the array with NumPy's ways: a second class over the memory of `mx.nd`."""
 
+import functools
 import sys
 
 import numpy as onp
@@ -11,8 +12,9 @@ from mxcy.context import as_context
 from mxcy.ndarray.fluent import is_method
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.numpy import convert, indexing, operators, protocols
+from mxcy.numpy.direct import direct
 from mxcy.numpy.methods import FunctionMethod, Hidden
-from mxcy.ops.core.record import REGISTRY
+from mxcy.ops.core.record import REGISTRY, find
 
 __all__ = ["METHODS", "as_class", "ndarray"]
 
@@ -53,6 +55,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
         return self.size * self.dtype.itemsize
 
     @property
+    @direct("_npi_transpose", simple=False)
     def T(self):
         """ndarray: the array with its axes in reverse order."""
         return self.transpose()
@@ -246,6 +249,7 @@ class ndarray(NDArray):  # noqa: N801  its public name
         return sys.modules[__package__]
 
     # --- copies ---
+    @functools.partial(front.shortcut, op=find("Cast"))
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """The array with another element type.
 

@@ -9,6 +9,7 @@ from mxcy.numpy import products
 from mxcy.numpy.calls import operate
 from mxcy.numpy.convert import as_array
 from mxcy.numpy.described import is_symbol
+from mxcy.numpy.direct import direct
 from mxcy.numpy.factors import cast, in_floats, inv, svdvals
 
 __all__ = [
@@ -36,6 +37,7 @@ def _axes(axis, ndim):
 _OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
 
 
+@direct("_npi_norm", {"ord": "", "axis": ""})
 def norm(x, ord=None, axis=None, keepdims=False):
     """The norms of vectors or matrices.
 

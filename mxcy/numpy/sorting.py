@@ -6,6 +6,7 @@ from mxcy._library import front
 from mxcy.numpy.calls import call, operate
 from mxcy.numpy.convert import as_array, as_np_array, as_operands, is_array, numbers_only
 from mxcy.numpy.described import is_symbol
+from mxcy.numpy.direct import direct
 from mxcy.numpy.manipulation import promoted, ravel
 from mxcy.numpy.unusual import handles
 
@@ -45,6 +46,7 @@ def _is_descending(descending):
     return bool(descending) and not isinstance(descending, str)
 
 
+@direct("sort", {"descending": ""})
 def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     """The elements in order along an axis, NaN last.
 
@@ -67,6 +69,7 @@ def sort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     return _ordered("sort", a, axis, _is_descending(descending))
 
 
+@direct("argsort", {"descending": ""}, dtype="int64")
 def argsort(a, axis=-1, descending=False, stable=True, kind=None, order=None):
     """The positions that put the elements along an axis in order, as int64.
 

@@ -1,0 +1,156 @@
+"""Elements of small arrays of `mx.np` by an array of places or a mask, picked here and now."""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from mxcy._cy.native cimport MX_BOOL, MX_I32, MX_I64
+from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, itemsize, make_array
+from mxcy._cy.shapes cimport SPARSE, shape_with
+from mxcy._cy.tape cimport recording
+from mxcy._cy.variants cimport NOGIL_WORK
+
+cdef enum:
+    MOST_AXES = 8
+
+ctypedef fused Word:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+ctypedef fused Place:
+    int32_t
+    int64_t
+
+
+cdef bint move_words(Word *target, const Word *source, const Place *places, int64_t n,
+                     int64_t extent) noexcept:
+    """Gather words; False for a place out of bounds."""
+    cdef int64_t i, at
+    for i in range(n):
+        at = places[i]
+        if at < 0:
+            at += extent
+        if not 0 <= at < extent:
+            return False
+        target[i] = source[at]
+    return True
+
+
+cdef bint move_rows(char *target, const char *source, const Place *places, int64_t n,
+                    int64_t extent, int64_t size) noexcept:
+    """Gather rows of some bytes; False for a place out of bounds."""
+    cdef int64_t i, at
+    if size == 4:
+        return move_words[uint32_t, Place](
+            <uint32_t *>target, <const uint32_t *>source, places, n, extent
+        )
+    if size == 8:
+        return move_words[uint64_t, Place](
+            <uint64_t *>target, <const uint64_t *>source, places, n, extent
+        )
+    for i in range(n):
+        at = places[i]
+        if at < 0:
+            at += extent
+        if not 0 <= at < extent:
+            return False
+        memcpy(target + i * size, source + at * size, size)
+    return True
+
+
+cdef void move_masked(Word *target, const Word *source, const uint8_t *mask, int64_t n,
+                      int64_t count) noexcept:
+    """Gather words where a mask is set, `count` of them."""
+    cdef int64_t i, kept = 0
+    for i in range(n):  # without branches: one word more is written, and overwritten
+        if kept == count:
+            break
+        target[kept] = source[i]
+        kept += mask[i] != 0
+
+
+cdef NDArrayBase pick_masked(NDArrayBase array, NDArrayBase mask):
+    """The elements where a mask of the array's shape is set; None where there are none."""
+    cdef const uint8_t *bits = <const uint8_t *>mask.data
+    cdef int64_t i, count = 0
+    cdef int size = itemsize[array.dtype_code]
+    cdef NDArrayBase made
+    if size > 8:
+        return None
+    for i in range(mask.layout.size):
+        count += bits[i] != 0
+    if count == 0:
+        return None
+    made = make_array(
+        shape_with(1, &count), array.dtype_code, array.storage.context, class_of(array)
+    )
+    if size == 4:
+        move_masked[uint32_t](
+            <uint32_t *>made.data, <uint32_t *>array.data, bits, mask.layout.size, count
+        )
+    elif size == 8:
+        move_masked[uint64_t](
+            <uint64_t *>made.data, <uint64_t *>array.data, bits, mask.layout.size, count
+        )
+    elif size == 2:
+        move_masked[uint16_t](
+            <uint16_t *>made.data, <uint16_t *>array.data, bits, mask.layout.size, count
+        )
+    else:
+        move_masked[uint8_t](
+            <uint8_t *>made.data, <uint8_t *>array.data, bits, mask.layout.size, count
+        )
+    return made
+
+
+cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
+    """The elements at places along the first axis, or of the flattened array; None for unusual.
+
+    Unusual are large and recorded arrays, those that are not computed yet, places out of bounds,
+    and those told by other types than integers of 4 or 8 bytes or a mask of the array's shape.
+    """
+    cdef int64_t extents[MOST_AXES]
+    cdef int64_t extent, row = 1, size = 1
+    cdef int ndim = 0, i
+    cdef NDArrayBase made
+    cdef bint moved
+    if array.layout is SPARSE or places.layout is SPARSE or array.layout.ndim == 0:
+        return None
+    if array.layout.size == 0 or array.layout.size >= NOGIL_WORK:
+        return None
+    if (array.node is not None and recording()) or not is_quiet(array.storage):
+        return None
+    if not is_quiet(places.storage):
+        return None
+    if places.dtype_code == MX_BOOL:
+        same = places.layout is array.layout
+        return pick_masked(array, places) if same and not flat else None
+    if places.dtype_code != MX_I64 and places.dtype_code != MX_I32:
+        return None
+    extent = array.layout.size if flat else array.layout.extents[0]
+    if not flat:
+        row = array.layout.size // extent
+    if places.layout.ndim + array.layout.ndim > MOST_AXES:
+        return None
+    for i in range(places.layout.ndim):
+        extents[ndim] = places.layout.extents[i]
+        ndim += 1
+    for i in range(1, 1 if flat else array.layout.ndim):
+        extents[ndim] = array.layout.extents[i]
+        ndim += 1
+    size = places.layout.size * row
+    if size == 0 or size >= NOGIL_WORK:
+        return None
+    made = make_array(
+        shape_with(ndim, extents), array.dtype_code, array.storage.context, class_of(array)
+    )
+    row *= itemsize[array.dtype_code]
+    if places.dtype_code == MX_I64:
+        moved = move_rows[int64_t](
+            made.data, array.data, <const int64_t *>places.data, places.layout.size, extent, row
+        )
+    else:
+        moved = move_rows[int32_t](
+            made.data, array.data, <const int32_t *>places.data, places.layout.size, extent, row
+        )
+    return made if moved else None
