@@ -19,7 +19,7 @@ import os
 import struct
 
 from mxcy._base import files
-from mxcy._base.dtypes import DTYPES
+from mxcy._base.dtypes import DTYPES, REALS
 from mxcy.base import MXNetError
 from mxcy.ndarray import npz
 from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
@@ -201,7 +201,7 @@ def _read_dtype(source):
     (code,) = source.numbers("i", "an element type")
     if code not in DTYPES:
         raise source.refuse(
-            f"expected an element type from 0 to {max(DTYPES)}, found {code}", offset
+            f"expected an element type from 0 to {len(REALS) - 1}, found {code}", offset
         )
     return DTYPES[code]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mxcy import env
 from mxcy._base import cpus
-from mxcy._base.dtypes import NAMES
+from mxcy._base.dtypes import NAMES, REALS
 from mxcy._base.errors import MXNetError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _Settings:
             )
         if env.is_set("MXNET_CPU_PARALLEL_SIZE"):
             wanted = False
-        every = frozenset(NAMES.values())
+        every = frozenset(REALS)
         self.types = every if wanted is True else every.intersection(wanted or ())
         self.cores: int | None = env.get("MXNET_USE_NUM_CORES_OPERATOR_TUNING")
         scale: float = env.get("MXNET_TUNING_WEIGHT_SCALE")

@@ -130,5 +130,9 @@ _part(
     "The imaginary unit times complex numbers.",
     _COMPLEX,
     lambda a, xp, x: x * xp.asarray(1j, xp.result_type(x, xp.complex64)),
-    lambda a, F, g: -F._mx_times_i(g),
+    lambda a, F, g, specs: (
+        -F._mx_times_i(g)
+        if dtypes.is_complex(specs[0].dtype)
+        else _as_type(F, F._mx_imag(g), specs[0].dtype)
+    ),
 )

@@ -139,17 +139,24 @@ class Ediff1D:
     def grad(a, F, g, specs):
         data, *others = specs
         before, middle, behind = _parts(a, data, others)
-        cuts = (before, before + middle)
-        own = F.slice_axis(g, axis=0, begin=cuts[0], end=cuts[1])
-        zero = F._backward_reshape(F._npi_sum(g) * 0, shape=(1,))
-        found = F.Concat(zero, own, dim=0, num_args=2) - F.Concat(own, zero, dim=0, num_args=2)
-        given = []
+
+        def part(begin, extent):
+            """That many elements of the gradient; None where there are none."""
+            return F.slice_axis(g, axis=0, begin=begin, end=begin + extent) if extent else None
+
+        parts = [part(before, middle)]
+        if middle:
+            zero = F._backward_reshape(F._npi_sum(g) * 0, shape=(1,))
+            after, ahead = (zero, parts[0]), (parts[0], zero)
+            parts[0] = F.Concat(*after, dim=0, num_args=2) - F.Concat(*ahead, dim=0, num_args=2)
         if a.to_begin_arr_given:
-            given.append(F.slice_axis(g, axis=0, begin=0, end=cuts[0]))
+            parts.append(part(0, before))
         if a.to_end_arr_given:
-            given.append(F.slice_axis(g, axis=0, begin=cuts[1], end=cuts[1] + behind))
-        pairs = zip((found, *given), specs, strict=True)
-        return tuple(F._backward_reshape(part, shape=spec.shape) for part, spec in pairs)
+            parts.append(part(before + middle, behind))
+        return tuple(
+            None if x is None else F._backward_reshape(x, shape=spec.shape)
+            for x, spec in zip(parts, specs, strict=True)
+        )
 
     def ref(a, xp, data, *others):
         others = [xp.ravel(x) for x in others]

@@ -25,6 +25,7 @@ class Case:
     outside: tuple = ()  # values whose density is zero
     discrete: bool = False
     lacks: tuple = ()  # what it does not define
+    density: Callable | None = None  # SciPy's function of the densities, where it is another
 
     def make(self, mx, dtype="float32", **options):
         """The distribution, with arrays of a type."""
@@ -34,6 +35,10 @@ class Case:
     def reference(self):
         """SciPy's."""
         return self.scipy(**self.parameters)
+
+    def densities(self):
+        """SciPy's for `log_prob` and `pdf`."""
+        return (self.density or self.scipy)(**self.parameters)
 
     def __str__(self):
         return f"{self.name}-{'-'.join(self.parameters)}"
@@ -135,6 +140,7 @@ def distributions(ss):
             (-1,),
             discrete=True,
             lacks=("entropy", *no_cdf),
+            density=lambda n, prob=None, logit=None: ss.nbinom(n, PROB),
         )
     yield Case(
         "Poisson",

@@ -11,15 +11,16 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(BinaryOdds, Distribution):
-    """The negative binomial distribution, of the number of successes before failures.
+    """The negative binomial distribution, with MXNet's two readings of `prob`.
 
-    Its mean is ``n * prob / (1 - prob)``. MXNet has the same mean, variance and samples, but the
-    `log_prob` of the distribution with ``1 - prob`` in place of `prob`.
+    `log_prob` is that of the number of failures before `n` successes, as SciPy's. Mean, variance
+    and samples are those of the number of successes before `n` failures,
+    ``n * prob / (1 - prob)``.
 
     Parameters
     ----------
     n : float or ndarray
-        The number of failures.
+        The number of events that end the count.
     prob, logit : float or ndarray
         The probability of success, or its log odds: one of them.
     validate_args : bool, optional
@@ -40,7 +41,7 @@ class NegativeBinomial(BinaryOdds, Distribution):
 
     def _log_density(self, value):
         choices = gammaln(self.n + value) - gammaln(value + 1) - gammaln(self.n)
-        return choices + self._log_of_zero(self.n) + self._log_of_one(value)
+        return choices + self._log_of_one(self.n) + self._log_of_zero(value)
 
     @property
     def mean(self):
