@@ -110,3 +110,14 @@ def test_types_that_functions_are_told():
     assert np.add(x, 1, dtype="int32").dtype == "int32"
     with pytest.raises(NotImplementedError, match="dtype"):
         np.add(x, x, dtype="int8")
+
+
+def test_keywords_of_logic():
+    x = np.ones((2,))
+    for keywords in ({"where": False}, {"order": "C"}, {"casting": "safe"}):
+        with pytest.raises(NotImplementedError):
+            np.logical_and(x, x, **keywords)
+        with pytest.raises(TypeError):
+            np.equal(x, x, **keywords)
+    with pytest.raises(TypeError):
+        np.logical_or(x, x, dtype="no type")

@@ -290,7 +290,7 @@ for _name, _kernel, _mirrored, _doc in (
         _kernel,
         _doc,
         mirrored=_mirrored,
-        keywords=False,
+        keywords=_name.startswith("logical"),
         number=0.0,
         complexes=_name in ("equal", "not_equal") or _name.startswith("logical"),
     )
