@@ -112,3 +112,9 @@ def test_bounds_beyond_int64():
 def test_multivariate_normal_of_halves():
     mean, cov = np.zeros(2, dtype="float16"), np.eye(2, dtype="float16")
     assert np.random.multivariate_normal(mean, cov, 3).dtype == onp.float16
+
+
+def test_like_an_array_into_another():
+    out = np.zeros((2, 3))
+    assert np.ones_like(out, out=out) is out and out.sum().item() == 6
+    assert np.zeros_like(out, out=out) is out and out.sum().item() == 0

@@ -299,5 +299,5 @@ for _name, _value in (("zeros_like", 0.0), ("ones_like", 1.0)):
         dtypes=("float32", "float64", "int32", "bool"),
         complexes=True,
         doc=f"An array of {_name[:-5]} of the shape and, unless another is given, type of `a`.",
-        numpy=f"{_name}(a, dtype=None, order='C', ctx=None, device=None)",
+        numpy=f"{_name}(a, dtype=None, order='C', ctx=None, device=None, out=None)",
     )
