@@ -446,6 +446,8 @@ cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywo
         return REFUSED
     if code is None or args[1] == NONE or code > MX_BOOL:
         return REFUSED
+    if (<NDArrayBase>args[0]).dtype_code > MX_BF16:  # complex
+        return REFUSED
     return call_operator(
         self.handle, (<object>args[0],), (type_names[code],), None, None,
         class_of(<NDArrayBase>args[0])
