@@ -9,7 +9,7 @@ cimport cython
 
 from mxcy._cy.arithmetic cimport is_number, with_number
 from mxcy._cy.invoke cimport call_operator
-from mxcy._cy.ndarray cimport NDArrayBase, numpy_class
+from mxcy._cy.ndarray cimport NDArrayBase, deferred, numpy_class
 from mxcy._cy.variants cimport OpHandle, Variant
 
 import functools
@@ -193,6 +193,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
         return PyObject_Vectorcall(self.plain, args, flagged, keywords)
     out = None if slots[nslots - 1] == NULL else <object>slots[nslots - 1]
     if self.simple:
+        usual = not deferred()  # the function knows what MXNet notes down
         for i in range(self.ninputs, nslots - 1):
             usual = usual and is_plain(slots[i])
         for i in range(0 if self.joins else self.ninputs):

@@ -11,7 +11,7 @@ import mxcy as mx
 from mxcy import _deferred_compute as deferred
 from mxcy import np, npx
 from mxcy.graph.node import attrs_of
-from mxcy.ops.core.record import REGISTRY
+from mxcy.ops.core.record import REGISTRY, find
 from tests.data import make_np_graphs as made
 
 CASES = json.loads(gzip.decompress(made.TARGET.read_bytes()))
@@ -64,6 +64,12 @@ def given(whole):
     return {k: np.array(a, dtype=a.dtype) for k, a in made.operands(whole).items()}
 
 
+def draws(graph):
+    """Whether a graph's results are random."""
+    ops = [find(node["op"]) for node in graph["nodes"] if node["op"] != "null"]
+    return any(op is not None and op.uses_rng for op in ops)
+
+
 @pytest.mark.parametrize("call", CASES)
 @mx.util.use_np
 def test_graphs_of_mxnet_2_compute_here(call):
@@ -74,6 +80,8 @@ def test_graphs_of_mxnet_2_compute_here(call):
     assert len(outputs) == len(results)
     for output, (dtype, shape, values) in zip(outputs, results, strict=True):
         assert (output.dtype.name, output.shape) == (dtype, tuple(shape))
+        if draws(graph):
+            continue
         wanted = onp.array(values, dtype).reshape(shape)
         found = output.asnumpy()
         if call in SIGNS:

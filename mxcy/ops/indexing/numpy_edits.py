@@ -177,6 +177,7 @@ def _insert_infer(a, arr, values=None, obj=None):
         f"values: complex numbers cannot become {arr}: take .real",
     )
     require(added is None or len(added) <= len(shape), f"values: {added} has too many dimensions")
+    require(obj is None or obj.dtype != CODES["bool"], "obj: expected places, got a mask")
     count = _count(a, shape, axis, added, None if obj is None else obj.shape)
     return Spec(_resized(shape, axis, count), arr.dtype)
 

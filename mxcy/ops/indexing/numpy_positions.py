@@ -104,7 +104,13 @@ class TrilIndices:
     k: Long = 0
     m: Long
 
-    samples = (sample(n=3, m=3), sample(n=3, m=2, k=1), sample(n=2, m=4, k=-1), sample(n=0, m=2))
+    samples = (
+        sample(n=3, m=3),
+        sample(n=3, m=2, k=1),
+        sample(n=2, m=4, k=-1),
+        sample(n=0, m=2),
+        sample(n=3, m=1 << 62),
+    )
 
     def infer(a):
         require(a.n >= 0 and a.m >= 0, f"n, m: got negative extents, {a.n}, {a.m}")
@@ -115,5 +121,6 @@ class TrilIndices:
         return Spec((count,), _LONG), Spec((count,), _LONG)
 
     def ref(a, xp):
-        rows, columns = xp.tril_indices(a.n, a.k, a.m)
+        # Columns beyond the last row's end hold nothing.
+        rows, columns = xp.tril_indices(a.n, a.k, min(a.m, max(a.n + a.k, 0)))
         return rows, columns
