@@ -8,9 +8,9 @@ import threading
 
 from mxcy import env
 from mxcy._library import front, shared_memory
-from mxcy.context import Context, as_context, check_usable, serve_cache
+from mxcy.context import Context, as_context, check_usable, current_context, serve_cache
 
-__all__ = ["empty_cache", "memory_info", "pool_of", "round_size", "stats"]
+__all__ = ["USUAL", "empty_cache", "memory_info", "pool_of", "round_size", "stats"]
 
 #: device type -> the variables that govern its pools
 _VARIABLES = {
@@ -36,6 +36,9 @@ _VARIABLES = {
         "MXNET_GPU_MEM_POOL_RESERVE",
     ),
 }
+
+#: the context of arrays for which none was chosen; fronts know it by identity
+USUAL = current_context()
 
 _pools = {}
 _opening = threading.Lock()
@@ -98,7 +101,7 @@ def pool_of(context):
             pool = _pools.get(key)
             if pool is None:
                 check_usable(context)
-                pool = _pools[key] = _open(Context(context))
+                pool = _pools[key] = _open(USUAL if context == USUAL else Context(context))
     return pool
 
 

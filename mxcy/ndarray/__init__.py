@@ -11,7 +11,7 @@ from mxcy._base import older_paths
 from mxcy._devices import streams, virtual
 from mxcy._library import front
 from mxcy._library.services import Services
-from mxcy.context import Context, as_context, check_usable, current_context
+from mxcy.context import Context, as_context, check_usable
 from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random, sharing, sparse  # noqa: F401
 from mxcy.ndarray.arithmetic import *  # noqa: F403
 from mxcy.ndarray.arithmetic import unusual_operands
@@ -61,7 +61,7 @@ front.start(
         pool_of=storage.pool_of,
         shared_array=sharing.shared_array,
         array_class=NDArray,
-        default_context=current_context(),
+        default_context=storage.USUAL,
         contexts=Context._default_ctx,
         serves_devices=virtual.offer(),
         operators=[tuple(map(record.find, row)) for row in operators.TABLE],
