@@ -122,7 +122,7 @@ fuzz: $(VENV)/.installed
 	  $(SANITIZED) nice $(VENV)/bin/python -m tests.fuzz $(FUZZ_MINUTES); fi
 
 RUNTIME = $(filter-out %/operations.cc,$(wildcard kernels/core/engine/*.cc)) $(wildcard kernels/core/profile/*.cc) \
-  $(patsubst %,kernels/core/%.cc,binding error fork threads)
+  $(patsubst %,kernels/core/%.cc,binding denormals error fork threads)
 build/sanitize/engine: tests/engine/stress.cc
 build/sanitize/profiler: tests/runtime/profiler_stress.cc
 build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/core/*.h kernels/core/*/*.h kernels/include/*.h)
