@@ -286,3 +286,23 @@ def test_tensorsolve_of_one_element():
         expected = onp.linalg.tensorsolve(x, y)
         found = np.linalg.tensorsolve(np.array(x), np.array(y))
         assert found.shape == expected.shape and float(found.sum()) == 1.5
+
+
+@pytest.mark.parametrize("value", [onp.inf, onp.nan])
+@pytest.mark.parametrize(
+    "function",
+    [
+        linalg.svd,
+        linalg.pinv,
+        linalg.eigvalsh,
+        linalg.matrix_rank,
+        lambda a: linalg.lstsq(a, a),
+        lambda a: linalg.norm(a, "nuc"),
+    ],
+)
+def test_singular_values_of_what_is_not_finite(function, value):
+    matrix = onp.eye(3, dtype="float32")
+    matrix[0, 0] = value  # LAPACK may never end with it
+    with pytest.raises(mx.MXNetError, match="finite"):
+        function(np.array(matrix))
+        mx.nd.waitall()

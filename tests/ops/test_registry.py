@@ -78,3 +78,20 @@ def test_threads_wait_for_the_loading():
     assert registry.get("none") is None and registry.get("none", 3) == 3
     with pytest.raises(KeyError, match="none"):
         registry["none"]
+
+
+def test_a_failure_of_the_loading_is_not_forgotten():
+    registry = Registry()
+
+    def load():
+        raise ImportError("a module is broken")
+
+    registry.load_rest = load
+    for _ in range(2):
+        with pytest.raises(ImportError, match="broken"):
+            registry["late"]
+
+
+def test_a_module_of_late_records_may_be_imported_first(run_python):
+    code = "from mxcy.ops.matrix import numpy_factor\nimport mxcy as mx\nprint(mx.np.ones(2).sum())"
+    assert run_python(code).strip() == "2.0"

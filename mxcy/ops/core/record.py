@@ -467,7 +467,7 @@ def register(name: str, **parts: Any) -> Op:
     if record._infer is None or record.ref is None:
         raise ValueError(f"operator {name} needs infer and ref")
     for known in (record.name, *record.aliases):
-        if known in REGISTRY:
+        if REGISTRY.known(known) is not None:
             raise ValueError(f"operator name {known} is taken")
         REGISTRY[known] = record
     return record

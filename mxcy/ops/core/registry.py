@@ -29,9 +29,14 @@ class Registry(dict[str, R]):
             return
         with self._loading:  # other threads wait; what the loading asks for is as far as it came
             load, self.load_rest = self.load_rest, None
-            if load is not None:
+            if load is None:
+                return
+            try:
                 load()
-                self._complete = True
+            except BaseException:
+                self.load_rest = load  # the next one who asks gets the same error
+                raise
+            self._complete = True
 
     def known(self, name: str) -> R | None:
         """The record of a name that has been entered so far, or None."""

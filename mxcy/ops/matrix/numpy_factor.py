@@ -10,7 +10,10 @@ from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
 from mxcy.ops.core.record import op, sample, values
 from mxcy.ops.matrix.linalg import matrices, square, transposed, triangle
 
-__all__ = ["Eig", "drawn", "eigen_type", "refused", "symmetric"]
+__all__ = ["Eig", "check_finite", "drawn", "eigen_type", "refused", "symmetric"]
+
+#: what iterates, and might do so for ever, or end anywhere, with what is not finite
+_ITERATING = frozenset(("eig", "eigh", "eigvalsh", "lstsq", "pinv", "svd"))
 
 
 def drawn(*shape):
@@ -30,8 +33,15 @@ def symmetric(rng):
     return root + root.swapaxes(-1, -2)
 
 
+def check_finite(matrix):
+    """Refuse a matrix with infinities or NaN."""
+    require(np.isfinite(matrix).all(), "argument a: expected finite elements, got inf or nan")
+
+
 def refused(xp, function, *arrays, **keywords):
     """What LAPACK finds; MXNetError where there is nothing to find."""
+    if function in _ITERATING:
+        check_finite(arrays[0])
     try:
         return getattr(xp.linalg, function)(*arrays, **keywords)
     except xp.linalg.LinAlgError as error:

@@ -9,6 +9,7 @@ from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.params import REDUCE
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import MEAN
+from mxcy.ops.matrix.numpy_factor import check_finite
 from mxcy.ops.reduce.numpy_reduce import axes_of, kept_shape, over
 from mxcy.ops.reduce.reduce import reduce_params
 
@@ -147,6 +148,8 @@ class Norm:
             data = data.astype("float32" if kind.itemsize == 2 else kind)
         if _of_matrices(a, data.ndim):
             ord = "nuc" if a.flag == 2 else a.ord
+            if ord in ("nuc", 2, -2):  # of singular values
+                check_finite(data)
             return xp.asarray(xp.linalg.norm(data, ord, axes, a.keepdims), kind)
         size = xp.abs(data)
         if a.ord == 0:
