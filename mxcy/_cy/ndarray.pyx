@@ -46,6 +46,35 @@ cdef extern from *:
 
 cdef extern from *:
     """
+    // Cython stores operators as methods too, which hide their slots: a derived class would look
+    // the method up at each call. Slots under wrappers, as Python's own types have, are inherited.
+    static int mx_wrap_operators(PyObject *cls) {
+      PyTypeObject *type = (PyTypeObject *)cls;
+      PyNumberMethods *slots = type->tp_as_number;
+      struct { const char *name; binaryfunc slot; } operators[] = {
+        {"__add__", slots->nb_add}, {"__sub__", slots->nb_subtract},
+        {"__mul__", slots->nb_multiply}, {"__truediv__", slots->nb_true_divide},
+        {"__mod__", slots->nb_remainder},
+      };
+      for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i) {
+        PyObject *pattern = PyObject_GetAttrString((PyObject *)&PyFloat_Type, operators[i].name);
+        if (pattern == NULL) return -1;
+        PyObject *wrapper = PyDescr_NewWrapper(
+            type, ((PyWrapperDescrObject *)pattern)->d_base, (void *)operators[i].slot);
+        Py_DECREF(pattern);
+        if (wrapper == NULL) return -1;
+        int failed = PyDict_SetItemString(type->tp_dict, operators[i].name, wrapper);
+        Py_DECREF(wrapper);
+        if (failed) return -1;
+      }
+      PyType_Modified(type);
+      return 0;
+    }
+    """
+    int mx_wrap_operators(object cls) except -1
+
+cdef extern from *:
+    """
     static __thread int mx_deferred = 0;
     """
     int mx_deferred
@@ -190,6 +219,9 @@ cdef class _Window:
 
     def __releasebuffer__(self, Py_buffer *view):
         free(view.internal)
+
+
+mx_wrap_operators(NDArrayBase)
 
 
 cdef object window(NDArrayBase array, bint writable):
@@ -611,3 +643,6 @@ cdef class NDArrayBase:
 
     def __releasebuffer__(self, Py_buffer *view):
         free(view.internal)
+
+
+mx_wrap_operators(NDArrayBase)
