@@ -306,3 +306,9 @@ def test_singular_values_of_what_is_not_finite(function, value):
     with pytest.raises(mx.MXNetError, match="finite"):
         function(np.array(matrix))
         mx.nd.waitall()
+
+
+@pytest.mark.parametrize("shape, axes", [((), (0,)), ((2, 3, 6), (3,)), ((2, 3, 6), (1, 1))])
+def test_tensorsolve_refuses_axes_that_are_not_there_or_there_twice(shape, axes):
+    with pytest.raises(mx.MXNetError, match="a_axes"):
+        np.linalg.tensorsolve(np.ones(shape), np.ones(shape[:2]), axes)

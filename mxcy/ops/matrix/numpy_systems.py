@@ -7,7 +7,7 @@ import numpy as np
 from mxcy._base.dtypes import CODES, real_of
 from mxcy.ops.core.attrs import Bool, Double, Enum, Float, Int, Shape
 from mxcy.ops.core.complex_slopes import VALUES
-from mxcy.ops.core.infer import Spec, broadcast_shapes, require, same_dtype
+from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require, same_dtype
 from mxcy.ops.core.record import op, sample, stop, values
 from mxcy.ops.matrix.linalg import square, transposed
 from mxcy.ops.matrix.numpy_factor import Eig, drawn, eigen_type, refused, symmetric
@@ -172,7 +172,8 @@ class TensorInverse:
 
 def _order(a, ndim):
     """The axes of the first operand with those of `a_axes` last."""
-    last = [axis % ndim for axis in a.a_axes or ()]
+    last = [normal_axis(axis, ndim, "a_axes") for axis in a.a_axes or ()]
+    require(len(set(last)) == len(last), f"a_axes {a.a_axes}: an axis is there twice")
     return [i for i in range(ndim) if i not in last] + last
 
 
