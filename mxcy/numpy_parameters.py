@@ -166,7 +166,7 @@ def numpy_fallback(func):
     func : callable
         It returns something.
     """
-    home, copies = import_module("mxcy.numpy"), import_module("mxcy.numpy.by_numpy")
+    home, copies = import_module("mxcy.numpy"), import_module("mxcy.numpy._calls.by_numpy")
 
     def official(names):
         return {name: np if value is home else value for name, value in names.items()}

@@ -340,7 +340,7 @@ class NDArray(front.NDArrayBase):
 
     def as_np_ndarray(self):
         """The same memory, gradient and history as an array of `mx.np`."""
-        above = import_module("mxcy.numpy.ndarray")  # whose class derives from this one
+        above = import_module("mxcy.numpy._arrays.ndarray")  # whose class derives from this one
         return above.as_class(self, above.ndarray)
 
     def tostype(self, stype) -> "NDArray":

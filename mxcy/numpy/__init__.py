@@ -5,43 +5,36 @@ what is made of other functions stands in this package's modules.
 """
 
 from mxcy._library import front
-from mxcy.numpy import (  # noqa: F401  they are found here
-    fallback,
-    fallback_linalg,
-    fft,
-    linalg,
-    operators,
-    random,
-    reductions,
-    register,
-)
-from mxcy.numpy.calls import store
-from mxcy.numpy.choosing import *  # noqa: F403
-from mxcy.numpy.comparing import *  # noqa: F403
-from mxcy.numpy.creation import *  # noqa: F403
-from mxcy.numpy.differences import *  # noqa: F403
-from mxcy.numpy.elementwise import *  # noqa: F403
-from mxcy.numpy.extents import *  # noqa: F403
-from mxcy.numpy.financial import *  # noqa: F403
-from mxcy.numpy.grids import *  # noqa: F403
-from mxcy.numpy.info import *  # noqa: F403
+from mxcy.numpy import fallback, fallback_linalg, fft, linalg, random, register  # noqa: F401  they are found here
+from mxcy.numpy._arrays import operators
+from mxcy.numpy._arrays.einops_backend import introduce
+from mxcy.numpy._arrays.memory import *  # noqa: F403
+from mxcy.numpy._arrays.ndarray import ndarray
+from mxcy.numpy._calls.general import store
+from mxcy.numpy._creation.creation import *  # noqa: F403
+from mxcy.numpy._creation.grids import *  # noqa: F403
+from mxcy.numpy._linalg.norms import matrix_transpose  # noqa: F401
+from mxcy.numpy._linalg.products import *  # noqa: F403
+from mxcy.numpy._math.comparing import *  # noqa: F403
+from mxcy.numpy._math.differences import *  # noqa: F403
+from mxcy.numpy._math.elementwise import *  # noqa: F403
+from mxcy.numpy._math.financial import *  # noqa: F403
+from mxcy.numpy._math.on_copies import *  # noqa: F403
+from mxcy.numpy._math.series import *  # noqa: F403
+from mxcy.numpy._selection.choosing import *  # noqa: F403
+from mxcy.numpy._selection.sets import *  # noqa: F403
+from mxcy.numpy._selection.sorting import *  # noqa: F403
+from mxcy.numpy._shape.extents import *  # noqa: F403
+from mxcy.numpy._shape.manipulation import *  # noqa: F403
+from mxcy.numpy._shape.padding import *  # noqa: F403
+from mxcy.numpy._shape.splitting import *  # noqa: F403
+from mxcy.numpy._statistics import reductions  # noqa: F401  it registers handlers
+from mxcy.numpy._statistics.statistics import *  # noqa: F403
+from mxcy.numpy._statistics.without_nan import *  # noqa: F403
+from mxcy.numpy._types.namespace_info import *  # noqa: F403
+from mxcy.numpy._types.promotion import *  # noqa: F403
+from mxcy.numpy._types.types import *  # noqa: F403
 from mxcy.numpy.io import *  # noqa: F403
-from mxcy.numpy.manipulation import *  # noqa: F403
-from mxcy.numpy.memory import *  # noqa: F403
-from mxcy.numpy.ndarray import ndarray
-from mxcy.numpy.norms import matrix_transpose  # noqa: F401
-from mxcy.numpy.on_copies import *  # noqa: F403
-from mxcy.numpy.padding import *  # noqa: F403
-from mxcy.numpy.products import *  # noqa: F403
-from mxcy.numpy.promotion import *  # noqa: F403
-from mxcy.numpy.series import *  # noqa: F403
-from mxcy.numpy.sets import *  # noqa: F403
-from mxcy.numpy.sorting import *  # noqa: F403
-from mxcy.numpy.splitting import *  # noqa: F403
-from mxcy.numpy.statistics import *  # noqa: F403
-from mxcy.numpy.types import *  # noqa: F403
-from mxcy.numpy.with_einops import introduce
-from mxcy.numpy.without_nan import *  # noqa: F403
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)
 introduce()

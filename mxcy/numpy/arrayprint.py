@@ -1,5 +1,5 @@
 """`mx.np.arrayprint`: how arrays are printed, under the name of the module where MXNet has it."""
 
-from mxcy.numpy.types import set_printoptions
+from mxcy.numpy._types.types import set_printoptions
 
 __all__ = ["set_printoptions"]

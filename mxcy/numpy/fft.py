@@ -5,11 +5,11 @@ import operator
 import numpy as onp
 
 from mxcy.base import integer_types
-from mxcy.numpy.calls import given, operate
-from mxcy.numpy.convert import as_np_array, from_onp
-from mxcy.numpy.creation import default_float, place
-from mxcy.numpy.elementwise import conj
-from mxcy.numpy.operators import function
+from mxcy.numpy._arrays.operators import function
+from mxcy.numpy._calls.general import given, operate
+from mxcy.numpy._calls.operands import as_np_array, from_onp
+from mxcy.numpy._creation.creation import default_float, place
+from mxcy.numpy._math.elementwise import conj
 
 __all__ = [
     "fft",

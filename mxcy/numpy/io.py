@@ -2,8 +2,8 @@
 
 import numpy as onp
 
-from mxcy.numpy.convert import from_onp
-from mxcy.numpy.creation import place
+from mxcy.numpy._calls.operands import from_onp
+from mxcy.numpy._creation.creation import place
 
 __all__ = ["genfromtxt"]
 

@@ -1,12 +1,13 @@
 """`mx.np.linalg`: linear algebra on (stacks of) matrices in the last two axes."""
 
 from mxcy._library import front
-from mxcy.numpy import described, register
-from mxcy.numpy.convert import as_array
-from mxcy.numpy.differences import cross as _cross
-from mxcy.numpy.factors import *  # noqa: F403
-from mxcy.numpy.norms import *  # noqa: F403
-from mxcy.numpy.products import outer, tensordot  # noqa: F401
+from mxcy.numpy import register
+from mxcy.numpy._calls import symbolic
+from mxcy.numpy._calls.operands import as_array
+from mxcy.numpy._linalg.factors import *  # noqa: F403
+from mxcy.numpy._linalg.norms import *  # noqa: F403
+from mxcy.numpy._linalg.products import outer, tensordot  # noqa: F401
+from mxcy.numpy._math.differences import cross as _cross
 from mxcy.ops.core.infer import normal_axis
 
 __getattr__, __dir__ = register.offer(__name__, "linalg")
@@ -30,7 +31,7 @@ def cross(a, b, axis=-1):
     ValueError
         With NumPy's types when the vectors have not three components.
     """
-    if front.has_numpy_types() and not described.any_symbols((a, b)):
+    if front.has_numpy_types() and not symbolic.any_symbols((a, b)):
         shapes = [as_array(x).shape for x in (a, b)]
         if any(shape[normal_axis(axis, len(shape))] != 3 for shape in shapes):
             raise ValueError(f"linalg.cross: expected three components, got shapes {shapes}")

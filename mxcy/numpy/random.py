@@ -8,10 +8,10 @@ from mxcy import random as streams
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import integer_types
-from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array, from_onp, is_array
-from mxcy.numpy.creation import place
-from mxcy.numpy.described import is_symbol
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, from_onp, is_array
+from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.numpy._creation.creation import place
 
 __all__ = [
     "bernoulli",

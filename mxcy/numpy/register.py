@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import front
 from mxcy.base import _Null
-from mxcy.numpy.calls import Called, call
-from mxcy.numpy.ndarray import ndarray
-from mxcy.numpy.unusual import UNUSUAL
+from mxcy.numpy._arrays.ndarray import ndarray
+from mxcy.numpy._calls.general import Called, call
+from mxcy.numpy._calls.handlers import UNUSUAL
 from mxcy.ops.core import homes
 from mxcy.ops.core.attrs import REQUIRED
 from mxcy.ops.core.public import parameters

@@ -4,7 +4,7 @@ import builtins
 from itertools import product
 
 from mxcy._base import dtypes
-from mxcy.numpy.types import (  # noqa: F401  all are names of MXNet's
+from mxcy.numpy._types.types import (  # noqa: F401  all are names of MXNet's
     NAN,
     NINF,
     NZERO,

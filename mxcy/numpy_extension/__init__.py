@@ -9,7 +9,7 @@ from mxcy.context import current_context as current_device  # noqa: F401
 from mxcy.ndarray import waitall  # noqa: F401
 from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.numpy import register
-from mxcy.numpy.arrays import from_dlpack, from_numpy  # noqa: F401
+from mxcy.numpy._arrays.exchange import from_dlpack, from_numpy  # noqa: F401
 from mxcy.numpy_extension import image, random  # noqa: F401
 from mxcy.numpy_extension.control_flow import cond, foreach, while_loop  # noqa: F401
 from mxcy.numpy_extension.files import load, save, savez  # noqa: F401

@@ -3,9 +3,9 @@
 from functools import cache
 
 from mxcy.numpy import register
-from mxcy.numpy.calls import call, operate
-from mxcy.numpy.convert import as_array
-from mxcy.numpy.unusual import handles
+from mxcy.numpy._calls.general import call, operate
+from mxcy.numpy._calls.handlers import handles
+from mxcy.numpy._calls.operands import as_array
 
 __all__ = ["fully_connected"]
 

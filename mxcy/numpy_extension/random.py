@@ -4,8 +4,8 @@ from mxcy import random as streams
 from mxcy._base import dtypes
 from mxcy.base import integer_types
 from mxcy.ndarray.random import counted_draws
-from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import as_array
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array
 from mxcy.numpy.random import bernoulli, normal, uniform
 
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]

@@ -10,7 +10,7 @@ import numpy as onp
 from mxcy import _deferred_compute, autograd
 from mxcy import numpy as np
 from mxcy import numpy_extension as npx
-from mxcy.numpy.convert import as_np_array, is_array
+from mxcy.numpy._calls.operands import as_np_array, is_array
 from mxcy.ops.elementwise.special import digamma_of, lgamma_of
 
 __all__ = [

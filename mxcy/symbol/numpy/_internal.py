@@ -2,4 +2,4 @@
 
 from mxcy.symbol.numpy import register
 
-__getattr__, __dir__ = register.offer(__name__, "_internal", "mxcy.numpy.internal")
+__getattr__, __dir__ = register.offer(__name__, "_internal", "mxcy.numpy._internal")

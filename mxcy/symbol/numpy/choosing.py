@@ -1,7 +1,7 @@
 """Functions of `mx.sym.np` that pick elements, find them and put them in order."""
 
 from mxcy.base import integer_types
-from mxcy.numpy.calls import operate
+from mxcy.numpy._calls.general import operate
 from mxcy.symbol.numpy.shapes import ravel
 from mxcy.symbol.symbol import Symbol
 

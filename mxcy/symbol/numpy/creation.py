@@ -2,9 +2,9 @@
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.numpy import described
-from mxcy.numpy.calls import operate
-from mxcy.numpy.creation import full_attributes, linspace_attributes
+from mxcy.numpy._calls import symbolic
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._creation.creation import full_attributes, linspace_attributes
 
 __all__ = ["arange", "empty_like", "full", "full_like", "identity", "linspace", "logspace"]
 
@@ -15,7 +15,7 @@ def _made(name, *inputs, ctx=None, device=None, dtype=None, **attrs):
         attrs["ctx"] = str(place)
     if dtype is not None:
         attrs["dtype"] = dtypes.name_of(dtypes.code_of(dtype))
-    with described.scope():
+    with symbolic.scope():
         return operate(name, *inputs, **attrs)
 
 

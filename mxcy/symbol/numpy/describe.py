@@ -5,7 +5,7 @@ import threading
 
 from mxcy._library import front
 from mxcy.base import _Null
-from mxcy.numpy import described
+from mxcy.numpy._calls import symbolic
 from mxcy.ops.core.attrs import REQUIRED
 from mxcy.ops.core.record import find
 from mxcy.symbol import register
@@ -95,4 +95,4 @@ def _default_type(attrs):
     return "int64" if whole else "float64"
 
 
-described.offer(Symbol, describe)
+symbolic.offer(Symbol, describe)

@@ -1,6 +1,6 @@
 """Products and norms of `mx.sym.np`, and differences."""
 
-from mxcy.numpy.calls import operate
+from mxcy.numpy._calls.general import operate
 from mxcy.symbol.numpy.shapes import concatenate, reshape
 
 __all__ = ["diff", "inner", "outer", "vdot"]

@@ -1,6 +1,6 @@
 """`mx.sym.np.random`: random arrays over symbols: parameters are numbers or symbols."""
 
-from mxcy.numpy.calls import operate
+from mxcy.numpy._calls.general import operate
 from mxcy.symbol.numpy import register
 
 __all__ = ["shuffle"]

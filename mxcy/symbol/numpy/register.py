@@ -10,8 +10,8 @@ import sys
 from importlib import import_module
 
 from mxcy._base.suggestions import no_attribute
-from mxcy.numpy import described
 from mxcy.numpy import register as of_arrays
+from mxcy.numpy._calls import symbolic
 from mxcy.ops.core import homes
 from mxcy.ops.core.public import Public
 from mxcy.symbol.numpy.describe import named
@@ -37,7 +37,7 @@ def _from_record(namespace, name):
     function = of_arrays.plain(namespace, name, record, public)
 
     def made(*args, name=None, attr=None, **kwargs):
-        with described.scope(), named(name, attr, hint):
+        with symbolic.scope(), named(name, attr, hint):
             return function(*args, **kwargs)
 
     functools.update_wrapper(made, function)
@@ -64,7 +64,7 @@ def describing(function):
 
     @functools.wraps(function)
     def made(*args, **kwargs):
-        with described.scope():
+        with symbolic.scope():
             try:
                 return function(*args, **kwargs)
             except AttributeError as error:

@@ -3,8 +3,8 @@
 Those of `mx.np` look at shapes, which symbols do not tell.
 """
 
-from mxcy.numpy.calls import operate
-from mxcy.numpy.splitting import cuts_of
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._shape.splitting import cuts_of
 
 __all__ = [
     "append",

@@ -8,9 +8,9 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy.base import NotImplementedForSymbol, integer_types
 from mxcy.ndarray.fluent import is_method
-from mxcy.numpy import calls
-from mxcy.numpy.methods import FunctionMethod, Hidden
-from mxcy.numpy.ndarray import METHODS
+from mxcy.numpy._arrays.methods import FunctionMethod, Hidden
+from mxcy.numpy._arrays.ndarray import METHODS
+from mxcy.numpy._calls import general
 from mxcy.ops.core.record import REGISTRY
 from mxcy.symbol.symbol import Group, Symbol
 
@@ -139,7 +139,7 @@ class _Symbol(Symbol):
         """
         if order == "F" or casting != "unsafe" or not subok or not copy:
             raise ValueError("astype: symbols take no other order, casting, subok or copy")
-        return calls.operate("Cast", self, dtype=dtypes.name_of(dtypes.code_of(dtype)))
+        return general.operate("Cast", self, dtype=dtypes.name_of(dtypes.code_of(dtype)))
 
     def reshape(self, *shape, order="C"):
         """The array with another shape; one extent may be -1, what remains."""
@@ -159,7 +159,7 @@ class _Symbol(Symbol):
 
     def broadcast_like(self, other):
         """The array broadcast to the shape of another."""
-        return calls.operate("broadcast_like", self, other)
+        return general.operate("broadcast_like", self, other)
 
     def __round__(self, ndigits=None):
         return _function("round")(self, ndigits or 0)
@@ -231,9 +231,9 @@ def _read(array, key):
     entries = key if isinstance(key, tuple) else (key,)
     if entries and all(isinstance(entry, Symbol) for entry in entries):
         if len(entries) == 1:
-            return calls.operate("_npi_advanced_indexing", array, entries[0])
-        places = calls.operate("stack", *entries)
-        return calls.operate("_npi_advanced_indexing_multiple", array, places)
+            return general.operate("_npi_advanced_indexing", array, entries[0])
+        places = general.operate("stack", *entries)
+        return general.operate("_npi_advanced_indexing_multiple", array, places)
     if entries and entries[-1] is Ellipsis:
         entries = entries[:-1]
     begin, end, step, codes, places = [], [], [], [], []
@@ -258,9 +258,9 @@ def _read(array, key):
         attrs = {"begin": tuple(begin), "end": tuple(end)}
         if any(n is not None for n in step):
             attrs["step"] = tuple(step)
-        array = calls.operate("slice", array, **attrs)
+        array = general.operate("slice", array, **attrs)
     if -3 in codes:
-        array = calls.operate("_npx_reshape", array, newshape=(*codes, -4))
+        array = general.operate("_npx_reshape", array, newshape=(*codes, -4))
     for place in places:
-        array = calls.operate("expand_dims", array, axis=place)
+        array = general.operate("expand_dims", array, axis=place)
     return array

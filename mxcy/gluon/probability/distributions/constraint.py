@@ -8,7 +8,7 @@ from mxcy import _deferred_compute
 from mxcy import numpy as np
 from mxcy import numpy_extension as npx
 from mxcy.gluon.probability.functions import as_parameter
-from mxcy.numpy.convert import is_array
+from mxcy.numpy._calls.operands import is_array
 
 __all__ = [
     "Boolean",

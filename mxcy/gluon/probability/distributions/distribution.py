@@ -7,8 +7,8 @@ import numpy as onp
 from mxcy import numpy as np
 from mxcy.gluon.probability.distributions.constraint import is_dependent
 from mxcy.gluon.probability.functions import as_parameter, exp, sqrt
-from mxcy.numpy.calls import operate
-from mxcy.numpy.convert import is_array
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import is_array
 
 __all__ = ["Distribution", "extents"]
 

@@ -34,7 +34,7 @@ from mxcy.gluon.probability.functions import (
     sum_right_most,
     where,
 )
-from mxcy.numpy.convert import is_array
+from mxcy.numpy._calls.operands import is_array
 
 __all__ = ["empirical_kl", "kl_divergence", "register_kl"]
 

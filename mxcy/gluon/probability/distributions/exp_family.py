@@ -4,7 +4,7 @@ from mxcy import autograd
 from mxcy import numpy as np
 from mxcy.gluon.probability.distributions.distribution import Distribution
 from mxcy.gluon.probability.functions import sum_right_most
-from mxcy.numpy.convert import as_np_array
+from mxcy.numpy._calls.operands import as_np_array
 
 __all__ = ["ExponentialFamily"]
 

@@ -5,7 +5,7 @@ from mxcy.gluon.probability.distributions.constraint import GreaterThanEq, NonNe
 from mxcy.gluon.probability.distributions.distribution import Distribution
 from mxcy.gluon.probability.distributions.odds import BinaryOdds
 from mxcy.gluon.probability.functions import gammaln
-from mxcy.numpy.calls import operate
+from mxcy.numpy._calls.general import operate
 
 __all__ = ["NegativeBinomial"]
 

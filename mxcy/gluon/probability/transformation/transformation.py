@@ -8,7 +8,7 @@ from mxcy import numpy as np
 from mxcy import numpy_extension as npx
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.probability.functions import absolute, as_parameter, log, softplus, sum_right_most
-from mxcy.numpy.convert import is_array
+from mxcy.numpy._calls.operands import is_array
 
 __all__ = [
     "AbsTransform",

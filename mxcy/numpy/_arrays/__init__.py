@@ -1,0 +1,1 @@
+"""The array class of `mx.np`: its operators, its indexing, its protocols, shared memory."""

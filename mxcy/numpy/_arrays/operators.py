@@ -1,0 +1,117 @@
+"""Python's operators between arrays of `mx.np` and anything else."""
+
+import math
+import sys
+
+import numpy as onp
+
+from mxcy._library import front
+from mxcy.numpy._calls.operands import as_operands, from_onp, is_array
+from mxcy.ops.core import homes
+from mxcy.ops.core.record import find
+
+__all__ = ["NAMES", "apply", "function", "in_place", "records", "unusual"]
+
+#: the functions behind the operators: first those of `mxcy.ops.core.operators.TABLE`
+NAMES = (
+    "add",
+    "subtract",
+    "multiply",
+    "true_divide",
+    "mod",
+    "power",
+    "equal",
+    "not_equal",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "floor_divide",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+)
+_NUMBERS = {name: i for i, name in enumerate(NAMES)}
+_EQUAL, _NOT_EQUAL = _NUMBERS["equal"], _NUMBERS["not_equal"]
+_LESS_EQUAL = _NUMBERS["less_equal"]
+_functions = {}
+
+
+def records():
+    """For each operator: its records for two arrays, an array and a number, a number first."""
+    homed = homes.numpy_homes()
+    found = []
+    for name in NAMES:
+        record, public = homed["", name]
+        found.append((record, find(public.number), find(public.number_first)))
+    return found
+
+
+def function(name):
+    """A function of `mx.np`."""
+    found = _functions.get(name)
+    if found is None:
+        found = _functions[name] = getattr(sys.modules["mxcy.numpy"], name)
+    return found
+
+
+def apply(name, lhs, rhs):
+    """What an operator gives; NotImplemented for what is no operand."""
+    number = _NUMBERS.get(name)
+    if number is not None:
+        return front.numpy_arithmetic(number, lhs, rhs)
+    if not _is_operand(lhs) or not _is_operand(rhs):
+        return NotImplemented
+    return function(name)(lhs, rhs)
+
+
+def in_place(name, array, other):
+    """Compute ``array = array <operator> other`` in the memory of `array`.
+
+    Raises
+    ------
+    ValueError
+        When `array` is read-only.
+    MXNetError
+        When the result has another shape, or an element type that cannot be cast.
+    """
+    if not array.writable:
+        raise ValueError("output array is read-only")
+    if not _is_operand(other):
+        return NotImplemented
+    return function(name)(array, other, out=array)
+
+
+def _is_operand(value):
+    return is_array(value) or isinstance(
+        value, (bool, int, float, complex, onp.generic, onp.ndarray, list, tuple)
+    )
+
+
+def unusual(operation, lhs, rhs):
+    """What the fronts call for operands that are neither arrays nor plain Python numbers."""
+    other = rhs if is_array(lhs) else lhs
+    if not _is_operand(other):
+        if operation in (_EQUAL, _NOT_EQUAL) and (other is None or isinstance(other, str)):
+            array = lhs if is_array(lhs) else rhs
+            shape, differs = array.shape, operation == _NOT_EQUAL
+            return from_onp(onp.full(shape, differs), ctx=array.context)
+        return NotImplemented
+    try:
+        kind, operands = as_operands(lhs, rhs, NAMES[operation].startswith("bitwise"))
+    except TypeError:
+        return NotImplemented
+    except OverflowError:  # integers compare with what they cannot reach
+        if not _EQUAL <= operation <= _LESS_EQUAL or not isinstance(other, int):
+            raise
+        beyond = math.copysign(math.inf, other)
+        operands = (lhs, beyond) if other is rhs else (beyond, rhs)
+        return front.numpy_arithmetic(operation, *operands)
+    if not kind:
+        return front.numpy_arithmetic(operation, *operands)
+    array, number = operands
+    if kind == "number":
+        return front.numpy_arithmetic(operation, array, number)
+    return front.numpy_arithmetic(operation, number, array)

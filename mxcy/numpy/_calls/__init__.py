@@ -1,0 +1,1 @@
+"""Calls of `mx.np` functions: operands from anything, the general way, symbols, NumPy itself."""

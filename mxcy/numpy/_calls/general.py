@@ -1,0 +1,309 @@
+"""Calls of `mx.np` functions with unusual arguments: numbers, lists, NumPy's arrays, keywords."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import MXNetError, _Null
+from mxcy.context import as_context
+from mxcy.ndarray.register import F
+from mxcy.numpy._calls import symbolic
+from mxcy.numpy._calls.operands import array_class, as_array, as_operands, is_array, numbers_only
+from mxcy.ops.core.record import find
+from mxcy.ops.elementwise.cast import caster
+from mxcy.util import np_ufunc_legal_option
+
+__all__ = ["Called", "call", "cast", "given", "operate", "store"]
+
+_operators = {}  # registered name -> handle, names of the attributes
+_USUAL = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "dtype": None}
+
+
+class Called:
+    """What stands behind a function of `mx.np`.
+
+    Parameters
+    ----------
+    name : str
+        The public name.
+    record : Op
+    public : Public
+    """
+
+    __slots__ = ("name", "record", "public", "handle", "number", "number_first", "cls")
+
+    def __init__(self, name, record, public, find, cls):
+        self.name, self.record, self.public, self.cls = name, record, public, cls
+        self.handle = front.bind(record)
+        forms = (public.number, public.number_first)
+        if len(record.inputs) != 2:  # where: its handler sees to numbers
+            forms = (None, None)
+        self.number, self.number_first = (form and front.bind(find(form)) for form in forms)
+
+
+def call(called, inputs, raw, out, keywords):
+    """Call an operator with whatever a program gave.
+
+    Parameters
+    ----------
+    called : Called
+    inputs : tuple
+    raw : tuple
+        The attributes in the order of the schema, `_Null` for one that is not given.
+    out : NDArray, tuple of one, or None
+    keywords : dict
+        What the operator does not know of, by name.
+    """
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise MXNetError(f"{called.name}: out takes one array, got {len(out)}")
+        (out,) = out
+    if inputs and numbers_only(inputs) and out is None:
+        found = _by_numpy(called, inputs, raw, keywords)
+        if found is not None and not isinstance(found, onp.ndarray):
+            return found
+    if symbolic.any_symbols(inputs):
+        return _describe(called, inputs, raw, keywords)
+    keywords, raw = _placed(called, raw, keywords)
+    where, dtype = _checked(called, keywords, raw)
+    if dtype is not None:
+        inputs = _cast(called, inputs, dtype)
+    if where is not None:
+        found = _run(called, inputs, raw, None)
+        return _masked(found, as_array(where), out, called.cls)
+    return _run(called, inputs, raw, out)
+
+
+def _by_numpy(called, inputs, raw, keywords):
+    """The result of numbers alone, which is NumPy's own; None where it has none."""
+    given = dict(zip(called.record.schema.names, raw, strict=True), **keywords)
+    given = {name: value for name, value in given.items() if value is not _Null}
+    for name in ("ctx", "device"):
+        given.pop(name, None)
+    try:
+        return getattr(onp, called.name.rpartition(".")[2])(*inputs, **given)
+    except TypeError:  # not of numbers: the operator says why
+        return None
+
+
+def _placed(called, raw, keywords):
+    """Without the keywords that say where the result shall be, which go to attribute `ctx`."""
+    device = keywords.pop("device", None)
+    names = called.record.schema.names
+    if "ctx" in names:
+        place = names.index("ctx")
+        given = raw[place] if raw[place] not in (_Null, None) else device
+        text = _Null if given is None else str(as_context(given))
+        raw = (*raw[:place], text, *raw[place + 1 :])
+    elif device is not None:
+        raise TypeError(f"{called.name} got an unexpected keyword argument 'device'")
+    return keywords, raw
+
+
+def _checked(called, keywords, raw):
+    """The mask and the element type among the keywords; others may only be what they always are."""
+    where = dtype = None
+    for key, value in keywords.items():
+        if key == "order" and value == "C" and not _is_elementwise(called):
+            continue
+        if key == "name" and "name=" in called.public.signature:
+            continue  # that of a node, which eager calls do not make
+        if key not in _USUAL:
+            raise TypeError(f"{called.name}() got an unexpected keyword argument {key!r}")
+        if key == "where" and (is_array(value) or isinstance(value, (list, onp.ndarray))):
+            where = value
+        elif value is None or value is _USUAL[key] or value == _USUAL[key]:
+            continue
+        elif not np_ufunc_legal_option(key, value):
+            raise TypeError(f"{key}={value!r} is not understood by function {called.name!r}")
+        elif key == "dtype":
+            dtype = dtypes.numpy_dtype(value)
+        else:
+            raise NotImplementedError(
+                f"{key}={value} is not implemented yet for operator {called.name}"
+            )
+    return where, dtype
+
+
+def _is_elementwise(called):
+    """Whether NumPy has the function as a ufunc; MXNet refuses these an order."""
+    return isinstance(getattr(onp, called.name.rpartition(".")[2], None), onp.ufunc)
+
+
+def _cast(called, inputs, dtype):
+    """The inputs in an element type that NumPy's casting 'same_kind' allows."""
+    arrays = [as_array(x) for x in inputs]
+    for operand, array in zip(inputs, arrays, strict=True):
+        own = dtypes.dtype_of(array.dtype_code)
+        shorter = own.kind in "iu" and dtype.kind in "iu" and dtype.itemsize < own.itemsize
+        shorter = shorter and is_array(operand)  # which MXNet refuses
+        if shorter or not onp.can_cast(own, dtype, "same_kind"):
+            raise NotImplementedError(
+                f"dtype={dtype} is not implemented yet for operator {called.name} on arrays of "
+                f"{dtypes.name_of(array.dtype_code)}"
+            )
+    return tuple(cast(array, dtypes.code_of(dtype)) for array in arrays)
+
+
+def _run(called, inputs, raw, out):
+    if called.number is not None and not all(map(is_array, inputs)):
+        kind, inputs = as_operands(*inputs, called.name.startswith("bitwise"))
+        if kind:
+            handle = called.number if kind == "number" else called.number_first
+            array, number = inputs
+            is_int = isinstance(number, int)
+            return front.call(handle, (array,), (float(number), is_int), out, {}, called.cls)
+    record = called.record
+    if record.eager is not None:
+        return _by_values(
+            record.name, map(as_array, inputs), dict(zip(record.schema.names, raw, strict=True))
+        )
+    if record.variadic:
+        inputs = tuple(map(as_array, inputs))
+    else:
+        inputs = tuple(
+            x if x is None and name in record.optional else as_array(x)
+            for x, name in zip(inputs, record.inputs, strict=False)
+        )
+    return front.call(called.handle, inputs, raw, out, {}, called.cls)
+
+
+def _describe(called, inputs, raw, keywords):
+    """The symbol of a call; symbols have no memory, so that `out` means nothing."""
+    keywords, raw = _placed(called, raw, keywords)
+    where, dtype = _checked(called, keywords, raw)
+    if where is not None:
+        raise NotImplementedError(f"{called.name}: symbols take no masks; use np.where")
+    record = called.record
+    attrs = dict(zip(record.schema.names, raw, strict=True))
+    if called.number is not None:
+        kind, inputs = as_operands(*inputs, called.name.startswith("bitwise"))
+        if kind:
+            public = called.public
+            record = find(public.number if kind == "number" else public.number_first)
+            array, number = inputs
+            inputs = (array,)
+            attrs = {"scalar": float(number), "is_int": isinstance(number, int)}
+    if dtype is not None:
+        attrs_of_cast = {"dtype": dtypes.name_of(dtypes.code_of(dtype))}
+        inputs = tuple(symbolic.apply("Cast", (x,), attrs_of_cast) for x in inputs)
+    return symbolic.apply(record.name, inputs, attrs)
+
+
+def _masked(found, mask, out, cls):
+    """What `out` holds after it took a result where a mask is True."""
+    if mask.dtype_code != dtypes.CODES["bool"]:
+        raise TypeError("where: expected an array of booleans")
+    shape = onp.broadcast_shapes(found.shape, mask.shape)
+    if out is None:
+        out = front.empty(shape, found.dtype_code, found.context, cls)
+    mask, found = _broadcast(mask, shape), _broadcast(found, shape)
+    if out.shape != shape:
+        raise MXNetError(f"out: expected an array of shape {shape}, got {out.shape}")
+    if found.dtype_code != out.dtype_code:
+        _check_cast(found, out)
+        found = cast(found, out.dtype_code)
+    return F.where(mask, found, out, out=out)
+
+
+def _broadcast(array, shape):
+    if array.shape == shape:
+        return array
+    padded = (1,) * (len(shape) - array.ndim) + array.shape
+    return F.broadcast_to(F._backward_reshape(array, shape=padded), shape=shape)
+
+
+def _check_cast(found, out):
+    kinds = [dtypes.dtype_of(array.dtype_code) for array in (found, out)]
+    if not onp.can_cast(*kinds, "same_kind"):
+        raise MXNetError(
+            f"out: cannot cast from {kinds[0]} to {kinds[1]} with casting rule 'same_kind'"
+        )
+
+
+def store(found, out):
+    """Cast a result into an array of another element type; the fronts call it.
+
+    Raises
+    ------
+    MXNetError
+        When NumPy's casting 'same_kind' does not allow it.
+    """
+    _check_cast(found, out)
+    return cast(found, out.dtype_code, out)
+
+
+def _by_values(name, inputs, attrs):
+    """Call an operator whose outputs' shapes depend on values."""
+    given = {field: value for field, value in attrs.items() if value is not _Null}
+    found = getattr(F, name)(*inputs, **given)
+    if isinstance(found, list):
+        return [array.as_np_ndarray() for array in found]
+    return found.as_np_ndarray()
+
+
+def operate(name, *inputs, out=None, **attrs):
+    """Call an operator by its registered name; results are arrays of `mx.np`.
+
+    Parameters
+    ----------
+    name : str
+    *inputs : NDArray
+    out : NDArray, optional
+    **attrs
+        Its attributes.
+
+    Returns
+    -------
+    ndarray, or list of ndarrays
+    """
+    if symbolic.any_symbols(inputs):
+        return symbolic.apply(name, inputs, attrs)
+    known = _operators.get(name)
+    if known is None:
+        record = find(name)
+        if record.eager is not None:
+            return _by_values(name, inputs, attrs)
+        known = _operators[name] = front.bind(record), record.schema.names
+    handle, fields = known
+    raw = tuple([attrs.pop(field, _Null) for field in fields])
+    return front.call(handle, inputs, raw, out, attrs, array_class())
+
+
+def cast(array, code, out=None):
+    """An array in another element type, by MXNet's operator where it has that type.
+
+    Parameters
+    ----------
+    array : NDArray
+    code : int
+    out : NDArray, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    word = dtypes.name_of(code)
+    return operate(caster(code, array.dtype_code), array, dtype=word, out=out)
+
+
+def given(found, out):
+    """A result, in the array that shall take it where there is one.
+
+    Parameters
+    ----------
+    found : NDArray
+    out : NDArray, tuple of one, or None
+
+    Returns
+    -------
+    NDArray
+        `out`, or `found` without one.
+    """
+    if out is None:
+        return found
+    if isinstance(out, tuple):
+        (out,) = out
+    if out.shape != found.shape:
+        raise MXNetError(f"out: expected an array of shape {found.shape}, got {out.shape}")
+    return store(found, out)

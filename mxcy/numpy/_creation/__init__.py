@@ -1,0 +1,1 @@
+"""New arrays: constants, sequences, copies, and grids of coordinates."""

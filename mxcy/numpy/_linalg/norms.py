@@ -1,0 +1,298 @@
+"""Norms, condition numbers, and diagonals of matrices."""
+
+import math
+import operator
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.numpy._calls.direct import direct
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array
+from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.numpy._linalg import products
+from mxcy.numpy._linalg.factors import cast, in_floats, inv, svdvals
+
+__all__ = [
+    "cond",
+    "diagonal",
+    "matrix_norm",
+    "matrix_transpose",
+    "norm",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+def _axes(axis, ndim):
+    """An axis, or several, counted from the first."""
+    axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
+    axes = [operator.index(x) for x in axes]
+    found = tuple(x + ndim if x < 0 else x for x in axes)
+    if not all(0 <= x < ndim for x in found):
+        raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
+    return found
+
+
+_OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
+
+
+@direct("_npi_norm", {"ord": "", "axis": ""})
+def norm(x, ord=None, axis=None, keepdims=False):
+    """The norms of vectors or matrices.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : number, {'fro', 'nuc'}, optional
+        As `vector_norm` and `matrix_norm` take it; by default the root of the sum of squares.
+    axis : int or tuple of int, optional
+        One axis for vectors, two for matrices; by default all.
+    keepdims : bool
+        Keep the axes with extent 1.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no such norm.
+    """
+    x = as_array(x)
+    if is_symbol(x) or (axis is None and _is_noted(x) and x.ndim == 2 and ord in _OF_MATRICES):
+        return _noted_norm(x, ord, axis, keepdims)
+    if axis is None and ord is None:
+        return vector_norm(x, 2, None, keepdims)
+    axes = tuple(range(x.ndim)) if axis is None else _axes(axis, x.ndim)
+    if len(axes) == 2:
+        return matrix_norm(x, "fro" if ord is None else ord, axes, keepdims)
+    if len(axes) > 2 and ord is not None:
+        raise ValueError(f"norm: expected one or two axes, got {axes}")
+    if isinstance(ord, str):
+        raise ValueError(f"norm: {ord!r} is no norm of vectors")
+    return vector_norm(x, ord, axes, keepdims)
+
+
+def _is_noted(x):
+    """Whether norms of matrices are noted down as one operator, which knows real ones."""
+    return front.is_deferred() and not dtypes.is_complex(x.dtype_code)
+
+
+def _noted_norm(x, ord, axis, keepdims):
+    """A norm as graphs have it: one operator, whose `flag` says of what."""
+    flag = -2 if axis is None else 1
+    if ord is not None:
+        flag = {"nuc": 2, "fro": 1, "f": 1}.get(ord, -1)
+    axes = (axis,) if hasattr(axis, "__index__") else axis
+    ord = 2.0 if ord is None or isinstance(ord, str) else float(ord)
+    return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims), flag=flag)
+
+
+def vector_norm(x, ord=None, axis=None, keepdims=False):
+    """The norms of vectors.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : number, optional
+        The power p of ``sum(abs(x) ** p) ** (1 / p)``, 2 by default; ``inf`` is the largest
+        magnitude, ``-inf`` the smallest, and 0 counts what is not zero.
+    axis : int or tuple of int, optional
+        Along which the vectors lie; by default all.
+    keepdims : bool
+        Keep the axes with extent 1.
+
+    Returns
+    -------
+    ndarray
+    """
+    x = as_array(x)
+    axes = None if axis is None else _axes(axis, x.ndim)
+    flag = -2 if axes is None else -1 if ord not in (None, 2) else 1
+    if flag == -1 and len(axes) == 2:  # which would be a norm of matrices
+        flag = -2
+    ord = 2.0 if ord is None else float(ord)
+    return operate("_npi_norm", x, ord=ord, axis=axes, keepdims=bool(keepdims), flag=flag)
+
+
+def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
+    """The norms of matrices.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}
+        The square root of the sum of squares, the sum of singular values, the largest (smallest)
+        sum of magnitudes of a column, singular value, sum of magnitudes of a row.
+    axis : pair of int
+        The axes of rows and columns.
+    keepdims : bool
+        Keep the axes with extent 1.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no such norm, or the axes are not two different ones.
+    """
+    x = as_array(x)
+    if not isinstance(axis, (tuple, list)) or len(axis) != 2:
+        raise ValueError("The axis of matrix_norm must be a 2-tuple of ints")
+    rows, columns = axes = _axes(axis, x.ndim)
+    if rows == columns:
+        raise ValueError("matrix_norm: expected two different axes")
+    if ord in ("fro", "f", None):
+        return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims), flag=1)
+    if _is_noted(x) and ord in _OF_MATRICES:
+        return _noted_norm(x, ord, axes, keepdims)
+    if ord in (2, -2, "nuc"):
+        found = _of_singular_values(x, ord, axes)
+    elif ord in (1, -1, math.inf, -math.inf):
+        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = operate("_npi_norm", x, ord=1.0, axis=(summed,))
+        kept -= kept > summed
+        found = _extreme(sums, kept, ord)
+    else:
+        raise ValueError(f"matrix_norm: {ord!r} is no norm of matrices")
+    if not keepdims:
+        return found
+    shape = tuple(1 if i in axes else extent for i, extent in enumerate(x.shape))
+    return operate("_backward_reshape", found, shape=shape)
+
+
+def _of_singular_values(x, ord, axes):
+    order = [i for i in range(x.ndim) if i not in axes]
+    values = svdvals(operate("_npi_transpose", x, axes=(*order, *axes)))
+    if ord == "nuc":
+        return operate("_npi_sum", values, axis=(-1,))
+    return _extreme(values, -1, ord)
+
+
+def _extreme(magnitudes, axis, ord):
+    """The largest along an axis, 0 of none; where `ord` is negative the smallest, `inf` of none."""
+    if not magnitudes.shape[axis]:
+        none = operate("_npi_sum", magnitudes, axis=(axis,))
+        return none if ord > 0 else none + math.inf
+    return operate("_npi_max" if ord > 0 else "_npi_min", magnitudes, axis=(axis,))
+
+
+def cond(x, p=None):
+    """The condition numbers of matrices.
+
+    Parameters
+    ----------
+    x : array_like
+    p : {None, 'fro', 'nuc', 1, -1, 2, -2, inf, -inf}
+        In which norm; 2 by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    (x,), code = in_floats(x)
+    if p in (None, 2, -2):
+        large, small = (_of_singular_values(x, s, (x.ndim - 2, x.ndim - 1)) for s in (2, -2))
+        found = small / large if p == -2 else large / small
+    else:
+        found = matrix_norm(x, p) * matrix_norm(inv(x), p)
+    return cast(found, code)
+
+
+def diagonal(a, offset=0):
+    """The diagonals of matrices.
+
+    Parameters
+    ----------
+    a : array_like
+    offset : int
+        How far above the main diagonal; negative below.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there are less than two dimensions.
+    """
+    a = as_array(a)
+    if a.ndim < 2:
+        raise ValueError(f"diagonal needs two dimensions, got shape {a.shape}")
+    *batch, rows, columns = a.shape
+    count = min(rows + min(offset, 0), columns - max(offset, 0))
+    if count <= 0:
+        kind = dtypes.name_of(a.dtype_code)
+        return operate("_npi_zeros", shape=(*batch, 0), dtype=kind)
+    first = offset if offset >= 0 else -offset * columns
+    last = first + (count - 1) * (columns + 1) + 1
+    flat = operate("_backward_reshape", a, shape=(*batch, rows * columns))
+    edges = (None,) * len(batch)
+    return operate(
+        "slice", flat, begin=(*edges, first), end=(*edges, last), step=(*edges, columns + 1)
+    )
+
+
+def trace(a, offset=0, *, dtype=None):
+    """The sums of the diagonals of matrices.
+
+    Parameters
+    ----------
+    a : array_like
+    offset : int
+        How far above the main diagonal; negative below.
+    dtype : dtype, optional
+        The type of the sums; that of `sum` by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    kind = None if dtype is None else dtypes.name_of(dtypes.code_of(dtype))
+    return operate("_npi_sum", diagonal(a, offset), axis=(-1,), dtype=kind)
+
+
+def vecdot(a, b, axis=None):
+    """The sum of products over one axis, the numbers of `a` conjugated.
+
+    Parameters
+    ----------
+    a, b : array_like
+    axis : int, optional
+        By default the flattened arrays are multiplied, as in MXNet; with NumPy's types it is the
+        last axis, as in the array API.
+
+    Returns
+    -------
+    ndarray
+    """
+    if axis is None and not front.has_numpy_types():
+        return products.vdot(a, b)
+    return products.vecdot(a, b, -1 if axis is None else axis)
+
+
+def matrix_transpose(a):
+    """The matrices with rows and columns exchanged.
+
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there are less than two dimensions.
+    """
+    a = as_array(a)
+    if a.ndim < 2:
+        raise ValueError(f"matrix_transpose needs two dimensions, got shape {a.shape}")
+    return operate("SwapAxis", a, dim1=-1, dim2=-2)

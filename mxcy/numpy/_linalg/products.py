@@ -1,0 +1,183 @@
+"""Products of arrays that are made of other functions."""
+
+import operator
+
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, is_complex
+
+__all__ = ["einsum", "inner", "outer", "tensordot", "vdot", "vecdot"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def flat(array):
+    """An operand as a vector."""
+    return operate("_npx_reshape", as_array(array), newshape=(-1,))
+
+
+def tensordot(a, b, axes=2):
+    """The sum of products over pairs of axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+    axes : int or pair of int or sequence of int
+        How many of the last axes of `a` meet as many of the first of `b`; or which axes of `a`, and
+        which of `b`.
+
+    Returns
+    -------
+    ndarray
+        Of the other axes of `a`, then those of `b`.
+    """
+    a, b = as_array(a), as_array(b)
+    try:
+        count = operator.index(axes)
+    except TypeError:
+        left, right = (
+            (x,) if hasattr(x, "__index__") else tuple(map(operator.index, x)) for x in axes
+        )
+        return operate("_npi_tensordot", a, b, a_axes_summed=left, b_axes_summed=right)
+    return operate("_npi_tensordot_int_axes", a, b, axes=count)
+
+
+def inner(a, b):
+    """The sum of products over the last axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+        A number multiplies.
+
+    Returns
+    -------
+    ndarray
+    """
+    a, b = as_array(a), as_array(b)
+    if 0 in (a.ndim, b.ndim):
+        return operate("_npi_multiply", a, b)
+    return operate("_npi_tensordot", a, b, a_axes_summed=(-1,), b_axes_summed=(-1,))
+
+
+def outer(a, b):
+    """The products of all pairs of elements.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They are flattened.
+
+    Returns
+    -------
+    ndarray
+        Of shape (a.size, b.size).
+    """
+    return operate("_npi_tensordot_int_axes", flat(a), flat(b), axes=0)
+
+
+def vdot(a, b):
+    """The sum of the products of elements at the same place, those of `a` conjugated.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They are flattened.
+
+    Returns
+    -------
+    ndarray
+    """
+    return operate("_npi_tensordot_int_axes", _conjugated(flat(a)), flat(b), axes=1)
+
+
+def _conjugated(array):
+    return operate("_mx_conj", array) if is_complex(array) else array
+
+
+def vecdot(a, b, axis=-1):
+    """The sum of products over one axis, the numbers of `a` conjugated.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They broadcast.
+    axis : int
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When the vectors differ in length.
+    """
+    a, b = as_array(a), as_array(b)
+    if operator.index(axis) != -1:
+        a, b = (_moved_last(x, axis) for x in (a, b))
+    if 0 in (a.ndim, b.ndim) or a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"vecdot: the vectors of {a.shape} and {b.shape} differ in length")
+    a = _conjugated(a)
+    return operate("_npi_einsum", a, b, num_args=2, subscripts="...i,...i->...")
+
+
+def _moved_last(array, axis):
+    axis += array.ndim if axis < 0 else 0
+    if not 0 <= axis < array.ndim:
+        raise ValueError(f"axis {axis} is out of bounds for an array of shape {array.shape}")
+    order = [i for i in range(array.ndim) if i != axis]
+    return operate("_npi_transpose", array, axes=(*order, axis))
+
+
+def einsum(*operands, out=None, optimize=False, **kwargs):
+    """Einstein's summation: products of elements, summed over letters that the result lacks.
+
+    Parameters
+    ----------
+    *operands : str and array_like
+        Subscripts such as ``"ij,jk->ik"`` and the operands; or each operand with a list of numbers
+        for its axes, and last, if given, a list for those of the result.
+    out : ndarray, optional
+        The array that takes the result.
+    optimize : bool or str
+        Has no effect on results: the order of the products is always chosen for speed.
+    **kwargs
+        `dtype`, `order` and `casting` may only be what they are by default.
+
+    Returns
+    -------
+    ndarray
+    """
+    usual = {"dtype": (None,), "order": ("K", "C"), "casting": ("safe", "same_kind")}
+    for key, value in kwargs.items():
+        if key not in usual:
+            raise TypeError(f"einsum() got an unexpected keyword argument {key!r}")
+        if value not in usual[key]:
+            raise NotImplementedError(f"{key}={value} is not implemented for einsum")
+    if not operands:
+        raise ValueError("einsum: expected subscripts and operands")
+    subscripts, *arrays = operands if isinstance(operands[0], str) else _lettered(operands)
+    arrays = list(map(as_array, arrays))
+    if not arrays:
+        raise ValueError("einsum: expected an operand at least")
+    return operate(
+        "_npi_einsum",
+        *arrays,
+        num_args=len(arrays),
+        subscripts=subscripts,
+        optimize=int(bool(optimize)),
+        out=out,
+    )
+
+
+def _lettered(operands):
+    """Subscripts and operands of operands with lists of numbers."""
+    arrays, lists = operands[0 : len(operands) // 2 * 2 : 2], operands[1::2]
+    text = ",".join(map(_letters, lists))
+    if len(operands) % 2:
+        text += "->" + _letters(operands[-1])
+    return text, *arrays
+
+
+def _letters(axes):
+    return "".join("..." if axis is Ellipsis else _LETTERS[operator.index(axis)] for axis in axes)

@@ -1,0 +1,1 @@
+"""Elementwise functions, comparisons, differences, series, and payments."""

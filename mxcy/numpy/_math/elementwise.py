@@ -1,0 +1,214 @@
+"""Elementwise functions of `mx.np` made of others."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import integer_types, numeric_types
+from mxcy.numpy._arrays.operators import function
+from mxcy.numpy._calls.general import cast, operate
+from mxcy.numpy._calls.operands import as_array, as_np_array, is_complex
+from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.numpy._shape.manipulation import promoted
+
+__all__ = [
+    "angle",
+    "clip",
+    "conj",
+    "conjugate",
+    "divmod",
+    "float_power",
+    "heaviside",
+    "imag",
+    "modf",
+    "real",
+]
+
+
+def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
+    """The elements limited to an interval.
+
+    Parameters
+    ----------
+    a : array_like
+    min, max : scalar or array_like, optional
+        The bounds; None for none.
+    out : ndarray, optional
+        The array that takes the result.
+    a_min, a_max : scalar or array_like, optional
+        The bounds by the names that MXNet has.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_array(a)
+    low = _bound(array, a_min if min is None else min)
+    high = _bound(array, a_max if max is None else max)
+    if all(_fits_operator(array, bound) for bound in (low, high)):
+        low = -onp.inf if low is None else float(low)
+        high = onp.inf if high is None else float(high)
+        return operate("clip", array, a_min=low, a_max=high, out=out)
+    found = array.as_np_ndarray()
+    if low is not None:
+        found = function("maximum")(found, low)
+    if high is not None:
+        found = function("minimum")(found, high)
+    return function("positive")(found, out=out) if found is array or out is not None else found
+
+
+def _bound(array, bound):
+    """A bound that integers can reach, in MXNet's policy an integer itself."""
+    if is_symbol(array):
+        return bound
+    kind = dtypes.dtype_of(array.dtype_code)
+    whole = isinstance(bound, integer_types)
+    if kind.kind not in "iu" or not (whole or isinstance(bound, numeric_types)):
+        return bound
+    if not whole and (front.has_numpy_types() or bound != bound):
+        return bound
+    limits = onp.iinfo(kind)
+    return limits.min if bound < limits.min else limits.max if bound > limits.max else int(bound)
+
+
+def _fits_operator(array, bound):
+    """Whether the operator `clip`, which takes doubles and keeps types, is right for a bound."""
+    kind = None if is_symbol(array) else dtypes.dtype_of(array.dtype_code)
+    if kind is None or kind.kind not in "iu":
+        return bound is None or (isinstance(bound, numeric_types) and bound == bound)
+    return kind.itemsize < 8 and (bound is None or isinstance(bound, integer_types))
+
+
+def divmod(x1, x2, out=None):
+    """Floor of the quotient, and the remainder with the sign of the divisor.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : tuple of two ndarrays, optional
+        The arrays that take the results.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+    """
+    first, second = (None, None) if out is None else out
+    return function("floor_divide")(x1, x2, out=first), function("mod")(x1, x2, out=second)
+
+
+def modf(x):
+    """The fractional and the whole parts, both with the sign of the number.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    (ndarray, ndarray)
+    """
+    x = as_real(as_np_array(x))
+    whole = function("trunc")(x)
+    fraction = function("copysign")(x - whole, x)
+    return operate("where", function("isinf")(x), operate("_npi_zeros_like", x), fraction), whole
+
+
+def as_real(x):
+    """An array in the element type that real functions of it have."""
+    if not is_symbol(x) and dtypes.is_inexact(x.dtype_code):
+        return x
+    return x * operate("_npi_ones_like", function("exp")(operate("_npi_zeros_like", x)))
+
+
+def float_power(x1, x2, out=None):
+    """Powers, computed in float64, of complex numbers in complex128.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    arrays = [as_array(x) for x in (x1, x2)]
+    if any(map(is_complex, arrays)):
+        wide = [cast(x, dtypes.CODES["complex128"]) for x in arrays]
+    else:
+        wide = [operate("Cast", x, dtype="float64") for x in arrays]
+    return function("power")(*wide, out=out)
+
+
+def heaviside(x1, x2, out=None):
+    """0 where x1 < 0, x2 where it is 0, else 1; NaN of NaN.
+
+    Parameters
+    ----------
+    x1, x2 : scalar or array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    x1, x2 = (x.as_np_ndarray() for x in promoted((x1, x2)))
+    if is_complex(x1):
+        raise TypeError(f"heaviside: expected real numbers, got {x1.dtype}")
+    x1, x2 = as_real(x1), as_real(x2)
+    step = function("sign")(x1)
+    found = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
+    return found if out is None else function("positive")(found, out=out)
+
+
+def real(val):
+    """The real part of an array; of real numbers the array itself."""
+    array = as_np_array(val)
+    return operate("_mx_real", array) if is_complex(array) else array
+
+
+def imag(val):
+    """The imaginary part of an array; of real numbers zeros."""
+    array = as_np_array(val)
+    return operate("_mx_imag" if is_complex(array) else "_npi_zeros_like", array)
+
+
+def conj(x, out=None):
+    """The complex conjugate of an array; of real numbers the array itself.
+
+    Parameters
+    ----------
+    x : array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_np_array(x)
+    found = operate("_mx_conj", array) if is_complex(array) else array
+    return found if out is None else function("positive")(found, out=out)
+
+
+def angle(z, deg=False):
+    """The angle of complex numbers to the positive real axis, from -pi to pi.
+
+    Parameters
+    ----------
+    z : array_like
+    deg : bool
+        Whether in degrees.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = as_np_array(z)
+    found = function("arctan2")(imag(array), real(array))
+    return function("degrees")(found) if deg else found
+
+
+conjugate = conj

@@ -1,0 +1,1 @@
+"""Elements taken, left out, inserted, sorted, looked for, and arrays as sets."""

@@ -1,0 +1,421 @@
+"""Functions of `mx.np` that choose elements, leave some out or insert others."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.base import integer_types
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
+from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.numpy._shape.manipulation import concatenate, promoted, ravel, reshape, stack
+from mxcy.ops.core.infer import normal_axis
+from mxcy.ops.core.result_types import with_number
+
+__all__ = [
+    "choose",
+    "compress",
+    "delete",
+    "extract",
+    "fill_diagonal",
+    "insert",
+    "resize",
+    "select",
+    "take",
+    "take_along_axis",
+]
+
+
+def _host(value):
+    """Indices as a NumPy array, or what they are in place of one; fractions are cut off."""
+    values = value.asnumpy() if is_array(value) else onp.asarray(value)
+    if values.dtype.kind == "f" or not values.size and values.dtype.kind != "b":
+        values = values.astype(onp.int64)
+    return values
+
+
+def _axis(name, array, axis):
+    if not -array.ndim <= axis < array.ndim:
+        raise onp.exceptions.AxisError(axis, array.ndim, name)
+    return normal_axis(axis, array.ndim)
+
+
+def _spread(array, shape):
+    return array if array.shape == shape else operate("_npi_broadcast_to", array, shape=shape)
+
+
+def _counted(indices, extent):
+    """Indices of which negative ones count from the end, as int64."""
+    if not is_array(indices):
+        values = _host(indices)
+        if values.dtype.kind not in "iu":
+            raise TypeError(f"indices must be integers, got {values.dtype}")
+        wrong = values[(values < -extent) | (values >= extent)]
+        if wrong.size:
+            raise IndexError(f"index {wrong.flat[0]} is out of bounds for size {extent}")
+        return from_onp(onp.where(values < 0, values + extent, values))
+    if indices.dtype != onp.int64:
+        indices = operate("Cast", indices, dtype="int64")
+    indices = indices.as_np_ndarray()
+    return indices + (indices < 0) * extent
+
+
+@front.shortcut
+def take(a, indices, axis=None, mode="raise", out=None):
+    """The elements of an array at indices along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+    indices : array_like of int
+        Negative ones count from the end in mode ``'raise'``. Fractions are cut off.
+    axis : int, optional
+        By default that of the flattened array.
+    mode : {'raise', 'clip', 'wrap'}
+        What happens to indices outside: an error, the nearest, or modulo the extent.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no such mode.
+    IndexError, MXNetError
+        When an index is out of bounds in mode ``'raise'``; of arrays when the result is asked for.
+    """
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
+    array = as_np_array(a)
+    if axis is None:
+        array, axis = ravel(array), 0
+    axis = _axis("take", array, axis)
+    if mode == "raise":
+        indices = _counted(indices, array.shape[axis])
+    elif not is_array(indices):
+        indices = from_onp(_host(indices))
+    return operate("take", array, indices, axis=axis, mode=mode, out=out)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """The elements of an array at indices along an axis, which differ from place to place.
+
+    Parameters
+    ----------
+    arr : array_like
+    indices : array_like of int
+        Broadcast against `arr` in all axes but `axis`.
+    axis : int or None
+        None takes from the flattened array.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When the numbers of axes differ.
+    """
+    array, indices = as_np_array(arr), as_np_array(indices)
+    if axis is None:
+        array, axis = ravel(array), 0
+    if indices.ndim != array.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    axis = _axis("take_along_axis", array, axis)
+    extent = array.shape[axis]
+    wanted = _counted(indices, extent)
+    strides = onp.cumprod((1, *array.shape[:0:-1]))[::-1].tolist()
+    shape = list(onp.broadcast_shapes(_without(array, axis), _without(indices, axis)))
+    shape[axis] = 1
+    start = onp.zeros(shape, onp.int64)
+    for i, (count, stride) in enumerate(zip(array.shape, strides, strict=True)):
+        if i != axis and count != 1:
+            steps = onp.arange(count) * stride
+            start = start + steps.reshape([-1 if j == i else 1 for j in range(array.ndim)])
+    inside = (wanted >= 0) & (wanted < extent)
+    # what lies outside gets a place outside of the whole array, so that take refuses it
+    places = (wanted * strides[axis] + from_onp(start)) * inside + (inside == False) * array.size  # noqa: E712
+    return operate("take", ravel(array), places, axis=0, mode="raise")
+
+
+def _without(array, axis):
+    """The shape with 1 in place of an axis' extent."""
+    return tuple(1 if i == axis else n for i, n in enumerate(array.shape))
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """Elements of several arrays, in each place of the one whose number stands in `a`.
+
+    Parameters
+    ----------
+    a : array_like of int
+    choices : sequence of array_like
+        Broadcast against each other and `a`.
+    out : ndarray, optional
+        The array that takes the result.
+    mode : {'raise', 'clip', 'wrap'}
+        What happens to numbers of no array: an error, the nearest, or modulo how many there are.
+
+    Returns
+    -------
+    ndarray
+    """
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
+    numbers, arrays = as_np_array(a), promoted(choices)
+    shape = onp.broadcast_shapes(numbers.shape, *(array.shape for array in arrays))
+    count = len(arrays)
+    numbers = operate("Cast", numbers, dtype="int64")
+    if mode == "wrap":
+        numbers = numbers % count
+    elif mode == "clip":
+        numbers = operate("clip", numbers, a_min=0, a_max=count - 1)
+    else:
+        numbers = numbers - (numbers < 0) * (2 * count)  # negative ones are refused
+    whole = stack([_spread(array, shape) for array in arrays])
+    found = take_along_axis(whole, reshape(_spread(numbers, shape), (1, *shape)), 0)
+    return reshape(found, shape, out=out)
+
+
+def compress(condition, a, axis=None, out=None):
+    """The slices of an array along an axis where a condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        One for each slice; missing ones count as False.
+    a : array_like
+    axis : int, optional
+        By default that of the flattened array.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    condition = condition.asnumpy() if is_array(condition) else onp.asarray(condition)
+    if condition.ndim != 1:
+        raise ValueError("compress: condition must be a 1-d array")
+    return take(a, onp.flatnonzero(condition), axis, out=out)
+
+
+def extract(condition, arr):
+    """The elements of an array, flattened, where a condition holds."""
+    condition = condition.asnumpy() if is_array(condition) else onp.asarray(condition)
+    return compress(condition.ravel(), arr)
+
+
+def select(condlist, choicelist, default=0):
+    """In each place the element of the first array whose condition holds.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like of bool
+    choicelist : sequence of array_like
+        One for each condition.
+    default : number or array_like
+        Where none holds.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no condition, or not as many arrays.
+    TypeError
+        When a condition is not of booleans.
+    """
+    if not len(condlist) or len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    conditions = [as_np_array(condition) for condition in condlist]
+    for number, condition in enumerate(conditions):
+        if condition.dtype != onp.bool_:
+            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
+    if isinstance(default, (int, float)) and not isinstance(default, bool):
+        arrays = promoted(choicelist)
+        code = with_number(front.has_numpy_types(), arrays[0].dtype_code, isinstance(default, int))
+        rest = from_onp(onp.asarray(default), dtypes.dtype_of(code))
+        *arrays, rest = promoted([*arrays, rest])
+    else:
+        *arrays, rest = promoted([*choicelist, default])
+    shape = onp.broadcast_shapes(*(x.shape for x in (*conditions, *arrays, rest)))
+    found = _spread(rest, shape)
+    for condition, array in zip(conditions[::-1], arrays[::-1], strict=True):
+        found = operate("where", _spread(condition, shape), _spread(array, shape), found)
+    return found
+
+
+def _edited(arr, axis):
+    """An array and the axis along which it is edited, by default that of the flattened one."""
+    array = as_np_array(arr)
+    if axis is None:
+        return ravel(array), 0
+    return array, _axis("arr", array, axis)
+
+
+def _place(arr, obj, axis, reach):
+    """The attributes of an operator for an integer or a slice, None for other places."""
+    if isinstance(obj, slice):
+        step = 1 if obj.step is None else obj.step
+        return {"start": obj.start, "stop": obj.stop, "step": step, "int_ind": None}
+    if isinstance(obj, bool) or not isinstance(obj, integer_types):
+        return None
+    if not is_symbol(arr):
+        array, place = _edited(arr, axis)
+        extent = array.shape[place]
+        if not -extent <= obj < extent + reach:
+            raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
+    return {"start": None, "stop": None, "step": None, "int_ind": int(obj)}
+
+
+def delete(arr, obj, axis=None):
+    """An array without some of its slices along an axis.
+
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Which slices to leave out.
+    axis : int, optional
+        By default that of the flattened array.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds.
+    """
+    place = _place(arr, obj, axis, 0)
+    if place is not None:
+        return operate("_npi_delete", as_np_array(arr), axis=axis, **place)
+    array, axis = _edited(arr, axis)
+    gone = _host(obj)
+    kept = onp.delete(onp.arange(array.shape[axis]), gone)
+    return take(array, kept, axis)
+
+
+def insert(arr, obj, values, axis=None):
+    """An array with slices inserted along an axis.
+
+    Parameters
+    ----------
+    arr : array_like
+    obj : int, slice, or array_like of int or bool
+        Before which slices to insert.
+    values : array_like
+        Cast to the type of `arr` and broadcast.
+    axis : int, optional
+        By default that of the flattened array.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    IndexError
+        When an index is out of bounds.
+    """
+    place = _place(arr, obj, axis, 1)
+    if place is not None:
+        name = "_npi_insert_scalar" if place["int_ind"] is not None else "_npi_insert_slice"
+        if isinstance(values, (int, float)):
+            return operate(name, as_np_array(arr), val=float(values), axis=axis, **place)
+        return operate(name, as_np_array(arr), as_np_array(values), axis=axis, **place)
+    array, axis = _edited(arr, axis)
+    extent = array.shape[axis]
+    places = _host(obj)
+    places = onp.flatnonzero(places) if places.dtype.kind == "b" else places
+    added = as_np_array(values)
+    if added.dtype != array.dtype:
+        added = operate("Cast", added, dtype=dtypes.name_of(array.dtype_code))
+    count = places.size
+    if places.size == 1:
+        added = reshape(added, (1,) * (array.ndim - added.ndim) + added.shape)
+        if places.ndim == 0:
+            added = operate("_npi_moveaxis", added, source=(0,), destination=(axis,))
+        count = added.shape[axis]
+        places = onp.repeat(places.reshape(1), count)
+    wrong = places[(places < -extent) | (places > extent)]
+    if wrong.size:
+        raise IndexError(f"index {wrong[0]} is out of bounds for axis {axis} with size {extent}")
+    places = onp.where(places < 0, places + extent, places)
+    order = onp.argsort(places, kind="stable")
+    places[order] += onp.arange(count)
+    source = onp.full(extent + count, -1)
+    source[places] = extent + onp.arange(count)
+    source[source < 0] = onp.arange(extent)
+    shape = (*array.shape[:axis], count, *array.shape[axis + 1 :])
+    return take(concatenate((array, _spread(added, shape)), axis), source, axis)
+
+
+def resize(a, new_shape):
+    """The elements of an array in another shape, from the first one again where there are too few.
+
+    Parameters
+    ----------
+    a : array_like
+    new_shape : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When an extent is negative.
+    """
+    shape = (new_shape,) if hasattr(new_shape, "__index__") else tuple(new_shape)
+    if min(shape, default=0) < 0:
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    array = ravel(a)
+    if not array.size:
+        return operate("_npi_zeros", shape=shape, dtype=dtypes.name_of(array.dtype_code))
+    places = onp.arange(onp.prod(shape, dtype=onp.int64)) % array.size
+    return reshape(take(array, places), shape)
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Set the diagonal of an array that has two axes at least.
+
+    Parameters
+    ----------
+    a : ndarray
+        Its extents are equal where it has more than two axes.
+    val : number or array_like
+        Taken from the first one again where it has too few elements.
+    wrap : bool
+        Whether the diagonal of a tall matrix starts again below its end.
+
+    Raises
+    ------
+    ValueError
+        When `a` has no diagonal.
+    """
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    end = a.size
+    if a.ndim == 2:
+        step = a.shape[1] + 1
+        if not wrap:
+            end = min(end, a.shape[1] * a.shape[1])
+    else:
+        if len(set(a.shape)) > 1:
+            raise ValueError("All dimensions of input must be of equal length")
+        step = 1 + int(onp.cumprod(a.shape[:-1]).sum())
+    places = onp.arange(0, end, step)
+    if not places.size:
+        return
+    values = val if isinstance(val, (int, float)) else resize(val, places.size)
+    a[tuple(onp.unravel_index(places, a.shape))] = values

@@ -1,0 +1,254 @@
+"""Distinct elements, and arrays as sets."""
+
+from collections import namedtuple
+
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_np_array, is_array
+from mxcy.numpy._selection.sorting import searchsorted
+from mxcy.numpy._shape.manipulation import concatenate, promoted, ravel
+
+__all__ = [
+    "in1d",
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+_All = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
+_Counts = namedtuple("UniqueCountsResult", "values counts")
+_Inverse = namedtuple("UniqueInverseResult", "values inverse_indices")
+
+
+def unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
+):
+    """The distinct elements in order.
+
+    Parameters
+    ----------
+    ar : array_like
+    return_index : bool
+        Return where each occurs first.
+    return_inverse : bool
+        Return where each element is among them, as NumPy 2 in the shape of the input; with `axis`
+        a row.
+    return_counts : bool
+        Return how often each occurs.
+    axis : int, optional
+        Find distinct parts along an axis in place of elements.
+    equal_nan : bool
+        Count all NaN as one.
+
+    Returns
+    -------
+    ndarray, or a tuple of them
+    """
+    array = as_np_array(ar)
+    found = operate(
+        "_npi_unique",
+        array,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+        **({} if equal_nan else {"equal_nan": False}),
+    )
+    if not isinstance(found, list):
+        return found
+    if return_inverse and axis is None and is_array(array):
+        place = 1 + bool(return_index)
+        found[place] = found[place].reshape(array.shape)
+    return tuple(found)
+
+
+def unique_all(x):
+    """The distinct elements with where they occur and how often; every NaN is one.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values, indices, inverse_indices and counts.
+    """
+    values, indices, inverse, counts = unique(x, True, True, True, equal_nan=False)
+    return _All(values, indices, inverse, counts)
+
+
+def unique_counts(x):
+    """The distinct elements and how often each occurs; every NaN is one.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values and counts.
+    """
+    return _Counts(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x):
+    """The distinct elements and where those of the input are among them; every NaN is one.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    namedtuple
+        values and inverse_indices.
+    """
+    values, inverse = unique(x, return_inverse=True, equal_nan=False)
+    return _Inverse(values, inverse)
+
+
+def unique_values(x):
+    """The distinct elements in order; every NaN is one.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    return unique(x, equal_nan=False)
+
+
+def _both(ar1, ar2):
+    return promoted([ravel(ar1), ravel(ar2)])
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
+    """Whether each element is among others.
+
+    Parameters
+    ----------
+    element, test_elements : array_like
+    assume_unique : bool
+        Has no effect.
+    invert : bool
+        Tell whether it is not.
+    kind : optional
+        Has no effect.
+
+    Returns
+    -------
+    ndarray
+        Booleans, in the shape of `element`.
+    """
+    element = as_np_array(element)
+    values, others = _both(element, test_elements)
+    if not others.size:
+        found = operate("_npi_zeros_like", element != element)
+    else:
+        others = unique(others)
+        places = searchsorted(others, values)
+        near = operate("take", others, places, axis=0, mode="clip")
+        found = (near == values).reshape(element.shape)
+    return operate("_npi_logical_not", found) if invert else found
+
+
+def in1d(ar1, ar2, assume_unique=False, invert=False):
+    """Whether each element of a flattened array is among others.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+    invert : bool
+        Tell whether it is not.
+
+    Returns
+    -------
+    ndarray
+    """
+    return isin(ravel(ar1), ar2, invert=invert)
+
+
+def union1d(ar1, ar2):
+    """The distinct elements of two arrays, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    return unique(concatenate(_both(ar1, ar2)))
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The distinct elements that two arrays have in common, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+    return_indices : bool
+        Return also where each occurs first in either array.
+
+    Returns
+    -------
+    ndarray, or a tuple of three
+    """
+    first, second = _both(ar1, ar2)
+    values, places = unique(first, return_index=True)
+    kept = isin(values, second)
+    found = values[kept]
+    if not return_indices:
+        return found
+    others, other_places = unique(second, return_index=True)
+    return found, places[kept], other_places[isin(others, first)]
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The distinct elements of one array that are not in another, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Keep the order and repetitions of `ar1`.
+
+    Returns
+    -------
+    ndarray
+    """
+    values = ravel(ar1) if assume_unique else unique(ar1)
+    return values[isin(values, ar2, invert=True)]
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The distinct elements that just one of two arrays has, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+    assume_unique : bool
+        Has no effect.
+
+    Returns
+    -------
+    ndarray
+    """
+    first, second = _both(ar1, ar2)
+    return unique(concatenate([setdiff1d(first, second), setdiff1d(second, first)]))

@@ -1,0 +1,1 @@
+"""Shapes: what they are, reshaped, joined, split, padded."""

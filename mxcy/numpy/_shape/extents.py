@@ -1,0 +1,71 @@
+"""What extents arrays have, and which type a number needs."""
+
+import math
+
+import numpy as onp
+
+from mxcy.numpy._calls.operands import is_array
+
+__all__ = ["min_scalar_type", "ndim", "shape", "size"]
+
+
+def shape(a):
+    """The extents of an array or an array-like object.
+
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    tuple of int
+    """
+    return a.shape if is_array(a) else onp.shape(a)
+
+
+def ndim(a):
+    """The number of axes of an array or an array-like object.
+
+    Parameters
+    ----------
+    a : array_like
+
+    Returns
+    -------
+    int
+    """
+    return len(shape(a))
+
+
+def size(a, axis=None):
+    """The number of elements, or the extent of an axis.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int, optional
+
+    Returns
+    -------
+    int
+    """
+    extents = shape(a)
+    if axis is None:
+        return math.prod(extents)
+    return math.prod(extents[i] for i in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def min_scalar_type(a):
+    """The smallest type that holds a number; that of an array with axes.
+
+    Parameters
+    ----------
+    a : scalar or array_like
+
+    Returns
+    -------
+    numpy.dtype
+    """
+    if is_array(a):
+        return a.dtype if a.ndim else onp.min_scalar_type(a.asnumpy())
+    return onp.min_scalar_type(a)

@@ -1,0 +1,381 @@
+"""Functions of `mx.np` that give arrays other shapes and join them."""
+
+import math
+
+import numpy as onp
+
+from mxcy._base.errors import InvalidAxisError, InvalidValueError
+from mxcy._library import front
+from mxcy.base import integer_types
+from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.numpy._calls import symbolic
+from mxcy.numpy._calls.direct import direct
+from mxcy.numpy._calls.general import cast, operate
+from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
+from mxcy.ops.core.result_types import promote
+
+__all__ = [
+    "append",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_shapes",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "expand_dims",
+    "fliplr",
+    "flipud",
+    "hstack",
+    "promoted",
+    "ravel",
+    "repeat",
+    "reshape",
+    "row_stack",
+    "stack",
+    "tile",
+    "vstack",
+]
+
+
+def promoted(arrays):
+    """Arrays in the element type in which they meet.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    list of NDArray
+    """
+    arrays = [as_array(array) for array in arrays]
+    if symbolic.any_symbols(arrays):  # whose types nobody knows yet
+        return arrays
+    codes = {array.dtype_code for array in arrays}
+    if len(codes) < 2:
+        return arrays
+    code = promote(front.has_numpy_types(), *codes)
+    return [a if a.dtype_code == code else cast(a, code) for a in arrays]
+
+
+def viewed(name, array, shape, **attrs):
+    """A view of an array with another shape, recorded as what an operator would return."""
+    view = array.view_as(shape)
+    if is_taped(array):
+        record_view(name, array, view, **attrs)
+    return view
+
+
+def _extents(shape):
+    if isinstance(shape, integer_types) or hasattr(shape, "__index__"):
+        shape = (shape,)
+    return tuple(extent.__index__() for extent in shape)
+
+
+def _new_shape(size, shape):
+    """A shape with what remains in place of -1."""
+    shape = _extents(shape)
+    known = math.prod(extent for extent in shape if extent != -1)
+    if shape == (-1,):
+        return (size,)
+    if shape.count(-1) == 1 and known > 0 and size % known == 0:
+        shape = tuple(size // known if extent == -1 else extent for extent in shape)
+    if min(shape, default=0) < 0 or math.prod(shape) != size:
+        raise InvalidValueError(f"cannot reshape array of size {size} into shape {shape}")
+    return shape
+
+
+def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
+    """An array with another shape and as many elements, a view of it.
+
+    Parameters
+    ----------
+    a : array_like
+    shape, newshape : int or tuple of int
+        One extent may be -1, what remains; MXNet knows the second name.
+    order : {'C', 'F', 'A'}
+        ``'F'`` reads and writes the elements with the first index changing fastest.
+    out : ndarray, optional
+        The array that takes the result.
+    copy : bool, optional
+        True copies; with False an order that needs a copy is an error.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When the numbers of elements differ.
+    """
+    array = as_np_array(a)
+    given = newshape if shape is None else shape
+    wanted = _new_shape(array.size, given)
+    given = wanted if -1 not in _extents(given) else _extents(given)
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
+    if order == "F" and array.ndim + len(wanted) > 2:
+        if copy is False:
+            raise ValueError("reshape: order 'F' needs a copy")
+        turned = operate("_npi_transpose", array)
+        return operate("_npi_transpose", reshape(turned, wanted[::-1]), out=out)
+    if out is not None or copy:
+        return operate("_npx_reshape", array, newshape=wanted, out=out)
+    return viewed("_npx_reshape", array, wanted, newshape=given)
+
+
+def ravel(x, order="C"):
+    """An array with one axis that holds the elements in order.
+
+    Parameters
+    ----------
+    x : array_like
+    order : {'C', 'F', 'A', 'K'}
+
+    Returns
+    -------
+    ndarray
+    """
+    return reshape(x, (-1,), order)
+
+
+def expand_dims(a, axis):
+    """A view of an array with new axes of extent 1.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int
+        Where they are in the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    MXNetError
+        When a position is out of bounds or given twice.
+    """
+    array = as_np_array(a)
+    if isinstance(axis, (tuple, list)):
+        ndim = array.ndim + len(axis)
+        places = onp.lib.array_utils.normalize_axis_tuple(axis, ndim)
+        extents = iter(array.shape)
+        return reshape(array, tuple(1 if i in places else next(extents) for i in range(ndim)))
+    axis, ndim = axis.__index__(), array.ndim
+    if not -ndim - 1 <= axis <= ndim:
+        raise InvalidAxisError(
+            f"expand_dims: axis {axis} is out of bounds for {ndim + 1} dimensions"
+        )
+    place = axis + ndim + 1 if axis < 0 else axis
+    shape = (*array.shape[:place], 1, *array.shape[place:])
+    return viewed("expand_dims", array, shape, axis=axis)
+
+
+def fliplr(m):
+    """The array with the order of elements reversed along the second axis."""
+    return operate("_npi_flip", as_array(m), axis=(1,))
+
+
+def flipud(m):
+    """The array with the order of elements reversed along the first axis."""
+    return operate("_npi_flip", as_array(m), axis=(0,))
+
+
+def tile(A, reps):
+    """An array made of repetitions of another.
+
+    Parameters
+    ----------
+    A : array_like
+    reps : int or tuple of int
+        How often it is repeated along each axis, aligned at the last one.
+
+    Returns
+    -------
+    ndarray
+    """
+    reps = (reps,) if hasattr(reps, "__index__") else tuple(reps)
+    return operate("_npi_tile" if 0 in reps else "tile", as_array(A), reps=reps)
+
+
+@direct("_npi_repeats")
+def repeat(a, repeats, axis=None):
+    """An array with every element repeated.
+
+    Parameters
+    ----------
+    a : array_like
+    repeats : int or sequence of int
+        How often, one number for all elements along the axis or one for each.
+    axis : int, optional
+        Along which axis; by default that of the flattened array.
+
+    Returns
+    -------
+    ndarray
+    """
+    if is_array(repeats) or isinstance(repeats, onp.ndarray):
+        repeats = repeats.tolist()
+    repeats = (repeats,) if hasattr(repeats, "__index__") else tuple(repeats)
+    if not repeats:  # one for each of no elements
+        repeats = (1,) if 0 in as_array(a).shape else repeats
+    array = as_array(a)
+    if axis and (front.is_deferred() or symbolic.is_symbol(array)):  # MXNet repeats rows only
+        turned = operate("SwapAxis", array, dim1=0, dim2=axis)
+        found = operate("_npi_repeats", turned, repeats=repeats, axis=0)
+        return operate("SwapAxis", found, dim1=0, dim2=axis)
+    return operate("_npi_repeats", array, repeats=repeats, axis=axis)
+
+
+def _at_least(name, arrays):
+    return operate(name, *map(as_array, arrays)) if arrays else []
+
+
+def atleast_1d(*arys):
+    """Arrays with at least one axis; a list of them where there are several."""
+    return _at_least("_npi_atleast_1d", arys)
+
+
+def atleast_2d(*arys):
+    """Arrays with at least two axes, vectors as rows; a list of them where there are several."""
+    return _at_least("_npi_atleast_2d", arys)
+
+
+def atleast_3d(*arys):
+    """Arrays with at least three axes; a list of them where there are several."""
+    return _at_least("_npi_atleast_3d", arys)
+
+
+@direct("Concat", {"axis": "dim"}, joins=1, dim=0)
+def concatenate(seq, axis=0, out=None):
+    """Join arrays along an axis.
+
+    Parameters
+    ----------
+    seq : sequence of array_like
+        They may differ in their extent along the axis only.
+    axis : int or None
+        None joins the flattened arrays.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no array.
+    """
+    arrays = promoted(seq)
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        arrays, axis = [ravel(array) for array in arrays], 0
+    if any(array.ndim == 0 for array in arrays):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return operate("Concat", *arrays, dim=axis.__index__(), out=out)
+
+
+concat = concatenate
+
+
+@direct("stack", joins=2)
+def stack(arrays, axis=0, out=None):
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    axis : int
+        Where the new axis is in the result.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no array, or the shapes differ.
+    """
+    arrays = promoted(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if len({array.shape for array in arrays}) > 1:
+        raise ValueError("all input arrays must have the same shape")
+    return operate("stack", *arrays, axis=axis.__index__(), out=out)
+
+
+def _stacked(name, arrays, out=None):
+    """What a joining operator makes of arrays, or of an array's parts along its first axis."""
+    arrays = promoted(arrays)
+    if not arrays:
+        raise ValueError(f"{name}: need at least one array to join")
+    return operate(f"_npi_{name}", *arrays, out=out)
+
+
+def vstack(arrays, out=None):
+    """Join arrays along the first axis; vectors are rows.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there is no array.
+    """
+    return _stacked("vstack", arrays, out)
+
+
+row_stack = vstack
+
+
+def hstack(arrays):
+    """Join arrays along the second axis, vectors along their only one."""
+    return _stacked("hstack", arrays)
+
+
+def dstack(arrays):
+    """Join arrays along the third axis, which those with less axes get."""
+    return _stacked("dstack", arrays)
+
+
+def column_stack(tup):
+    """Join vectors as columns, and matrices, to a matrix."""
+    return _stacked("column_stack", tup)
+
+
+broadcast_shapes = onp.broadcast_shapes
+
+
+def append(arr, values, axis=None):
+    """Join two arrays.
+
+    Parameters
+    ----------
+    arr, values : array_like
+    axis : int, optional
+        Along which axis; by default they are flattened.
+
+    Returns
+    -------
+    ndarray
+    """
+    return concatenate((arr, values), axis)

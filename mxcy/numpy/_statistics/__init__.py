@@ -1,0 +1,1 @@
+"""Reductions and statistics, with and without NaN."""

@@ -1,0 +1,1 @@
+"""Element types: their constants, which meet in which, what a namespace has."""
