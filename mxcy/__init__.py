@@ -96,6 +96,7 @@ _LATER = {
     "npx": "mxcy.numpy_extension",
     "numpy": "mxcy.numpy",
     "numpy_extension": "mxcy.numpy_extension",
+    "onnx": "mxcy.onnx",
     "operator": "mxcy.operator",
     "opt": "mxcy.optimizer",
     "optimizer": "mxcy.optimizer",

@@ -19,12 +19,12 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, numbered, require
 from mxcy.ops.core.record import ONLY_SYMBOLS, Op
 
-__all__ = ["CACHED_OP", "COND", "FOREACH", "WHILE_LOOP", "expand"]
+__all__ = ["CACHED_OP", "COND", "FOREACH", "WHILE_LOOP", "body_graph", "expand"]
 
 
 @lru_cache(maxsize=256)
-def _body(text, train):
-    """The graph of a body."""
+def body_graph(text, train=False):
+    """The graph of a body, from its text."""
     return from_entries(loads(text), train)
 
 
@@ -115,7 +115,7 @@ def _infer_foreach(a, ins):
         else source
         for position, source in enumerate(sources)
     ]
-    outs = _infer_body(_body(a.body, a.train), sources, known)
+    outs = _infer_body(body_graph(a.body, a.train), sources, known)
     states = outs[a.num_out_data :]
     for position, state in zip(a.in_state_locs, states, strict=True):
         sources[position].fill("state", state.shape, state.dtype)
@@ -135,7 +135,7 @@ def _expand_foreach(builder, a, inputs):
     for step in range(length):
         for position, number in parts.items():
             entries[position] = (number, step)
-        outs = _emit_body(builder, _body(a.body, a.train), entries)
+        outs = _emit_body(builder, body_graph(a.body, a.train), entries)
         steps.append(outs[: a.num_out_data])
         for position, state in zip(a.in_state_locs, outs[a.num_out_data :], strict=True):
             entries[position] = state
@@ -167,9 +167,9 @@ def _loop_places(a):
 
 def _infer_while(a, ins):
     of_cond = [ins[position] for position in a.cond_input_locs]
-    _infer_body(_body(a.cond, a.train), of_cond, of_cond)
+    _infer_body(body_graph(a.cond, a.train), of_cond, of_cond)
     of_func = [ins[position] for position in a.func_input_locs]
-    outs = _infer_body(_body(a.func, a.train), of_func, of_func)
+    outs = _infer_body(body_graph(a.func, a.train), of_func, of_func)
     variables = outs[a.num_out_data :]
     for position, variable in zip(_loop_places(a), variables, strict=True):
         ins[position].fill("loop variable", variable.shape, variable.dtype)
@@ -181,12 +181,12 @@ def _expand_while(builder, a, inputs):
     goes_on, steps = None, []
     for _ in range(a.max_iterations):
         conditions = [entries[position] for position in a.cond_input_locs]
-        (condition,) = _emit_body(builder, _body(a.cond, a.train), conditions)
+        (condition,) = _emit_body(builder, body_graph(a.cond, a.train), conditions)
         goes_on = (
             _flag(builder, condition) if goes_on is None else goes_on * _flag(builder, condition)
         )
         func = [entries[position] for position in a.func_input_locs]
-        outs = [builder.value(e) for e in _emit_body(builder, _body(a.func, a.train), func)]
+        outs = [builder.value(e) for e in _emit_body(builder, body_graph(a.func, a.train), func)]
         rows = outs[: a.num_out_data]
         steps.append([_chosen(F, goes_on, row, F.zeros_like(row)) for row in rows])
         for position, variable in zip(places, outs[a.num_out_data :], strict=True):
@@ -232,7 +232,7 @@ def _infer_cond(a, ins):
     outs = []
     for body, places in _branches(a):
         sources = [ins[position] for position in places]
-        outs.append(_infer_body(_body(body, a.train), sources, sources))
+        outs.append(_infer_body(body_graph(body, a.train), sources, sources))
     _, then, other = outs
     for left, right in zip(then, other, strict=True):
         left.fill("the result of else_func", right.shape, right.dtype)
@@ -249,7 +249,7 @@ def _branches(a):
 
 def _expand_cond(builder, a, inputs):
     (condition,), then, other = (
-        _emit_body(builder, _body(body, a.train), [inputs[position] for position in places])
+        _emit_body(builder, body_graph(body, a.train), [inputs[position] for position in places])
         for body, places in _branches(a)
     )
     flag, F = _flag(builder, condition), builder.values
@@ -276,13 +276,13 @@ COND = _operator(
 
 
 def _infer_cached(a, ins):
-    outs = _infer_body(_body(a.body, a.train), ins, ins)
+    outs = _infer_body(body_graph(a.body, a.train), ins, ins)
     require(len(outs) == a.num_outputs, f"the body has {len(outs)} outputs, not {a.num_outputs}")
     return outs
 
 
 def _expand_cached(builder, a, inputs):
-    return _emit_body(builder, _body(a.body, a.train), inputs)
+    return _emit_body(builder, body_graph(a.body, a.train), inputs)
 
 
 CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)

@@ -158,6 +158,9 @@ class Op:
         Whether it takes and returns complex numbers; every other record refuses them.
     numpy : str, Public, or a tuple of them
         Under which names and with which signatures `mx.np` and `mx.npx` offer it; see `Public`.
+    onnx : callable, optional
+        ``onnx(a, G, *inputs)``, the same in operators of ONNX; those of most records come from
+        `mxcy.onnx.mx2onnx.converters` when a graph is first exported.
     """
 
     __slots__ = (
@@ -190,6 +193,7 @@ class Op:
         "sparse_gradient",
         "complexes",
         "numpy",
+        "onnx",
         "ref",
         "kernels",
         "samples",
@@ -250,6 +254,7 @@ class Op:
         sparse_gradient: Callable[..., bool] | None = None,
         complexes: bool | str = False,
         numpy: str | Public | Sequence[str | Public] = (),
+        onnx: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -273,6 +278,7 @@ class Op:
         self.sparse_gradient: Callable[..., bool] = sparse_gradient or (lambda a: False)
         offered = (numpy,) if isinstance(numpy, str | Public) else numpy
         self.numpy = tuple(Public(p) if isinstance(p, str) else p for p in offered)
+        self.onnx: Any = onnx
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer

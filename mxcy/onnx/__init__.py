@@ -1,0 +1,30 @@
+"""Networks as ONNX files, which other programs run, and such files as networks.
+
+The package `onnx` is optional (``pip install 'mxcy[onnx]'``), and imported when it is first needed.
+"""
+
+from importlib import import_module
+
+from mxcy._base.suggestions import no_attribute
+
+__all__ = ["export_model", "get_operator_support"]
+
+#: name -> module that has it, or is it, and is imported when the name is first asked for
+_LATER = {
+    "export_model": "mxcy.onnx.mx2onnx",
+    "get_operator_support": "mxcy.onnx.mx2onnx",
+    "mx2onnx": "mxcy.onnx.mx2onnx",
+}
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise no_attribute(__name__, name)
+    module = import_module(_LATER[name])
+    found = module if module.__name__.endswith(f".{name}") else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -1,0 +1,212 @@
+"""Elementwise functions of two arrays, and of an array and a number."""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.converters.elementwise import computed
+from mxcy.onnx.mx2onnx.registry import convert
+from mxcy.ops.core.record import REGISTRY
+
+__all__ = []
+
+
+def _enter(rule, *names):
+    """A rule for those of the names that there are."""
+    convert(*(name for name in names if name in REGISTRY and REGISTRY[name].onnx is None))(rule)
+
+
+def _number(a, G, x):
+    """An operator's number beside its array: both in the element type in which they meet."""
+    if x.dtype == bool or not (G.is_float(x) or a.is_int):
+        target = np.int64 if a.is_int else G.out.dtype if G.out.dtype.kind == "f" else np.float64
+        x = G.cast(x, target)
+    return x, G.like(x, a.scalar)
+
+
+def _forms(combine, word=None, camel=None, numpy=None, test=False):
+    """Enter a function of two operands for all the operators that apply it.
+
+    Parameters
+    ----------
+    combine : callable
+        ``combine(G, x, y)`` of operands of one element type.
+    word : str, optional
+        The classic stem: ``broadcast_<word>``, ``_<word>_scalar``; none when only `mx.np` has it.
+    camel : str, optional
+        The classic stem of numbers, if it is another.
+    numpy : str, optional
+        The stem in `mx.np`, if it is another; ``""`` when only classic operators are meant.
+    test : bool
+        Whether the result is a truth value, so that operands meet in a type of their own.
+    """
+    number, stem = camel or word, word if numpy is None else numpy
+
+    def arrays(a, G, x, y):
+        return combine(G, *(G.meet(x, y) if test else computed(G, x, y)))
+
+    def prepared(a, G, x):
+        if test or G.node.op.name.startswith("_npi_") is False:
+            return _number(a, G, x)
+        (x,) = computed(G, x)
+        return x, G.like(x, a.scalar)
+
+    def array_and_number(a, G, x):
+        return combine(G, *prepared(a, G, x))
+
+    def number_and_array(a, G, x):
+        x, scalar = prepared(a, G, x)
+        return combine(G, scalar, x)
+
+    _enter(
+        arrays, f"broadcast_{word}", f"elemwise_{word}", f"_{word}", f"_{number}", f"_npi_{stem}"
+    )
+    _enter(array_and_number, f"_{number}_scalar", f"_npi_{stem}_scalar")
+    _enter(number_and_array, f"_r{number}_scalar", f"_npi_r{stem}_scalar")
+
+
+def _node(op_type):
+    return lambda G, x, y: G.op(op_type, x, y)
+
+
+def _sum(G, x, y):
+    return G.op("Or", x, y) if x.dtype == bool else G.op("Add", x, y)
+
+
+def _product(G, x, y):
+    return G.op("And", x, y) if x.dtype == bool else G.op("Mul", x, y)
+
+
+def _floor_mod(G, x, y):
+    """The remainder with the divisor's sign; that of zero is zero for the classic operators."""
+    if not G.is_float(x):
+        return G.op("Mod", x, y)
+    left = G.op("Mod", x, y, fmod=1)
+    differs = G.And(G.Not(G.Equal(left, G.like(x, 0))), G.Less(G.Mul(left, y), G.like(x, 0)))
+    return G.Where(differs, G.Add(left, y), left)
+
+
+def _classic_mod(G, x, y):
+    """MXNet's remainder: by zero it is zero."""
+    zero = G.like(x, 0)
+    by_zero = G.Equal(y, zero)
+    safe = G.Where(by_zero, G.like(x, 1), y)
+    return G.Where(by_zero, zero, _floor_mod(G, x, safe))
+
+
+def _fmod(G, x, y):
+    return G.op("Mod", x, y, fmod=1)
+
+
+def _extreme(op_type):
+    def combine(G, x, y):
+        if x.dtype == bool:
+            return G.op("Or" if op_type == "Max" else "And", x, y)
+        return G.op(op_type, x, y)
+
+    return combine
+
+
+def _ignoring_nan(op_type):
+    def combine(G, x, y):
+        found = _extreme(op_type)(G, x, y)
+        if not G.is_float(x):
+            return found
+        return G.Where(G.IsNaN(x), y, G.Where(G.IsNaN(y), x, found))
+
+    return combine
+
+
+def _power(G, x, y):
+    return G.op("Pow", x, y)
+
+
+def _hypot(G, x, y):
+    return G.Sqrt(x * x + y * y)
+
+
+def _not_equal(G, x, y):
+    return G.Not(G.Equal(x, y))
+
+
+def _logical(op_type):
+    return lambda G, x, y: G.op(op_type, G.to_bool(x), G.to_bool(y))
+
+
+def _bits(logical, bitwise):
+    def combine(G, x, y):
+        if x.dtype == bool:
+            return G.op(logical, x, y)
+        if G.opset < 18:
+            G.unsupported(f"{bitwise} needs opset 18")
+        return G.op(bitwise, x, y)
+
+    return combine
+
+
+def _floor_divide(G, x, y):
+    if G.is_float(x):
+        return G.Floor(G.Div(x, y))
+    quotient = G.Div(x, y)  # ONNX cuts towards zero
+    if x.dtype.kind == "u":
+        return quotient
+    zero = G.like(x, 0)
+    rest = G.Sub(x, G.Mul(quotient, y))
+    wrong = G.And(G.Not(G.Equal(rest, zero)), G.Less(G.Mul(G.Sign(rest), G.Sign(y)), zero))
+    return G.Sub(quotient, G.cast(wrong, x.dtype))
+
+
+def _logaddexp(G, x, y):
+    return G.Max(x, y) + G.Softplus(G.Neg(G.Abs(G.Sub(x, y))))
+
+
+def _copysign(G, x, y):
+    return G.Where(G.Less(y, G.like(y, 0)), G.Neg(G.Abs(x)), G.Abs(x))
+
+
+def _ldexp(G, x, y):
+    if not G.is_float(x):
+        G.unsupported("powers of two of integers, which may be fractions")
+    return G.Mul(x, G.Pow(G.like(x, 2), y))
+
+
+_forms(_sum, "add", "plus")
+_forms(_node("Sub"), "sub", "minus", "subtract")
+_forms(_product, "mul", "mul", "multiply")
+_forms(_node("Div"), "div", "div", "true_divide")
+_forms(_classic_mod, "mod", numpy="")
+_forms(_floor_mod, numpy="mod")
+_forms(_fmod, numpy="fmod")
+_forms(_floor_divide, numpy="floor_divide")
+_forms(_power, "power")
+_forms(_extreme("Max"), "maximum")
+_forms(_extreme("Min"), "minimum")
+_forms(_ignoring_nan("Max"), numpy="fmax")
+_forms(_ignoring_nan("Min"), numpy="fmin")
+_forms(_hypot, "hypot")
+_forms(_logaddexp, numpy="logaddexp")
+_forms(_copysign, numpy="copysign")
+_forms(_ldexp, numpy="ldexp")
+_forms(_node("Equal"), "equal", test=True)
+_forms(_not_equal, "not_equal", test=True)
+_forms(_node("Greater"), "greater", test=True)
+_forms(_node("GreaterOrEqual"), "greater_equal", test=True)
+_forms(_node("Less"), "lesser", numpy="less", test=True)
+_forms(_node("LessOrEqual"), "lesser_equal", numpy="less_equal", test=True)
+_forms(_logical("And"), "logical_and", test=True)
+_forms(_logical("Or"), "logical_or", test=True)
+_forms(_logical("Xor"), "logical_xor", test=True)
+_forms(_bits("And", "BitwiseAnd"), numpy="bitwise_and")
+_forms(_bits("Or", "BitwiseOr"), numpy="bitwise_or")
+_forms(_bits("Xor", "BitwiseXor"), numpy="bitwise_xor")
+
+
+@convert("_scatter_plus_scalar", "_scatter_minus_scalar")
+def scatter_number(a, G, x):
+    """Of dense arrays as without `_scatter`."""
+    x, number = _number(a, G, x)
+    return G.op("Add" if "plus" in G.node.op.name else "Sub", x, number)
+
+
+@convert("_scatter_elemwise_div")
+def scatter_divide(a, G, x, y):
+    """Of dense arrays as without `_scatter`."""
+    return G.op("Div", x, y)

@@ -1,0 +1,348 @@
+"""Elementwise functions of one array."""
+
+import math
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.registry import convert
+
+__all__ = ["computed"]
+
+
+def computed(G, *values):
+    """Inputs in the element type of the result: `mx.np` computes on integers too."""
+    dtype = G.out.dtype
+    return [G.cast(x, dtype) for x in values]
+
+
+def _node(op_type):
+    """The rule of an operator that is one of ONNX'."""
+
+    def rule(a, G, x):
+        (x,) = computed(G, x)
+        return G.op(op_type, x)
+
+    return rule
+
+
+for _name, _op_type in (
+    ("abs", "Abs"),
+    ("negative", "Neg"),
+    ("reciprocal", "Reciprocal"),
+    ("sqrt", "Sqrt"),
+    ("exp", "Exp"),
+    ("log", "Log"),
+    ("sin", "Sin"),
+    ("cos", "Cos"),
+    ("tan", "Tan"),
+    ("arcsin", "Asin"),
+    ("arccos", "Acos"),
+    ("arctan", "Atan"),
+    ("sinh", "Sinh"),
+    ("cosh", "Cosh"),
+    ("tanh", "Tanh"),
+    ("arcsinh", "Asinh"),
+    ("arccosh", "Acosh"),
+    ("arctanh", "Atanh"),
+    ("sign", "Sign"),
+):
+    _rule = _node(_op_type)
+    convert(_name, f"_npi_{'absolute' if _name == 'abs' else _name}")(_rule)
+
+convert("softsign")(_node("Softsign"))
+convert("erf")(_node("Erf"))
+convert("relu", "_npx_relu")(_node("Relu"))
+convert("sigmoid", "_npx_sigmoid")(_node("Sigmoid"))
+
+
+@convert("floor", "ceil", "_npi_floor", "_npi_ceil")
+def rounded(a, G, x):
+    """Integers are whole already."""
+    name = G.node.op.name
+    return G.op("Floor" if name.endswith("floor") else "Ceil", x) if G.is_float(x) else x
+
+
+@convert("trunc", "fix", "_npi_trunc", "_npi_fix")
+def truncated(a, G, x):
+    """Towards zero."""
+    return G.Sign(x) * G.Floor(G.Abs(x)) if G.is_float(x) else x
+
+
+@convert("round")
+def round_half_away(a, G, x):
+    """Halves go away from zero."""
+    return G.Sign(x) * G.Floor(G.Abs(x) + 0.5)
+
+
+@convert("rint")
+def round_half_down(a, G, x):
+    """Halves go to the smaller number."""
+    return G.Ceil(x - 0.5)
+
+
+@convert("_npi_rint")
+def round_half_even(a, G, x):
+    """As NumPy and ONNX round."""
+    return G.Round(x) if G.is_float(x) else x
+
+
+@convert("_npi_around")
+def around(a, G, x):
+    """Rounded to decimals."""
+    if not G.is_float(x):
+        return x if a.decimals >= 0 else G.unsupported("negative decimals of integers")
+    if a.decimals == 0:
+        return G.Round(x)
+    scale = 10.0**a.decimals
+    return G.Round(x * scale) / scale
+
+
+@convert("square", "_npi_square")
+def square(a, G, x):
+    """A product, which is exact for integers too."""
+    (x,) = computed(G, x)
+    return x * x
+
+
+@convert("rsqrt")
+def rsqrt(a, G, x):
+    """By two nodes, which runtimes fuse."""
+    return G.Reciprocal(G.Sqrt(x))
+
+
+@convert("cbrt", "_npi_cbrt")
+def cbrt(a, G, x):
+    """The power of the magnitude, and the sign."""
+    (x,) = computed(G, x)
+    return G.Sign(x) * G.Pow(G.Abs(x), G.like(x, 1 / 3))
+
+
+@convert("rcbrt")
+def rcbrt(a, G, x):
+    """One divided by the cube root."""
+    return G.Sign(x) * G.Pow(G.Abs(x), G.like(x, -1 / 3))
+
+
+@convert("degrees", "_npi_degrees")
+def degrees(a, G, x):
+    """A factor."""
+    (x,) = computed(G, x)
+    return x * (180 / math.pi)
+
+
+@convert("radians", "_npi_radians")
+def radians(a, G, x):
+    """A factor."""
+    (x,) = computed(G, x)
+    return x * (math.pi / 180)
+
+
+@convert("log2", "_npi_log2")
+def log2(a, G, x):
+    """The natural logarithm in another unit."""
+    (x,) = computed(G, x)
+    return G.Log(x) / math.log(2)
+
+
+@convert("log10", "_npi_log10")
+def log10(a, G, x):
+    """The natural logarithm in another unit."""
+    (x,) = computed(G, x)
+    return G.Log(x) / math.log(10)
+
+
+def _small(G, x):
+    """Whether a value is so near to zero that a sum with 1 would lose it."""
+    return G.Less(G.Abs(x), G.like(x, 1e-2))
+
+
+@convert("log1p", "_npi_log1p")
+def log1p(a, G, x):
+    """By a series near zero, where 1 + x would lose x."""
+    (x,) = computed(G, x)
+    series = x * (1 + x * (-1 / 2 + x * (1 / 3 + x * (-1 / 4 + x * (1 / 5)))))
+    return G.Where(_small(G, x), series, G.Log(x + 1))
+
+
+@convert("expm1", "_npi_expm1")
+def expm1(a, G, x):
+    """By a series near zero, where the exponential loses x."""
+    (x,) = computed(G, x)
+    series = x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120)))))
+    return G.Where(_small(G, x), series, G.Exp(x) - 1)
+
+
+@convert("log_sigmoid")
+def log_sigmoid(a, G, x):
+    """The softplus of the negation, negated."""
+    return G.Neg(G.Softplus(G.Neg(x)))
+
+
+@convert("mish")
+def mish(a, G, x):
+    """As a product before ONNX had a Mish."""
+    return G.op("Mish", x) if G.opset >= 18 else x * G.Tanh(G.Softplus(x))
+
+
+@convert("logical_not", "_npi_logical_not")
+def logical_not(a, G, x):
+    """Whether the element is zero."""
+    return G.Not(G.to_bool(x))
+
+
+@convert("_npi_isnan")
+def isnan(a, G, x):
+    """Integers never are."""
+    return G.IsNaN(x) if G.is_float(x) else G.full(G.dims(x), False, bool)
+
+
+def _infinite(G, x, **signs):
+    if not G.is_float(x):
+        return G.full(G.dims(x), False, bool)
+    return G.op("IsInf", x, **signs)
+
+
+@convert("_npi_isinf")
+def isinf(a, G, x):
+    """Of either sign."""
+    return _infinite(G, x)
+
+
+@convert("_npi_isposinf")
+def isposinf(a, G, x):
+    """Positive infinity."""
+    return _infinite(G, x, detect_negative=0)
+
+
+@convert("_npi_isneginf")
+def isneginf(a, G, x):
+    """Negative infinity."""
+    return _infinite(G, x, detect_positive=0)
+
+
+@convert("_npi_isfinite")
+def isfinite(a, G, x):
+    """Neither infinite nor nan."""
+    if not G.is_float(x):
+        return G.full(G.dims(x), True, bool)
+    return G.Not(G.Or(G.IsNaN(x), G.IsInf(x)))
+
+
+@convert("_npi_bitwise_not")
+def bitwise_not(a, G, x):
+    """Minus one minus the number, of unsigned ones their greatest minus it."""
+    if x.dtype == bool:
+        return G.Not(x)
+    if G.opset >= 18:
+        return G.BitwiseNot(x)
+    return np.iinfo(x.dtype).max - x if x.dtype.kind == "u" else -1 - x
+
+
+@convert("_npi_nan_to_num")
+def nan_to_num(a, G, x):
+    """Numbers in place of what is none."""
+    if not G.is_float(x):
+        return x
+    limits = np.finfo(x.dtype)
+    high = limits.max if a.posinf is None else a.posinf
+    low = limits.min if a.neginf is None else a.neginf
+    found = G.Where(G.IsNaN(x), G.like(x, a.nan), x)
+    found = G.Where(G.op("IsInf", x, detect_negative=0), G.like(x, high), found)
+    return G.Where(G.op("IsInf", x, detect_positive=0), G.like(x, low), found)
+
+
+@convert("_copy", "BlockGrad", "make_loss", "MakeLoss", "_npi_copy", "_contrib_gradientmultiplier")
+def identity(a, G, x):
+    """What differs is the gradient, or nothing."""
+    return x
+
+
+@convert("Dropout")
+def dropout(a, G, x):
+    """Nothing is dropped when a network predicts."""
+    if a.mode == "always":
+        G.unsupported("mode='always' drops when predicting too")
+    return [x, None]
+
+
+@convert("IdentityAttachKLSparseReg")
+def identity_of_several(a, G, x, *states):
+    """The first input."""
+    return x
+
+
+@convert("_identity_with_attr_like_rhs")
+def identity_like(a, G, x, like):
+    """The first input."""
+    return x
+
+
+@convert("Cast", "amp_cast")
+def cast(a, G, x):
+    """To the result's element type; fractions are cut off."""
+    return G.cast(x, G.out.dtype)
+
+
+@convert("amp_multicast")
+def multicast(a, G, *values):
+    """Each to its result's element type."""
+    return [G.cast(x, out.dtype) for x, out in zip(values, G.outs, strict=True)]
+
+
+@convert("clip")
+def clip(a, G, x):
+    """Bounds that are None leave a side open."""
+    return G.clip(x, a.a_min, a.a_max)
+
+
+@convert("smooth_l1")
+def smooth_l1(a, G, x):
+    """Quadratic near zero, with a slope of one beyond."""
+    bound = 1 / a.scalar**2
+    inner = x * x * (0.5 * a.scalar**2)
+    return G.Where(G.Less(G.Abs(x), G.like(x, bound)), inner, G.Abs(x) - 0.5 * bound)
+
+
+@convert("hard_sigmoid")
+def hard_sigmoid(a, G, x):
+    """ONNX' own."""
+    return G.HardSigmoid(x, alpha=a.alpha, beta=a.beta)
+
+
+@convert("_contrib_div_sqrt_dim")
+def div_sqrt_dim(a, G, x):
+    """Divided by the root of the last extent."""
+    if x.shape[-1] != -1:
+        return x / math.sqrt(x.shape[-1])
+    return G.Div(x, G.Sqrt(G.cast(G.dim(x, -1), x.dtype)))
+
+
+@convert("_contrib_quadratic")
+def quadratic(a, G, x):
+    """By Horner's rule."""
+    return (x * a.a + a.b) * x + a.c
+
+
+@convert("_contrib_round_ste")
+def round_ste(a, G, x):
+    """As `round`."""
+    return round_half_away(a, G, x)
+
+
+@convert("_contrib_sign_ste")
+def sign_ste(a, G, x):
+    """As `sign`."""
+    return G.Sign(x)
+
+
+@convert("add_n")
+def add_n(a, G, *values):
+    """Of any number of arrays."""
+    return G.op("Sum", *values) if G.is_float(values[0]) else _chain(G, "Add", values)
+
+
+def _chain(G, op_type, values):
+    found = values[0]
+    for value in values[1:]:
+        found = G.op(op_type, found, value)
+    return found

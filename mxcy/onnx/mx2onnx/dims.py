@@ -1,0 +1,153 @@
+"""Arithmetic of extents, some of which are known only when the network runs.
+
+An extent is an int, or a Value: a vector of one int64.
+"""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.values import Value
+
+__all__ = ["Dims"]
+
+
+class Dims:
+    """The part of `Builder` that reckons with shapes."""
+
+    def shape(self, x):
+        """The shape as a vector of int64."""
+        if x.static:
+            return self.ints(*x.shape)
+        return self.op("Shape", x, shape=None if x.shape is None else (x.ndim,))
+
+    def dim(self, x, axis):
+        """One extent."""
+        if x.shape[axis] != -1:
+            return x.shape[axis]
+        return self.op("Gather", self.shape(x), self.ints(axis % x.ndim), shape=(1,))
+
+    def dims(self, x):
+        """All extents."""
+        if x.static:
+            return list(x.shape)
+        whole = None
+        found = []
+        for axis, extent in enumerate(x.shape):
+            if extent == -1:
+                whole = whole or self.shape(x)
+                extent = self.op("Gather", whole, self.ints(axis), shape=(1,))
+            found.append(extent)
+        return found
+
+    def as_vector(self, extent):
+        """An extent as a vector of one int64."""
+        return extent if isinstance(extent, Value) else self.ints(extent)
+
+    def join(self, extents):
+        """Extents as one vector."""
+        if not any(isinstance(extent, Value) for extent in extents):
+            return self.ints(*extents)
+        parts, run = [], []
+        for extent in extents:
+            if isinstance(extent, Value):
+                if run:
+                    parts.append(self.ints(*run))
+                    run = []
+                parts.append(extent)
+            else:
+                run.append(extent)
+        if run:
+            parts.append(self.ints(*run))
+        if len(parts) == 1:
+            return parts[0]
+        return self.op("Concat", *parts, axis=0, shape=(len(extents),))
+
+    def times(self, *extents):
+        """The product of extents."""
+        number, found = 1, None
+        for extent in extents:
+            if isinstance(extent, Value):
+                found = extent if found is None else self.op("Mul", found, extent)
+            else:
+                number *= extent
+        if found is None or number == 0:
+            return number
+        return found if number == 1 else self.op("Mul", found, self.ints(number))
+
+    def sum_of(self, *extents):
+        """The sum of extents."""
+        number, found = 0, None
+        for extent in extents:
+            if isinstance(extent, Value):
+                found = extent if found is None else self.op("Add", found, extent)
+            else:
+                number += extent
+        if found is None:
+            return number
+        return found if number == 0 else self.op("Add", found, self.ints(number))
+
+    def minus(self, extent, other):
+        """The difference of two extents."""
+        if isinstance(extent, Value) or isinstance(other, Value):
+            return self.op("Sub", self.as_vector(extent), self.as_vector(other))
+        return extent - other
+
+    def over(self, extent, other):
+        """The quotient of two extents, rounded down."""
+        if isinstance(extent, Value) or isinstance(other, Value):
+            if other is extent:
+                return 1
+            return self.op("Div", self.as_vector(extent), self.as_vector(other))
+        return extent // other
+
+    @staticmethod
+    def known(extents):
+        """Extents as a Value's shape."""
+        return tuple(-1 if isinstance(extent, Value) else extent for extent in extents)
+
+    def reshape(self, x, extents):
+        """The elements of a value in another shape; one extent may be -1, what is left."""
+        extents = list(extents)
+        unknown = [i for i, extent in enumerate(extents) if isinstance(extent, Value)]
+        shape = self.known(extents)
+        if x.shape is not None and x.shape == shape and x.static:
+            return x
+        if 0 in shape:
+            if self.opset < 14:
+                return self.full(extents, 0, x.dtype)
+            return self.op("Reshape", x, self.join(extents), shape=shape, allowzero=1)
+        if len(unknown) == 1 and shape.count(-1) == 1:
+            extents[unknown[0]] = -1
+        if -1 in shape and x.static and shape.count(-1) == 1:
+            rest = int(np.prod(x.shape)) // max(1, -int(np.prod(shape)))
+            shape = tuple(rest if extent == -1 else extent for extent in shape)
+        return self.op("Reshape", x, self.join(extents), shape=shape)
+
+    def flat(self, x):
+        """The elements as a vector."""
+        return self.reshape(x, [int(np.prod(x.shape, dtype=np.int64)) if x.static else -1])
+
+    def expand(self, x, extents):
+        """A value repeated to a shape."""
+        shape = self.known(extents)
+        if x.static and x.shape == shape:
+            return x
+        return self.op("Expand", x, self.join(extents), shape=shape)
+
+    def full(self, extents, number, dtype):
+        """An array of one number."""
+        dtype = np.dtype(dtype)
+        shape = self.known(extents)
+        if -1 not in shape and np.prod(shape, dtype=np.int64) <= 64:
+            return self.const(np.full(shape, number, dtype))
+        fill = self.const(np.full((), number, dtype))
+        return self.op("Expand", fill, self.join(extents), shape=shape)
+
+    def arange(self, start, limit, step=1):
+        """A vector of int64 from extents."""
+        if not any(isinstance(n, Value) for n in (start, limit, step)):
+            return self.const(np.arange(start, limit, step, dtype=np.int64))
+        bounds = [
+            self.squeeze(n, (0,)) if isinstance(n, Value) else self.const(np.int64(n))
+            for n in (start, limit, step)
+        ]
+        return self.op("Range", *bounds, shape=(-1,))

@@ -1,0 +1,236 @@
+"""`export_model`."""
+
+import logging
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.onnx.mx2onnx import inputs as given
+from mxcy.onnx.mx2onnx import registry
+from mxcy.onnx.mx2onnx.builder import Builder
+from mxcy.onnx.mx2onnx.custom import MXNetGraph, Users
+from mxcy.onnx.mx2onnx.model import make_model
+from mxcy.onnx.mx2onnx.translate import Translation, require_converters
+from mxcy.onnx.mx2onnx.values import Value
+from mxcy.onnx.mx2onnx.writing import write_model
+from mxcy.onnx.package import onnx_package
+from mxcy.ops.core.infer import Spec
+
+__all__ = ["DEFAULT_OPSET", "OLDEST_OPSET", "export_model", "get_operator_support"]
+
+DEFAULT_OPSET = 17
+OLDEST_OPSET = 12
+
+
+def _opset(wanted):
+    """The version of ONNX' operators to write."""
+    newest = onnx_package().defs.onnx_opset_version()
+    if wanted is None:
+        return min(DEFAULT_OPSET, newest)
+    if wanted < OLDEST_OPSET:
+        logging.warning(
+            "Your ONNX op set version is %s, which is lower than the lowest one that is written "
+            "(%s): that is taken.",
+            wanted,
+            OLDEST_OPSET,
+        )
+        return OLDEST_OPSET
+    if wanted > newest:
+        raise ValueError(
+            f"opset_version: expected {OLDEST_OPSET} to {newest}, the newest one that the "
+            f"installed onnx knows, got {wanted}"
+        )
+    return wanted
+
+
+def get_operator_support(opset_version=None):
+    """The operators that can be exported.
+
+    Parameters
+    ----------
+    opset_version : int, optional
+        The version of ONNX' operators to write; 17 by default.
+
+    Returns
+    -------
+    list of str
+        Registered names and aliases, sorted, those of users' converters included.
+    """
+    opset = _opset(opset_version)
+    own = [name for name in MXNetGraph.names() if MXNetGraph.converter(name, opset) is not None]
+    return sorted({*registry.operators(), *own})
+
+
+def export_model(
+    sym,
+    params,
+    in_shapes=None,
+    in_types=np.float32,
+    onnx_file_path="model.onnx",
+    verbose=False,
+    dynamic=False,
+    dynamic_input_shapes=None,
+    run_shape_inference=False,
+    input_type=None,
+    input_shape=None,
+    large_model=False,
+    opset_version=None,
+    safe_indices=False,
+):
+    """Write a network as an ONNX file.
+
+    Parameters
+    ----------
+    sym : str or Symbol
+        The network, or the path of its JSON file.
+    params : str, dict of str to NDArray, or a pair of such dicts
+        The parameters and auxiliary states, with or without ``arg:`` and ``aux:`` before their
+        names, or the path of their file. They become constants of the ONNX graph.
+    in_shapes : list of tuple
+        The shapes of all inputs that are no parameters, in the order of `sym.list_inputs()`.
+    in_types : dtype or list of dtype
+        Their element types.
+    onnx_file_path : str
+        The file to make or to replace.
+    verbose : bool
+        Whether to log each node.
+    dynamic : bool
+        Whether the file shall take inputs of other shapes.
+    dynamic_input_shapes : list of tuple, optional
+        Which ones: a number stays as it is, a str names a free extent, None leaves it unnamed, as
+        in ``[('N', 3, None, None)]``. All extents are free by default.
+    run_shape_inference : bool
+        Whether the file shall tell the shapes of all tensors, where ONNX can infer them.
+    input_type, input_shape
+        The older names of `in_types` and `in_shapes`; they win.
+    large_model : bool
+        Whether tensors go to a file of their own, ``<onnx_file_path>.data``, as they do in any case
+        when they have more than 1.8 GB.
+    opset_version : int, optional
+        The version of ONNX' operators to write, 12 or newer; 17 by default.
+    safe_indices : bool
+        Whether ids beyond the rows of an embedding are clipped, as they are here. ONNX Runtime
+        refuses them otherwise.
+
+    Returns
+    -------
+    str
+        `onnx_file_path`.
+
+    Raises
+    ------
+    ImportError
+        When the package onnx is not installed.
+    ValueError
+        When `sym` is a file and `params` is not, or the numbers of inputs and shapes differ.
+    MissingConverterError
+        An AttributeError that names all operators of the network that ONNX has no counterpart for.
+    UnsupportedError
+        A NotImplementedError: an operator's attributes or types have no counterpart.
+
+    Examples
+    --------
+    >>> net.export("net")                                        # doctest: +SKIP
+    >>> mx.onnx.export_model("net-symbol.json", "net-0000.params", [(1, 3, 224, 224)],
+    ...                      onnx_file_path="net.onnx", dynamic=True,
+    ...                      dynamic_input_shapes=[("batch", 3, 224, 224)])  # doctest: +SKIP
+    """
+    opset = _opset(opset_version)
+    if input_type is not None:
+        in_types = input_type
+    if input_shape is not None:
+        in_shapes = input_shape
+    shapes, types = given.shapes_and_types(in_shapes, in_types)
+    sym, arrays = given.network(sym, params)
+    names = given.data_names(sym, arrays, len(shapes))
+    extents = _extents(shapes, dynamic, dynamic_input_shapes)
+    model = _build(
+        sym, arrays, dict(zip(names, zip(shapes, types, extents, strict=True), strict=True)),
+        opset, verbose, safe_indices,
+    )  # fmt: skip
+    write_model(model, onnx_file_path, run_shape_inference, large_model)
+    return onnx_file_path
+
+
+def _extents(shapes, dynamic, wanted):
+    """For each input its extents: numbers, names, or None where they are free without a name."""
+    if not dynamic:
+        return shapes
+    if wanted is None:
+        return [(None,) * len(shape) for shape in shapes]
+    fits = len(wanted) == len(shapes) and all(
+        len(w) == len(s) for w, s in zip(wanted, shapes, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"dynamic_input_shapes: expected shapes of as many extents as {shapes}, got {wanted}"
+        )
+    return [tuple(shape) for shape in wanted]
+
+
+def _build(sym, arrays, data, opset, verbose, safe_indices):
+    """The ModelProto of a network.
+
+    `data` tells each input's shape, type and extents by its name.
+    """
+    registry.load()
+    known = {n: Spec(tuple(x.shape), dtypes.code_of(x.dtype)) for n, x in arrays.items()}
+    inputs = set(sym.list_inputs())
+    known = {name: spec for name, spec in known.items() if name in inputs}
+    free = {}
+    for name, (shape, dtype, extents) in data.items():
+        known[name] = Spec(shape, dtypes.code_of(dtype))
+        free[name] = tuple(not isinstance(extent, int) for extent in extents)
+    graph, partial_specs = given.specs_of(sym, known, free)
+    users = Users(opset, sym, arrays)
+    require_converters(graph, users)
+    builder = Builder(opset, [node.name for node in graph.nodes])
+    builder.options = {"safe_indices": safe_indices}
+    builder.tied = lambda number: given.tied_extents(sym, known, free, number)
+    sources = {}
+    for name, (shape, dtype, extents) in data.items():
+        shape = tuple(n if isinstance(n, int) else -1 for n in extents)
+        sources[name] = Value(builder, builder.claim(name), shape, dtype)
+    for variable in graph.variables():
+        name = graph.nodes[variable].name
+        if name in arrays:
+            sources[name] = builder.const(_elements(arrays[name]), name=_reserved(builder, name))
+    log = (
+        (lambda node: logging.info("Converting op: %s, name: %s", node.op.name, node.name))
+        if (verbose)
+        else None
+    )
+    builder.sources = sources
+    translation = Translation(builder, users.find, log)
+    users.start(builder)
+    results = translation.graph(graph, sources, partial_specs)
+    outputs = _outputs(builder, results, sources)
+    ports = [(sources[n], [e if isinstance(e, str) else None for e in data[n][2]]) for n in data]
+    return make_model(builder, ports, outputs, extra=users.initializer)
+
+
+def _reserved(builder, name):
+    builder._names.discard(builder.claim(name))
+    return name
+
+
+def _elements(array):
+    """The elements of a parameter; those of bfloat16 as their bits."""
+    if dtypes.code_of(array.dtype) == dtypes.CODES["bfloat16"]:
+        return np.array(array.numpy_view()).view(dtypes.bfloat16)
+    return array.asnumpy()
+
+
+def _outputs(builder, results, sources):
+    """The graph's outputs: inputs, constants and repetitions are copied to names of their own."""
+    outputs, taken = [], {id(value) for value in sources.values()}
+    for value in results:
+        if id(value) in taken:
+            shape, dtype = value.shape, value.dtype
+            copy = builder.Identity(value)
+            copy.name = builder.unique(f"{value.name}_output")
+            copy.shape, copy.dtype = shape, dtype
+            value = copy
+        taken.add(id(value))
+        outputs.append(value)
+    return outputs

@@ -1,0 +1,140 @@
+"""What is exported: symbols and parameters as users give them, shapes, and types."""
+
+import logging
+
+import numpy as np
+
+from mxcy import ndarray as nd
+from mxcy import symbol
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer, infer_partial
+from mxcy.ops.core.infer import Spec
+
+__all__ = ["data_names", "network", "shapes_and_types", "specs_of", "tied_extents"]
+
+_WRONG = "Input sym and params should either be files or objects"
+
+
+def network(sym, params):
+    """(Symbol, parameters by name) of what `export_model` takes.
+
+    Raises
+    ------
+    ValueError
+        When one is a file and the other is not.
+    """
+    if isinstance(sym, str) and isinstance(params, str):
+        logging.info("Converting json and weight file to sym and params")
+        sym, params = symbol.load(sym), nd.load(params) or {}
+        if not isinstance(params, dict):
+            raise ValueError(f"{_WRONG}: the arrays in the file have no names")
+    elif not isinstance(sym, symbol.Symbol):
+        raise ValueError(_WRONG)
+    elif isinstance(params, list | tuple) and len(params) == 2:
+        params = {**params[0], **params[1]}
+    elif not isinstance(params, dict):
+        raise ValueError(_WRONG)
+    plain = {}
+    for name, array in params.items():
+        kind, colon, rest = name.partition(":")
+        plain[rest if colon and kind in ("arg", "aux") else name] = array
+    return sym, plain
+
+
+def data_names(sym, params, count):
+    """The names of the inputs that are no parameters, without labels.
+
+    Raises
+    ------
+    ValueError
+        When there are not as many as shapes.
+    """
+    label = f"{sym._entries[-1][0].name}_label"
+    names = [name for name in sym.list_inputs() if name not in params and name != label]
+    if len(names) > count:
+        labels = [name for name in names if name.endswith("_label")]
+        for name in labels[: len(names) - count]:
+            names.remove(name)
+    if len(names) != count:
+        raise ValueError(
+            f"in_shapes: expected a shape for each of the inputs {', '.join(names) or '(none)'} "
+            f"that are not among the parameters, got {count}"
+        )
+    return names
+
+
+def shapes_and_types(in_shapes, in_types):
+    """Shapes as tuples and types as NumPy's, of inputs in order."""
+    if in_shapes is None:
+        raise ValueError("in_shapes: expected the shapes of the inputs, got None")
+    shapes = [tuple(s) if np.iterable(s) else (s,) for s in in_shapes]
+    types = list(in_types) if isinstance(in_types, list | tuple) else [in_types] * len(shapes)
+    assert len(types) == len(shapes), "The lengths of in_types and in_shapes must equal"
+    return shapes, [dtypes.dtype_of(dtypes.code_of(t)) for t in types]
+
+
+def specs_of(sym, known, free):
+    """The graph of a symbol with complete specs, and what is known for all free extents.
+
+    Parameters
+    ----------
+    sym : Symbol
+    known : dict of str to Spec
+        Of data and parameters.
+    free : dict of str to tuple of bool
+        Of data: which extents are known only when the network runs.
+
+    Returns
+    -------
+    (Graph, list of list of Spec)
+    """
+    graph = infer(from_entries(sym._entries), known)
+    if not any(any(axes) for axes in free.values()):
+        return graph, graph.specs
+    opened = {name: Spec(spec.shape, spec.dtype) for name, spec in known.items()}
+    for name, axes in free.items():
+        shape = known[name].shape
+        opened[name].shape = tuple(
+            -1 if is_free else n for n, is_free in zip(shape, axes, strict=True)
+        )
+    for variable in graph.variables():
+        node, spec = graph.nodes[variable], graph.specs[variable][0]
+        if node.name not in opened:  # labels
+            opened[node.name] = Spec(None, spec.dtype)
+    return graph, infer_partial(from_entries(sym._entries), opened)
+
+
+def tied_extents(sym, known, free, number):
+    """Which input's free extents the free extents of an array made of nothing follow.
+
+    Parameters
+    ----------
+    sym, known, free
+        As for `specs_of`.
+    number : int
+        Of a node whose shape its users tell, such as a recurrent network's first state.
+
+    Returns
+    -------
+    dict of int to (str, int)
+        Axis -> name of an input and its axis.
+    """
+    before = infer(from_entries(sym._entries), known).specs[number][0].shape
+    tied = {}
+    for name, axes in free.items():
+        for axis, is_free in enumerate(axes):
+            if not is_free:
+                continue
+            shape = list(known[name].shape)
+            shape[axis] *= 2
+            bumped = {**known, name: Spec(tuple(shape), known[name].dtype)}
+            try:
+                after = infer(from_entries(sym._entries), bumped).specs[number][0].shape
+            except MXNetError:
+                continue
+            for place, (old, new) in enumerate(zip(before, after, strict=True)):
+                if new != old and new == shape[axis]:
+                    tied[place] = name, axis
+    return tied

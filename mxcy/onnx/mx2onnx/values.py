@@ -1,0 +1,110 @@
+"""What converters work with: tensors of the ONNX graph under construction, and its nodes."""
+
+import numpy as np
+
+__all__ = ["Body", "Node", "Value"]
+
+
+class Value:
+    """A tensor of the graph under construction.
+
+    Python's operators on values and numbers make ONNX nodes; a number has the value's element type.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int or None
+        -1 where an extent is known only when the network runs; None when not even the rank is.
+    dtype : numpy.dtype or None
+    """
+
+    __slots__ = ("name", "shape", "dtype", "_builder", "_array", "_compute")
+    __array_ufunc__ = None  # NumPy's scalars leave operators to us
+
+    def __init__(self, builder, name, shape=None, dtype=None, array=None, compute=None):
+        self.name, self.dtype = name, None if dtype is None else np.dtype(dtype)
+        self.shape = None if shape is None else tuple(int(extent) for extent in shape)
+        self._builder, self._array, self._compute = builder, array, compute
+
+    @property
+    def array(self):
+        """The elements as a NumPy array where they are known while exporting, or None."""
+        if self._array is None and self._compute is not None:
+            self._array, self._compute = self._compute(), None
+        return self._array
+
+    @property
+    def ndim(self):
+        """The rank."""
+        return len(self.shape)
+
+    @property
+    def static(self):
+        """Whether the whole shape is known."""
+        return self.shape is not None and -1 not in self.shape
+
+    def __repr__(self):
+        return f"<{self.name}: {self.dtype} {self.shape}>"
+
+    def __add__(self, other):
+        return self._builder.two("Add", self, other)
+
+    def __sub__(self, other):
+        return self._builder.two("Sub", self, other)
+
+    def __mul__(self, other):
+        return self._builder.two("Mul", self, other)
+
+    def __truediv__(self, other):
+        return self._builder.two("Div", self, other)
+
+    def __radd__(self, other):
+        return self._builder.two("Add", other, self)
+
+    def __rsub__(self, other):
+        return self._builder.two("Sub", other, self)
+
+    def __rmul__(self, other):
+        return self._builder.two("Mul", other, self)
+
+    def __rtruediv__(self, other):
+        return self._builder.two("Div", other, self)
+
+    def __neg__(self):
+        return self._builder.Neg(self)
+
+    def __lt__(self, other):
+        return self._builder.two("Less", self, other)
+
+    def __gt__(self, other):
+        return self._builder.two("Greater", self, other)
+
+    def __and__(self, other):
+        return self._builder.two("And", self, other)
+
+    def __or__(self, other):
+        return self._builder.two("Or", self, other)
+
+
+class Node:
+    """One ONNX node: values in, values out."""
+
+    __slots__ = ("op_type", "inputs", "outputs", "attrs", "proto")
+
+    def __init__(self, op_type, inputs, outputs, attrs=None, proto=None):
+        self.op_type, self.inputs, self.outputs = op_type, list(inputs), list(outputs)
+        self.attrs = attrs or {}
+        self.proto = proto  # of users' converters, which make their own
+
+    def bodies(self):
+        """The graphs among the attributes."""
+        return [value for value in self.attrs.values() if isinstance(value, Body)]
+
+
+class Body:
+    """A graph inside a node: the body of a loop, or a branch."""
+
+    __slots__ = ("nodes", "inputs", "outputs", "name")
+
+    def __init__(self, name, nodes, inputs, outputs):
+        self.name, self.nodes, self.inputs, self.outputs = name, nodes, inputs, outputs

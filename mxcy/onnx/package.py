@@ -1,0 +1,21 @@
+"""The optional package `onnx`."""
+
+from importlib import import_module
+
+__all__ = ["onnx_package"]
+
+
+def onnx_package():
+    """The module `onnx`.
+
+    Raises
+    ------
+    ImportError
+        When it is not installed; it says how to install it.
+    """
+    try:
+        return import_module("onnx")
+    except ImportError as error:
+        raise ImportError(
+            "Onnx and protobuf need to be installed: pip install 'mxcy[onnx]' (or onnx>=1.16)"
+        ) from error

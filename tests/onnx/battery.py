@@ -1,0 +1,85 @@
+"""Records' samples exported and run by ONNX Runtime, beside what we compute."""
+
+import numpy as np
+import onnxruntime
+
+import mxcy as mx
+from mxcy import autograd
+from mxcy.graph.storage_types import makes_sparse
+from mxcy.ndarray import register
+from mxcy.onnx.mx2onnx import registry
+from tests.ops.test_records import RECORDS, attrs_of, draw, samples_of, to_array
+from tests.symbol.test_operators import bits, symbol_of
+
+OPSETS = (12, 13, 17, 18, 20, 21)
+#: element types of which ONNX Runtime computes nearly everything
+KINDS = ("float32", "int32", "int64", "bool")
+TOLERANCE = {"float32": 1e-5, "float64": 1e-5, "float16": 4e-3}
+
+
+def session(path):
+    """A quiet session on one thread."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def cases():
+    """(record, index, sample, dtype) of everything that has a converter and a certain result."""
+    registry.load()
+    for name, record in RECORDS:
+        if record.onnx is None or record.eager is not None or record.uses_rng and name != "Dropout":
+            continue
+        for index, sample in enumerate(samples_of(record)):
+            attrs = record.schema.intern(name, attrs_of(record, sample))
+            if sample.train or makes_sparse(record, attrs, len(sample.inputs)):
+                continue
+            given = sample.dtypes or record.dtypes
+            for dtype in [kind for kind in KINDS if kind in given] or given[:1]:
+                yield record, index, sample, dtype
+
+
+class Refused(Exception):
+    """ONNX Runtime has no kernel for a type, or we say that there is no counterpart."""
+
+
+def check(record, index, sample, dtype, opset, dynamic, path):
+    """Export one sample, run the file, and compare; raises `Refused` where it cannot be run."""
+    values = draw(record, sample, dtype)
+    symbol = symbol_of(record, sample, len(values))
+    eager = [to_array(v) for v in values]
+    states = [int(name[2:]) for name in symbol.list_auxiliary_states()]
+    with autograd.predict_mode():
+        expected = register.function(record)(*[to_array(v) for v in values], **sample.attrs)
+    expected = expected if isinstance(expected, list) else [expected]
+    params = {f"in{i}": eager[i] for i in states}
+    data = [i for i in range(len(values)) if i not in states]
+    try:
+        mx.onnx.export_model(
+            symbol,
+            params,
+            [values[i].shape for i in data],
+            [values[i].dtype for i in data],
+            str(path),
+            dynamic=dynamic,
+            opset_version=opset,
+        )
+    except NotImplementedError as error:
+        raise Refused(f"we: {error}") from None
+    try:
+        ran = session(str(path))
+    except Exception as error:
+        if "NOT_IMPLEMENTED" in str(error) or "Type Error: Type 'tensor" in str(error):
+            raise Refused(f"they: {error}") from None
+        raise
+    taken = {port.name for port in ran.get_inputs()}
+    feed = {f"in{i}": values[i] for i in data if f"in{i}" in taken}
+    found = ran.run(None, feed)
+    assert len(found) == len(expected)
+    for theirs, ours in zip(found, expected, strict=True):
+        ours = np.asarray(bits(ours))
+        assert theirs.dtype == ours.dtype
+        assert theirs.shape == ours.shape
+        tolerance = TOLERANCE.get(str(ours.dtype), 0)
+        np.testing.assert_allclose(theirs, ours, rtol=tolerance, atol=tolerance)

@@ -1,0 +1,27 @@
+"""Every operator with a converter: ONNX Runtime computes what we do, with the same types."""
+
+import pytest
+
+pytest.importorskip("onnxruntime", reason="needs onnxruntime to run what is exported")
+
+from tests.onnx import battery  # noqa: E402
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_samples(turn, tmp_path):
+    """Samples take turns with versions, static and dynamic; battery.py as a program tries all."""
+    wrong, done = [], 0
+    for number, case in enumerate(battery.cases()):
+        if number % 40 != turn:
+            continue
+        opset = battery.OPSETS[(number // 2) % len(battery.OPSETS)]
+        try:
+            battery.check(*case, opset, number % 2 == 1, tmp_path / "model.onnx")
+            done += 1
+        except battery.Refused:
+            continue
+        except Exception as error:
+            record, index, _, dtype = case
+            wrong.append(f"{record.name}-{index}-{dtype} opset {opset}: {error}")
+    assert not wrong, "\n".join(wrong)
+    assert done > 10
