@@ -192,6 +192,11 @@ def box_non_maximum_suppression(
     out_format: Literal["center", "corner"] = "corner", out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Leave out boxes that overlap a better one too much."""
+def calibrate_entropy(
+    hist: NDArray, hist_edges: NDArray, num_quantized_bins: int = 255, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Find the threshold at which quantized numbers tell most about a histogram's."""
 def cond(pred, then_func, else_func):
     """What one of two functions returns."""
 def count_sketch(

@@ -203,6 +203,11 @@ def box_non_maximum_suppression(
     attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Leave out boxes that overlap a better one too much."""
+def calibrate_entropy(
+    hist: Symbol | None = None, hist_edges: Symbol | None = None, num_quantized_bins: int = 255,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Find the threshold at which quantized numbers tell most about a histogram's."""
 def cond(pred, then_func, else_func, name="cond"):
     """One of two results, by a condition."""
 def count_sketch(

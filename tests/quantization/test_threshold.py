@@ -1,0 +1,47 @@
+"""The threshold that loses least is found among all, without working out each one's loss."""
+
+import numpy as np
+import pytest
+
+from mxcy.ops.quantization import threshold
+
+_DRAWS = {
+    "smooth": lambda rng: np.rint(1000 * np.exp(-(np.linspace(-3, 3, 401) ** 2))),
+    "noisy": lambda rng: rng.poisson(3, 401),
+    "positive": lambda rng: rng.poisson(20 * np.linspace(-1, 1, 401).clip(0)),
+    "sparse": lambda rng: rng.poisson(0.02, 401),
+    "fractions": lambda rng: rng.uniform(0, 1, 401) * rng.integers(0, 2, 401),
+    "one bin": lambda rng: np.eye(401)[200],
+    "an edge": lambda rng: 1000 * np.eye(401)[-1],
+    "nothing": lambda rng: np.zeros(401),
+}
+
+
+@pytest.mark.parametrize("levels", (5, 31, 255, 500))
+@pytest.mark.parametrize("kind", _DRAWS)
+def test_best_of_all_candidates(kind, levels):
+    counts = _DRAWS[kind](np.random.default_rng(3)).astype("float32")
+    edges = np.linspace(-2, 2, counts.size + 1, dtype="float32")
+    widths = np.arange(min(levels // 2, 200), 201)
+    losses = [threshold._divergence(counts, width, levels) for width in widths]
+    found, loss = threshold.best_threshold(counts, edges, levels)
+    assert found == edges[200 + widths[np.argmin(losses)] + 1]
+    assert loss == np.float32(min(losses))
+
+
+@pytest.mark.parametrize("kind", _DRAWS)
+def test_estimates_are_as_good_as_is_assumed(kind):
+    counts = _DRAWS[kind](np.random.default_rng(5)).astype("float32")
+    widths = np.arange(15, 201)
+    estimates = threshold._estimates(counts.astype("float64"), widths, 31)
+    losses = np.array([threshold._divergence(counts, width, 31) for width in widths])
+    told = ~np.isnan(estimates)
+    assert (np.isinf(estimates) == np.isinf(losses))[told].all()
+    told &= np.isfinite(losses)
+    assert np.all(np.abs(estimates[told] - losses[told]) < threshold._DOUBT)
+
+
+@pytest.mark.parametrize("bins, edges", ((400, 401), (401, 401), (0, 1)))
+def test_bins_that_make_no_histogram(bins, edges):
+    with pytest.raises(ValueError, match="odd number of bins and one edge more"):
+        threshold.best_threshold(np.ones(bins), np.arange(edges))
