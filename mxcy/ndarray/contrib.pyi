@@ -211,6 +211,11 @@ def ctc_loss(
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def dequantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal["float32"] = "float32",
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def dgl_adjacency(data):
     """A graph with 1 for each edge."""
 def dgl_csr_neighbor_non_uniform_sample(
@@ -292,6 +297,27 @@ def interleaved_matmul_selfatt_valatt(
     name: str | None = None,
 ) -> NDArray:
     """The values weighted by attention."""
+def intgemm_fully_connected(
+    data: NDArray, weight: NDArray | None = None, scaling: NDArray | None = None,
+    bias: NDArray | None = None, num_hidden: int = ..., no_bias: bool = False, flatten: bool = True,
+    out_type: Literal["float32", "int32"] = "float32", out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Multiply data by a prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
+def intgemm_maxabsolute(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The largest magnitude of float32 data, as an array of shape (1,); 0 of no data."""
+def intgemm_prepare_data(
+    data: NDArray, maxabs: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Turn floats into int8: ``data * 127 / maxabs`` rounded half to even, cut to -127 ..."""
+def intgemm_prepare_weight(
+    weight: NDArray, maxabs: NDArray | None = None, already_quantized: bool = False,
+    out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Turn weights into the int8 form of `intgemm_fully_connected`."""
+def intgemm_take_weight(
+    weight: NDArray, indices: NDArray, out: _Out = None, name: str | None = None,
+) -> NDArray:
+    """Rows of a prepared weight; their number is a multiple of 8, as is the weight's."""
 def isfinite(data):
     """1 where an element is neither infinite nor NaN, else 0; as `isinf`."""
 def isinf(data) -> NDArray:
@@ -353,8 +379,124 @@ def quadratic(
     name: str | None = None,
 ) -> NDArray:
     """``a x^2 + b x + c``, the operator of the original's tutorial."""
+def quantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray,
+    out_type: Literal["int8", "uint8"] = "uint8", out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Turn floats of a known range into numbers of 8 bits."""
+def quantize_asym(
+    data: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
+    out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``."""
+def quantize_v2(
+    data: NDArray, out_type: Literal["auto", "int8", "uint8"] = "int8",
+    min_calib_range: float | None = None, max_calib_range: float | None = None, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Turn floats into numbers of 8 bits."""
+def quantized_act(
+    data: NDArray, min_data: NDArray, max_data: NDArray,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ..., out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Replace negative numbers of quantized data by 0; the range stays."""
+def quantized_batch_norm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    min_data: NDArray, max_data: NDArray, eps: float = 0.0010000000474974513,
+    momentum: float = 0.899999976, fix_gamma: bool = True, use_global_stats: bool = False,
+    output_mean_var: bool = False, axis: int = 1, cudnn_off: bool = False,
+    min_calib_range: float | None = None, max_calib_range: float | None = None, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Normalise each channel of quantized data by the running statistics; the result is ..."""
+def quantized_concat(
+    *data: NDArray, num_args: int = ..., dim: int = 1, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Join `num_args` quantized arrays along the dimension `dim`."""
+def quantized_conv(
+    data: NDArray, weight: NDArray | None = None, bias: NDArray | None = None,
+    min_data: NDArray | None = None, max_data: NDArray | None = None,
+    min_weight: NDArray | None = None, max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range."""
+def quantized_elemwise_add(
+    lhs: NDArray, rhs: NDArray, lhs_min: NDArray, lhs_max: NDArray, rhs_min: NDArray,
+    rhs_max: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
+    out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Add two quantized arrays, each with its minimum and maximum (1,)."""
+def quantized_elemwise_mul(
+    lhs: NDArray, rhs: NDArray, lhs_min: NDArray, lhs_max: NDArray, rhs_min: NDArray,
+    rhs_max: NDArray, min_calib_range: float | None = None, max_calib_range: float | None = None,
+    enable_float_output: bool = False, out: _Out = None, name: str | None = None,
+) -> Any:
+    """Multiply two quantized arrays, each with its minimum and maximum (1,)."""
+def quantized_embedding(
+    data: NDArray, weight: NDArray, min_weight: NDArray, max_weight: NDArray, input_dim: int = ...,
+    output_dim: int = ..., dtype: _DType = "float32", sparse_grad: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Replace each integer by its row of an int8 weight; the result has the weight's range."""
+def quantized_flatten(
+    data: NDArray, min_data: NDArray, max_data: NDArray, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Join all dimensions of quantized data but the first; the range stays."""
+def quantized_fully_connected(
+    data: NDArray, weight: NDArray | None = None, bias: NDArray | None = None,
+    min_data: NDArray | None = None, max_data: NDArray | None = None,
+    min_weight: NDArray | None = None, max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, num_hidden: int = ...,
+    no_bias: bool = False, flatten: bool = True, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range."""
+def quantized_pooling(
+    data: NDArray, min_data: NDArray, max_data: NDArray, kernel: _Shape = (),
+    pool_type: Literal["avg", "lp", "max", "sum"] = "max", global_pool: bool = False,
+    cudnn_off: bool = False, pooling_convention: Literal["full", "same", "valid"] = "valid",
+    stride: _Shape = (), pad: _Shape = (), p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
+    output_size: _Shape | None = None, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Reduce windows of quantized data to their maximum or average; the range stays."""
+def quantized_reshape(
+    data: NDArray, min_data: NDArray, max_data: NDArray, shape: _Shape = (), reverse: bool = False,
+    target_shape: _Shape = (), keep_highest: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Give quantized data another shape, as Reshape does; the range stays."""
+def quantized_rnn(
+    data: NDArray, parameters: NDArray | None = None, state: NDArray | None = None,
+    state_cell: NDArray | None = None, sequence_length: NDArray | None = None,
+    data_scale: NDArray | None = None, data_shift: NDArray | None = None, state_size: int = ...,
+    num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0.0,
+    state_outputs: bool = False, projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> Any:
+    """Run LSTM layers over uint8 sequences: a number stands for ``(data - shift) / scale``."""
+def quantized_transpose(
+    data: NDArray, min_data: NDArray, max_data: NDArray, axes: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Permute the dimensions of quantized data, as transpose does; the range stays."""
 def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
     """Draw classes from an approximately log-uniform (Zipfian) distribution."""
+def requantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray,
+    out_type: Literal["auto", "int8", "uint8"] = "int8", min_calib_range: float | None = None,
+    max_calib_range: float | None = None, out: _Out = None, name: str | None = None,
+) -> list[NDArray]:
+    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits."""
 def round_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """`round` whose gradient passes straight through."""
 def sign_ste(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:

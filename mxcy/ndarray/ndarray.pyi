@@ -218,6 +218,8 @@ class NDArray:
     pad = op.pad
     pick = op.pick
     prod = op.prod
+    quantized_reshape = op.quantized_reshape
+    quantized_transpose = op.quantized_transpose
     radians = op.radians
     random_pdf_dirichlet = op.random_pdf_dirichlet
     random_pdf_exponential = op.random_pdf_exponential

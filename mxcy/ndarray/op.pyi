@@ -842,6 +842,17 @@ def prod(
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Product over axes."""
+def quantized_reshape(
+    data: NDArray, min_data: NDArray, max_data: NDArray, shape: _Shape = (), reverse: bool = False,
+    target_shape: _Shape = (), keep_highest: bool = False, out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Give quantized data another shape, as Reshape does; the range stays."""
+def quantized_transpose(
+    data: NDArray, min_data: NDArray, max_data: NDArray, axes: _Shape = (), out: _Out = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Permute the dimensions of quantized data, as transpose does; the range stays."""
 def radians(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Degrees as radians."""
 def random_binomial(

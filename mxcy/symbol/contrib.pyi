@@ -223,6 +223,12 @@ def ctc_loss(
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """The negative logarithm of the probability of all alignments of a sequence with its ..."""
+def dequantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal["float32"] = "float32", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8."""
 def div_sqrt_dim(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -299,6 +305,32 @@ def interleaved_matmul_selfatt_valatt(
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """The values weighted by attention."""
+def intgemm_fully_connected(
+    data: Symbol | None = None, weight: Symbol | None = None, scaling: Symbol | None = None,
+    bias: Symbol | None = None, num_hidden: int = ..., no_bias: bool = False, flatten: bool = True,
+    out_type: Literal["float32", "int32"] = "float32", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Multiply data by a prepared int8 weight: ``scaling * (data . weight^T) + bias``."""
+def intgemm_maxabsolute(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The largest magnitude of float32 data, as an array of shape (1,); 0 of no data."""
+def intgemm_prepare_data(
+    data: Symbol | None = None, maxabs: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn floats into int8: ``data * 127 / maxabs`` rounded half to even, cut to -127 ..."""
+def intgemm_prepare_weight(
+    weight: Symbol | None = None, maxabs: Symbol | None = None, already_quantized: bool = False,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn weights into the int8 form of `intgemm_fully_connected`."""
+def intgemm_take_weight(
+    weight: Symbol | None = None, indices: Symbol | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Rows of a prepared weight; their number is a multiple of 8, as is the weight's."""
 def mp_adamw_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-08,
     wd=0, clip_gradient=-1, out=None, name=None, **kwargs,
@@ -316,8 +348,135 @@ def quadratic(
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """``a x^2 + b x + c``, the operator of the original's tutorial."""
+def quantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal["int8", "uint8"] = "uint8", name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn floats of a known range into numbers of 8 bits."""
+def quantize_asym(
+    data: Symbol | None = None, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``."""
+def quantize_v2(
+    data: Symbol | None = None, out_type: Literal["auto", "int8", "uint8"] = "int8",
+    min_calib_range: float | None = None, max_calib_range: float | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn floats into numbers of 8 bits."""
+def quantized_act(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] = ...,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Replace negative numbers of quantized data by 0; the range stays."""
+def quantized_batch_norm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None,
+    eps: float = 0.0010000000474974513, momentum: float = 0.899999976, fix_gamma: bool = True,
+    use_global_stats: bool = False, output_mean_var: bool = False, axis: int = 1,
+    cudnn_off: bool = False, min_calib_range: float | None = None,
+    max_calib_range: float | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Normalise each channel of quantized data by the running statistics; the result is ..."""
+def quantized_concat(
+    *data: Symbol, num_args: int = ..., dim: int = 1, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join `num_args` quantized arrays along the dimension `dim`."""
+def quantized_conv(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None,
+    min_weight: Symbol | None = None, max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None, max_bias: Symbol | None = None, kernel: _Shape = ...,
+    stride: _Shape = (), dilate: _Shape = (), pad: _Shape = (), num_filter: int = ...,
+    num_group: int = 1, workspace: int = 1024, no_bias: bool = False,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] = None,
+    cudnn_off: bool = False, layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"] = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range."""
+def quantized_elemwise_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None, rhs_min: Symbol | None = None, rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None, max_calib_range: float | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Add two quantized arrays, each with its minimum and maximum (1,)."""
+def quantized_elemwise_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None, rhs_min: Symbol | None = None, rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None, max_calib_range: float | None = None,
+    enable_float_output: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Multiply two quantized arrays, each with its minimum and maximum (1,)."""
+def quantized_embedding(
+    data: Symbol | None = None, weight: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, input_dim: int = ..., output_dim: int = ...,
+    dtype: _DType = "float32", sparse_grad: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Replace each integer by its row of an int8 weight; the result has the weight's range."""
+def quantized_flatten(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Join all dimensions of quantized data but the first; the range stays."""
+def quantized_fully_connected(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None,
+    min_weight: Symbol | None = None, max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None, max_bias: Symbol | None = None, num_hidden: int = ...,
+    no_bias: bool = False, flatten: bool = True, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range."""
+def quantized_pooling(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    kernel: _Shape = (), pool_type: Literal["avg", "lp", "max", "sum"] = "max",
+    global_pool: bool = False, cudnn_off: bool = False,
+    pooling_convention: Literal["full", "same", "valid"] = "valid", stride: _Shape = (),
+    pad: _Shape = (), p_value: int | None = None, count_include_pad: bool | None = None,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = None,
+    output_size: _Shape | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Reduce windows of quantized data to their maximum or average; the range stays."""
+def quantized_reshape(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
+    keep_highest: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Give quantized data another shape, as Reshape does; the range stays."""
+def quantized_rnn(
+    data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
+    state_cell: Symbol | None = None, sequence_length: Symbol | None = None,
+    data_scale: Symbol | None = None, data_shift: Symbol | None = None, state_size: int = ...,
+    num_layers: int = ..., bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = ..., p: float = 0.0,
+    state_outputs: bool = False, projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None, lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool = False, use_sequence_length: bool = False, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Run LSTM layers over uint8 sequences: a number stands for ``(data - shift) / scale``."""
+def quantized_transpose(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    axes: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Permute the dimensions of quantized data, as transpose does; the range stays."""
 def rand_zipfian(true_classes, num_sampled, range_max):
     """Draw classes from an approximately log-uniform (Zipfian) distribution."""
+def requantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] = "int8", min_calib_range: float | None = None,
+    max_calib_range: float | None = None, name: str | None = None,
+    attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits."""
 def round_ste(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

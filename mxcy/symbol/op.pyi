@@ -1041,6 +1041,17 @@ def prod(
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Product over axes."""
+def quantized_reshape(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    shape: _Shape = (), reverse: bool = False, target_shape: _Shape = (),
+    keep_highest: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Give quantized data another shape, as Reshape does; the range stays."""
+def quantized_transpose(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    axes: _Shape = (), name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """Permute the dimensions of quantized data, as transpose does; the range stays."""
 def radians(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

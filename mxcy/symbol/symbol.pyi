@@ -217,6 +217,8 @@ class Symbol:
     pad = op.pad
     pick = op.pick
     prod = op.prod
+    quantized_reshape = op.quantized_reshape
+    quantized_transpose = op.quantized_transpose
     radians = op.radians
     random_pdf_dirichlet = op.random_pdf_dirichlet
     random_pdf_exponential = op.random_pdf_exponential

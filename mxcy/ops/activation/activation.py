@@ -3,6 +3,7 @@
 from mxcy.ops.activation.definitions import sigmoid, softrelu
 from mxcy.ops.core.attrs import Enum
 from mxcy.ops.core.infer import Spec, back_data, same_specs
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample
 
 __all__ = []
@@ -55,6 +56,11 @@ class Activation:
         return Spec(data.shape, data.dtype)
 
     infer_back = back_data
+
+    quantized = Quantized(
+        "_contrib_quantized_act",
+        refusal=lambda a: None if a.act_type == "relu" else f"act_type={a.act_type!r}",
+    )
 
     def epilogue(a):
         return None if a.act_type in ("softsign", *_OPERATORS) else (a.act_type, 0.0, 0.0)

@@ -15,6 +15,7 @@ from mxcy.ops.core.attrs import Bool, Enum, Shape, UInt, ULong
 from mxcy.ops.core.infer import MOST_STEP, Spec, back_batch, most, require, same_dtype, whole_shape
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.params import CONV
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, op, sample
 
 __all__ = [
@@ -328,6 +329,9 @@ class Convolution:
         return Spec(shape, dtype)
 
     layer = Layer("_sg_onednn_conv", FUSED_ATTRS, "conv")
+    quantized = Quantized(
+        "_contrib_quantized_conv", must=True, ranged=("data", "weight", "bias"), wide=True
+    )
 
     def infer_back(a, ins, outs):
         """With a stride of 1 the output's extents tell those of the data."""

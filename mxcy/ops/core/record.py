@@ -32,6 +32,7 @@ from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.public import Public
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.registry import Registry
 from mxcy.ops.core.samples import Sample, sample, values
 from mxcy.ops.core.stypes import Rule, flat
@@ -40,6 +41,7 @@ __all__ = [
     "Op",
     "Native",
     "Public",
+    "Quantized",
     "Sample",
     "by_onednn",
     "native",
@@ -137,6 +139,8 @@ class Op:
         ``epilogue(a)``, the (act, alpha, beta) as which a fused layer applies it, or None.
     layer : Layer, optional
         How it is computed together with what follows it.
+    quantized : Quantized, optional
+        Which operator computes it among numbers of 8 bits.
     factor : callable, optional
         ``factor(a)``, the number by which it multiplies its input, or None.
     identity : bool
@@ -183,6 +187,7 @@ class Op:
         "forwards",
         "epilogue",
         "layer",
+        "quantized",
         "factor",
         "identity",
         "ignored",
@@ -244,6 +249,7 @@ class Op:
         forwards: Callable[..., bool] | None = None,
         epilogue: Callable[..., tuple[str, float, float] | None] | None = None,
         layer: Layer | None = None,
+        quantized: Quantized | None = None,
         factor: Callable[..., float | None] | None = None,
         identity: bool = False,
         ignores: Sequence[str] = (),
@@ -271,6 +277,7 @@ class Op:
         self.uses_rng = bool(uses_rng)
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
+        self.quantized = quantized
         self.identity, self.repeatable, self.complexes = identity, repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions
         self.in_symbols = in_symbols or InSymbols()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from mxcy.ops.core.infer import back_inputs
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.core.stypes import densely, on_stored, refuse, rule
 from mxcy.ops.elementwise.broadcast import (
@@ -17,7 +18,7 @@ from mxcy.ops.elementwise.broadcast import (
 )
 from mxcy.ops.sparse.rules import BOTH, KEPT, MIXED, MULTIPLIED, csr_by_dense, divided, united
 
-__all__ = ["log_or_limit"]
+__all__ = ["QUANTIZED_ADD", "QUANTIZED_MUL", "log_or_limit"]
 
 
 def _divide(xp, x, y):
@@ -42,6 +43,11 @@ def _power(xp, x, y):
     return xp.power(x.astype("float64"), y)
 
 
+#: what does sums and products with quantized arrays
+QUANTIZED_ADD, QUANTIZED_MUL = (
+    Quantized(f"_contrib_quantized_elemwise_{kind}", wide=True, calibrates=True)
+    for kind in ("add", "mul")
+)
 #: adding a number makes all elements differ from zero, unless the number is zero
 _SHIFTED = (*on_stored(*BOTH, when=lambda a, data: a.scalar == 0), *densely(*BOTH))
 _CSR_TO_DENSE = densely("csr default", "default csr")
@@ -71,6 +77,7 @@ binary(
     broadcast_stypes=_CSR_TO_DENSE,
     scalar_stypes=_SHIFTED,
     complexes=True,
+    quantized=QUANTIZED_ADD,
 )
 binary(
     "sub",
@@ -104,6 +111,7 @@ binary(
     factor=lambda a: a.scalar,
     equal_partial=lambda F, g, lhs, rhs: (F.elemwise_mul(g, rhs), F.elemwise_mul(g, lhs)),
     complexes=True,
+    quantized=QUANTIZED_MUL,
 )
 binary(
     "div",

@@ -210,6 +210,7 @@ def binary(
     factor=None,
     equal_partial=None,
     complexes=False,
+    quantized=None,
 ):
     """Register all forms of an elementwise function of two operands.
 
@@ -242,6 +243,8 @@ def binary(
         What `partial` is for equal shapes, where sparse arrays want other operators.
     complexes : bool
         Whether they take complex numbers, which gradients are of those in `mx.np`.
+    quantized : Quantized, optional
+        What does the form for equal shapes with quantized arrays.
     """
 
     def ref(a, xp, lhs, rhs):
@@ -279,6 +282,7 @@ def binary(
             kernels=(whole,),
             doc=f"{doc} Both arrays have one shape.",
             stypes=stypes,
+            quantized=quantized,
             samples=(sample((3, 4), (3, 4)),),
             **{**shared, "grad": both_grads(equal_partial or partial)},
         )

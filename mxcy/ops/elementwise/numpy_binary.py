@@ -12,7 +12,7 @@ from mxcy.ops.core.result_types import (
     SIGNED,
     SUBTRACT,
 )
-from mxcy.ops.elementwise.binary import log_or_limit
+from mxcy.ops.elementwise.binary import QUANTIZED_ADD, QUANTIZED_MUL, log_or_limit
 from mxcy.ops.elementwise.numpy_forms import numpy_binary
 
 __all__ = []
@@ -62,6 +62,7 @@ numpy_binary(
     by_number=lambda a, F, g: g,
     mirrored="add",
     complexes=True,
+    quantized=QUANTIZED_ADD,
 )
 numpy_binary(
     "subtract",
@@ -83,6 +84,7 @@ numpy_binary(
     by_number=lambda a, F, g: g * a.scalar,
     mirrored="multiply",
     complexes=True,
+    quantized=QUANTIZED_MUL,
 )
 numpy_binary(
     "true_divide divide",

@@ -285,6 +285,7 @@ def numpy_binary(
     number=1.5,
     operator=None,
     complexes=False,
+    quantized=None,
 ):
     """Register a function of two operands as `mx.np` has it, and its forms with a number.
 
@@ -319,6 +320,8 @@ def numpy_binary(
         What the operators are called after ``_npi_`` in place of the first name.
     complexes : bool
         Whether it takes complex numbers.
+    quantized : Quantized, optional
+        What does it with quantized arrays.
     """
     first = names.split()[0]
     stem = operator or first
@@ -347,6 +350,7 @@ def numpy_binary(
         doc=doc,
         uses_types=True,
         complexes=complexes,
+        quantized=quantized,
         samples=(
             sample((3, 4), (3, 4), grad=partial is not None),
             sample((3, 1, 5), (4, 1), grad=partial is not None),

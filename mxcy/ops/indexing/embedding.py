@@ -4,6 +4,7 @@ from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, DType, Field, Int
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import TAKE
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, op, register, sample, values
 from mxcy.ops.core.stypes import refuse, rule
 from mxcy.ops.indexing.indexing import index_bytes, sum_dtype, take_grad_bytes, take_params
@@ -36,6 +37,7 @@ class Embedding:
     )
     sparse_grad: Bool = False
 
+    quantized = Quantized("_contrib_quantized_embedding", ranged=("weight",))
     samples = (
         sample(
             values(0, 6, (2, 3), "int32"), (6, 4), input_dim=6, output_dim=4, dtypes=("float32",)

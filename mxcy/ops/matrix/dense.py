@@ -5,6 +5,7 @@ from mxcy.ops.core.attrs import Bool, Int
 from mxcy.ops.core.infer import Spec, back_batch, require, same_dtype
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.params import FULLY_CONNECTED, FUSED_DENSE
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, op, sample
 
 __all__ = []
@@ -80,6 +81,13 @@ class FullyConnected:
             work=lambda a, ins, outs: outs[0].size * ins[1].shape[1] // 16 + ins[1].size // 4,
             capped=True,
         ),
+    )
+
+    quantized = Quantized(
+        "_contrib_quantized_fully_connected",
+        must=True,
+        ranged=("data", "weight", "bias"),
+        wide=True,
     )
 
     def infer(a, data, weight, bias=None):

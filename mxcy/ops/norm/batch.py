@@ -5,6 +5,7 @@ from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.core.params import BATCH_NORM
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
 
 __all__ = ["along", "other_axes", "require_float"]
@@ -117,6 +118,13 @@ class BatchNorm:
     cudnn_off: Bool = False
     min_calib_range: FloatOrNone = None
     max_calib_range: FloatOrNone = None
+
+    quantized = Quantized(
+        "_contrib_quantized_batch_norm",
+        ranged=("data",),
+        refusal=lambda a: "output_mean_var" if a.output_mean_var else None,
+        calibrates=True,
+    )
 
     def samples():
         half = ("float16", "bfloat16")

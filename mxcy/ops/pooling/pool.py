@@ -7,6 +7,7 @@ from mxcy.ops.core.attrs import Bool, BoolOrNone, Enum, IntOrNone, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import MOST_STEP, Spec, infer_gradients, most, require
 from mxcy.ops.core.params import POOL
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample
 
 __all__ = ["params", "resolve"]
@@ -213,6 +214,10 @@ class Pooling:
     dtypes = ("float32", "float64", "float16")
 
     kernels = (by_onednn(_POOL), _POOL)
+    quantized = Quantized(
+        "_contrib_quantized_pooling",
+        refusal=lambda a: None if a.pool_type in ("max", "avg") else f"pool_type={a.pool_type!r}",
+    )
 
     def samples():
         yield from _SAMPLES

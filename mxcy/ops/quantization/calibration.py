@@ -19,7 +19,12 @@ def _counted(rng):
     return np.histogram(numbers, 301, (-3.5, 3.5))[0].astype(np.float32)
 
 
-@op("_contrib_calibrate_entropy", inputs="hist hist_edges", outputs="threshold divergence")
+@op(
+    "_contrib_calibrate_entropy",
+    aliases=("_npx_contrib_calibrate_entropy",),
+    inputs="hist hist_edges",
+    outputs="threshold divergence",
+)
 class CalibrateEntropy:
     """Find the threshold at which quantized numbers tell most about a histogram's.
 

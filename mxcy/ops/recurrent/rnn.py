@@ -14,6 +14,7 @@ from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, Float, IntOrNon
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, like_inputs, most, require, same_dtype
 from mxcy.ops.core.params import RNN as STRUCT
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.random.dropout import draw_mask
 from mxcy.ops.recurrent.cells import CELLS
@@ -67,6 +68,13 @@ def _check(a):
 def _drops(a):
     """Whether something is dropped between the layers."""
     return a.train and a.p > 0 and a.num_layers > 1
+
+
+def _stays_float(a):
+    """Why quantized layers cannot take the place of these."""
+    if a.mode != "lstm":
+        return f"mode={a.mode!r}"
+    return "use_sequence_length" if a.use_sequence_length else None
 
 
 def _saves(a):
@@ -272,6 +280,17 @@ class RNN:
     use_sequence_length: Bool = False
 
     arguments = _names
+    quantized = Quantized(
+        "_contrib_quantized_rnn",
+        must=True,
+        ranged=("data",),
+        refusal=lambda a: (
+            "only mode='lstm' without lengths"
+            if a.mode != "lstm" or a.use_sequence_length
+            else None
+        ),
+        by="_contrib_quantize_asym",
+    )
 
     def samples():
         yield from _samples()

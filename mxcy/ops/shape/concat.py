@@ -15,11 +15,12 @@ from mxcy.ops.core.infer import (
     same_dtype,
 )
 from mxcy.ops.core.params import BLOCKS
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, register, sample
 from mxcy.ops.core.stypes import rule
 from mxcy.ops.sparse.rules import concatenated
 
-__all__ = ["check_count"]
+__all__ = ["check_count", "join_specs"]
 
 _ALL = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
@@ -64,16 +65,21 @@ def _kernel(name, rows):
 # --- join ----------------------------------------------------------------------------------------
 
 
+def join_specs(dim, ins):
+    """Fill in the shapes of arrays to be joined along a dimension; returns the joined one's."""
+    known = [spec for spec in ins if spec.shape is not None]
+    if not known:
+        return None
+    axis = normal_axis(dim, known[0].ndim, "dim")
+    others = _agree(ins, [spec.shape and _with(spec.shape, axis, -1) for spec in ins])
+    extents = [spec.shape[axis] for spec in ins]
+    return _with(others, axis, -1 if -1 in extents else sum(extents))
+
+
 def _concat_infer(a, ins):
     check_count(a, ins)
     dtype = same_dtype(ins, _names(ins))
-    known = [spec for spec in ins if spec.shape is not None]
-    if not known:
-        return Spec(None, dtype)
-    axis = normal_axis(a.dim, known[0].ndim, "dim")
-    others = _agree(ins, [spec.shape and _with(spec.shape, axis, -1) for spec in ins])
-    extents = [spec.shape[axis] for spec in ins]
-    return Spec(_with(others, axis, -1 if -1 in extents else sum(extents)), dtype)
+    return Spec(join_specs(a.dim, ins), dtype)
 
 
 def _concat_back(a, ins, outs, most=1):
@@ -112,7 +118,7 @@ def _concat_rows(a, ins, outs):
     return prod(outs[0].shape[: normal_axis(a.dim, outs[0].ndim)])
 
 
-def _concat(name, aliases, doc, infer_back=_concat_back, stypes=()):
+def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=None):
     fields = (Field("num_args", Int), Field("dim", Int, 1))
     return register(
         name,
@@ -128,6 +134,7 @@ def _concat(name, aliases, doc, infer_back=_concat_back, stypes=()):
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),
         complexes=True,
+        quantized=quantized,
         samples=(
             sample((2, 3), (2, 4), (2, 1)),
             sample((2, 3), (4, 3), dim=0, dtypes=_ALL),
@@ -155,6 +162,7 @@ _concat(
         When shapes or dtypes do not fit together.
     """,
     stypes=(rule("csr... -> csr", concatenated, _rows_below),),
+    quantized=Quantized("_contrib_quantized_concat"),
 )
 _concat(
     "_rnn_param_concat",

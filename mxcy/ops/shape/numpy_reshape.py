@@ -4,6 +4,7 @@ import math
 
 from mxcy.ops.core.attrs import Bool, Shape, Str
 from mxcy.ops.core.infer import Spec, back_dtype, require
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.shape.reshape import MOVE, restored
 
@@ -97,6 +98,7 @@ class Reshape:
     reverse: Bool = False
     order: Str = "C"
 
+    quantized = Quantized("_npx_quantized_reshape")
     infer_back = back_dtype
     kernels = MOVE
     dtypes = ("float32", "int8", "bool")

@@ -4,6 +4,7 @@ from mxcy._base.dtypes import name_of
 from mxcy._base.errors import InvalidValueError
 from mxcy.ops.core.attrs import Shape, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import op, sample
 from mxcy.ops.shape.permute import permuted
 from mxcy.ops.shape.reshape import MOVE
@@ -34,6 +35,7 @@ class Transpose:
 
     axes: ShapeOrNone = None
 
+    quantized = Quantized("_npx_quantized_transpose")
     dtypes = ("float32", "float64", "int8", "bool")
     complexes = True
     samples = (

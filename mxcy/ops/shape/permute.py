@@ -5,6 +5,7 @@ import math
 from mxcy.ops.core.attrs import Int, Shape
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require, whole_shape
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import Public, op, sample
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
 
@@ -71,6 +72,7 @@ class Transpose:
     def ref(a, xp, data):
         return xp.transpose(data, a.axes or None)
 
+    quantized = Quantized("_contrib_quantized_transpose")
     kernels = (strided(lambda a, ins, outs: permuted(_transpose_axes(a, ins[0].ndim), ins, outs)),)
     complexes = True
     samples = (

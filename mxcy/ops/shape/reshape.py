@@ -9,6 +9,7 @@ from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, back_dtype, normal_axes, require
+from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import native, op, register, sample, stop
 from mxcy.ops.core.stypes import densely
 from mxcy.ops.sparse.rules import KEPT, first_cast, first_kept
@@ -176,6 +177,7 @@ class Reshape:
     def ref(a, xp, data):
         return xp.reshape(data, Reshape.infer(a, [Spec(data.shape)])[0].shape)
 
+    quantized = Quantized("_contrib_quantized_reshape")
     kernels = MOVE
     complexes = True
     samples = (
@@ -299,6 +301,7 @@ class Flatten:
     def ref(a, xp, data):
         return xp.reshape(data, (data.shape[0], math.prod(data.shape[1:])))
 
+    quantized = Quantized("_contrib_quantized_flatten")
     kernels = MOVE
     complexes = True
     samples = (sample((2, 3, 4)), sample((5,)))

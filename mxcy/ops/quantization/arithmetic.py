@@ -1,0 +1,284 @@
+"""Sums, products, joins and normalisations of quantized arrays, which change the range."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
+from mxcy.ops.core.in_symbols import InSymbols
+from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
+from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.quantization.moves import RANGE
+from mxcy.ops.quantization.ranges import (
+    F32,
+    INT8,
+    INT32,
+    LARGEST,
+    LIMITS,
+    UINT8,
+    calibrated,
+    eight_bits,
+    limit_of,
+    pair,
+    pair_of,
+    per_unit,
+    range_specs,
+    reach,
+    reach_of,
+    saturated,
+    signed_pair,
+)
+from mxcy.ops.shape.concat import join_specs
+
+__all__ = []
+
+_FLOAT = dtypes.code_of("float32")
+_PAIR = "lhs rhs lhs_min lhs_max rhs_min rhs_max"
+_OUTPUTS = "output min_output max_output"
+_WIDER = (
+    lambda rng: rng.uniform(-3, -2, 1).astype(F32),
+    lambda rng: rng.uniform(2.5, 3, 1).astype(F32),
+)
+
+
+def _rescale(dtype, own, kind, top):
+    """What turns numbers of a type and reach into those of another."""
+    return own / F32(limit_of(dtype)) * F32(LIMITS[kind]) / top if top > 0 else F32(0)
+
+
+def _infer_operands(lhs, rhs, lhs_min, lhs_max, rhs_min, rhs_max):
+    eight_bits("lhs", lhs)
+    eight_bits("rhs", rhs)
+    range_specs(
+        ("lhs_min", lhs_min), ("lhs_max", lhs_max), ("rhs_min", rhs_min), ("rhs_max", rhs_max)
+    )
+    return broadcast_shapes(lhs.shape, rhs.shape)
+
+
+def _joint_type(*specs):
+    """uint8 where all arrays have it, else int8; None while that is open."""
+    kinds = {spec.dtype for spec in specs}
+    if INT8 in kinds:
+        return INT8
+    return None if None in kinds else UINT8
+
+
+def _operand_samples(**attrs):
+    signed, unsigned = values(-128, 128, (3, 70), "int8"), values(0, 256, (3, 70), "uint8")
+    for lhs, rhs in ((signed, signed), (unsigned, unsigned), (unsigned, signed)):
+        yield sample(lhs, rhs, *RANGE, *_WIDER, **attrs)
+
+
+@op(
+    "_contrib_quantized_elemwise_add",
+    aliases=("_npx_quantized_elemwise_add",),
+    inputs=_PAIR,
+    outputs=_OUTPUTS,
+)
+class QuantizedAdd:
+    """Add two quantized arrays, each with its minimum and maximum (1,).
+
+    With a calibrated range the sum has 8 bits in that range, unsigned where both operands are;
+    otherwise 32 bits, and its reach is the sum of theirs. Shapes broadcast.
+    """
+
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        yield from _operand_samples()
+        yield from _operand_samples(min_calib_range=-2.5, max_calib_range=2)
+
+    def infer(a, lhs, rhs, *ranges):
+        shape = _infer_operands(lhs, rhs, *ranges)
+        if not calibrated(a):
+            return Spec(shape, INT32), *pair()
+        return Spec(shape, _joint_type(lhs, rhs)), *pair()
+
+    def ref(a, xp, lhs, rhs, lhs_min, lhs_max, rhs_min, rhs_max):
+        reaches = reach(xp, lhs_min, lhs_max), reach(xp, rhs_min, rhs_max)
+        kind = "int32"
+        if calibrated(a):
+            kind = "uint8" if lhs.dtype.name == rhs.dtype.name == "uint8" else "int8"
+        top = reach_of(a) if calibrated(a) else reaches[0] + reaches[1]
+        left, right = (
+            number.astype(F32) * _rescale(number.dtype, own, kind, top)
+            for number, own in zip((lhs, rhs), reaches, strict=True)
+        )
+        if kind == "int32":
+            sums = xp.clip(xp.rint((left + right).astype("float64")), -(2**31), 2**31 - 1)
+            return sums.astype("int32"), *signed_pair(xp, top)
+        given = F32(a.min_calib_range), F32(a.max_calib_range)
+        return saturated(xp, left + right, kind), *pair_of(xp, *given)
+
+
+@op(
+    "_contrib_quantized_elemwise_mul",
+    aliases=("_npx_quantized_elemwise_mul",),
+    inputs=_PAIR,
+    outputs=lambda a: ("output",) if a.enable_float_output else tuple(_OUTPUTS.split()),
+)
+class QuantizedMul:
+    """Multiply two quantized arrays, each with its minimum and maximum (1,).
+
+    With a calibrated range the product is int8 in that range, cut towards zero; with
+    `enable_float_output` it is a float array without a range; otherwise the product of the numbers,
+    of 32 bits. Shapes broadcast.
+    """
+
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+    enable_float_output: Bool = False
+
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        yield from _operand_samples()
+        yield from _operand_samples(min_calib_range=-2.5, max_calib_range=2)
+        yield from _operand_samples(enable_float_output=True)
+
+    def infer(a, lhs, rhs, *ranges):
+        shape = _infer_operands(lhs, rhs, *ranges)
+        if a.enable_float_output:
+            return Spec(shape, _FLOAT)
+        return Spec(shape, INT8 if calibrated(a) else INT32), *pair()
+
+    def ref(a, xp, lhs, rhs, lhs_min, lhs_max, rhs_min, rhs_max):
+        reaches = reach(xp, lhs_min, lhs_max), reach(xp, rhs_min, rhs_max)
+        product = lhs.astype("int32") * rhs.astype("int32")
+        kinds = lhs.dtype.name, rhs.dtype.name
+        steps = [own / F32(LIMITS[kind]) for own, kind in zip(reaches, kinds, strict=True)]
+        if a.enable_float_output:
+            return product.astype(F32) * (steps[0] * steps[1])
+        if calibrated(a):
+            unit = per_unit(LIMITS["int8"], reach_of(a))
+            scaled = xp.trunc(product.astype(F32) * (steps[0] * steps[1] * unit))
+            numbers = saturated(xp, scaled, "int8")
+            return numbers, *pair_of(xp, F32(a.min_calib_range), F32(a.max_calib_range))
+        steps = [own / F32(LARGEST[kind]) for own, kind in zip(reaches, kinds, strict=True)]
+        return product, *signed_pair(xp, F32(2**31) * (steps[0] * steps[1]))
+
+
+@op(
+    "_contrib_quantized_concat",
+    inputs="",
+    variadic="data",
+    num_args="num_args",
+    outputs=_OUTPUTS,
+    in_symbols=InSymbols(
+        names=lambda a, n: (
+            *(f"arg{i}" for i in range(n // 3)),
+            *(f"arg{i}_{end}" for i in range(n // 3) for end in ("min", "max")),
+        )
+    ),
+)
+class QuantizedConcat:
+    """Join `num_args` quantized arrays along the dimension `dim`.
+
+    The inputs are the arrays and then the minimum and maximum (1,) of each. The result's range
+    holds those of all arrays; it is uint8 where all arrays are, else int8.
+    """
+
+    num_args: Int
+    dim: Int = 1
+
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        signed, unsigned = values(-128, 128, (3, 35), "int8"), values(0, 256, (3, 40), "uint8")
+        for lhs, rhs in ((signed, signed), (unsigned, unsigned), (unsigned, signed)):
+            yield sample(lhs, rhs, *RANGE, *_WIDER, num_args=2)
+        yield sample(signed, *RANGE, num_args=1)
+        yield sample(signed, signed, *RANGE, *_WIDER, num_args=2, dim=0)
+
+    def infer(a, ins):
+        require(
+            len(ins) == 3 * a.num_args > 0,
+            f"data: got {len(ins)} arrays, num_args={a.num_args} needs three times as many",
+        )
+        arrays, ranges = ins[: a.num_args], ins[a.num_args :]
+        for number, spec in enumerate(arrays):
+            eight_bits(f"data{number}", spec)
+        range_specs(*((f"data{a.num_args + i}", spec) for i, spec in enumerate(ranges)))
+        return Spec(join_specs(a.dim, arrays), _joint_type(*arrays)), *pair()
+
+    def ref(a, xp, arrays):
+        data, ranges = arrays[: a.num_args], arrays[a.num_args :]
+        lows = [F32(x.item()) for x in ranges[::2]]
+        highs = [F32(x.item()) for x in ranges[1::2]]
+        low, high = min(lows), max(highs)
+        top = max(abs(low), abs(high))
+        kind = "uint8" if all(x.dtype.name == "uint8" for x in data) else "int8"
+        reaches = [max(abs(low), abs(high)) for low, high in zip(lows, highs, strict=True)]
+        parts = [
+            x
+            if x.dtype.name == kind and own == top
+            else saturated(xp, x.astype(F32) * _rescale(x.dtype, own, kind, top), kind)
+            for x, own in zip(data, reaches, strict=True)
+        ]
+        return xp.concatenate(parts, a.dim), *pair_of(xp, low, high)
+
+
+@op(
+    "_contrib_quantized_batch_norm",
+    inputs="data gamma beta moving_mean moving_var min_data max_data",
+    outputs=_OUTPUTS,
+    aux=("moving_mean", "moving_var"),
+)
+class QuantizedBatchNorm:
+    """Normalise each channel of quantized data by the running statistics; the result is int8.
+
+    Attributes are those of `BatchNorm`, of which only `eps` and `axis` count; gamma is taken as it
+    is. The result's range is the calibrated one; without it, the reach of what came out.
+    """
+
+    eps: Double = 0.0010000000474974513
+    momentum: Float = 0.899999976
+    fix_gamma: Bool = True
+    use_global_stats: Bool = False
+    output_mean_var: Bool = False
+    axis: Int = 1
+    cudnn_off: Bool = False
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        parts = ((3,), (3,), (3,), values(0.5, 2, (3,), "float32"), *RANGE)
+        signed, unsigned = values(-128, 128, (2, 3, 35), "int8"), values(0, 256, (2, 3, 5), "uint8")
+        for data in (signed, unsigned):
+            yield sample(data, *parts)
+            yield sample(data, *parts, min_calib_range=-2.5, max_calib_range=2)
+        yield sample(values(-128, 128, (2, 5, 3), "int8"), *parts, axis=-1)
+
+    def infer(a, data, gamma, beta, moving_mean, moving_var, min_data, max_data):
+        eight_bits("data", data)
+        range_specs(("min_data", min_data), ("max_data", max_data))
+        channels = None
+        if data.shape is not None:
+            channels = (data.shape[normal_axis(a.axis, data.ndim)],)
+        names = ("gamma", "beta", "moving_mean", "moving_var")
+        for name, spec in zip(names, (gamma, beta, moving_mean, moving_var), strict=True):
+            spec.fill(name, channels, _FLOAT)
+        return Spec(data.shape, INT8), *pair()
+
+    def ref(a, xp, data, gamma, beta, moving_mean, moving_var, min_data, max_data):
+        gamma, beta, mean, var = (x.astype(F32) for x in (gamma, beta, moving_mean, moving_var))
+        along = [1] * data.ndim
+        along[a.axis] = -1
+        step = reach(xp, min_data, max_data) / F32(limit_of(data.dtype))
+        scale = gamma / xp.sqrt(var + F32(a.eps))
+        shift = (beta - mean * scale).reshape(along)
+        made = data.astype(F32) * (scale * step).reshape(along) + shift
+        if calibrated(a):
+            top, found = reach_of(a), (F32(a.min_calib_range), F32(a.max_calib_range))
+        else:
+            top = F32(np.abs(made).max()) if made.size else F32(0)
+            found = -top, top
+        return saturated(xp, made * per_unit(LIMITS["int8"], top), "int8"), *pair_of(xp, *found)

@@ -1,0 +1,197 @@
+"""Convolution and dense layer on numbers of 8 bits, with sums of 32 bits."""
+
+from mxcy.ops.convolution.conv import conv_shapes, forward_ref
+from mxcy.ops.core.attrs import Bool, Enum, Int, Shape, UInt, ULong
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.matrix.dense import FullyConnected
+from mxcy.ops.quantization.ranges import (
+    F32,
+    INT8,
+    INT32,
+    LARGEST,
+    LIMITS,
+    eight_bits,
+    limit_of,
+    pair,
+    per_unit,
+    range_specs,
+    reach,
+    signed_pair,
+)
+
+__all__ = []
+
+_INPUTS = "data weight bias? min_data max_data min_weight max_weight min_bias? max_bias?"
+
+
+def _arguments(a):
+    with_bias = ("data", "weight", "bias", "min_data", "max_data", "min_weight", "max_weight")
+    if a.no_bias:
+        return tuple(name for name in with_bias if name != "bias")
+    return (*with_bias, "min_bias", "max_bias")
+
+
+def _by_name(a, arrays):
+    return dict(zip(_arguments(a), arrays, strict=True))
+
+
+def _check(given):
+    """The types of all inputs."""
+    eight_bits("data", given["data"])
+    given["weight"].fill("weight", dtype=INT8)
+    if "bias" in given:
+        given["bias"].fill("bias", dtype=INT8)
+    range_specs(*((name, spec) for name, spec in given.items() if name[:4] in ("min_", "max_")))
+
+
+def _reaches(xp, given):
+    return {
+        name: reach(xp, given[f"min_{name}"], given[f"max_{name}"])
+        for name in ("data", "weight", "bias")
+        if name in given
+    }
+
+
+def _whole_bias(xp, given, reaches):
+    """The bias in steps of the sums."""
+    kind = given["data"].dtype
+    steps = per_unit(limit_of(kind), reaches["data"]) * per_unit(LIMITS["int8"], reaches["weight"])
+    factor = steps * (reaches["bias"] / F32(LIMITS["int8"]))
+    return xp.rint(given["bias"].astype(F32) * factor).astype("int64")
+
+
+def _sum_range(xp, given, reaches):
+    """The range of sums: what 2**31 of their steps are."""
+    step = reaches["data"] / F32(LARGEST[given["data"].dtype.name])
+    step = step * (reaches["weight"] / F32(LARGEST["int8"]))
+    return signed_pair(xp, F32(2**31) * step)
+
+
+_DATA = values(-128, 128, (2, 3, 5, 6), "int8")
+_BIAS = values(-128, 128, (4,), "int8")
+
+
+def _bounds(low, high):
+    return (values(-high, -low, (1,), "float32"), values(low, high, (1,), "float32"))
+
+
+_RANGES = (*_bounds(1, 2), *_bounds(0.2, 0.5), *_bounds(0.05, 0.1))
+
+
+@op(
+    "_contrib_quantized_conv",
+    aliases=("_npx_quantized_conv",),
+    inputs=_INPUTS,
+    outputs="output min_output max_output",
+)
+class QuantizedConv:
+    """Convolve int8 or uint8 data with int8 filters: sums of 32 bits and their range.
+
+    Shapes and attributes are those of `Convolution`; data, weight and bias have 8 bits, each has a
+    minimum and a maximum (1,). The bias is brought to the steps of the sums and rounded.
+    """
+
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+    num_filter: UInt
+    num_group: UInt = 1
+    workspace: ULong = 1024
+    no_bias: Bool = False
+    cudnn_tune: Enum(None, "fastest", "limited_workspace", "off") = None
+    cudnn_off: Bool = False
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", beyond=("NWC",)) = None
+
+    arguments = _arguments
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        weight = values(-128, 128, (4, 3, 3, 3), "int8")
+        yield sample(_DATA, weight, _BIAS, *_RANGES, kernel=(3, 3), num_filter=4, pad=(1, 1))
+        grouped = {"num_group": 2, "stride": (2, 1), "pad": (1, 2), "dilate": (2, 1)}
+        yield sample(
+            values(0, 256, (2, 4, 7, 5), "uint8"),
+            values(-128, 128, (6, 2, 3, 2), "int8"),
+            *_RANGES[:4],
+            kernel=(3, 2),
+            num_filter=6,
+            no_bias=True,
+            **grouped,
+        )
+        yield sample(
+            values(0, 256, (2, 3, 9), "uint8"),
+            values(-128, 128, (4, 3, 3), "int8"),
+            _BIAS,
+            *_RANGES,
+            kernel=(3,),
+            num_filter=4,
+        )
+
+    def infer(a, *specs):
+        given = _by_name(a, specs)
+        _check(given)
+        shadow = Spec(given["weight"].shape)
+        shape, _ = conv_shapes(a, Spec(given["data"].shape), shadow)
+        given["weight"].fill("weight", shadow.shape)
+        if "bias" in given:
+            given["bias"].fill("bias", shape and (a.num_filter,))
+        return Spec(shape, INT32), *pair()
+
+    def ref(a, xp, *arrays):
+        given = _by_name(a, arrays)
+        sums = forward_ref(a, xp, given["data"].astype("int64"), given["weight"].astype("int64"))
+        reaches = _reaches(xp, given)
+        if "bias" in given:
+            sums = sums + _whole_bias(xp, given, reaches).reshape(-1, *[1] * len(a.kernel))
+        return sums.astype("int32"), *_sum_range(xp, given, reaches)
+
+
+@op(
+    "_contrib_quantized_fully_connected",
+    aliases=("_npx_quantized_fully_connected",),
+    inputs=_INPUTS,
+    outputs="output min_output max_output",
+)
+class QuantizedFullyConnected:
+    """Multiply int8 or uint8 data by int8 weights: sums of 32 bits and their range.
+
+    Shapes and attributes are those of `FullyConnected`; data, weight and bias have 8 bits, each has
+    a minimum and a maximum (1,). The bias is brought to the steps of the sums and rounded.
+    """
+
+    num_hidden: Int
+    no_bias: Bool = False
+    flatten: Bool = True
+
+    arguments = _arguments
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        weight = values(-128, 128, (4, 6), "int8")
+        yield sample(values(-128, 128, (3, 2, 3), "int8"), weight, _BIAS, *_RANGES, num_hidden=4)
+        data = values(0, 256, (3, 2, 6), "uint8")
+        yield sample(data, weight, *_RANGES[:4], num_hidden=4, no_bias=True, flatten=False)
+        yield sample(data, weight, _BIAS, *_RANGES, num_hidden=4, flatten=False)
+
+    def infer(a, *specs):
+        given = _by_name(a, specs)
+        _check(given)
+        shadow = Spec(given["weight"].shape)
+        found = FullyConnected._infer(a, Spec(given["data"].shape), shadow)
+        given["weight"].fill("weight", shadow.shape)
+        if "bias" in given:
+            given["bias"].fill("bias", (a.num_hidden,))
+        return Spec(found.shape, INT32), *pair()
+
+    def ref(a, xp, *arrays):
+        given = _by_name(a, arrays)
+        data, weight = given["data"].astype("int64"), given["weight"].astype("int64")
+        sums = FullyConnected.ref(a, xp, data, weight, None)
+        reaches = _reaches(xp, given)
+        if "bias" in given:
+            sums = sums + _whole_bias(xp, given, reaches)
+        return sums.astype("int32"), *_sum_range(xp, given, reaches)

@@ -1,0 +1,226 @@
+"""Operators on numbers of 8 bits that keep their range: moving, choosing, rectifying, pooling."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Bool, BoolOrNone, DType, Enum, Int, IntOrNone, Shape, ShapeOrNone
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.record import op, register, sample, stop, values
+from mxcy.ops.indexing.embedding import Embedding
+from mxcy.ops.pooling.pool import Pooling
+from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, pair, range_specs
+from mxcy.ops.shape.permute import Transpose
+from mxcy.ops.shape.reshape import Flatten, Reshape
+
+__all__ = ["RANGE", "mover"]
+
+#: samples of a range
+RANGE = (
+    lambda rng: rng.uniform(-2, -1, 1).astype(F32),
+    lambda rng: rng.uniform(0.5, 1, 1).astype(F32),
+)
+_INPUTS, _OUTPUTS = "data min_data max_data", "output min_output max_output"
+
+
+def _numbers(*shape, dtype="int8"):
+    return values(*((-128, 128) if dtype == "int8" else (0, 256)), shape, dtype)
+
+
+def _kept(xp, low, high):
+    """The range of the result, which is the data's."""
+    return tuple(xp.asarray(x, F32).reshape(1) for x in (low, high))
+
+
+def mover(name, plain, doc, samples, **parts):
+    """Register an operator that does with data of 8 bits what `plain` does with any.
+
+    Parameters
+    ----------
+    name : str
+    plain : Op
+        A record of one input.
+    doc : str
+    samples : sequence of (shape, dict)
+        The data's shapes and the attributes.
+    **parts
+        Further parts of the record.
+    """
+
+    def infer(a, data, min_data, max_data):
+        range_specs(("min_data", min_data), ("max_data", max_data))
+        return plain._infer(a, data), *pair()
+
+    def ref(a, xp, data, min_data, max_data):
+        return plain.ref(a, xp, data), *_kept(xp, min_data, max_data)
+
+    tried = [
+        sample(_numbers(*shape, dtype=kind), *RANGE, **attrs)
+        for (shape, attrs), kind in zip(samples, ("int8", "uint8") * len(samples), strict=False)
+    ]
+    return register(
+        name,
+        inputs=_INPUTS,
+        outputs=_OUTPUTS,
+        fields=plain.schema.fields,
+        infer=infer,
+        ref=ref,
+        grad=stop,
+        samples=tried,
+        dtypes=("float32",),
+        doc=doc,
+        **parts,
+    )
+
+
+mover(
+    "_contrib_quantized_flatten",
+    Flatten,
+    "Join all dimensions of quantized data but the first; the range stays.",
+    (((2, 3, 4), {}), ((5,), {})),
+    aliases=("_npx_quantized_flatten",),
+)
+mover(
+    "_contrib_quantized_reshape",
+    Reshape,
+    "Give quantized data another shape, as Reshape does; the range stays.",
+    (((2, 3, 4), {"shape": (0, -1)}), ((2, 3, 4), {"shape": (-3, 4)})),
+    aliases=("quantized_reshape",),
+)
+mover(
+    "_contrib_quantized_transpose",
+    Transpose,
+    "Permute the dimensions of quantized data, as transpose does; the range stays.",
+    (((2, 3, 4), {"axes": (1, 2, 0)}), ((2, 3), {})),
+    aliases=("quantized_transpose",),
+)
+
+
+@op("_contrib_quantized_act", aliases=("_npx_quantized_act",), inputs=_INPUTS, outputs=_OUTPUTS)
+class QuantizedAct:
+    """Replace negative numbers of quantized data by 0; the range stays.
+
+    `act_type` may only be ``'relu'``. Shapes: data any (int8 or uint8), its minimum and maximum
+    (1,). Returns the numbers, their minimum and their maximum.
+    """
+
+    act_type: Enum(
+        "relu", "sigmoid", "softrelu", "softsign", "tanh", beyond=("log_sigmoid", "mish")
+    )
+
+    dtypes = ("float32",)
+    grad = stop
+    samples = (
+        sample(_numbers(3, 70), *RANGE, act_type="relu"),
+        sample(_numbers(3, 5, dtype="uint8"), *RANGE, act_type="relu"),
+    )
+
+    def infer(a, data, min_data, max_data):
+        require(a.act_type == "relu", f"act_type: only 'relu' is supported, got {a.act_type!r}")
+        eight_bits("data", data)
+        range_specs(("min_data", min_data), ("max_data", max_data))
+        return Spec(data.shape, data.dtype), *pair()
+
+    def ref(a, xp, data, min_data, max_data):
+        return xp.maximum(data, data.dtype.type(0)), *_kept(xp, min_data, max_data)
+
+
+@op(
+    "_contrib_quantized_pooling",
+    aliases=("_npx_quantized_pooling",),
+    inputs=_INPUTS,
+    outputs=_OUTPUTS,
+)
+class QuantizedPooling:
+    """Reduce windows of quantized data to their maximum or average; the range stays.
+
+    Attributes and shapes are those of `Pooling`; `pool_type` is ``'max'`` or ``'avg'``; averages
+    are rounded half to even. `output_size` is not supported.
+    """
+
+    kernel: Shape = ()
+    pool_type: Enum("avg", "lp", "max", "sum") = "max"
+    global_pool: Bool = False
+    cudnn_off: Bool = False
+    pooling_convention: Enum("full", "same", "valid") = "valid"
+    stride: Shape = ()
+    pad: Shape = ()
+    p_value: IntOrNone = None
+    count_include_pad: BoolOrNone = None
+    layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC") = None
+    output_size: ShapeOrNone = None
+
+    dtypes = ("float32",)
+    grad = stop
+
+    def samples():
+        shape = (2, 3, 5, 6)
+        for number, kind in enumerate(("max", "avg")):
+            data = _numbers(*shape, dtype=("int8", "uint8")[number])
+            yield sample(data, *RANGE, kernel=(2, 3), stride=(2, 1), pool_type=kind)
+            yield sample(data, *RANGE, kernel=(3, 3), pad=(1, 1), pool_type=kind)
+            yield sample(data, *RANGE, global_pool=True, pool_type=kind)
+            yield sample(
+                _numbers(*shape),
+                *RANGE,
+                kernel=(2, 2),
+                stride=(2, 2),
+                pad=(1, 1),
+                pooling_convention="full",
+                count_include_pad=False,
+                pool_type=kind,
+            )
+            yield sample(_numbers(2, 5, 6, 3), *RANGE, kernel=(2, 3), layout="NHWC", pool_type=kind)
+
+    def infer(a, data, min_data, max_data):
+        require(
+            a.pool_type in ("max", "avg"),
+            f"pool_type: only 'max' and 'avg' are supported, got {a.pool_type!r}",
+        )
+        require(a.output_size is None, "output_size: it is not supported")
+        eight_bits("data", data)
+        range_specs(("min_data", min_data), ("max_data", max_data))
+        return Pooling._infer(a, data), *pair()
+
+    def ref(a, xp, data, min_data, max_data):
+        bounds = np.iinfo(data.dtype)
+        pooled = xp.rint(Pooling.ref(a, xp, data.astype("float64")))
+        pooled = xp.clip(pooled, bounds.min, bounds.max).astype(data.dtype)
+        return pooled, *_kept(xp, min_data, max_data)
+
+
+@op(
+    "_contrib_quantized_embedding",
+    aliases=("_npx_quantized_embedding",),
+    inputs="data weight min_weight max_weight",
+    outputs=_OUTPUTS,
+)
+class QuantizedEmbedding:
+    """Replace each integer by its row of an int8 weight; the result has the weight's range.
+
+    Shapes: data (...), any element type; weight (input_dim, output_dim), its minimum and maximum
+    (1,); out (..., output_dim). Indices beyond the weight are clipped to its first or last row.
+    """
+
+    input_dim: Int
+    output_dim: Int
+    dtype: DType("bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8") = (
+        "float32"
+    )
+    sparse_grad: Bool = False
+
+    dtypes = ("float32",)
+    grad = stop
+    samples = (
+        sample(values(-1, 7, (2, 3), "int32"), _numbers(6, 70), *RANGE, input_dim=6, output_dim=70),
+        sample(values(0, 6, (5,), "float32"), _numbers(6, 3), *RANGE, input_dim=6, output_dim=3),
+    )
+
+    def infer(a, data, weight, min_weight, max_weight):
+        weight.fill("weight", dtype=INT8)
+        range_specs(("min_weight", min_weight), ("max_weight", max_weight))
+        if data.dtype is None:
+            data.dtype = dtypes.code_of("float32")
+        return Embedding._infer(a, data, weight), *pair()
+
+    def ref(a, xp, data, weight, min_weight, max_weight):
+        return Embedding.ref(a, xp, data, weight), *_kept(xp, min_weight, max_weight)

@@ -1,0 +1,271 @@
+"""Operators between floats and numbers of 8 bits."""
+
+from mxcy._base import dtypes
+from mxcy.ops.core.attrs import Enum, FloatOrNone
+from mxcy.ops.core.infer import Spec, back_shape, require
+from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.quantization.ranges import (
+    EIGHT_BITS,
+    F32,
+    INT32,
+    LARGEST,
+    LIMITS,
+    calibrated,
+    eight_bits,
+    limit_of,
+    pair,
+    pair_of,
+    per_unit,
+    range_specs,
+    reach,
+    reach_of,
+    saturated,
+    signed_pair,
+)
+
+__all__ = []
+
+_FLOAT, _U8 = dtypes.code_of("float32"), dtypes.code_of("uint8")
+_LOW, _HIGH = (
+    (lambda rng: rng.uniform(-2, -1, 1).astype(F32)),
+    (lambda rng: rng.uniform(0.5, 1, 1).astype(F32)),
+)
+
+
+def _extremes(xp, data):
+    """The least and the largest number; zeros of no data."""
+    if data.size == 0:
+        return F32(0), F32(0)
+    return F32(data.min()), F32(data.max())
+
+
+@op(
+    "_contrib_quantize",
+    aliases=("_npx_contrib_quantize",),
+    inputs="data min_range max_range",
+    outputs="output min_output max_output",
+)
+class Quantize:
+    """Turn floats of a known range into numbers of 8 bits.
+
+    ``int8``: ``data * 127 / R`` rounded half away from zero and cut to -127 ... 127, where R is the
+    larger magnitude of the range; the new range is -R ... R. ``uint8``: ``data * 255.5 / R``
+    rounded half to even, negative ones 0, with the range as given.
+
+    Shapes: data any (float32), ranges (1,). Returns the numbers, their minimum and their maximum.
+    """
+
+    out_type: Enum("int8", "uint8") = "uint8"
+
+    dtypes = ("float32",)
+    domain = (-3.0, 3.0)
+    samples = (
+        sample((3, 4, 5), _LOW, _HIGH, out_type="int8"),
+        sample((3, 70), _LOW, _HIGH),
+        sample((0, 2), _LOW, _HIGH),
+    )
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data, min_range, max_range):
+        data.fill("data", dtype=_FLOAT)
+        range_specs(("min_range", min_range), ("max_range", max_range))
+        return Spec(data.shape, dtypes.code_of(a.out_type)), *pair()
+
+    def ref(a, xp, data, min_range, max_range):
+        data, top = data.astype(F32), reach(xp, min_range, max_range)
+        if a.out_type == "uint8":
+            numbers = saturated(xp, data * per_unit(LIMITS["uint8"], top), a.out_type)
+            return numbers, *pair_of(xp, F32(min_range.item()), F32(max_range.item()))
+        size = xp.abs(data) * per_unit(LARGEST["int8"], top) + F32(0.5)
+        size = xp.floor(xp.where(size < F32(127), size, F32(127)))
+        return xp.where(data < 0, -size, size).astype(a.out_type), *signed_pair(xp, top)
+
+
+def _type_with_range(a):
+    """The type that ``'auto'`` means."""
+    if a.out_type != "auto":
+        return a.out_type
+    return "uint8" if calibrated(a) and a.min_calib_range >= 0 else "int8"
+
+
+@op(
+    "_contrib_quantize_v2",
+    aliases=("_npx_contrib_quantize_v2",),
+    inputs="data",
+    outputs="output min_output max_output",
+)
+class QuantizeV2:
+    """Turn floats into numbers of 8 bits.
+
+    The range is `min_calib_range` ... `max_calib_range`, or that of the data where these are not
+    both given; R is its larger magnitude. ``int8``: ``data * 127.5 / R``, with range -R ... R;
+    ``uint8``: ``data * 255.5 / R``, with the range found or given; rounded half to even and cut to
+    what the type holds. ``auto`` is uint8 where a range is given that has no negative numbers, else
+    int8. Data of 8 bits stay what they are, and their range is the one given or the whole one of
+    their type.
+
+    Shapes: data any. Returns the numbers, their minimum and their maximum (1,).
+    """
+
+    out_type: Enum("auto", "int8", "uint8") = "int8"
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    dtypes = ("float32",)
+    domain = (-3.0, 3.0)
+
+    def samples():
+        for out_type in ("int8", "uint8", "auto"):
+            yield sample((3, 4, 5), out_type=out_type)
+            yield sample((3, 70), out_type=out_type, min_calib_range=-1, max_calib_range=2)
+            yield sample((70,), out_type=out_type, min_calib_range=0, max_calib_range=1.5)
+        yield sample((0, 3))
+        yield sample(lambda rng: rng.uniform(size=(2, 3)).astype(F32) * 0)
+        for kind in ("int8", "uint8"):
+            yield sample(values(0, 127, (2, 35), kind))
+        yield sample(values(0, 127, (2, 3), "uint8"), min_calib_range=0, max_calib_range=1)
+
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data):
+        if data.dtype not in EIGHT_BITS and data.dtype is not None:
+            data.fill("data", dtype=_FLOAT)
+        kind = dtypes.code_of(_type_with_range(a)) if data.dtype == _FLOAT else data.dtype
+        return Spec(data.shape, kind), *pair()
+
+    def ref(a, xp, data):
+        kind = _type_with_range(a)
+        given = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
+        if data.dtype.itemsize == 1:
+            top = F32(limit_of(data.dtype))
+            low = -top if data.dtype.name == "int8" else F32(0)
+            return data, *pair_of(xp, *(given or (low, top)))
+        data = data.astype(F32)
+        low, high = given or _extremes(xp, data)
+        top = F32(max(abs(low), abs(high)))
+        numbers = saturated(xp, data * per_unit(LIMITS[kind], top), kind)
+        return numbers, *(pair_of(xp, low, high) if kind == "uint8" else signed_pair(xp, top))
+
+
+@op("_contrib_dequantize", inputs="data min_range max_range")
+class Dequantize:
+    """Turn numbers of 8 bits back into floats: ``data * (R / 127.5)``, or 255.5 for uint8.
+
+    R is the larger magnitude of `min_range` and `max_range`, which have shape (1,).
+    """
+
+    out_type: Enum("float32") = "float32"
+
+    dtypes = ("float32",)
+    samples = (
+        sample(values(-128, 128, (3, 70), "int8"), _LOW, _HIGH),
+        sample(values(0, 256, (2, 3, 5), "uint8"), _LOW, _HIGH),
+    )
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data, min_range, max_range):
+        eight_bits("data", data)
+        range_specs(("min_range", min_range), ("max_range", max_range))
+        return Spec(data.shape, _FLOAT)
+
+    def ref(a, xp, data, min_range, max_range):
+        step = reach(xp, min_range, max_range) / F32(limit_of(data.dtype))
+        return data.astype(F32) * step
+
+
+@op(
+    "_contrib_requantize",
+    aliases=("_npx_requantize",),
+    inputs="data min_range max_range",
+    outputs="output min_output max_output",
+)
+class Requantize:
+    """Turn numbers of 32 bits, as products of quantized arrays are, into numbers of 8 bits.
+
+    A number stands for ``data * R / (2**31 - 1)`` with R the larger magnitude of the range. The new
+    reach is that of `min_calib_range` ... `max_calib_range`, or of the data where these are not
+    both given; it stands for 127 (``int8``) or 255 (``uint8``, negative ones 0). ``auto`` is uint8
+    where a range is given that has no negative numbers. Rounded half to even.
+
+    Shapes: data any (int32), ranges (1,). Returns the numbers, their minimum and their maximum.
+    """
+
+    out_type: Enum("auto", "int8", "uint8") = "int8"
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    dtypes = ("float32",)
+
+    def samples():
+        for out_type in ("int8", "uint8", "auto"):
+            data = values(-(2**20), 2**20, (3, 70), "int32")
+            yield sample(data, _LOW, _HIGH, out_type=out_type)
+            given = {"min_calib_range": -0.0005, "max_calib_range": 0.0007}
+            yield sample(data, _LOW, _HIGH, out_type=out_type, **given)
+            given = {"min_calib_range": 0, "max_calib_range": 0.0007}
+            yield sample(data, _LOW, _HIGH, out_type=out_type, **given)
+        yield sample(values(0, 1, (0, 3), "int32"), _LOW, _HIGH)
+
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data, min_range, max_range):
+        data.fill("data", dtype=INT32)
+        range_specs(("min_range", min_range), ("max_range", max_range))
+        return Spec(data.shape, dtypes.code_of(_type_with_range(a))), *pair()
+
+    def ref(a, xp, data, min_range, max_range):
+        kind, data = _type_with_range(a), data.astype(F32)
+        step = reach(xp, min_range, max_range) / F32(LIMITS["int32"])
+        if calibrated(a):
+            top = reach_of(a)
+        else:
+            low, high = _extremes(xp, data)
+            top = F32(max(abs(low), abs(high))) * step
+        numbers = saturated(xp, data * (step * per_unit(LARGEST[kind], top)), kind)
+        low = F32(0) if kind == "uint8" else -top
+        return numbers, *pair_of(xp, low, top)
+
+
+@op("_contrib_quantize_asym", inputs="data", outputs="output scale shift")
+class QuantizeAsym:
+    """Turn floats into uint8 so that the whole range is used: ``data * scale + shift``.
+
+    ``scale = 255 / (maximum - minimum)`` and ``shift = 255 - maximum * scale``, of the range given
+    or of the data; a range of one value has scale 1. Halves are rounded up. Returns the numbers and
+    scale and shift, arrays of shape (1,).
+    """
+
+    min_calib_range: FloatOrNone = None
+    max_calib_range: FloatOrNone = None
+
+    dtypes = ("float32",)
+    domain = (-3.0, 3.0)
+    samples = (
+        sample((3, 4, 5)),
+        sample((2, 70), min_calib_range=-1, max_calib_range=2),
+        sample(lambda rng: rng.uniform(size=(2, 3)).astype(F32) * 0 + 3),
+        sample((0, 2)),
+    )
+    infer_back = back_shape
+    grad = stop
+
+    def infer(a, data):
+        data.fill("data", dtype=_FLOAT)
+        if calibrated(a):
+            low, high = a.min_calib_range, a.max_calib_range
+            require(low <= high, f"min_calib_range: {low} is above max_calib_range {high}")
+        return Spec(data.shape, _U8), *pair()
+
+    def ref(a, xp, data):
+        data = data.astype(F32)
+        given = (F32(a.min_calib_range), F32(a.max_calib_range)) if calibrated(a) else None
+        low, high = given or _extremes(xp, data)
+        scale = F32(255) / (high - low) if high > low else F32(1)
+        shift = F32(255) - high * scale
+        numbers = xp.floor(data * scale + shift + F32(0.5))
+        numbers = xp.where(numbers < F32(255), numbers, F32(255))
+        return xp.maximum(numbers, F32(0)).astype("uint8"), *pair_of(xp, scale, shift)
