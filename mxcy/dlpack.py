@@ -3,8 +3,8 @@
 import ctypes
 import enum
 
-from mxcy.ndarray import creation
-from mxcy.ndarray import dlpack as exchange
+from mxcy.ndarray._exchange import dlpack as exchange
+from mxcy.ndarray._functions import creation
 
 __all__ = [
     "DLContext",

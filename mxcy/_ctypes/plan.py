@@ -80,7 +80,7 @@ class _Range:
 
 
 class Plan:
-    """A `mxcy.graph.plan.Plan` that is ready to run; see `_cy/plan.pyx`."""
+    """A `mxcy.graph.planning.plan.Plan` that is ready to run; see `_cy/plan.pyx`."""
 
     def __init__(self, plan):
         self._places, self._steps = plan.places, plan.steps

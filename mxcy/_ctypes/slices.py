@@ -1,4 +1,4 @@
-"""Which shapes the elements of arrays have; see `mxcy.ndarray.indexing` for keys."""
+"""Which shapes the elements of arrays have; see `mxcy.ndarray._indexing.access` for keys."""
 
 import threading
 

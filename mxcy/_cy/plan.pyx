@@ -31,7 +31,7 @@ cdef class _Range:
 
     Parameters
     ----------
-    steps : list of mxcy.graph.plan.Step
+    steps : list of mxcy.graph.planning.plan.Step
     places : list
         The plan's.
     fresh : bool
@@ -62,11 +62,11 @@ cdef class _Range:
 
 @cython.final
 cdef class Plan:
-    """A `mxcy.graph.plan.Plan` that is ready to run.
+    """A `mxcy.graph.planning.plan.Plan` that is ready to run.
 
     Parameters
     ----------
-    plan : mxcy.graph.plan.Plan
+    plan : mxcy.graph.planning.plan.Plan
 
     Attributes
     ----------

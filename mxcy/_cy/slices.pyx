@@ -1,7 +1,7 @@
 """Keys of numbers, slices, None and Ellipsis: what they pick, and reading and writing it in C.
 
-Everything unusual is left to `mxcy.ndarray.indexing`, which has the rules: arrays in keys, what is
-empty, recorded, large or not computed yet, and all errors.
+Everything unusual is left to `mxcy.ndarray._indexing.access`, which has the rules: arrays in keys,
+what is empty, recorded, large or not computed yet, and all errors.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact

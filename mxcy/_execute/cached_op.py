@@ -138,11 +138,11 @@ class CachedOp:
         return self._symbol_class(list(self._entries))
 
     def plan(self, *args):
-        """The plan of a call with these arrays, for inspection: `mxcy.graph.plan.Plan`."""
+        """The plan of a call with these arrays, for inspection: `mxcy.graph.planning.plan.Plan`."""
         return self._bound(args).planned.plan
 
     def describe(self, *args):
-        """What became of the graph in such a call: a dict, see `mxcy.graph.report.describe`."""
+        """What became of the graph in such a call: a dict, see `planning.report.describe`."""
         return self._bound(args).planned.describe()
 
     def run_alone(self, *args):

@@ -27,7 +27,7 @@ from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial
 from mxcy.graph.passes import cse
-from mxcy.graph.report import summary
+from mxcy.graph.planning.report import summary
 from mxcy.ndarray import NDArray
 from mxcy.ops.core.infer import Spec
 
@@ -400,11 +400,11 @@ class Executor:
         return reshaped
 
     def plan(self, is_train=False):
-        """The plan of a mode, for inspection: a `mxcy.graph.plan.Plan`."""
+        """The plan of a mode, for inspection: a `mxcy.graph.planning.plan.Plan`."""
         return self._planned(is_train, is_train).plan
 
     def describe(self, is_train=False):
-        """What became of the graph in a mode: a dict, see `mxcy.graph.report.describe`."""
+        """What became of the graph in a mode: a dict, see `mxcy.graph.planning.report.describe`."""
         return self._planned(is_train, is_train).describe()
 
     def debug_str(self):

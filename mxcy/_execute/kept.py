@@ -36,7 +36,7 @@ class Kept:
 
     Parameters
     ----------
-    plan : mxcy.graph.plan.Plan
+    plan : mxcy.graph.planning.plan.Plan
     context : Context
 
     Attributes

@@ -10,9 +10,9 @@ from mxcy._library import front
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
-from mxcy.graph.plan import make_plan, own_outputs
-from mxcy.graph.report import describe, list_memory, list_steps, summary
-from mxcy.graph.segments import segments
+from mxcy.graph.planning.plan import make_plan, own_outputs
+from mxcy.graph.planning.report import describe, list_memory, list_steps, summary
+from mxcy.graph.planning.segments import segments
 from mxcy.graph.target import Target
 
 __all__ = ["Planned", "target", "training_graph"]
@@ -91,7 +91,7 @@ class Planned:
     def describe(self):
         """Bytes, buffers, what lies in place, segments, fused and repeated operators: a dict.
 
-        See `mxcy.graph.report.describe`.
+        See `mxcy.graph.planning.report.describe`.
         """
         return describe(self.graph, self.plan, self.machine.settings, self._training)
 

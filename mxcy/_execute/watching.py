@@ -40,7 +40,7 @@ class Watcher:
 
         Parameters
         ----------
-        step : mxcy.graph.plan.Step
+        step : mxcy.graph.planning.plan.Step
         inputs, outputs : list of NDArray
             Views of memory that later steps may use again.
         """

@@ -9,14 +9,14 @@ if there are any.
 from mxcy._base.dtypes import CODES, code_of
 from mxcy._execute.planned import target
 from mxcy.base import MXNetError
+from mxcy.graph.analysis.stages import borders
 from mxcy.graph.control import expand
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.node import topological
 from mxcy.graph.passes import mirror
-from mxcy.graph.plan import own_outputs, prepare_all
-from mxcy.graph.stages import borders
+from mxcy.graph.planning.plan import own_outputs, prepare_all
 from mxcy.ops.core.infer import Spec
 
 __all__ = ["get_cost", "make_mirror_plan", "search_plan"]

@@ -4,7 +4,7 @@ import itertools
 import weakref
 from collections import OrderedDict
 
-from mxcy.graph.plan import Step
+from mxcy.graph.planning.plan import Step
 
 __all__ = ["Objects", "living", "share"]
 

@@ -15,7 +15,7 @@ from mxcy.graph.passes import (
     recurrent,
     simplify,
 )
-from mxcy.graph.report import change
+from mxcy.graph.planning.report import change
 from mxcy.graph.verify import verify
 
 __all__ = ["optimize"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
-from mxcy.ndarray.pixels import _cvcopyMakeBorder, _cvimdecode, _cvimread, _cvimresize
+from mxcy.ndarray._functions.pixels import _cvcopyMakeBorder, _cvimdecode, _cvimread, _cvimresize
 
 __all__ = ["copyMakeBorder", "imdecode", "imread", "imresize"]
 

@@ -12,14 +12,15 @@ from mxcy._devices import streams, virtual
 from mxcy._library import front
 from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
-from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random, sharing, sparse  # noqa: F401
+from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random, sparse  # noqa: F401
+from mxcy.ndarray._exchange import sharing  # noqa: F401
+from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.ndarray._functions.creation import *  # noqa: F403
+from mxcy.ndarray._functions.custom import Custom  # noqa: F401
+from mxcy.ndarray._functions.functions import *  # noqa: F403
+from mxcy.ndarray._indexing.index_rules import *  # noqa: F403
 from mxcy.ndarray.arithmetic import *  # noqa: F403
 from mxcy.ndarray.arithmetic import unusual_operands
-from mxcy.ndarray.creation import *  # noqa: F403
-from mxcy.ndarray.custom import Custom  # noqa: F401
-from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
-from mxcy.ndarray.functions import *  # noqa: F403
-from mxcy.ndarray.index_rules import *  # noqa: F403
 from mxcy.ndarray.ndarray import (  # noqa: F401
     _DTYPE_MX_TO_NP,
     _DTYPE_NP_TO_MX,

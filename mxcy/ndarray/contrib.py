@@ -4,12 +4,12 @@ import math
 
 from mxcy.context import current_context
 from mxcy.ndarray import namespaces
-from mxcy.ndarray.control import cond, foreach, while_loop
-from mxcy.ndarray.graphs import *  # noqa: F403
-from mxcy.ndarray.graphs import __all__ as _graphs
+from mxcy.ndarray._contrib.control import cond, foreach, while_loop
+from mxcy.ndarray._contrib.graphs import *  # noqa: F403
+from mxcy.ndarray._contrib.graphs import __all__ as _graphs
+from mxcy.ndarray._contrib.updates import *  # noqa: F403
+from mxcy.ndarray._contrib.updates import __all__ as _updates
 from mxcy.ndarray.random import uniform
-from mxcy.ndarray.updates import *  # noqa: F403
-from mxcy.ndarray.updates import __all__ as _updates
 
 __all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
 __all__ += _updates + _graphs

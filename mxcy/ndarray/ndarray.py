@@ -17,13 +17,16 @@ from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
 from mxcy.base import MXNetError
-from mxcy.ndarray import arithmetic, dlpack, fluent, functions, gradients, indexing, pointers, state
+from mxcy.ndarray import arithmetic, fluent, gradients, state
+from mxcy.ndarray._exchange import dlpack, pointers
+from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.ndarray._functions import functions
+from mxcy.ndarray._functions.creation import *  # noqa: F403
+from mxcy.ndarray._functions.functions import *  # noqa: F403
+from mxcy.ndarray._indexing import access
+from mxcy.ndarray._indexing.index_rules import *  # noqa: F403
+from mxcy.ndarray._indexing.keys import lies_side_by_side
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
-from mxcy.ndarray.creation import *  # noqa: F403
-from mxcy.ndarray.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
-from mxcy.ndarray.functions import *  # noqa: F403
-from mxcy.ndarray.index_rules import *  # noqa: F403
-from mxcy.ndarray.keys import lies_side_by_side
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
 from mxcy.ndarray.tape import is_taped, record_reshape
@@ -173,10 +176,10 @@ class NDArray(front.NDArrayBase):
 
     # --- indexing ---
     def _get_index(self, key):
-        return indexing.read(self, key)
+        return access.read(self, key)
 
     def _set_index(self, key, value):
-        indexing.write(self, key, value)
+        access.write(self, key, value)
 
     def slice_assign(self, rhs, begin, end, step) -> "NDArray":
         """Write `rhs` to the elements from `begin` to `end` by `step`; returns the array."""

@@ -10,8 +10,8 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.ndarray import serialization
-from mxcy.ndarray.blocks import Block
+from mxcy.ndarray._files import serialization
+from mxcy.ndarray._files.blocks import Block
 from mxcy.ndarray.classes import sparse_class
 from mxcy.ops.core.stypes import Csr, RowSparse
 

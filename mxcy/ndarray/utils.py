@@ -3,7 +3,7 @@
 import os
 
 from mxcy._base import older_paths
-from mxcy.ndarray import serialization
+from mxcy.ndarray._files import serialization
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.state import array_of, block_of
 

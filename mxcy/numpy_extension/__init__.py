@@ -7,7 +7,7 @@ from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_mem
 from mxcy.context import Context as Device  # noqa: F401
 from mxcy.context import current_context as current_device  # noqa: F401
 from mxcy.ndarray import waitall  # noqa: F401
-from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
+from mxcy.ndarray._exchange.dlpack import to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.numpy import register
 from mxcy.numpy._arrays.exchange import from_dlpack, from_numpy  # noqa: F401
 from mxcy.numpy_extension import image, random  # noqa: F401

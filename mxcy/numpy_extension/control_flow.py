@@ -1,6 +1,6 @@
 """`mx.npx.foreach`, `while_loop` and `cond`: loops and branches over arrays of `mx.np`."""
 
-from mxcy.ndarray import control
+from mxcy.ndarray._contrib import control
 from mxcy.numpy._calls.operands import is_array
 
 __all__ = ["cond", "foreach", "while_loop"]

@@ -3,7 +3,7 @@
 from mxcy import profile
 from mxcy._base.files import replacing
 from mxcy.ndarray import state, utils
-from mxcy.ndarray.npz import write_npy, write_npz
+from mxcy.ndarray._files.npz import write_npy, write_npz
 
 __all__ = ["load", "save", "savez"]
 

@@ -1,6 +1,6 @@
 """`mx.npx.utils`: files and memory of others, under the name of the module where MXNet has them."""
 
-from mxcy.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write
+from mxcy.ndarray._exchange.dlpack import to_dlpack_for_read, to_dlpack_for_write
 from mxcy.numpy._arrays.exchange import from_dlpack, from_numpy
 from mxcy.numpy_extension.files import load, save, savez
 

@@ -5,7 +5,7 @@ import numbers
 from mxcy._base.files import local_path, replacing
 from mxcy.base import MXNetError
 from mxcy.lr_scheduler import LRScheduler
-from mxcy.ndarray import pickles
+from mxcy.ndarray._files import pickles
 from mxcy.optimizer.optimizer import Optimizer
 
 __all__ = ["load", "loads", "save"]

@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy.ndarray.updates import step_of_one
+from mxcy.ndarray._contrib.updates import step_of_one
 from mxcy.symbol import namespaces
 from mxcy.symbol.control import cond, foreach, while_loop
 from mxcy.symbol.creation import full

@@ -17,7 +17,7 @@ def prepare():
     """Read the files, and make those of NumPy's formats."""
     _files.extend(path.read_bytes() for path in sorted((DATA / "params").glob("*.params")))
     array = mx.nd.arange(12).reshape((3, 4))
-    from mxcy.ndarray import serialization
+    from mxcy.ndarray._files import serialization
     from mxcy.ndarray.state import block_of
 
     block = block_of(array)

@@ -6,7 +6,7 @@ import pytest
 from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.passes import fold
-from mxcy.graph.plan import ONCE
+from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.verify import verify
 from tests.graph.graphs import spec, target, values_for
 

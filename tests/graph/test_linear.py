@@ -13,7 +13,7 @@ from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.node import SymbolNode
 from mxcy.graph.passes import cse, dce, fold, fuse, mirror, simplify
-from mxcy.graph.plan import make_plan
+from mxcy.graph.planning.plan import make_plan
 from mxcy.graph.verify import verify
 from mxcy.ops.core.record import find
 from tests.graph.graphs import spec, target
@@ -24,7 +24,7 @@ SHORT, TIMES = 300, 8
 @pytest.fixture(autouse=True)
 def _no_packing_by_size(monkeypatch):
     """That is for few storages only, so that its square does not matter."""
-    monkeypatch.setattr("mxcy.graph.packing._MANY", 0)
+    monkeypatch.setattr("mxcy.graph.planning.packing._MANY", 0)
 
 
 def lines(work):

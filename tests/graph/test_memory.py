@@ -5,11 +5,11 @@ from itertools import accumulate
 
 import pytest
 
-from mxcy.graph import packing
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import gradient
-from mxcy.graph.memory import _allocate, match_ranges, plan_memory
-from mxcy.graph.sharing import Sharing
+from mxcy.graph.planning import packing
+from mxcy.graph.planning.memory import _allocate, match_ranges, plan_memory
+from mxcy.graph.planning.sharing import Sharing
 from tests.graph.graphs import calls_of, resnet50, spec
 
 MB = 2**20

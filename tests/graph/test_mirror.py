@@ -6,12 +6,12 @@ import random
 import numpy as np
 import pytest
 
+from mxcy.graph.analysis.stages import best_stages, borders
 from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
-from mxcy.graph.memory import plan_memory
 from mxcy.graph.passes import fuse, mirror
-from mxcy.graph.stages import best_stages, borders
+from mxcy.graph.planning.memory import plan_memory
 from mxcy.graph.verify import verify
 from tests.graph.graphs import calls_of, random_graph, resnet50, spec, target, values_for
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.graph.views import View
+from mxcy.graph.analysis.views import View
 
 STEPS, BATCH, HEADS, DEPTH = 5, 2, 3, 4
 WIDTH = HEADS * DEPTH

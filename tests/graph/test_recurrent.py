@@ -5,7 +5,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import gluon
-from mxcy.graph.plan import ONCE
+from mxcy.graph.planning.plan import ONCE
 
 
 def network(mode, **more):

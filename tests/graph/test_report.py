@@ -6,7 +6,7 @@ import mxcy as mx
 from mxcy._execute.planned import Planned, training_graph
 from mxcy.graph.builder import Builder
 from mxcy.graph.passes import cse, dce, mirror
-from mxcy.graph.report import change
+from mxcy.graph.planning.report import change
 from tests.graph.graphs import spec, target
 from tests.graph.test_mirror import conv_net
 

@@ -1,9 +1,9 @@
 """Copies of graphs with changes."""
 
+from mxcy.graph.analysis.users import Users
 from mxcy.graph.builder import Builder
 from mxcy.graph.gradient import gradient
 from mxcy.graph.passes import simplify
-from mxcy.graph.users import Users
 from mxcy.graph.verify import verify
 from tests.graph.graphs import spec
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mxcy.graph.segments import segments
+from mxcy.graph.planning.segments import segments
 
 STEP = SimpleNamespace(call=SimpleNamespace(kernel="exp"))
 REFERENCE = SimpleNamespace(call=SimpleNamespace(kernel=None))

@@ -13,7 +13,7 @@ import mxcy as mx
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.lr_scheduler import FactorScheduler, LRScheduler
-from mxcy.ndarray import pickles
+from mxcy.ndarray._files import pickles
 from mxcy.optimizer import Adam, Optimizer
 from tests.limits import allocating_at_most
 

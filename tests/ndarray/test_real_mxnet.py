@@ -11,8 +11,8 @@ import pytest
 
 import mxcy as mx
 from mxcy._base.dtypes import CODES, DTYPES, name_of
-from mxcy.ndarray import pickles, serialization
-from mxcy.ndarray.blocks import Block
+from mxcy.ndarray._files import pickles, serialization
+from mxcy.ndarray._files.blocks import Block
 from tests import originals
 
 originals.skip_without_any()

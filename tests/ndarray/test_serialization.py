@@ -11,8 +11,8 @@ import pytest
 import mxcy as mx
 from mxcy._base.dtypes import DTYPES, bfloat16, is_complex, name_of
 from mxcy.base import MXNetError
-from mxcy.ndarray import serialization
-from mxcy.ndarray.blocks import Block
+from mxcy.ndarray._files import serialization
+from mxcy.ndarray._files.blocks import Block
 
 DATA = Path(__file__).parent.parent / "data" / "params"
 V1, V2, V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
@@ -362,7 +362,7 @@ def test_numpy_reads_our_npz():
 
 
 def test_large_archives_use_64_bit_fields(monkeypatch):
-    monkeypatch.setattr("mxcy.ndarray.npz._ZipWriter._LIMIT", 200)
+    monkeypatch.setattr("mxcy.ndarray._files.npz._ZipWriter._LIMIT", 200)
     blocks = [Block(np.full(count, count, np.float32)) for count in (1, 200, 2, 300)]
     content = serialization.dumps(blocks, list("abcd"), "npz")
     with np.load(io.BytesIO(content)) as archive:

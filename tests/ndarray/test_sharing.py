@@ -11,7 +11,7 @@ import pytest
 import mxcy as mx
 from mxcy._library.shared_memory import Segment
 from mxcy.context import cpu_shared
-from mxcy.ndarray import sharing
+from mxcy.ndarray._exchange import sharing
 from tests.shared_memory import named_segments
 
 sharing.register()

@@ -32,7 +32,8 @@ from mxcy.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampl
 from mxcy.gluon.data.thread_pool import OrderedResults, ThreadPool
 from mxcy.gluon.data.worker import semantics
 from mxcy.gluon.utils import in_numpy
-from mxcy.ndarray import NDArray, sharing
+from mxcy.ndarray import NDArray
+from mxcy.ndarray._exchange import sharing
 
 __all__ = [
     "ConnectionWrapper",

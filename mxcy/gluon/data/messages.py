@@ -18,7 +18,7 @@ import numpy as np
 from mxcy._library.shared_memory import Segment
 from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray
-from mxcy.ndarray.sharing import over, segment_of
+from mxcy.ndarray._exchange.sharing import over, segment_of
 
 __all__ = ["Channel", "Message", "Packet", "channels"]
 

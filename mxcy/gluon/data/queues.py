@@ -14,7 +14,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.context import cpu, cpu_pinned, cpu_shared
 from mxcy.gluon.data.pool_batches import _as_in_context
-from mxcy.ndarray import sharing
+from mxcy.ndarray._exchange import sharing
 from mxcy.ndarray.ndarray import NDArray
 
 __all__ = [

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mxcy._base.dtypes import CODES, DTYPES
+from mxcy.graph.analysis.users import Users
 from mxcy.graph.rewrite import Rewrite
-from mxcy.graph.users import Users
 from mxcy.ops.core.record import find
 
 __all__ = ["run"]

@@ -7,7 +7,7 @@ from mxcy.graph.evaluate import evaluate_node
 from mxcy.graph.graph import Graph, Node
 from mxcy.graph.node import attrs_of
 from mxcy.graph.passes import dce
-from mxcy.graph.plan import ONCE
+from mxcy.graph.planning.plan import ONCE
 from mxcy.ops.core.record import find
 from mxcy.ops.elementwise.constant import written
 

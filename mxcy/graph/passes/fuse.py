@@ -2,14 +2,14 @@
 
 Governed by MXNET_USE_FUSION. Without it a power by a number, times a number, becomes a program all
 the same, unless MXNET_DISABLE_ONEDNN_POW_MUL_SCALAR_OPT forbids it. Which operators can be steps is
-for `mxcy.ops.fused.pointwise` to say. `mxcy.graph.groups` tells which go together.
+for `mxcy.ops.fused.pointwise` to say. `mxcy.graph.analysis.groups` tells which go together.
 """
 
 import sys
 
+from mxcy.graph.analysis.groups import find_groups, used_outside
+from mxcy.graph.analysis.users import Users
 from mxcy.graph.builder import Builder
-from mxcy.graph.groups import find_groups, used_outside
-from mxcy.graph.users import Users
 from mxcy.ops.core.record import find
 from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, fusible, program_of
 

@@ -10,9 +10,9 @@ from functools import cache
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.algorithm import TUNE
-from mxcy.graph.plan import ONCE
+from mxcy.graph.analysis.users import Users
+from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
-from mxcy.graph.users import Users
 from mxcy.ops.core.record import REGISTRY, find
 
 __all__ = ["run", "unfused"]

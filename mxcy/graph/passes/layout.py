@@ -8,10 +8,10 @@ array.
 import math
 
 from mxcy.graph.algorithm import TUNE, choose_conv, choose_deconv, choose_dense
+from mxcy.graph.analysis.users import Users
 from mxcy.graph.passes.layers import unfused
-from mxcy.graph.plan import ONCE
+from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
-from mxcy.graph.users import Users
 from mxcy.ops.fused.blocked import plain_shape
 
 __all__ = ["run"]

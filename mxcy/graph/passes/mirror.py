@@ -8,10 +8,10 @@ Nodes that draw random numbers or write variables are never computed twice, unle
 that it makes no difference (`repeatable`).
 """
 
+from mxcy.graph.analysis.stages import best_stages
 from mxcy.graph.graph import Graph, Node
-from mxcy.graph.memory import plan_memory
-from mxcy.graph.plan import prepare_all
-from mxcy.graph.stages import best_stages
+from mxcy.graph.planning.memory import plan_memory
+from mxcy.graph.planning.plan import prepare_all
 
 __all__ = ["FORCE", "MIRROR", "marked", "run", "planned_bytes", "recompute", "repeatable", "staged"]
 
@@ -54,7 +54,7 @@ def run(graph, target):
 def staged(graph, target, marked=None, trials=12):
     """The nodes of the forward pass to compute again so that only stage borders are kept.
 
-    Costly operators are among them; see `mxcy.graph.stages.best_stages`.
+    Costly operators are among them; see `mxcy.graph.analysis.stages.best_stages`.
 
     Returns
     -------

@@ -10,9 +10,9 @@ several moves of a result may have several users.
 from itertools import product as combinations
 
 from mxcy._base.dtypes import CODES
+from mxcy.graph.analysis.users import Users
+from mxcy.graph.analysis.views import View, moved
 from mxcy.graph.rewrite import Rewrite
-from mxcy.graph.users import Users
-from mxcy.graph.views import View, moved
 from mxcy.ops.core.record import find
 from mxcy.ops.matrix.strided_dot import Products
 

@@ -8,7 +8,7 @@ MXNET_RNN_USE_WEIGHT_CACHE they do not even run again when a parameter was writt
 import logging
 
 from mxcy.graph.graph import Graph, Node
-from mxcy.graph.plan import FIXED, ONCE
+from mxcy.graph.planning.plan import FIXED, ONCE
 from mxcy.ops.core.record import find
 
 __all__ = ["run"]

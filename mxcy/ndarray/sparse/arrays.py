@@ -12,7 +12,8 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError, NotSupportedForSparseNDArray, numeric_types
 from mxcy.context import Context, check_usable, cpu
-from mxcy.ndarray import arithmetic, creation
+from mxcy.ndarray import arithmetic
+from mxcy.ndarray._functions import creation
 from mxcy.ndarray.classes import offer_sparse, sparse_class
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.register import F

@@ -6,7 +6,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.context import as_context, check_usable
-from mxcy.ndarray import creation as dense
+from mxcy.ndarray._functions import creation as dense
 from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.sparse.arrays import BaseSparseNDArray, CSRNDArray, is_sparse, wrap

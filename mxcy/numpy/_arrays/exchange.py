@@ -1,7 +1,8 @@
 """Arrays of `mx.np` over memory of others."""
 
 from mxcy._base import dtypes
-from mxcy.ndarray import creation, dlpack
+from mxcy.ndarray._exchange import dlpack
+from mxcy.ndarray._functions import creation
 from mxcy.numpy._calls.operands import from_onp
 
 __all__ = ["from_dlpack", "from_numpy"]

@@ -8,7 +8,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import _Null, integer_types
 from mxcy.context import Context, as_context, check_usable
-from mxcy.ndarray import dlpack
+from mxcy.ndarray._exchange import dlpack
 from mxcy.numpy import register
 from mxcy.numpy._arrays.ndarray import ndarray
 from mxcy.numpy._calls.general import operate

@@ -21,9 +21,9 @@ import struct
 from mxcy._base import files
 from mxcy._base.dtypes import DTYPES, REALS
 from mxcy.base import MXNetError
-from mxcy.ndarray import npz
-from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
-from mxcy.ndarray.source import MAX_NDIM, Source
+from mxcy.ndarray._files import npz
+from mxcy.ndarray._files.blocks import AUX_NAMES, Block, bytes_of, check_sparse
+from mxcy.ndarray._files.source import MAX_NDIM, Source
 
 __all__ = ["FORMATS", "dump", "dumps", "load", "loads", "pack_array", "save", "unpack_array"]
 

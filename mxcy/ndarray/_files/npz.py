@@ -14,8 +14,8 @@ import numpy as np
 
 from mxcy._base.dtypes import DTYPES, bfloat16
 from mxcy.base import MXNetError
-from mxcy.ndarray.blocks import AUX_NAMES, Block, bytes_of, check_sparse
-from mxcy.ndarray.source import Source
+from mxcy.ndarray._files.blocks import AUX_NAMES, Block, bytes_of, check_sparse
+from mxcy.ndarray._files.source import Source
 
 __all__ = ["EMPTY_MAGIC", "MAGIC", "NPY_MAGIC", "read_npy", "read_npz", "write_npy", "write_npz"]
 

@@ -1,6 +1,6 @@
 """Place storages with known lifetimes side by side in one block, without buffers of fixed size.
 
-Events are (storage, whether it begins, anything), in order; see `mxcy.graph.memory`.
+Events are (storage, whether it begins, anything), in order; see `mxcy.graph.planning.memory`.
 """
 
 from bisect import bisect_left, insort

@@ -5,7 +5,7 @@ import numpy as np
 from mxcy._base.files import local_path
 from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError
-from mxcy.ndarray import creation
+from mxcy.ndarray._functions import creation
 
 __all__ = ["_cvcopyMakeBorder", "_cvimdecode", "_cvimread", "_cvimresize", "decoded", "resized"]
 

@@ -6,7 +6,7 @@ from mxcy._library import front
 from mxcy._library.api_calls import api_call
 from mxcy._library.opencv import decode, opencv
 from mxcy.base import MXNetError, integer_types
-from mxcy.ndarray import creation
+from mxcy.ndarray._functions import creation
 from mxcy.ndarray.register import F
 
 __all__ = [

@@ -10,7 +10,7 @@ def segments(plan, settings, training=False):
 
     Parameters
     ----------
-    plan : mxcy.graph.plan.Plan
+    plan : mxcy.graph.planning.plan.Plan
     settings : dict
         See `limits`.
     training : bool

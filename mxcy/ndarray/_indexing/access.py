@@ -16,7 +16,7 @@ from mxcy._base import dtypes
 from mxcy._base.errors import TracedValueError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
-from mxcy.ndarray.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
+from mxcy.ndarray._indexing.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_reshape, record_view
 from mxcy.ops.core import reference

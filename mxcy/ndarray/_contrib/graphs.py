@@ -7,8 +7,8 @@ depend on values, so they are functions on the arrays, computed by NumPy, and no
 import numpy as np
 
 from mxcy.base import MXNetError, _Null
-from mxcy.ndarray import creation
-from mxcy.ndarray.graph_samples import sampled
+from mxcy.ndarray._contrib.graph_samples import sampled
+from mxcy.ndarray._functions import creation
 from mxcy.ndarray.sparse.arrays import CSRNDArray
 from mxcy.ndarray.sparse.creation import csr_matrix
 

@@ -10,7 +10,7 @@ import struct
 
 from mxcy._base.errors import MXNetError
 from mxcy.graph.builder import Builder
-from mxcy.graph.memory import Memory, plan_memory
+from mxcy.graph.planning.memory import Memory, plan_memory
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.prepare import prepare
 
@@ -97,7 +97,7 @@ class Plan:
         Of the output slots, which follow.
     written : list of int
         The variables' slots that the plan writes.
-    memory : mxcy.graph.memory.Memory
+    memory : mxcy.graph.planning.memory.Memory
     """
 
     places: list

@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy._library import front
 from mxcy.base import integer_types
-from mxcy.ndarray import keys
+from mxcy.ndarray._indexing import keys
 
 __all__ = [
     "check_boolean_array_dimension",

@@ -1,7 +1,7 @@
 """Control flow on arrays: plain Python loops, of which the tape records what they compute."""
 
 from mxcy._library import front
-from mxcy.ndarray import creation
+from mxcy.ndarray._functions import creation
 from mxcy.ndarray.register import F
 
 __all__ = ["cond", "foreach", "while_loop"]

@@ -1,16 +1,16 @@
 """Plan where the tensors of a graph lie: one arena, memory given back and taken over on the way.
 
-`mxcy.graph.sharing` tells which entries share their memory, and when each storage (the memory of
+`sharing.py` tells which entries share their memory, and when each storage (the memory of
 one entry, or of several) begins and ends. An allocator hands out buffers along those begins and
 ends, once for each match range, and the smallest result is kept; where ranges of 16 and more are
-allowed, packing without fixed buffers (`mxcy.graph.packing`) is tried as well.
+allowed, packing without fixed buffers (`mxcy.graph.planning.packing`) is tried as well.
 """
 
 from bisect import bisect_left, insort
 from itertools import accumulate
 
-from mxcy.graph.packing import pack
-from mxcy.graph.sharing import Sharing
+from mxcy.graph.planning.packing import pack
+from mxcy.graph.planning.sharing import Sharing
 
 __all__ = ["Memory", "plan_memory", "match_ranges"]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from mxcy import context
 from mxcy.base import MXNetError
+from mxcy.ndarray._files.pickle_machine import Draft, Machine, Name, refuse
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.ndarray.pickle_machine import Draft, Machine, Name, refuse
 from mxcy.ndarray.sparse.arrays import CSRNDArray, RowSparseNDArray
 from mxcy.ndarray.state import blank
 

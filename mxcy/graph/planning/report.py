@@ -2,7 +2,7 @@
 
 from mxcy.graph.passes.fuse import FUSED
 from mxcy.graph.passes.mirror import MIRROR
-from mxcy.graph.segments import segments
+from mxcy.graph.planning.segments import segments
 
 __all__ = ["change", "describe", "list_memory", "list_steps", "summary"]
 
@@ -39,7 +39,7 @@ def describe(graph, plan, settings, training=False):
     ----------
     graph : Graph
         After the passes.
-    plan : mxcy.graph.plan.Plan
+    plan : mxcy.graph.planning.plan.Plan
         Made of it.
     settings : dict
         Those it was planned with.

@@ -1,7 +1,7 @@
 """Optimizer steps of `mx.nd.contrib`: the update operators, with arguments in lists."""
 
 from mxcy._library import front
-from mxcy.ndarray.creation import full
+from mxcy.ndarray._functions.creation import full
 from mxcy.ndarray.register import F
 
 __all__ = [

@@ -1,0 +1,1 @@
+"""What is behind `mx.nd.contrib`: control flow, graphs as arrays, optimizer steps."""

@@ -1,0 +1,1 @@
+"""Memory shared with others: libraries, callbacks in C, processes."""

@@ -1,0 +1,1 @@
+"""Functions of `mx.nd` in Python: constructors, and what is more than one operator."""

@@ -1,0 +1,1 @@
+"""Index keys, and what `a[key]` reads and writes."""
