@@ -31,8 +31,8 @@ try() {
   (prepare "$1" "$2") || return
   cd "$2" || return
   .venv/bin/python -m pytest -q -n "$jobs" tests/smoke tests/runtime tests/autograd tests/symbol \
-    tests/module tests/io tests/numpy tests/gluon/test_block.py tests/gluon/test_data.py \
-    tests/gluon/test_workers.py tests/gluon/test_hybridize.py tests/gluon/test_trainer.py &&
+    tests/module tests/io tests/numpy tests/gluon/blocks/test_block.py tests/gluon/data/test_loaders.py \
+    tests/gluon/data/test_workers.py tests/gluon/blocks/test_hybridize.py tests/gluon/test_trainer.py &&
     MXNET_ENABLE_CYTHON=0 .venv/bin/python -m pytest -q -n "$jobs" tests/smoke tests/autograd
 }
 

@@ -1,6 +1,6 @@
 """Recurrent layers and cells whose outputs must be those of real MXNet 1.9.1.
 
-``python -m tests.gluon.rnn_cases``, run with a Python that has MXNet 1.9.1, writes the file.
+``python -m tests.gluon.rnn.cases``, run with a Python that has MXNet 1.9.1, writes the file.
 """
 
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["CASES", "FILE", "run"]
 
-FILE = Path(__file__).parents[1] / "data" / "gluon_rnn_1.npz"
+FILE = Path(__file__).parents[2] / "data" / "gluon_rnn_1.npz"
 STEPS, BATCH, WIDTH = 4, 3, 5
 
 

@@ -13,7 +13,7 @@ import mxcy as mx
 from mxcy.gluon.model_zoo import vision
 from tests import originals
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
 from zoo import filled, images  # noqa: E402
 

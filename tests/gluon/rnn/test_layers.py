@@ -6,7 +6,7 @@ import pytest
 import mxcy as mx
 from mxcy import autograd
 from mxcy.gluon import rnn
-from tests.gluon.rnn_cases import CASES, FILE, run
+from tests.gluon.rnn.cases import CASES, FILE, run
 
 STEPS, BATCH, WIDTH, HIDDEN = 5, 3, 4, 6
 

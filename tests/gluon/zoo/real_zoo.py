@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mxnet as mx
 
-sys.path.insert(0, str(Path(__file__).parent / "golden"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 from zoo import images, values  # noqa: E402
 
 TWO = mx.__version__.startswith("2.")

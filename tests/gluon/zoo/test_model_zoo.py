@@ -14,7 +14,7 @@ import pytest
 import mxcy as mx
 from mxcy.gluon.model_zoo import model_store, vision
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 sys.path.insert(0, str(GOLDEN))
 from zoo import COMPUTED, NAMED, computed, internals  # noqa: E402
 
