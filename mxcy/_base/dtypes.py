@@ -94,7 +94,9 @@ def code_of(dtype: Any) -> int:
     if isinstance(dtype, str) and dtype in CODES:
         return CODES[dtype]
     try:
-        code = _BY_DTYPE.get(numpy_dtype(dtype))
+        found = numpy_dtype(dtype)
+        # Once ml_dtypes is imported, NumPy knows the name, and means that package's type.
+        code = CODES["bfloat16"] if found.name == "bfloat16" else _BY_DTYPE.get(found)
     except TypeError:
         code = None
     if code is None:

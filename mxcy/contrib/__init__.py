@@ -13,6 +13,7 @@ _LATER = {
     "io": "mxcy.contrib.io",
     "nd": "mxcy.contrib.ndarray",
     "ndarray": "mxcy.contrib.ndarray",
+    "onnx": "mxcy.contrib.onnx",
     "svrg_optimization": "mxcy.contrib.svrg_optimization",
     "sym": "mxcy.contrib.symbol",
     "symbol": "mxcy.contrib.symbol",

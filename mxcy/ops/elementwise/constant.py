@@ -9,7 +9,10 @@ from mxcy.ops.core.record import op, sample
 
 __all__ = ["written"]
 
-_NUMBERS = DType("bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+_NUMBERS = DType(
+    *("bool", "float16", "float32", "float64", "int16", "int32", "int64", "int8"),
+    *("uint16", "uint32", "uint64", "uint8"),
+)
 
 
 def written(values):

@@ -1,0 +1,89 @@
+"""A node's attributes as rows see them: by name, checked against ONNX's schema, with defaults."""
+
+from onnx import AttributeProto, defs
+
+from mxcy.base import MXNetError
+
+__all__ = ["Attributes", "value_of"]
+
+_KINDS = {
+    AttributeProto.FLOAT: "f",
+    AttributeProto.INT: "i",
+    AttributeProto.STRING: "s",
+    AttributeProto.TENSOR: "t",
+    AttributeProto.GRAPH: "g",
+    AttributeProto.FLOATS: "floats",
+    AttributeProto.INTS: "ints",
+    AttributeProto.STRINGS: "strings",
+}
+
+
+def _text(data, what):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise MXNetError(f"{what} is no UTF-8 text") from None
+
+
+def value_of(attribute, what):
+    """The Python value of an AttributeProto.
+
+    Raises
+    ------
+    MXNetError
+        When its type is none that operators have; `what` names it.
+    """
+    if attribute.type not in _KINDS:
+        raise MXNetError(f"{what} has type {attribute.type}, which no operator takes")
+    value = getattr(attribute, _KINDS[attribute.type])
+    if attribute.type == AttributeProto.STRING:
+        return _text(value, what)
+    if attribute.type == AttributeProto.STRINGS:
+        return [_text(data, what) for data in value]
+    if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS):
+        return tuple(value)
+    return value
+
+
+class Attributes:
+    """The attributes of one node; those that it does not have are None.
+
+    Parameters
+    ----------
+    node : NodeProto
+    given : dict of str to AttributeProto
+        With the references of function bodies resolved.
+    schema : OpSchema or None
+    opset : int
+    """
+
+    def __init__(self, node, given, schema, opset):
+        self.op, self.opset, self.outputs = node.op_type, opset, list(node.output)
+        self.given, self.protos = {}, given
+        for name, attribute in given.items():
+            if schema is not None:
+                if name not in schema.attributes:
+                    continue  # what older opsets had, or a producer's own notes
+                wanted = schema.attributes[name].type.value
+                if attribute.type != wanted:
+                    kinds = defs.OpSchema.AttrType
+                    raise MXNetError(
+                        f"attribute {name}: expected {kinds(wanted).name}, "
+                        f"got {AttributeProto.AttributeType.Name(attribute.type)}"
+                    )
+            self.given[name] = value_of(attribute, f"attribute {name}")
+        for name, known in (schema.attributes if schema is not None else {}).items():
+            if name not in self.given:
+                if known.required:
+                    raise MXNetError(f"attribute {name} is missing")
+                default = known.default_value
+                self.given[name] = value_of(default, name) if default.type else None
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.given.get(name)
+
+    def wants(self, place):
+        """Whether the output at a place is used."""
+        return place < len(self.outputs) and self.outputs[place] != ""

@@ -1,0 +1,72 @@
+"""Products of matrices."""
+
+import numpy as np
+
+from mxcy.onnx.onnx2mx.table import row
+
+__all__ = ["dense", "product"]
+
+
+def dense(F, x, weight, bias=None, flatten=False):
+    """``x @ weight.T + bias`` as a layer."""
+    for part in (weight, bias):
+        if part is not None and part.array is not None:
+            F.parameter(part)
+    hidden = weight.full_shape[0]
+    return F(
+        "FullyConnected", x, weight, bias, num_hidden=hidden, no_bias=bias is None, flatten=flatten
+    )
+
+
+def product(F, x, y):
+    """NumPy's matmul."""
+    layer = y.array is not None and y.ndim == 2 and x.array is None and x.ndim >= 2
+    if layer and x.kind == "f" and 0 not in y.shape:
+        weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
+        weight.name = y.name and f"{y.name}_transposed"
+        return dense(F, x, weight)
+    if x.kind == "f":
+        return F("_npi_matmul", x, y)
+    wide = F("_npi_matmul", x.astype("float64"), y.astype("float64"))
+    return wide.astype(x.dtype)
+
+
+@row("MatMul")
+def matmul(F, a, x, y):
+    return product(F, x, y)
+
+
+@row("Gemm")
+def gemm(F, a, x, y, c=None):
+    if a.transA:
+        x = x.transpose(1, 0)
+    plain = a.alpha == 1 and (c is None or a.beta == 1)
+    if plain and y.ndim == 2 and x.kind == "f" and (y.array is not None or a.transB):
+        weight = y
+        if not a.transB:
+            weight = F.constant(np.ascontiguousarray(y.array.T), y.spec.dtype)
+            weight.name = y.name and f"{y.name}_transposed"
+        hidden = weight.shape[0]
+        vector = c is not None and c.spec.known and c.shape in ((hidden,), (1, hidden))
+        if hidden > 0 and 0 not in weight.shape and (c is None or vector):
+            if vector and c.ndim == 2:
+                c = c.reshape(hidden)
+            return dense(F, x, weight, c)
+    if a.transB:
+        y = y.transpose(1, 0)
+    found = product(F, x, y)
+    if a.alpha != 1:
+        found = F.binary("multiply", found, a.alpha)
+    if c is None:
+        return found
+    return F.binary("add", found, c if a.beta == 1 else F.binary("multiply", c, a.beta))
+
+
+@row("Einsum", since=12)
+def einsum(F, a, *inputs):
+    return F("_npi_einsum", *inputs, subscripts=a.equation.replace(" ", ""))
+
+
+@row("Det")
+def det(F, a, x):
+    return F("_linalg_det", x).reshape(*x.shape[:-2])

@@ -1,0 +1,48 @@
+"""Order: the largest elements, distinct elements."""
+
+import numpy as np
+
+from mxcy.onnx.onnx2mx.table import row
+
+__all__ = []
+
+
+def _top(F, x, axis, k, largest):
+    extent = x.shape[axis]
+    if k == 0 or extent == 0:
+        shape = tuple(k if i == axis else n for i, n in enumerate(x.full_shape))
+        return F.constant(np.zeros(shape, x.dtype)), F.constant(np.zeros(shape, np.int64))
+    if extent != -1 and k > extent:
+        raise ValueError(f"k is {k}, axis {axis} has {extent} elements")
+    found = F("topk", x, axis=axis, k=k, ret_typ="both", is_ascend=not largest, dtype="int64")
+    return tuple(found)
+
+
+@row("TopK")
+def top_k_by_attribute(F, a, x):
+    return _top(F, x, a.axis % x.ndim, a.k, True)
+
+
+@row("TopK", since=10)
+def top_k(F, a, x, k):
+    (k,) = k.integers("the input K")
+    return _top(F, x, a.axis % x.ndim, k, a.largest is None or bool(a.largest))
+
+
+@row("Unique", since=11)
+def unique(F, a, x):
+    array = x.numbers("the input of Unique")
+    values, first, inverse, counts = np.unique(
+        array, return_index=True, return_inverse=True, return_counts=True, axis=a.axis
+    )
+    inverse = inverse.reshape(-1)
+    if not a.sorted:
+        order = np.argsort(first)
+        values = np.take(values, order, 0 if a.axis is None else a.axis)
+        first, counts = first[order], counts[order]
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        inverse = back[inverse]
+    return F.constant(values, x.spec.dtype), *(
+        F.constant(part.astype(np.int64)) for part in (first, inverse, counts)
+    )

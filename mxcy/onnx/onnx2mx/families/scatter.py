@@ -1,0 +1,81 @@
+"""Elements written at positions."""
+
+import math
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.onnx.onnx2mx.families.indexing import from_below
+from mxcy.onnx.onnx2mx.table import row
+
+__all__ = ["scattered"]
+
+#: how many writes of a reduction that no operator has are made one after the other
+_MOST = 1024
+_STEPS = {"mul": "multiply", "max": "maximum", "min": "minimum"}
+
+
+def scattered(F, x, places, updates, reduction="none"):
+    """An array with `updates` written at `places`, a Value of shape (depth, count...)."""
+    shape = x.full_shape
+    if 0 in updates.full_shape:
+        return x
+    if reduction == "none":
+        return F("_scatter_set_nd", x, updates, places, shape=shape)
+    if reduction == "add":
+        return x + F("_backward_gather_nd", updates, places, shape=shape)
+    if reduction not in _STEPS:
+        raise MXNetError(f"attribute reduction: {reduction!r} is not implemented")
+    # Positions may be equal, so the writes wait for each other.
+    depth, count = places.full_shape[0], math.prod(places.full_shape[1:])
+    if count > _MOST:
+        raise NotImplementedError(f"reduction {reduction} of more than {_MOST} updates")
+    rest = updates.full_shape[places.ndim - 1 :]
+    places, updates = places.reshape(depth, count), updates.reshape(count, *rest)
+    for i in range(count):
+        place = F.part(places, 1, i, i + 1)
+        update = F.part(updates, 0, i, i + 1)
+        found = F.binary(_STEPS[reduction], F("gather_nd", x, place), update)
+        x = F("_scatter_set_nd", x, found, place, shape=shape)
+    return x
+
+
+@row("ScatterND", since=11)
+def scatter_nd(F, a, x, indices, updates):
+    depth = indices.full_shape[-1]
+    extents = F.constant(np.array(x.full_shape[:depth], np.int64))
+    places = indices.astype("int64")
+    if indices.array is None or (indices.array.size and indices.array.min() < 0):
+        places = F.where(F("_npi_less", places, F.like(0, places)), places + extents, places)
+    order = (places.ndim - 1, *range(places.ndim - 1))
+    return scattered(F, x, places.transpose(*order), updates, a.reduction or "none")
+
+
+@row("Scatter", since=9)
+@row("ScatterElements", since=11)
+def scatter_elements(F, a, x, indices, updates):
+    axis, extents = a.axis % x.ndim, indices.full_shape
+    own = from_below(F, indices.astype("int64"), x.full_shape[axis])
+    grid = [
+        own if i == axis else F.constant(part)
+        for i, part in enumerate(np.indices(extents, np.int64))
+    ]
+    places = F("_npi_stack", *grid, axis=0)
+    return scattered(F, x, places, updates, a.reduction or "none")
+
+
+@row("TensorScatter", since=24)
+def tensor_scatter(F, a, past, update, start=None):
+    """Write a step's keys or values into a cache along an axis."""
+    axis = a.axis % past.ndim
+    shape, steps = past.full_shape, update.full_shape[axis]
+    grid = [F.constant(part) for part in np.indices(update.full_shape, np.int64)]
+    if start is not None:
+        spread = (shape[0], *(1,) * (past.ndim - 1))
+        place = grid[axis] + start.astype("int64").reshape(*spread)
+        if a.mode == "circular":
+            place = F("_npi_mod", place, F.like(shape[axis], place))
+        grid[axis] = place
+    elif steps > shape[axis]:
+        raise MXNetError(f"{steps} steps do not fit a cache of {shape[axis]}")
+    return scattered(F, past, F("_npi_stack", *grid, axis=0), update)

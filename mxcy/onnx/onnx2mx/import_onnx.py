@@ -1,0 +1,173 @@
+"""GraphProto: one ONNX graph as a symbol, its parameters and what it says of its inputs."""
+
+from mxcy._base import dtypes
+from mxcy.base import MXNetError
+from mxcy.context import current_context
+from mxcy.gluon import SymbolBlock
+from mxcy.graph.node import SymbolNode
+from mxcy.ndarray import array as nd_array
+from mxcy.onnx.onnx2mx.importer import Importer, missing_operators
+from mxcy.onnx.onnx2mx.values import Value
+from mxcy.ops.core.record import find
+from mxcy.symbol import Symbol, var
+from mxcy.util import is_np_array
+
+__all__ = ["GraphProto"]
+
+
+class GraphProto:
+    """Imports graphs; what MXNet's importer is built on.
+
+    Attributes
+    ----------
+    arg_dict, aux_dict : dict of str to NDArray
+        The parameters and auxiliary states of the last graph.
+    model_metadata : dict
+        See `get_graph_metadata`.
+    opset_version : int
+    """
+
+    def __init__(self):
+        self.arg_dict, self.aux_dict = {}, {}
+        self.model_metadata, self.opset_version = {}, 0
+
+    def from_onnx(
+        self,
+        graph,
+        opset_version,
+        input_shapes=None,
+        *,
+        input_values=None,
+        functions=(),
+        opsets=None,
+        folder=None,
+    ):
+        """Make a symbol of a graph.
+
+        Parameters
+        ----------
+        graph : onnx.GraphProto
+        opset_version : int
+            Of ai.onnx.
+        input_shapes : dict of str to tuple, optional
+            Shapes of inputs, where the file leaves them open or is to be used with others.
+        input_values : dict of str to numpy.ndarray, optional
+            Inputs that become constants of the symbol.
+        functions : sequence of onnx.FunctionProto, optional
+            The model's own functions.
+        opsets : dict of str to int, optional
+            The versions of all domains.
+        folder : str, optional
+            Where external data lie.
+
+        Returns
+        -------
+        sym : Symbol
+        arg_params, aux_params : dict of str to NDArray
+
+        Raises
+        ------
+        NotImplementedError
+            When operators are neither known nor defined by others; it names all of them.
+        MXNetError
+            When the graph is damaged, or something cannot be told while importing.
+        """
+        self.opset_version = opset_version
+        self.model_metadata = self.get_graph_metadata(graph)
+        opsets = {**(opsets or {}), "": opset_version}
+        missing = missing_operators(graph, opsets, functions)
+        if missing:
+            first, *rest = [f"{op} (node {name})" for op, name in missing.items()]
+            more = "" if not rest else f" Nor are {', '.join(rest)}."
+            raise NotImplementedError(
+                f"Operator {next(iter(missing))} not implemented. Node: {first}.{more}"
+            )
+        importer = Importer(opsets, functions, folder)
+        outputs = importer.run(graph, input_shapes, input_values)
+        entries = _entries(importer.F, outputs, [output.name for output in graph.output])
+        kind = type(var("x").as_np_ndarray()) if is_np_array() else Symbol
+        symbol = kind(entries)
+        states = set(symbol.list_auxiliary_states())
+        self.arg_dict, self.aux_dict = {}, {}
+        used = {*symbol.list_arguments(), *states}
+        for name, array in importer.F.parameters.items():
+            if name in used:
+                word = dtypes.name_of(importer.F.types[name])
+                wide = "float32" if word == "bfloat16" else word
+                made = nd_array(array, dtype=wide)
+                into = self.aux_dict if name in states else self.arg_dict
+                into[name] = made if wide == word else made.astype(word)
+        return symbol, self.arg_dict, self.aux_dict
+
+    def get_graph_metadata(self, graph):
+        """What a graph says of its inputs and outputs.
+
+        Parameters
+        ----------
+        graph : onnx.GraphProto
+
+        Returns
+        -------
+        dict
+            ``input_tensor_data``: (name, shape, ONNX's element type) of each input that is no
+            initializer; ``output_tensor_data``: (name, shape). Extents that are not known are 0.
+        """
+        initializers = {tensor.name for tensor in graph.initializer}
+        inputs = [
+            (given.name, _extents(given), given.type.tensor_type.elem_type)
+            for given in graph.input
+            if given.name not in initializers
+        ]
+        outputs = [(given.name, _extents(given)) for given in graph.output]
+        return {"input_tensor_data": inputs, "output_tensor_data": outputs}
+
+    def graph_to_gluon(self, graph, ctx, opset_version, input_shapes=None, **kwargs):
+        """Make a block of a graph; parameters as of `from_onnx`.
+
+        Parameters
+        ----------
+        graph : onnx.GraphProto
+        ctx : Context or list of Context
+            Where the parameters go; None for the current one.
+        opset_version : int
+        input_shapes : dict of str to tuple, optional
+        **kwargs
+            Further parameters of `from_onnx`.
+
+        Returns
+        -------
+        SymbolBlock
+        """
+        symbol, args, states = self.from_onnx(graph, opset_version, input_shapes, **kwargs)
+        constants = kwargs.get("input_values") or {}
+        names = [name for name, *_ in self.model_metadata["input_tensor_data"]]
+        inputs = [var(name) for name in names if name not in constants]
+        block = SymbolBlock(symbol, inputs)
+        parameters, loaded = block.collect_params(), {**args, **states}
+        for name, array in loaded.items():
+            parameter = parameters[name]
+            parameter.shape = array.shape
+            if parameter.dtype != array.dtype:
+                parameter.cast(array.dtype)
+            parameter._load_init(array, current_context() if ctx is None else ctx)
+        return block
+
+
+def _extents(given):
+    return tuple(dim.dim_value for dim in given.type.tensor_type.shape.dim)
+
+
+def _entries(F, outputs, names):
+    """The entries of a graph's outputs: nodes even where an output is an input or a constant."""
+    entries = []
+    for value, name in zip(outputs, names, strict=True):
+        if not isinstance(value, Value):
+            raise NotImplementedError(f"output {name}: sequences and empty values are no outputs")
+        node, index = F.entry(value)
+        if node.op is None or (node, index) in entries:
+            copy = SymbolNode(find("_copy"), F.unique(name), {}, [(node, index)])
+            node, index = copy, 0
+        entries.append((node, index))
+    if not entries:
+        raise MXNetError("the graph has no outputs")
+    return entries

@@ -1,0 +1,28 @@
+"""Import a model file as a block."""
+
+from mxcy.onnx.onnx2mx import import_model as files
+
+__all__ = ["import_to_gluon"]
+
+
+def import_to_gluon(model_file, ctx=None, input_shapes=None, *, input_values=None):
+    """Import an ONNX model as a block.
+
+    Parameters
+    ----------
+    model_file : str, path or onnx.ModelProto
+    ctx : Context or list of Context, optional
+        Where the parameters go; the current one by default.
+    input_shapes : dict of str to tuple, optional
+        See `import_model`.
+    input_values : dict of str to numpy.ndarray, optional
+        See `import_model`.
+
+    Returns
+    -------
+    SymbolBlock
+        It can be hybridized; its inputs are the model's, in their order.
+    """
+    importer, graph, version, parts = files._of_file(model_file)
+    parts["input_values"] = input_values
+    return importer.graph_to_gluon(graph, ctx, version, input_shapes, **parts)
