@@ -11,8 +11,10 @@ from mxcy.numpy._arrays.einops_backend import introduce
 from mxcy.numpy._arrays.memory import *  # noqa: F403
 from mxcy.numpy._arrays.ndarray import ndarray
 from mxcy.numpy._calls.general import store
-from mxcy.numpy._creation.creation import *  # noqa: F403
+from mxcy.numpy._creation.constants import *  # noqa: F403
+from mxcy.numpy._creation.conversion import *  # noqa: F403
 from mxcy.numpy._creation.grids import *  # noqa: F403
+from mxcy.numpy._creation.sequences import *  # noqa: F403
 from mxcy.numpy._linalg.norms import matrix_transpose  # noqa: F401
 from mxcy.numpy._linalg.products import *  # noqa: F403
 from mxcy.numpy._math.comparing import *  # noqa: F403

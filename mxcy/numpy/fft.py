@@ -8,7 +8,7 @@ from mxcy.base import integer_types
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import given, operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp
-from mxcy.numpy._creation.creation import default_float, place
+from mxcy.numpy._creation.rules import default_float, place
 from mxcy.numpy._math.elementwise import conj
 
 __all__ = [

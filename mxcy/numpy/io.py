@@ -3,7 +3,7 @@
 import numpy as onp
 
 from mxcy.numpy._calls.operands import from_onp
-from mxcy.numpy._creation.creation import place
+from mxcy.numpy._creation.rules import place
 
 __all__ = ["genfromtxt"]
 

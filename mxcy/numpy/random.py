@@ -11,7 +11,7 @@ from mxcy.base import integer_types
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, from_onp, is_array
 from mxcy.numpy._calls.symbolic import is_symbol
-from mxcy.numpy._creation.creation import place
+from mxcy.numpy._creation.rules import place
 
 __all__ = [
     "bernoulli",

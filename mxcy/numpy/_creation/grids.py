@@ -4,7 +4,7 @@ import numpy as onp
 
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
-from mxcy.numpy._creation.creation import array as make_array
+from mxcy.numpy._creation.conversion import array as make_array
 from mxcy.numpy._shape.manipulation import reshape, stack
 
 __all__ = [

@@ -4,7 +4,8 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.general import operate
-from mxcy.numpy._creation.creation import full_attributes, linspace_attributes
+from mxcy.numpy._creation.rules import full_attributes
+from mxcy.numpy._creation.sequences import linspace_attributes
 
 __all__ = ["arange", "empty_like", "full", "full_like", "identity", "linspace", "logspace"]
 

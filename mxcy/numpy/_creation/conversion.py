@@ -1,0 +1,204 @@
+"""Functions of `mx.np` that make arrays of objects: of Python, of NumPy, of other libraries."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.context import Context, as_context
+from mxcy.ndarray._exchange import dlpack
+from mxcy.numpy._arrays.ndarray import ndarray
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, from_onp, is_array, is_number_type
+from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.numpy._creation.rules import (
+    constant,
+    default_float,
+    default_type,
+    named_type,
+    place,
+    quick,
+)
+
+__all__ = ["array", "asarray", "ascontiguousarray", "astype", "copy", "from_dlpack"]
+
+
+@quick
+def array(object, dtype=None, copy=True, ctx=None, device=None):
+    """An array with the elements of an array-like object.
+
+    Parameters
+    ----------
+    object : array_like
+        An array, a NumPy array, a number, or nested sequences.
+    dtype : dtype, optional
+        By default that of an array of mxcy; of others the default floating or complex type, unless
+        NumPy's default types are on, where NumPy arrays keep theirs.
+    copy : bool
+        False gives an array of `mx.np` back as it is, if it has that type.
+    ctx, device : Device, optional
+        Where to put it; the current device by default.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    TypeError
+        When the object is not array-like, its elements are no numbers, or complex ones shall become
+        real.
+    """
+    if isinstance(copy, (Context, str)):  # as MXNet orders them
+        copy, device = True, copy
+    if is_array(object):
+        return _of_array(object, dtype, copy, ctx, device)
+    if type(object) in (int, float) and ctx is None and device is None:
+        dtype = default_float() if dtype is None else named_type(dtype)
+        return constant((), object, dtype, place(None))
+    values = onp_array(object)
+    if dtype is not None:
+        values = _exactly(object, values, named_type(dtype))
+    else:
+        keeps = isinstance(object, onp.generic)
+        if isinstance(object, onp.ndarray):
+            keeps = front.has_numpy_types()
+        dtype = values.dtype if keeps else default_type(values.dtype)
+    return from_onp(values, named_type(dtype), place(ctx, device))
+
+
+def _of_array(array, dtype, copy, ctx, device):
+    context = array.context if ctx is None and device is None else place(ctx, device)
+    code = array.dtype_code if dtype is None else dtypes.code_of(named_type(dtype))
+    if code == array.dtype_code and context == array.context and not copy:
+        return array.as_np_ndarray()
+    if front.is_deferred() and context == array.context:
+        array = array.as_np_ndarray()
+        return array.copy() if code == array.dtype_code else array.astype(dtypes.dtype_of(code))
+    return array.copyto(front.empty(array.shape, code, context, ndarray))
+
+
+def onp_array(object):
+    """An array-like object as a NumPy array."""
+    try:
+        values = onp.asarray(object)
+    except ValueError as error:
+        raise TypeError(f"cannot make an array of {object!r:.80}: {error}") from None
+    if not is_number_type(values.dtype):
+        raise TypeError(f"cannot make an array of {object!r:.80}, which has type {values.dtype}")
+    return values
+
+
+def _exactly(object, values, dtype):
+    """The elements of lists, where NumPy chose floating numbers for large integers."""
+    whole = dtype.kind in "iu" and dtype.itemsize == 8
+    if not whole or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
+        return values
+    try:
+        return onp.asarray(object, dtype)
+    except (OverflowError, ValueError):  # of NaN, or of numbers beyond the type
+        return values
+
+
+def asarray(obj, dtype=None, device=None, copy=None, ctx=None):
+    """An array, without copying an array of mxcy that fits.
+
+    Parameters
+    ----------
+    obj : array_like
+        Python's integers become int64 and booleans bool, as the array API has it.
+    dtype : dtype, optional
+    device, ctx : Device, optional
+    copy : bool, optional
+        True copies; False raises ValueError where a copy is needed.
+
+    Returns
+    -------
+    ndarray
+    """
+    if is_array(obj):
+        code = obj.dtype_code if dtype is None else dtypes.code_of(named_type(dtype))
+        if copy is False and code != obj.dtype_code:
+            raise ValueError("asarray: another element type needs a copy")
+        return _of_array(obj, dtype, bool(copy), ctx, device)
+    if copy is False:
+        raise ValueError("asarray: making an array of this object needs a copy")
+    values = onp_array(obj)
+    if dtype is None and values.dtype.kind in "biu" and not isinstance(obj, onp.ndarray):
+        dtype = values.dtype
+    return array(obj, dtype, True, ctx, device)
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """An array with another element type.
+
+    Parameters
+    ----------
+    x : ndarray
+    dtype : dtype
+    copy : bool
+        False returns the array itself when it has that type already.
+    device : Device, optional
+        By default where the array is.
+
+    Returns
+    -------
+    ndarray
+    """
+    found = asarray(x).astype(dtype, copy=copy)
+    return found if device is None else found.as_in_ctx(device)
+
+
+def ascontiguousarray(a, dtype=None):
+    """The array itself: all arrays of mxcy are contiguous."""
+    return asarray(a, dtype)
+
+
+def copy(a, out=None):
+    """A copy of an array.
+
+    Parameters
+    ----------
+    a : array_like
+    out : ndarray, optional
+        The array that takes it.
+
+    Returns
+    -------
+    ndarray
+    """
+    if is_symbol(a):
+        return operate("_npi_copy", a)
+    if out is not None:
+        return as_array(a).copyto(out)
+    return array(a) if not is_array(a) else _of_array(a, None, True, None, None)
+
+
+def from_dlpack(x, device=None, copy=None):
+    """An array over the memory of another library's array.
+
+    Parameters
+    ----------
+    x : object
+        Offers ``__dlpack__``.
+    device : Device, optional
+        Where it shall be; by default where it is.
+    copy : bool, optional
+        True copies, False never does.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    BufferError
+        When the memory cannot be shared and `copy` is False.
+    """
+    if is_array(x):
+        shared = x.detached(ndarray)
+    else:
+        shared = dlpack.taken(x, copy if device is None else None).as_np_ndarray()
+        copy = copy and device is not None
+    if device is not None and as_context(device) != shared.context and copy is False:
+        raise BufferError(f"from_dlpack: on {device} there can only be a copy")
+    return _of_array(shared, None, bool(copy), None, device)

@@ -1,0 +1,133 @@
+"""Functions of `mx.np` that make evenly spaced values."""
+
+import numpy as onp
+
+from mxcy._library import front
+from mxcy.base import integer_types
+from mxcy.numpy._calls.operands import from_onp
+from mxcy.numpy._creation.conversion import onp_array
+from mxcy.numpy._creation.rules import (
+    default_float,
+    default_type,
+    exact_numbers,
+    generate,
+    named_type,
+    place,
+    quick,
+)
+
+__all__ = ["arange", "linspace", "logspace"]
+
+_MOST_EXACT = 1 << 53  # integers up to here are doubles, which operators take
+
+
+def linspace_attributes(start, stop, num, endpoint):
+    """The attributes of operator `_npi_linspace`."""
+    numbers = exact_numbers(start, stop, start=start, stop=stop)
+    return {**numbers, "num": num.__index__(), "endpoint": endpoint}
+
+
+@quick
+def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
+    """Evenly spaced values in the half-open interval from start to stop, or from 0 to `start`.
+
+    Parameters
+    ----------
+    start, stop, step : number
+    dtype : dtype, optional
+        float32 by default; with NumPy's default types int64 of integers, else float64.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    MXNetError
+        When `step` is 0.
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    start, step = 0 if start is None else start, 1 if step is None else step
+    whole = all(isinstance(value, integer_types) for value in (start, stop, step))
+    if dtype is None and front.has_numpy_types() and whole:
+        dtype = onp.int64
+    dtype = None if dtype is None else named_type(dtype)
+    if whole and step and max(abs(start), abs(stop), abs(step)) > _MOST_EXACT:
+        values = onp.asarray(range(start, stop, step), dtype or default_float())
+        return from_onp(values, ctx=place(ctx, device))
+    return generate(
+        "_npi_arange", place(ctx, device), start=start, stop=stop, step=step, dtype=dtype
+    )
+
+
+def linspace(
+    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None, device=None
+):
+    """`num` evenly spaced values from start to stop.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+    num : int
+    endpoint : bool
+        Whether the last value is `stop`.
+    retstep : bool
+        Whether to return the step as well.
+    dtype : dtype, optional
+    axis : int
+        Where the values lie of arrays.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray, or (ndarray, float)
+    """
+    num = num.__index__()
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else onp.nan
+    dtype = None if dtype is None else named_type(dtype)
+    if all(isinstance(value, (int, float, onp.generic)) for value in (start, stop)):
+        samples = generate(
+            "_npi_linspace",
+            place(ctx, device),
+            dtype=dtype,
+            **linspace_attributes(start, stop, num, endpoint),
+        )
+        return (samples, step) if retstep else samples
+    values = onp.linspace(onp_array(start), onp_array(stop), num, endpoint, axis=axis)
+    dtype = default_type(values.dtype) if dtype is None else dtype
+    samples = from_onp(values, dtype, place(ctx, device))
+    return (samples, step) if retstep else samples
+
+
+def logspace(
+    start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None, device=None
+):
+    """`num` values from base ** start to base ** stop, evenly spaced on a logarithmic scale.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+    num : int
+    endpoint : bool
+        Whether the last value is ``base ** stop``.
+    base : float
+    dtype : dtype, optional
+    axis : int
+        Where the values lie of arrays.
+    ctx, device : Device, optional
+
+    Returns
+    -------
+    ndarray
+    """
+    if all(isinstance(value, (int, float)) for value in (start, stop, base)) and num >= 0:
+        attrs = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
+        dtype = None if dtype is None else named_type(dtype)
+        return generate("_npi_logspace", place(ctx, device), dtype=dtype, **attrs)
+    values = onp.logspace(onp_array(start), onp_array(stop), num, endpoint, base, axis=axis)
+    dtype = default_type(values.dtype) if dtype is None else named_type(dtype)
+    return from_onp(values, dtype, place(ctx, device))
