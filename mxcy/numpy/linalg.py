@@ -6,8 +6,10 @@ from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.operands import as_array
 from mxcy.numpy._linalg.factors import *  # noqa: F403
 from mxcy.numpy._linalg.norms import *  # noqa: F403
+from mxcy.numpy._linalg.powers import *  # noqa: F403
+from mxcy.numpy._linalg.products import cross as _cross
 from mxcy.numpy._linalg.products import outer, tensordot  # noqa: F401
-from mxcy.numpy._math.differences import cross as _cross
+from mxcy.numpy._linalg.solutions import *  # noqa: F403
 from mxcy.ops.core.infer import normal_axis
 
 __getattr__, __dir__ = register.offer(__name__, "linalg")

@@ -10,7 +10,9 @@ from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._linalg import products
-from mxcy.numpy._linalg.factors import cast, in_floats, inv, svdvals
+from mxcy.numpy._linalg.factors import svdvals
+from mxcy.numpy._linalg.floats import cast, in_floats
+from mxcy.numpy._linalg.solutions import inv
 
 __all__ = [
     "cond",

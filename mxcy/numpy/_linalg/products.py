@@ -4,8 +4,9 @@ import operator
 
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, is_complex
+from mxcy.numpy._calls.symbolic import is_symbol
 
-__all__ = ["einsum", "inner", "outer", "tensordot", "vdot", "vecdot"]
+__all__ = ["cross", "einsum", "inner", "outer", "tensordot", "vdot", "vecdot"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -181,3 +182,35 @@ def _lettered(operands):
 
 def _letters(axes):
     return "".join("..." if axis is Ellipsis else _LETTERS[operator.index(axis)] for axis in axes)
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The cross product of vectors.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They broadcast.
+    axisa, axisb : int
+        Along which axes the vectors of two or three components lie.
+    axisc : int
+        Where they lie in the result; without meaning where all vectors have two components.
+    axis : int, optional
+        All three.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When a vector has neither two nor three components.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = as_array(a), as_array(b)
+    for vectors, place in ((a, axisa), (b, axisb)):
+        if not is_symbol(vectors) and vectors.shape[place] not in (2, 3):
+            raise ValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
+    return operate("_npi_cross", a, b, axisa=axisa, axisb=axisb, axisc=axisc)

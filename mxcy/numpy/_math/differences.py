@@ -1,13 +1,12 @@
-"""Differences, interpolation and products of vectors in space."""
+"""Differences and interpolation."""
 
 import operator
 
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array
-from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._shape.manipulation import concatenate
 
-__all__ = ["cross", "diff", "ediff1d", "interp"]
+__all__ = ["diff", "ediff1d", "interp"]
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
@@ -95,35 +94,3 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     """
     arrays = [operate("Cast", as_array(array), dtype="float64") for array in (xp, fp, x)]
     return operate("_npi_interp", *arrays, left=left, right=right, period=period)
-
-
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The cross product of vectors.
-
-    Parameters
-    ----------
-    a, b : array_like
-        They broadcast.
-    axisa, axisb : int
-        Along which axes the vectors of two or three components lie.
-    axisc : int
-        Where they lie in the result; without meaning where all vectors have two components.
-    axis : int, optional
-        All three.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        When a vector has neither two nor three components.
-    """
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    a, b = as_array(a), as_array(b)
-    for vectors, place in ((a, axisa), (b, axisb)):
-        if not is_symbol(vectors) and vectors.shape[place] not in (2, 3):
-            raise ValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
-    return operate("_npi_cross", a, b, axisa=axisa, axisb=axisb, axisc=axisc)

@@ -1,0 +1,101 @@
+"""Powers of matrices, and products of many."""
+
+import operator
+
+from mxcy._base import dtypes
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, as_np_array
+from mxcy.numpy._linalg.solutions import inv
+
+__all__ = ["matrix_power", "multi_dot"]
+
+
+def matrix_power(a, n):
+    """Powers of square matrices.
+
+    Parameters
+    ----------
+    a : array_like
+    n : int
+        Negative ones are powers of the inverses.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When the matrices are not square.
+    """
+    a, n = as_np_array(a), operator.index(n)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
+    if n == 0:
+        unit = operate("_npi_eye", N=a.shape[-1], dtype=dtypes.name_of(a.dtype_code))
+        return operate("_npi_broadcast_to", unit, shape=a.shape)
+    square, found = inv(a) if n < 0 else a, None
+    n = abs(n)
+    while n:
+        if n & 1:
+            found = square if found is None else operate("_npi_matmul", found, square)
+        n >>= 1
+        square = operate("_npi_matmul", square, square) if n else square
+    return found
+
+
+def multi_dot(arrays, *, out=None):
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        The first and the last may be vectors.
+    out : ndarray, optional
+        The array that takes the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When there are less than two.
+    """
+    arrays = list(map(as_array, arrays))
+    if len(arrays) < 2:
+        raise ValueError("multi_dot: expected at least two arrays")
+    vector = arrays[0].ndim == 1
+    extents = [1 if vector else arrays[0].shape[0]]
+    extents += [x.shape[0] for x in arrays[1:]]
+    extents.append(1 if arrays[-1].ndim == 1 else arrays[-1].shape[-1])
+    splits = _splits(extents)
+
+    def product(first, last):
+        if first == last:
+            return arrays[first]
+        at = splits[first, last]
+        target = out if last - first == len(arrays) - 1 else None
+        return operate("_npi_dot", product(first, at), product(at + 1, last), out=target)
+
+    return product(0, len(arrays) - 1)
+
+
+def _splits(extents):
+    """Where to split each chain of matrices whose rows and columns are consecutive extents."""
+    count = len(extents) - 1
+    costs, splits = {(i, i): 0 for i in range(count)}, {}
+    for length in range(1, count):
+        for first in range(count - length):
+            last = first + length
+            costs[first, last], splits[first, last] = min(
+                (
+                    costs[first, at]
+                    + costs[at + 1, last]
+                    + extents[first] * extents[at + 1] * extents[last + 1],
+                    at,
+                )
+                for at in range(first, last)
+            )
+    return splits
