@@ -203,3 +203,11 @@ def test_long_chains_are_no_problem():
     text = out.tojson()
     assert S.load_json(text).tojson() == text
     assert out.infer_shape(a=(2,))[1] == [(2,)]
+
+
+def test_outputs_that_only_the_original_kernels_have_are_refused():
+    pooled = S.Pooling(S.var("data"), kernel=(2, 2), name="pool")  # MXNet counts a workspace too
+    content = json.loads(S.Flatten(pooled, name="flat").tojson())
+    content["nodes"][-1]["inputs"][0][1] = 1
+    with pytest.raises(MXNetError, match="output 1 of pool, which has 1"):
+        S.load_json(json.dumps(content))
