@@ -61,6 +61,7 @@ __all__ = [
 
 #: name -> module that is imported when the name is first asked for
 _LATER = {
+    "amp": "mxcy.amp",
     "attribute": "mxcy.attribute",
     "container": "mxcy.container",
     "contrib": "mxcy.contrib",

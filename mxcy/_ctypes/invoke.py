@@ -123,6 +123,8 @@ def _perform(variant, inputs, numbers, out, cls):
     handle, prepared = variant.handle, variant.find(inputs)
     if prepared is None:
         return _perform_sparse(variant, inputs, numbers, out)
+    if prepared.call.mixed:
+        return _perform_mixed(variant, inputs, numbers, out, cls)
     call, given = prepared.call, []
     cls = cls or class_of(*inputs)
     if out is not None and cls is in_numpy.cls and _other_type(prepared, out):
@@ -167,6 +169,14 @@ def _other_type(prepared, out):
         return False
     shape, dtype = prepared.outs[0]
     return out.dtype_code != dtype and out.shape == shape
+
+
+def _perform_mixed(variant, inputs, numbers, out, cls):
+    """Run a call that mixed precision changes, but for gradient rules and into given arrays."""
+    factor = 1.0
+    if out is None and state.casting:
+        inputs, factor = services.mixed_inputs(variant.handle.op, variant.attrs, inputs)
+    return _perform(variant.exact(factor), inputs, numbers, out, cls)
 
 
 def _perform_sparse(variant, inputs, numbers, out):
@@ -229,7 +239,10 @@ def call(handle, inputs, raw, out, extra, cls=None):
 
 def record_view(handle, source, attrs, view):
     """Put `view`, which shares the memory of `source`, on the tape; see `_cy/invoke.pyx`."""
-    prepared = handle.variant(attrs).find((source,))
+    variant = handle.variant(attrs)
+    prepared = variant.find((source,))
+    if prepared.call.mixed:
+        prepared = variant.exact(1.0).find((source,))
     if prepared.outs != [(view.shape, view.dtype_code)]:
         raise MXNetError(
             f"operator {handle.op.name}: expected {prepared.call.outs}, got a view of shape "

@@ -12,6 +12,7 @@ __all__ = [
     "is_recording",
     "is_taping",
     "is_training",
+    "set_casting",
     "set_deferred",
     "set_numpy_types",
     "set_recording",
@@ -25,6 +26,7 @@ class _State(threading.local):
     deferred = False
     training = False
     numpy_types = False
+    casting = True
 
 
 state = _State()
@@ -64,6 +66,12 @@ def has_numpy_types():
 def set_numpy_types(flag):
     """Switch NumPy's element types for this thread; returns the previous state."""
     before, state.numpy_types = state.numpy_types, bool(flag)
+    return before
+
+
+def set_casting(flag):
+    """Switch the casts of mixed precision for this thread; returns the previous state."""
+    before, state.casting = state.casting, bool(flag)
     return before
 
 

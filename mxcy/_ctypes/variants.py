@@ -4,6 +4,7 @@ The same as `_cy/variants.pyx`: each record has a handle, each set of static att
 each signature (the inputs' shapes and element types) a prepared call.
 """
 
+import copy
 import ctypes
 
 import numpy as np
@@ -211,10 +212,21 @@ class Variant:
 
     def __init__(self, handle, given, mode):
         attrs = handle.schema.intern(handle.op.name, given)
-        self.handle = handle
+        self.handle, self._final, self._factor = handle, None, 1.0
         self.attrs = attrs.with_values(("train", "numpy_types"), mode) if any(mode) else attrs
         self.arguments = None if handle.op.variadic else len(handle.op.arguments(self.attrs))
         self._prepared = LastUsed(services.most_signatures)
+
+    def exact(self, factor):
+        """The variant of calls with which mixed precision has done what it does."""
+        if self._final is None or self._factor != factor:
+            made = self._final = copy.copy(self)
+            self._factor, made._prepared = factor, LastUsed(services.most_signatures)
+            made.attrs = self.attrs.with_values(("exact",), (True,))
+            if factor != 1.0:
+                scaled = self.attrs.grad_scale * factor
+                made.attrs = made.attrs.with_values(("grad_scale",), (scaled,))
+        return self._final
 
     def find(self, inputs):
         """The prepared call for these shapes and dtypes; None where something is sparse."""
@@ -245,6 +257,10 @@ class OpHandle:
         self._dynamic = tuple(fields.index(field) for field in self.schema.dynamic)
         self.plain = op.num_args is None and not self.schema.tuples
         self.absent = (_Null,) * len(fields)  # the raw attributes of a call that gives none
+        self.forget()
+
+    def forget(self):
+        """Forget all calls that were prepared."""
         most = services.most_signatures
         self._variants, self._known = LastUsed(most), LastUsed(most)
 

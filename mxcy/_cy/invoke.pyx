@@ -18,7 +18,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.running cimport inputs_quiet, name_for_profiler, run, run_simple
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape
-from mxcy._cy.tape cimport Node, has_history, keep_output, recording
+from mxcy._cy.tape cimport Node, casting, has_history, keep_output, recording
 from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
 
@@ -204,6 +204,8 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     cdef int i
     if prepared is None:
         return perform_sparse(variant, inputs, numbers, out)
+    if prepared.mixed:
+        return perform_mixed(variant, inputs, numbers, out, cls)
     if prepared.nin:
         context = home_of((<NDArrayBase>inputs[0]).storage.context)
         for i in range(1, prepared.nin):
@@ -259,6 +261,15 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     if prepared.visible == 1:
         return outputs[0]
     return outputs[:prepared.visible]
+
+
+cdef object perform_mixed(Variant variant, tuple inputs, const double *numbers, object out,
+                          object cls):
+    """Run a call that mixed precision changes, but for gradient rules and into given arrays."""
+    cdef double factor = 1.0
+    if out is None and casting():
+        inputs, factor = services.mixed_inputs(variant.handle.op, variant.attrs, inputs)
+    return perform(variant.exact(factor), inputs, numbers, out, cls)
 
 
 cdef object perform_sparse(Variant variant, tuple inputs, const double *numbers, object out):
@@ -337,6 +348,8 @@ def record_view(OpHandle handle not None, NDArrayBase source not None, dict attr
     cdef Variant variant = handle.variant(raw, numbers, None, 1)
     cdef tuple inputs = (source,)
     cdef Prepared prepared = variant.find(inputs)
+    if prepared.mixed:
+        prepared = variant.exact(1.0).find(inputs)
     if prepared.nout != 1 or prepared.out_shapes[0] is not view.layout:
         raise MXNetError(
             f"operator {handle.op.name}: expected {prepared.call.outs}, "

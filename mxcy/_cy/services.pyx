@@ -20,6 +20,7 @@ def use_services(above):
     services.prepare, services.spec = above.prepare, above.spec
     services.run_reference, services.store_result = above.run_reference, above.store_result
     services.run_sparse = above.run_sparse
+    services.mixed_inputs = above.mixed_inputs
     services.streams_of, services.context_of = above.streams_of, above.context_of
     services.pool_of, services.shared_array = above.pool_of, above.shared_array
     services.array_class, services.default_context = above.array_class, above.default_context

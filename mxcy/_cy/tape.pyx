@@ -11,11 +11,13 @@ from mxcy._base.errors import TracedValueError
 cdef extern from *:
     """
     /* Bits of mx_taping: 1 records for autograd, 2 for deferred computation. */
-    static __thread int mx_taping = 0, mx_training = 0, mx_numpy_types = 0;
+    static __thread int mx_taping = 0, mx_training = 0, mx_numpy_types = 0,
+                        mx_exact = 0;
     """
     int mx_taping
     int mx_training
     int mx_numpy_types
+    int mx_exact
 
 
 cdef int recording() noexcept nogil:
@@ -45,6 +47,18 @@ cdef int training() noexcept nogil:
 
 cdef int numpy_types() noexcept nogil:
     return mx_numpy_types
+
+
+cdef int casting() noexcept nogil:
+    return not mx_exact
+
+
+def set_casting(bint flag):
+    """Switch the casts of mixed precision for this thread; returns the previous state."""
+    global mx_exact
+    cdef int before = mx_exact
+    mx_exact = not flag
+    return before == 0
 
 
 def is_recording():

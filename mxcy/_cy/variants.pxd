@@ -29,6 +29,7 @@ cdef class Prepared:
     cdef int32_t threads  # the most it may use
     cdef tuple mutated  # positions of the inputs that the operator writes, or None
     cdef bint inplace, uses_rng, has_complex
+    cdef bint mixed  # whether mixed precision changes the call first
     cdef int32_t source  # what the profiler calls it; 0 until it asks
     cdef bint simple  # one output, few inputs, little work, nothing special: takes the short way
 
@@ -50,8 +51,11 @@ cdef class Variant:
     cdef int mode
     cdef list near
     cdef Recent far
+    cdef Variant final  # the same after mixed precision, with its `grad_scale` times `factor`
+    cdef double factor
 
     cdef Prepared find(self, tuple inputs)
+    cdef Variant exact(self, double factor)
 
 
 cdef class OpHandle:

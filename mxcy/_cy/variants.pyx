@@ -119,7 +119,7 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     made.mutated = handle.op.mutated(made.nin) or None
     made.workspace, made.work, made.threads = call.workspace, call.work, call.threads
     made.inplace, made.uses_rng = call.inplace, handle.op.uses_rng
-    made.has_complex = call.has_complex
+    made.has_complex, made.mixed = call.has_complex, call.mixed
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
         and made.mutated is None and not made.uses_rng and made.threads == 1
@@ -159,6 +159,19 @@ cdef class Variant:
             self.far.put(key, found)
         return <Prepared>found
 
+    cdef Variant exact(self, double factor):
+        """The variant of calls with which mixed precision has done what it does."""
+        cdef Variant made = self.final
+        if made is None or self.factor != factor:
+            made = self.final = Variant.__new__(Variant)
+            self.factor = factor
+            made.handle, made.arguments, made.near = self.handle, self.arguments, []
+            made.attrs = self.attrs.with_values(("exact",), (True,))
+            if factor != 1.0:
+                scaled = made.attrs.grad_scale * factor
+                made.attrs = made.attrs.with_values(("grad_scale",), (scaled,))
+        return made
+
 
 @cython.final
 cdef class OpHandle:
@@ -178,13 +191,17 @@ cdef class OpHandle:
             raise ValueError(f"operator {op.name} has more than {MAX_NUMBERS} dynamic attributes")
         if len(op.schema.tuples) > MAX_TUPLES:
             raise ValueError(f"operator {op.name} has more than {MAX_TUPLES} dynamic tuples")
-        self.variants, self.plain = [Recent() for _ in range(4)], [None] * 4
-        self.with_number = [None] * 8
+        self.forget()
         needs = op.grad_needs
         self.need_all_in = any(kind == "ins" for kind, _ in needs)
         self.need_all_out = any(kind == "outs" for kind, _ in needs)
         self.need_in = tuple([i for kind, i in needs if kind == "in"])
         self.need_out = tuple([i for kind, i in needs if kind == "out"])
+
+    def forget(self):
+        """Forget all calls that were prepared."""
+        self.variants, self.plain = [Recent() for _ in range(4)], [None] * 4
+        self.with_number, self.plain0, self.last = [None] * 8, None, None
 
     cdef int mode_now(self):
         return (training() | numpy_types() << 1) & self.uses_mode if self.uses_mode else 0

@@ -31,10 +31,12 @@ def run_eagerly(entries, arrays, watch=None):
     list of NDArray
     """
     policy = front.set_numpy_types(False)  # graphs have MXNet's, as plans do
+    casting = front.set_casting(False)  # and all casts of mixed precision
     try:
         results = _computed(entries, arrays, watch)
     finally:
         front.set_numpy_types(policy)
+        front.set_casting(casting)
     return [results[id(node)][index] for node, index in entries]
 
 

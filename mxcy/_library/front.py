@@ -50,6 +50,7 @@ NAMES = {
         "is_recording",
         "is_taping",
         "is_training",
+        "set_casting",
         "set_deferred",
         "set_numpy_types",
         "set_recording",
@@ -215,6 +216,7 @@ is_deferred, set_deferred = _names["is_deferred"], _names["set_deferred"]
 history, is_taping = _names["history"], _names["is_taping"]
 is_recording, set_recording = _names["is_recording"], _names["set_recording"]
 is_training, set_training = _names["is_training"], _names["set_training"]
+set_casting = _names["set_casting"]
 has_numpy_types, set_numpy_types = _names["has_numpy_types"], _names["set_numpy_types"]
 Pool, host_memory = _names["Pool"], _names["host_memory"]
 Var, push = _names["Var"], _names["push"]

@@ -24,6 +24,9 @@ class Services:
     run_reference, store_result : callable
         `mxcy.ops.core.reference.run` and `store`: compute by definition; keep a result as the
         request (write or add) says.
+    mixed_inputs : callable
+        ``mixed_inputs(op, attrs, inputs)``: the inputs of a call as mixed precision wants them,
+        and the factor of its `grad_scale`.
     run_sparse : callable
         ``run_sparse(op, attrs, inputs, out)``: a call with sparse inputs or results, which fronts
         leave to Python.
@@ -57,6 +60,7 @@ class Services:
     run_reference: Callable[..., None]
     store_result: Callable[..., None]
     run_sparse: Callable[..., Any]
+    mixed_inputs: Callable[..., tuple[tuple[Any, ...], float]]
     streams_of: Callable[[Any], Any]
     context_of: Callable[[Any], Any]
     pool_of: Callable[[Any], Any]

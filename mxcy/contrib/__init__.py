@@ -9,6 +9,7 @@ __all__ = ["memonger"]
 
 #: name -> module that is imported when the name is first asked for
 _LATER = {
+    "amp": "mxcy.contrib.amp",
     "autograd": "mxcy.contrib.autograd",
     "io": "mxcy.contrib.io",
     "nd": "mxcy.contrib.ndarray",

@@ -75,6 +75,7 @@ def make(name, described, attrs):
         visible=len(described.outputs),
         mutates=described.states,
         uses_mode=True,
+        amp="fp32",
         infer=described.infer,
         grad=lambda a, F, g, inputs, outs, needs, specs: _gradients(
             described, a, F, g, inputs, outs, needs, specs

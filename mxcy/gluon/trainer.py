@@ -60,6 +60,7 @@ class Trainer:
         self._contexts = self._check_contexts()
         optimizer_params = optimizer_params or {}
         self._scale = float(optimizer_params.get("rescale_grad", 1.0))
+        self._amp_loss_scaler = self._amp_original_scale = None  # `mxcy.amp` sets them
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = [optimizers.get_updater(self._optimizer) for _ in self._contexts]
         # Programs that save states or share weights themselves know these names, and override
@@ -232,6 +233,8 @@ class Trainer:
         self._optimizer.rescale_grad = self._scale / batch_size
         if self._update_on_kvstore and not ignore_stale_grad:
             self._refuse_stale()
+        if self._update_on_kvstore and self._overflows():
+            return  # the store would have updated the weights
         self._allreduce_grads()
         self._update(ignore_stale_grad)
 
@@ -260,6 +263,16 @@ class Trainer:
         self._optimizer.rescale_grad = self._scale / batch_size
         self._update(ignore_stale_grad)
 
+    @property
+    def amp_loss_scale(self):
+        """float: the factor of the loss under mixed precision; 1 without it."""
+        return 1.0 if self._amp_loss_scaler is None else self._amp_loss_scaler.loss_scale
+
+    def _overflows(self):
+        """Whether mixed precision skips this step: a gradient is infinite or no number."""
+        scaler = self._amp_loss_scaler
+        return scaler is not None and scaler.has_overflow(self._params)
+
     def _trained(self):
         """The parameters that have gradients, with their indices."""
         return [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
@@ -279,6 +292,8 @@ class Trainer:
 
     def _update(self, ignore_stale_grad=False):
         """Change what has new gradients; what the store has changed is only marked as done."""
+        if not self._update_on_kvstore and self._overflows():
+            return
         if not ignore_stale_grad:
             self._refuse_stale()
         work = [([], [], []) for _ in self._updaters]

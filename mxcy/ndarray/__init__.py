@@ -12,7 +12,17 @@ from mxcy._devices import streams, virtual
 from mxcy._library import front
 from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
-from mxcy.ndarray import _internal, contrib, image, linalg, namespaces, op, random, sparse  # noqa: F401
+from mxcy.ndarray import (  # noqa: F401
+    _internal,
+    contrib,
+    image,
+    linalg,
+    mixed_precision,
+    namespaces,
+    op,
+    random,
+    sparse,
+)
 from mxcy.ndarray._exchange import sharing  # noqa: F401
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray._functions.creation import *  # noqa: F403
@@ -47,6 +57,8 @@ def _prepare(operator, attrs, ins, library, force=None):
     """
     if operator.stypes and force is None and stypes.makes_sparse(operator, attrs, ins):
         return None
+    if force is None:
+        return prepare.prepare_eager(operator, attrs, ins, library)
     return prepare.prepare(operator, attrs, ins, library, force or None)
 
 
@@ -57,6 +69,7 @@ front.start(
         run_reference=reference.run,
         store_result=reference.store,
         run_sparse=dispatch.run,
+        mixed_inputs=mixed_precision.inputs_of,
         streams_of=streams.streams_of,
         context_of=_context_of,
         pool_of=storage.pool_of,

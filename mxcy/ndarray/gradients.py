@@ -151,6 +151,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     order = front.tape_order(heads)
     wanted = None if targets is None else {(id(node), i): _OUTSIDE for node, i in targets}
     before = front.set_recording(create_graph), front.set_training(train_mode)
+    casting = front.set_casting(False)  # mixed precision is about what users call
     try:
         seeds = [
             (head.node, head.node_index, _classic(_head_gradient(head, gradient)))
@@ -160,6 +161,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     finally:
         front.set_recording(before[0])
         front.set_training(before[1])
+        front.set_casting(casting)
     return [wanted[id(node), index] for node, index in targets or ()]
 
 

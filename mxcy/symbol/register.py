@@ -1,9 +1,12 @@
 """Operator functions over symbols, made lazily from records with true signatures and docs."""
 
+import logging
+
 from mxcy import attribute
 from mxcy import name as names
 from mxcy.base import MXNetError, _Null
 from mxcy.ops.core import record as records
+from mxcy.ops.core.precision import mixed
 from mxcy.symbol import attributes, compose
 from mxcy.symbol.symbol import Symbol
 
@@ -104,7 +107,36 @@ def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=
     operands = [x for x in (*inputs, *named.values()) if x._is_numpy]
     cls = type(operands[0]) if operands else Symbol
     name = names.current().get(name, hint)
-    return cls(compose.apply(record, name, attrs, list(inputs), named, absent))
+    result = cls(compose.apply(record, name, attrs, list(inputs), named, absent))
+    if mixed.policy is not None:
+        _cast_inputs(result._entries[0][0], mixed.policy)
+    return result
+
+
+def _cast_inputs(node, policy):
+    """Put the casts of mixed precision between a new node and its inputs."""
+    op = node.op
+    if op.amp.loss:
+        logging.warning(
+            "%s does not support dynamic loss scaling in symbolic and hybridized execution.",
+            op.name,
+        )
+    kind = policy.kind(op, node.parsed)
+    arguments = () if op.variadic else op.arguments(node.parsed)
+    states = [arguments.index(name) for name in op.aux if name in arguments]
+    places = [i for i in range(len(node.inputs)) if i not in states]
+    if kind == "either" or not places:
+        return
+    sources = [Symbol([node.inputs[i]]) for i in places]
+    if kind == "widest":
+        attrs = {"num_outputs": len(sources)}
+        found = apply(records.find("amp_multicast"), "amp_multicast", sources, attrs)._entries
+    else:
+        cast = records.find("amp_cast")
+        attrs = {"dtype": policy.target if kind == "lp16" else "float32"}
+        found = [apply(cast, "amp_cast", [source], attrs)._entries[0] for source in sources]
+    for place, entry in zip(places, found, strict=True):
+        node.inputs[place] = entry
 
 
 def _check_symbol(what, value, optional=True):

@@ -42,6 +42,7 @@ def other_front():
             operators=[tuple(map(find, row)) for row in TABLE],
             unusual_operands=None,
             run_sparse=None,
+            mixed_inputs=None,
             most_signatures=1024,
         ),
         names,

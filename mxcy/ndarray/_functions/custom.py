@@ -2,6 +2,8 @@
 
 from mxcy._library import front
 from mxcy.custom import records
+from mxcy.ndarray import mixed_precision
+from mxcy.ops.core.precision import mixed
 
 __all__ = ["Custom"]
 
@@ -37,7 +39,10 @@ def Custom(*data, op_type=None, out=None, name=None, **kwargs):
     attrs = {key: str(value) for key, value in kwargs.items() if key not in named}
     if op_type is not None:
         attrs["op_type"] = str(op_type)
-    return records.record_of(attrs).foreign.function(*data, out=out, **named)
+    record = records.record_of(attrs)
+    if mixed.policy is not None and data and out is None:
+        data, _ = mixed_precision.inputs_of(record, None, data)
+    return record.foreign.function(*data, out=out, **named)
 
 
 Custom.__mx_params__ = {"data": "NDArray-or-Symbol[]", "op_type": "string"}

@@ -3,6 +3,7 @@
 from mxcy.ops.activation.definitions import sigmoid, softrelu
 from mxcy.ops.core.attrs import Enum
 from mxcy.ops.core.infer import Spec, back_data, same_specs
+from mxcy.ops.core.precision import Precision
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample
 
@@ -34,6 +35,7 @@ _ACTIVATION_GRAD = native(
     aliases=("_npx_activation",),
     inputs="data",
     numpy="npx.activation(data, act_type='relu', out=None, name=None)",
+    amp=Precision("either", "either", fp32_when=("act_type", ("softrelu",))),
 )
 class Activation:
     """Apply an activation function to every element.

@@ -6,6 +6,7 @@ from mxcy.ops.core.attrs import Enum, Float
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, like_inputs, require, same_specs
 from mxcy.ops.core.params import PRELU, SCALAR2
+from mxcy.ops.core.precision import Precision
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.elementwise.unary import by_element
 from mxcy.ops.random.distributions import generator
@@ -112,6 +113,7 @@ def _check_gamma(data, gamma):
         named=True,
         listed=lambda a: 2 if a.act_type == "rrelu" else 1,
     ),
+    amp=Precision("either", "either", fp32_when=("act_type", ("elu", "selu"))),
 )
 class LeakyReLU:
     """Rectifiers that let something of negative elements through.

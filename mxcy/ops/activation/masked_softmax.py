@@ -86,6 +86,7 @@ register(
     samples=_SAMPLES,
     doc="Softmax along an axis over the elements that a mask selects.\n\n"
     f"{_DOC.format(absent='0')}",
+    amp="fp32",
 )
 register(
     "masked_log_softmax",
@@ -103,4 +104,5 @@ register(
     samples=tuple(sample(*s.inputs, grad=False, tol=s.tol, **s.attrs) for s in _SAMPLES),
     doc="The logarithm of the softmax along an axis over the elements that a mask selects.\n\n"
     f"{_DOC.format(absent='minus infinity')}",
+    amp="fp32",
 )

@@ -212,6 +212,7 @@ register(
     give 0; `length` has the data's shape without the axis and an integer dtype. `dtype` is that of
     the result.
     """,
+    amp="fp32",
 )
 register(
     "log_softmax",
@@ -231,6 +232,7 @@ register(
     kernels=_forward("log_softmax"),
     samples=_samples(),
     doc="The logarithm of the softmax along an axis, computed without overflow.",
+    amp="fp32",
 )
 register(
     "softmin",
@@ -244,6 +246,7 @@ register(
     samples=_samples(),
     kernels=_forward("softmax", -1.0),
     doc="The softmax of the negated array along an axis: small elements give large results.",
+    amp="fp32",
 )
 
 

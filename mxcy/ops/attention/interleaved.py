@@ -115,6 +115,7 @@ def _gradients(F, products, g, lhs, rhs):
     "_contrib_interleaved_matmul_selfatt_qk",
     aliases=("_npx_interleaved_matmul_selfatt_qk",),
     inputs="queries_keys_values",
+    amp="widest",
 )
 class SelfAttentionScores:
     """The products of queries and keys, divided by the square root of a head's depth.
@@ -155,6 +156,7 @@ def _scores(xp, query, key):
     "_contrib_interleaved_matmul_selfatt_valatt",
     aliases=("_npx_interleaved_matmul_selfatt_valatt",),
     inputs="queries_keys_values attention",
+    amp="widest",
 )
 class SelfAttentionValues:
     """The values weighted by attention.
@@ -189,6 +191,7 @@ class SelfAttentionValues:
     "_contrib_interleaved_matmul_encdec_qk",
     aliases=("_npx_interleaved_matmul_encdec_qk",),
     inputs="queries keys_values",
+    amp="widest",
 )
 class CrossAttentionScores:
     """The products of queries and another sequence's keys, divided by the root of a head's depth.
@@ -223,6 +226,7 @@ class CrossAttentionScores:
     "_contrib_interleaved_matmul_encdec_valatt",
     aliases=("_npx_interleaved_matmul_encdec_valatt",),
     inputs="keys_values attention",
+    amp="widest",
 )
 class CrossAttentionValues:
     """Another sequence's values weighted by attention.

@@ -149,6 +149,7 @@ places).""",
     ref=_score,
     kernels=(_kernel("window_score"),),
     samples=[sample((2, 5, 2, 3), (2, 5, 2, 3), _DILATION, **attrs) for attrs in _SAMPLES],
+    amp="fp32",
 )
 register(
     "_contrib_sldwin_atten_context",
@@ -168,6 +169,7 @@ dilation (heads,). For the window see sldwin_atten_score.""",
     ref=_context,
     kernels=(_kernel("window_context"),),
     samples=[sample((2, 5, 2, 3), (2, 5, 2, 4), _DILATION, **attrs) for attrs in _SAMPLES],
+    amp="fp32",
 )
 register(
     "_sldwin_atten_sent",
@@ -205,4 +207,5 @@ gradient flows.""",
         sample((2, 5, 2, 3), _DILATION, values(2, 6, (2,), "int32"), grad=False, **attrs)
         for attrs in _SAMPLES
     ],
+    amp="fp32",
 )

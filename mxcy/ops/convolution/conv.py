@@ -293,6 +293,7 @@ CONV_SAMPLES = (
         "dilate=None, pad=None, num_filter=1, num_group=1, workspace=1024, no_bias=False, "
         "cudnn_tune=None, cudnn_off=False, layout=None, out=None, name=None)"
     ),
+    amp="lp16",
 )
 class Convolution:
     """Convolve the data with a bank of filters (as neural networks do: cross-correlation).

@@ -54,6 +54,7 @@ def resolve_deconv(a, spatial):
         "workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None, "
         "out=None, name=None)"
     ),
+    amp="lp16/fp32",
 )
 class Deconvolution:
     """Transposed convolution: what a convolution's gradient does to its data.

@@ -278,6 +278,7 @@ def _register(name, alias, modulated, doc, extra=()):
         name,
         aliases=(f"_npx_{alias}",),
         doc=doc,
+        amp="fp32",
         inputs=f"data offset {own}weight bias?",
         fields=(
             *shared,

@@ -28,6 +28,7 @@ register(
         sample((2, 2, 5, 5), (4, 1, 3, 3), kernel=(3, 3), num_filter=4, num_group=2, no_bias=True),
         CONV_SAMPLES[-1],
     ),
+    amp="fp32",
 )
 
 

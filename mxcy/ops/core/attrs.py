@@ -327,6 +327,7 @@ class Attrs:
 
     train = False  # fronts set them for operators that ask
     numpy_types = False
+    exact = False  # whether mixed precision has had its say
 
     def __init__(self, values: Mapping[str, Any], key: Any) -> None:
         self.__dict__.update(values)

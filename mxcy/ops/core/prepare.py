@@ -14,9 +14,10 @@ from mxcy._base.errors import MXNetError
 from mxcy._machine import tuning
 from mxcy.ops.core.attrs import Attrs
 from mxcy.ops.core.infer import Spec, UnforeseenError
+from mxcy.ops.core.precision import changes
 from mxcy.ops.core.record import Op
 
-__all__ = ["Call", "prepare"]
+__all__ = ["Call", "prepare", "prepare_eager"]
 
 _MOST_BYTES = 1 << 46  # or elements of an array: more than a process can address
 _MOST_WORK = 1 << 62
@@ -48,6 +49,8 @@ class Call:
         Whether outputs may share memory with any input of their size.
     has_complex : bool
         Whether an input or an output is complex.
+    mixed : bool
+        Whether mixed precision changes the call first; then it only says so.
     overwrites : tuple of int
         The inputs whose memory output 0 may take over, when that is not so of all.
     """
@@ -67,6 +70,7 @@ class Call:
         "threads",
         "inplace",
         "has_complex",
+        "mixed",
         "overwrites",
     )
 
@@ -79,7 +83,7 @@ class Call:
         self.dtype: Any = (ins or outs)[0].dtype if ins or outs else 0
         self.workspace, self.inplace = 0, op.foreign is None
         self.overwrites: tuple[int, ...] = ()
-        self.threads = 1
+        self.threads, self.mixed = 1, False
         self.has_complex = any(dtypes.is_complex(spec.dtype) for spec in (*ins, *outs))
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
@@ -121,6 +125,21 @@ def prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any 
         raise
     except Exception as error:
         raise UnforeseenError(op.name, ins, error) from error
+
+
+def prepare_eager(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any) -> "Call":
+    """Prepare a call of a user's, as which mixed precision may want another one.
+
+    Parameters
+    ----------
+    op, attrs, ins, library
+        See `prepare`.
+    """
+    if changes(op, attrs, [spec.dtype for spec in ins]):
+        call = Call(op, attrs, ins, [])
+        call.mixed = True
+        return call
+    return prepare(op, attrs, ins, library)
 
 
 def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any) -> "Call":

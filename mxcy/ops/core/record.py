@@ -31,6 +31,7 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
+from mxcy.ops.core.precision import Precision, read
 from mxcy.ops.core.public import Public
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.registry import Registry
@@ -165,6 +166,8 @@ class Op:
     onnx : callable, optional
         ``onnx(a, G, *inputs)``, the same in operators of ONNX; those of most records come from
         `mxcy.onnx.mx2onnx.converters` when a graph is first exported.
+    amp : str or Precision, optional
+        What mixed precision does with it; see `mxcy.ops.core.precision.read`.
     """
 
     __slots__ = (
@@ -199,6 +202,7 @@ class Op:
         "complexes",
         "numpy",
         "onnx",
+        "amp",
         "ref",
         "kernels",
         "samples",
@@ -261,6 +265,7 @@ class Op:
         complexes: bool | str = False,
         numpy: str | Public | Sequence[str | Public] = (),
         onnx: Callable[..., Any] | None = None,
+        amp: str | Precision | None = None,
     ) -> None:
         self.name, self.aliases, self.doc = name, tuple(aliases), doc
         self.schema = Schema(fields)
@@ -286,6 +291,7 @@ class Op:
         offered = (numpy,) if isinstance(numpy, str | Public) else numpy
         self.numpy = tuple(Public(p) if isinstance(p, str) else p for p in offered)
         self.onnx: Any = onnx
+        self.amp = read(amp, name)
         self.ref, self.kernels = ref, tuple(kernels)
         self.samples, self.domain, self.dtypes = samples, domain, dtypes
         self._infer: Any = infer

@@ -58,7 +58,7 @@ def _random_boxes(*shape):
     return draw
 
 
-@op("_contrib_box_iou", aliases=("_npx_box_iou",), inputs="lhs rhs")
+@op("_contrib_box_iou", aliases=("_npx_box_iou",), inputs="lhs rhs", amp="widest")
 class BoxIou:
     """Overlap (intersection over union) of each box of one array with each of another.
 
@@ -236,6 +236,7 @@ others are filled with -1. The hidden second output tells where rows came from."
         sample(_scored(6), id_index=0, force_suppress=True, background_id=1, grad=False),
         sample(_scored(5), valid_thresh=0.5, out_format="center", grad=False),
     ),
+    amp="widest",
 )
 
 
@@ -374,6 +375,7 @@ def _not_decoded(a, ins, outs):
     aliases=("_npx_box_encode",),
     inputs="samples matches anchors refs means stds",
     outputs="output0 output1",
+    amp="widest",
 )
 class BoxEncode:
     """Offsets of matched boxes from anchors, in units of the anchors' sizes, as training targets.
@@ -428,7 +430,7 @@ class BoxEncode:
         return xp.where(counts, targets, 0).astype(anchors.dtype), mask
 
 
-@op("_contrib_box_decode", aliases=("_npx_box_decode",), inputs="data anchors")
+@op("_contrib_box_decode", aliases=("_npx_box_decode",), inputs="data anchors", amp="widest")
 class BoxDecode:
     """Boxes from predicted offsets and anchors: the inverse of box_encode.
 

@@ -58,7 +58,9 @@ def _not_prior(a, ins, outs):
     return "more than 64 shapes" if len(a.sizes) + len(a.ratios) > 65 else None
 
 
-@op("_contrib_MultiBoxPrior", aliases=("_npx_multibox_prior",), ignores=("data",))
+@op(
+    "_contrib_MultiBoxPrior", aliases=("_npx_multibox_prior",), ignores=("data",), amp="fp32/widest"
+)
 class MultiBoxPrior:
     """Anchors of several sizes and shapes around each position of a feature map.
 
@@ -196,6 +198,7 @@ def _target_work(a, ins, outs):
     inputs="anchor label cls_pred",
     outputs="loc_target loc_mask cls_target",
     in_symbols=InSymbols(named=True),
+    amp="fp32/widest",
 )
 class MultiBoxTarget:
     """What a single-shot detector is to learn from an image's boxes.
@@ -319,6 +322,7 @@ def _work(a, ins, outs):
     "_contrib_MultiBoxDetection",
     aliases=("_npx_multibox_detection",),
     inputs="cls_prob loc_pred anchor",
+    amp="fp32/widest",
 )
 class MultiBoxDetection:
     """Boxes out of what a single-shot detector predicts.

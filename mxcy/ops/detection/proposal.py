@@ -199,6 +199,7 @@ for _name, _images, _batch, _count in (
         inputs="cls_prob bbox_pred im_info",
         outputs="output score",
         visible=lambda a: 2 if a.output_score else 1,
+        amp="widest",
         in_symbols=InSymbols(named=True),
         fields=_FIELDS,
         infer=(

@@ -342,6 +342,7 @@ of negative images, and regions that are not finite, give zeros.""",
             grad=False,
         ),
     ),
+    amp="widest",
 )
 register(
     "_roi_align_grad",

@@ -155,6 +155,7 @@ of negative images, and regions that are not finite, give zeros.""",
             grad=False,
         ),
     ),
+    amp="widest",
 )
 register(
     "_rroi_align_grad",

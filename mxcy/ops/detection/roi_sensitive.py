@@ -178,6 +178,7 @@ data by `spatial_scale`; out (n, output_dim, pooled_size, pooled_size).""",
             grad=False,
         ),
     ),
+    amp="widest",
 )
 register(
     "_psroi_pooling_grad",
@@ -387,6 +388,7 @@ pooled_size, pooled_size). The classes share the channels of the result among th
         sample((2, 16, 12, 12), _regions(4, 2), no_trans=True, grad=False, **_MOVED),
         sample((1, 16, 12, 12), _regions(3, 1), (3, 4, 2, 2), grad=False, **_MOVED, **_OTHERS),
     ),
+    amp="fp32",
 )
 register(
     "_deformable_psroi_grad",

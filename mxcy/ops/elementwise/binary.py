@@ -112,6 +112,7 @@ binary(
     equal_partial=lambda F, g, lhs, rhs: (F.elemwise_mul(g, rhs), F.elemwise_mul(g, lhs)),
     complexes=True,
     quantized=QUANTIZED_MUL,
+    amp=("widest", "widest/fp32", None, None),
 )
 binary(
     "div",
@@ -133,6 +134,7 @@ binary(
     scalar_stypes=KEPT,
     factor=lambda a: 1 / a.scalar if a.scalar else None,
     complexes=True,
+    amp=("widest", "widest", None, "fp32"),
 )
 binary(
     "mod",
@@ -160,6 +162,7 @@ binary(
     doc="Power.",
     stypes=(*MIXED, *densely("row_sparse row_sparse")),
     complexes=True,
+    amp=("fp32",) * 4,
 )
 binary(
     "maximum",
@@ -204,6 +207,7 @@ binary(
     equal_shapes=("_hypot", ("_Hypot",)),
     doc="The hypotenuse sqrt(x^2 + y^2).",
     stypes=united("hypot"),
+    amp=("widest/fp32", "widest/fp32", None, None),
 )
 # --- on what is stored ---
 register(
@@ -221,6 +225,7 @@ register(
     stypes=tuple(
         rule(f"row_sparse {s} -> row_sparse", divided) for s in ("default", "row_sparse", "csr")
     ),
+    amp="widest",
 )
 for _word, _stem, _define in (
     ("plus", "add", lambda xp, x, s: x + s),

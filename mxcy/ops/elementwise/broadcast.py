@@ -156,6 +156,7 @@ def scalar_form(
     stypes=(),
     factor=None,
     complexes=False,
+    amp=None,
 ):
     """Register an operator of an array and a number, which takes the result's element type."""
 
@@ -179,6 +180,7 @@ def scalar_form(
         stypes=stypes,
         factor=factor,
         complexes=complexes,
+        amp=amp,
         dtypes=ALL,
         samples=(
             sample((3, 4), scalar=number),
@@ -211,6 +213,7 @@ def binary(
     equal_partial=None,
     complexes=False,
     quantized=None,
+    amp=("widest", "widest", None, None),
 ):
     """Register all forms of an elementwise function of two operands.
 
@@ -245,6 +248,9 @@ def binary(
         Whether they take complex numbers, which gradients are of those in `mx.np`.
     quantized : Quantized, optional
         What does the form for equal shapes with quantized arrays.
+    amp : tuple
+        What mixed precision does with the form for equal shapes, the broadcast form, the scalar
+        form and the reversed one.
     """
 
     def ref(a, xp, lhs, rhs):
@@ -263,6 +269,7 @@ def binary(
         kernels=(whole, rows),
         doc=f"{doc} Shapes are broadcast.",
         stypes=broadcast_stypes,
+        amp=amp[1],
         samples=(
             sample((3, 4), (3, 4)),
             sample((3, 1, 5), (4, 1)),
@@ -283,6 +290,7 @@ def binary(
             doc=f"{doc} Both arrays have one shape.",
             stypes=stypes,
             quantized=quantized,
+            amp=amp[0],
             samples=(sample((3, 4), (3, 4)),),
             **{**shared, "grad": both_grads(equal_partial or partial)},
         )
@@ -299,6 +307,7 @@ def binary(
         scalar_stypes,
         factor,
         complexes,
+        amp[2],
     )
     if by_number_first:
         scalar_form(
@@ -311,4 +320,5 @@ def binary(
             number,
             f"{doc} The first operand is a number.",
             complexes=complexes,
+            amp=amp[3],
         )

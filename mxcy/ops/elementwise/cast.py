@@ -96,6 +96,7 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
         aliases=_aliases,
         fields=(Field("dtype", DType(*_targets, beyond=_BEYOND if _name == "Cast" else ())),),
         infer=_rule,
+        amp="either/either" if _name == "amp_cast" else None,
         infer_back=back_shape,
         in_symbols=InSymbols(precision_cast=_name == "amp_cast"),
         grad=_grad,
@@ -118,6 +119,7 @@ for _name, _aliases, _targets, _rule, _define, _doc in (
     variadic="data",
     num_args="num_outputs",
     in_symbols=InSymbols(names=lambda a, n: [f"data_{i}" for i in range(n)], precision_cast=True),
+    amp="either/either",
 )
 class AmpMulticast:
     """Bring arrays of float32, float16 and bfloat16 to one of these types.

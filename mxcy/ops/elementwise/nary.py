@@ -39,6 +39,7 @@ def _sum(xp, arrays):
     inputs="",
     variadic="args",
     num_args="num_args",
+    amp="widest",
 )
 class AddN:
     """The sum of arrays of one shape and dtype, element by element."""
@@ -94,7 +95,7 @@ class KVStoreSum:
     )
 
 
-@op("khatri_rao", inputs="", variadic="args", num_args="num_args")
+@op("khatri_rao", inputs="", variadic="args", num_args="num_args", amp="fp32")
 class KhatriRao:
     """The column-wise Kronecker product of matrices with as many columns each.
 

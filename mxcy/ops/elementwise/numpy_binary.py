@@ -143,6 +143,7 @@ numpy_binary(
     kinds=_NUMBERS,
     domain=(0.6, 1.9),
     number=0.7,
+    amp="widest",
 )
 
 
@@ -165,6 +166,7 @@ numpy_binary(
     integer_kernel="integer_power",
     domain=(0.5, 2),
     complexes=True,
+    amp="fp32",
 )
 numpy_binary(
     "arctan2 atan2",
@@ -189,6 +191,7 @@ numpy_binary(
     ),
     by_number=lambda a, F, g, x, y: g * x / y,
     mirrored="hypot",
+    amp="widest",
 )
 numpy_binary(
     "copysign",
@@ -203,6 +206,7 @@ numpy_binary(
     ),
     by_number=lambda a, F, g, x: g * F.sign(x) * math.copysign(1, a.scalar),
     by_number_first=lambda a, F, g: None,
+    amp="widest",
 )
 numpy_binary(
     "nextafter",
@@ -222,6 +226,7 @@ numpy_binary(
     ),
     by_number=lambda a, F, g, x: g * F.sigmoid(x - a.scalar),
     mirrored="logaddexp",
+    amp="fp32",
 )
 numpy_binary(
     "ldexp",
@@ -235,6 +240,7 @@ numpy_binary(
     ),
     by_number=lambda a, F, g: g * 2.0**a.scalar,
     by_number_first=lambda a, F, g, y: g * y * math.log(2),
+    amp="fp32",
 )
 
 
@@ -271,6 +277,7 @@ for _name, _kernel, _keeps in (
         by_number=_chosen_by_number(_keeps),
         mirrored=_name,
         number=0.3,
+        amp="widest" if _name[0] == "f" else None,
     )
 
 # --- comparisons and logic -----------------------------------------------------------------------
@@ -295,6 +302,7 @@ for _name, _kernel, _mirrored, _doc in (
         keywords=_name.startswith("logical"),
         number=0.0,
         complexes=_name in ("equal", "not_equal") or _name.startswith("logical"),
+        amp="widest",
     )
 
 # --- integers ------------------------------------------------------------------------------------

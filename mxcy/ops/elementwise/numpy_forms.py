@@ -174,6 +174,7 @@ def numpy_unary(
     if classic is not None:
         kernel, grad = classic.kernels[0].name, grad or classic.grad_rule
         domain, doc = domain or classic.domain, doc or classic.doc
+    amp = classic.amp if classic is not None else None
     function = define or (lambda xp, x: getattr(xp, first)(x))
     operator = operator or f"_npi_{first}"
     at_home = operator.startswith("_npx_")  # by its name
@@ -198,6 +199,7 @@ def numpy_unary(
         doc=doc,
         uses_types=True,
         complexes=complexes,
+        amp=amp,
         numpy=() if at_home else f"{names}(x, out=None, **kwargs)",
     )
 
@@ -240,7 +242,7 @@ def _infer_number(rule):
     return lambda a, data: Spec(data.shape, rule(a, data))
 
 
-def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, complexes):
+def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, complexes, amp):
     """Register an operator of an array and a number."""
     register(
         name,
@@ -256,6 +258,7 @@ def _number_form(name, rule, define, grad, kernel, kinds, domain, number, doc, c
         dtypes=kinds,
         uses_types=True,
         complexes=complexes,
+        amp=amp if amp == "fp32" else None,
         samples=(
             sample((3, 4), scalar=number, is_int=False, grad=grad is not None)
             if "float32" in kinds
@@ -286,6 +289,7 @@ def numpy_binary(
     operator=None,
     complexes=False,
     quantized=None,
+    amp=None,
 ):
     """Register a function of two operands as `mx.np` has it, and its forms with a number.
 
@@ -322,6 +326,8 @@ def numpy_binary(
         Whether it takes complex numbers.
     quantized : Quantized, optional
         What does it with quantized arrays.
+    amp : str, optional
+        What mixed precision does with two arrays; with one it does only "fp32".
     """
     first = names.split()[0]
     stem = operator or first
@@ -351,6 +357,7 @@ def numpy_binary(
         uses_types=True,
         complexes=complexes,
         quantized=quantized,
+        amp=amp,
         samples=(
             sample((3, 4), (3, 4), grad=partial is not None),
             sample((3, 1, 5), (4, 1), grad=partial is not None),
@@ -372,6 +379,7 @@ def numpy_binary(
         number,
         f"{doc} The second operand is a number.",
         complexes,
+        amp,
     )
     if mirrored is None:
         _number_form(
@@ -385,4 +393,5 @@ def numpy_binary(
             number,
             f"{doc} The first operand is a number.",
             complexes,
+            amp,
         )

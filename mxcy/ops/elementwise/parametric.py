@@ -30,7 +30,7 @@ def _clip_params(a, ins, outs):
     }
 
 
-@op("clip", aliases=("_npi_clip", "_sparse_clip"))
+@op("clip", aliases=("_npi_clip", "_sparse_clip"), amp="either/either")
 class Clip:
     """Limit every element to [a_min, a_max]; the gradient is zero beyond."""
 
@@ -58,7 +58,7 @@ class Clip:
         return xp.where(data > a.a_max, a.a_max, low).astype(data.dtype)
 
 
-@op("smooth_l1", aliases=("_npx_smooth_l1",))
+@op("smooth_l1", aliases=("_npx_smooth_l1",), amp="fp32")
 class SmoothL1:
     """The loss of bounding boxes: quadratic for small values, linear for large ones.
 

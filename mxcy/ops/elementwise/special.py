@@ -69,6 +69,7 @@ unary(
     ("_npx_erfinv",),
     tol=4,
     sparse=False,
+    amp="fp32",
 )
 unary(
     "gamma",
@@ -78,6 +79,7 @@ unary(
     (0.5, 4),
     ("_npx_gamma",),
     tol=4,
+    amp="fp32",
 )
 unary(
     "gammaln",
@@ -87,6 +89,7 @@ unary(
     (0.5, 5),
     ("_npx_gammaln",),
     tol=4,
+    amp="fp32",
 )
 unary(
     "digamma",
@@ -97,4 +100,5 @@ unary(
     ("_npx_digamma",),
     tol=4,
     sparse=False,
+    amp="fp32",
 )

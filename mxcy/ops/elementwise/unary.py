@@ -34,6 +34,7 @@ def unary(
     ends=False,
     sparse=True,
     complexes=False,
+    amp=None,
 ):
     """Register an elementwise operator of one array.
 
@@ -61,6 +62,8 @@ def unary(
         ``_sparse_<name>``.
     complexes : bool
         Whether it takes complex numbers, which gradients are of those in `mx.np`.
+    amp : str, optional
+        What mixed precision does with it.
     """
     if sparse:
         aliases = (*aliases, f"_sparse_{name}")
@@ -76,6 +79,7 @@ def unary(
         kernels=(native(name, inplace=True, pointwise=True),),
         samples=(sample((3, 4), tol=tol), sample((2, 3, 19), tol=tol, grad=False)),
         dtypes=_ALL if ints else _FLOATS,
+        amp=amp,
         domain=domain,
         doc=doc,
         complexes=complexes,
@@ -108,6 +112,7 @@ unary(
     ints=True,
     zero=True,
     ends=True,
+    amp="either/either",
 )
 unary(
     "negative",
@@ -130,6 +135,7 @@ unary(
     zero=True,
     ends=True,
     complexes=True,
+    amp="fp32/either",
 )
 unary(
     "reciprocal",
@@ -139,6 +145,7 @@ unary(
     (0.5, 2),
     sparse=False,
     complexes=True,
+    amp="fp32",
 )
 unary(
     "sqrt",
@@ -149,6 +156,7 @@ unary(
     zero=True,
     ends=True,
     complexes=True,
+    amp="either/either",
 )
 unary(
     "rsqrt",
@@ -157,6 +165,7 @@ unary(
     lambda a, F, g, x, y: g * y / x * -0.5,
     (0.1, 4),
     complexes=True,
+    amp="fp32",
 )
 unary("cbrt", "Cube root.", "cbrt", lambda a, F, g, y: g / (y * y * 3), (0.1, 4), zero=True)
 unary(
@@ -166,6 +175,7 @@ unary(
     lambda a, F, g, x, y: g * y / x * (-1 / 3),
     (0.1, 4),
     sparse=False,
+    amp="fp32",
 )
 unary("degrees", "Radians as degrees.", "degrees", lambda a, F, g: g * (180 / math.pi), zero=True)
 unary("radians", "Degrees as radians.", "radians", lambda a, F, g: g * (math.pi / 180), zero=True)
@@ -186,7 +196,16 @@ unary(
 )
 
 # --- exponentials and logarithms ---
-unary("exp", "Exponential.", "exp", lambda a, F, g, y: g * y, (-4, 4), ends=True, complexes=True)
+unary(
+    "exp",
+    "Exponential.",
+    "exp",
+    lambda a, F, g, y: g * y,
+    (-4, 4),
+    ends=True,
+    complexes=True,
+    amp="fp32",
+)
 unary(
     "expm1",
     "exp(x) - 1, accurate for small x.",
@@ -195,8 +214,17 @@ unary(
     (-2, 2),
     zero=True,
     complexes=True,
+    amp="fp32",
 )
-unary("log", "Natural logarithm.", "log", lambda a, F, g, x: g / x, (0.1, 4), complexes=True)
+unary(
+    "log",
+    "Natural logarithm.",
+    "log",
+    lambda a, F, g, x: g / x,
+    (0.1, 4),
+    complexes=True,
+    amp="fp32",
+)
 unary(
     "log1p",
     "log(1 + x), accurate for small x.",
@@ -205,6 +233,7 @@ unary(
     (-0.5, 2),
     zero=True,
     complexes=True,
+    amp="fp32",
 )
 unary(
     "log2",
@@ -213,6 +242,7 @@ unary(
     lambda a, F, g, x: g / (x * math.log(2)),
     (0.1, 4),
     complexes=True,
+    amp="fp32",
 )
 unary(
     "log10",
@@ -221,12 +251,21 @@ unary(
     lambda a, F, g, x: g / (x * math.log(10)),
     (0.1, 4),
     complexes=True,
+    amp="fp32",
 )
 
 # --- trigonometry ---
 unary("sin", "Sine.", "sin", lambda a, F, g, x: g * F.cos(x), (-4, 4), zero=True, complexes=True)
 unary("cos", "Cosine.", "cos", lambda a, F, g, x: -g * F.sin(x), (-4, 4), complexes=True)
-unary("tan", "Tangent.", "tan", lambda a, F, g, y: g * (y * y + 1), zero=True, complexes=True)
+unary(
+    "tan",
+    "Tangent.",
+    "tan",
+    lambda a, F, g, y: g * (y * y + 1),
+    zero=True,
+    complexes=True,
+    amp="fp32",
+)
 unary(
     "arcsin",
     "Inverse sine.",
@@ -235,6 +274,7 @@ unary(
     (-0.9, 0.9),
     zero=True,
     complexes=True,
+    amp="fp32",
 )
 unary(
     "arccos",
@@ -243,6 +283,7 @@ unary(
     lambda a, F, g, x: -g * F.rsqrt(1 - x * x),
     (-0.9, 0.9),
     complexes=True,
+    amp="fp32",
 )
 unary(
     "arctan",
@@ -260,9 +301,16 @@ unary(
     (-2, 2),
     zero=True,
     complexes=True,
+    amp="fp32",
 )
 unary(
-    "cosh", "Hyperbolic cosine.", "cosh", lambda a, F, g, x: g * F.sinh(x), (-2, 2), complexes=True
+    "cosh",
+    "Hyperbolic cosine.",
+    "cosh",
+    lambda a, F, g, x: g * F.sinh(x),
+    (-2, 2),
+    complexes=True,
+    amp="fp32",
 )
 unary(
     "tanh",
@@ -273,6 +321,7 @@ unary(
     zero=True,
     ends=True,
     complexes=True,
+    amp="either/either",
 )
 unary(
     "arcsinh",
@@ -299,6 +348,7 @@ unary(
     (-0.8, 0.8),
     zero=True,
     complexes=True,
+    amp="fp32",
 )
 
 # --- activations ---
@@ -311,6 +361,7 @@ unary(
     ints=True,
     zero=True,
     ends=True,
+    amp="either/either",
 )
 unary(
     "sigmoid",

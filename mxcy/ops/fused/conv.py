@@ -206,7 +206,10 @@ _SAMPLES = (
 
 
 @op(
-    "_sg_onednn_conv", aliases=("_sg_mkldnn_conv",), inputs="data weight bias? scale? shift? other?"
+    "_sg_onednn_conv",
+    aliases=("_sg_mkldnn_conv",),
+    inputs="data weight bias? scale? shift? other?",
+    amp="fp32",
 )
 class FusedConvolution:
     """Convolution, bias, sum with another array and activation in one.

@@ -53,6 +53,7 @@ def _depth(a, data):
     "_sg_onednn_fully_connected",
     aliases=("_sg_mkldnn_fully_connected",),
     inputs="data weight bias? other?",
+    amp="fp32",
 )
 class FusedFullyConnected:
     """Dense layer, bias, sum with another array and activation in one.

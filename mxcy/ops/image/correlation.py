@@ -135,7 +135,7 @@ def _kernel(name, images, result):
     return native(name, struct=CORRELATION, params=params, workspace=workspace, work=work)
 
 
-@op("Correlation", inputs="data1 data2", in_symbols=InSymbols(named=True, listed=3))
+@op("Correlation", inputs="data1 data2", in_symbols=InSymbols(named=True, listed=3), amp="widest")
 class Correlation:
     """Compare each patch of an image with patches around the same place of another image.
 

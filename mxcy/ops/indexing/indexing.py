@@ -69,7 +69,7 @@ _WIDE = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 # --- where ---------------------------------------------------------------------------------------
 
 
-@op("where", aliases=("_sparse_where",), inputs="condition x y")
+@op("where", aliases=("_sparse_where",), inputs="condition x y", amp="widest")
 class Where:
     """Elements of `x` where `condition` is not zero, of `y` elsewhere.
 

@@ -95,6 +95,7 @@ def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
         uses_types=True,
         doc=doc,
         numpy=public,
+        amp="fp32",
     )
 
 
@@ -160,6 +161,7 @@ def _chosen_grad(F, g, spec, shape, code):
         number="_npi_where_rscalar",
         number_first="_npi_where_lscalar",
     ),
+    amp="widest",
 )
 class Where:
     """Elements of `x` where `condition` is not zero, of `y` elsewhere."""

@@ -62,7 +62,7 @@ def _of_values(F, g, specs):
     )
 
 
-@op("_npx_index_add", inputs="a ind val", names={"x": ("in", 0)})
+@op("_npx_index_add", inputs="a ind val", names={"x": ("in", 0)}, amp="widest")
 class IndexAdd:
     """`a` with values added at coordinates, several times where they are repeated.
 
@@ -98,7 +98,7 @@ class IndexAdd:
         return out
 
 
-@op("_npx_index_update", inputs="a ind val", names={"x": ("in", 0)})
+@op("_npx_index_update", inputs="a ind val", names={"x": ("in", 0)}, amp="widest")
 class IndexUpdate:
     """`a` with values at coordinates in place of its own; of repeated ones the last remains.
 

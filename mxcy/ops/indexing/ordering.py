@@ -93,6 +93,7 @@ def _topk_outputs(a):
         "npx.topk(data, axis=-1, k=1, ret_typ='indices', is_ascend=False, dtype='float32', "
         "out=None, name=None)"
     ),
+    amp="fp32",
 )
 class TopK:
     """The `k` largest (or, with `is_ascend`, smallest) elements along `axis`, in order.
@@ -226,6 +227,7 @@ class Sort:
     "argsort",
     aliases=("_npi_argsort",),
     in_symbols=InSymbols(spellings={"is_ascend_s": "is_ascend"}),
+    amp="fp32",
 )
 class ArgSort:
     """The positions that put the elements along `axis` in order, as element type `dtype`."""

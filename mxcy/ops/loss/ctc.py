@@ -139,6 +139,7 @@ def _work(a, ins, outs):
     inputs="data label data_lengths? label_lengths?",
     outputs="loss data_grad",
     visible=1,
+    amp="fp32",
 )
 class CTCLoss:
     """The negative logarithm of the probability of all alignments of a sequence with its labels.

@@ -78,6 +78,7 @@ def regression(name, ref, difference, doc, kernels=MOVE, identity=True):
         kernels=kernels,
         identity=identity,
         ignores=("label",),
+        amp="loss",
         stypes=densely("default csr") if name != "MAERegressionOutput" else (),
         samples=(
             sample((3, 4), (3, 4), grad=False),
@@ -111,7 +112,7 @@ regression(
 )
 
 
-@op("SVMOutput", inputs="data label", identity=True, ignores=("label",))
+@op("SVMOutput", inputs="data label", identity=True, ignores=("label",), amp="fp32")
 class SVMOutput:
     """The data unchanged, with the gradient of a one-against-all support vector machine.
 
@@ -199,7 +200,7 @@ class _SVMOutputGrad:
         return (sign * slope * a.regularization_coefficient).astype(data.dtype)
 
 
-@op("MakeLoss", identity=True)
+@op("MakeLoss", identity=True, amp="fp32")
 class MakeLoss:
     """Make an array a loss: the data unchanged, with the gradient `grad_scale`.
 
@@ -237,6 +238,7 @@ class MakeLoss:
     outputs="output",
     mutates=("moving_avg",),
     in_symbols=InSymbols({"moving_avg": '["zero", {}]'}),
+    amp="fp32",
 )
 class IdentityAttachKLSparseReg:
     """The data unchanged; the gradient adds a penalty on units that are too active.

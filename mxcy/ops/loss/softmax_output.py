@@ -30,7 +30,7 @@ def _softmax_kernel(view):
     return native("softmax", SOFTMAX, params, inplace=True)
 
 
-@op("SoftmaxOutput", aliases=("Softmax",), inputs="data label")
+@op("SoftmaxOutput", aliases=("Softmax",), inputs="data label", amp="loss")
 class SoftmaxOutput:
     """Softmax whose gradient is that of the cross entropy with `label`.
 
@@ -196,7 +196,7 @@ class _SoftmaxOutputGrad:
         return (grad * (a.grad_scale / divisor)).reshape(result.shape).astype(result.dtype)
 
 
-@op("softmax_cross_entropy", inputs="data label")
+@op("softmax_cross_entropy", inputs="data label", amp="fp32")
 class SoftmaxCrossEntropy:
     """The sum over all rows of the cross entropy between the softmax and the label's class.
 
@@ -234,7 +234,7 @@ def _activation_view(a, shape):
     return Spec(shape[:axis]).size, shape[axis], Spec(shape[axis + 1 :]).size
 
 
-@op("SoftmaxActivation")
+@op("SoftmaxActivation", amp="fp32")
 class SoftmaxActivation:
     """Softmax over the last axis (`mode` 'instance') or over axis 1 ('channel')."""
 

@@ -28,6 +28,7 @@ def _not_few_rows(a, ins, outs):
     "FullyConnected",
     aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
     inputs="data weight bias?",
+    amp="lp16",
 )
 class FullyConnected:
     """Affine map of the last axis: ``out = data . weight^T + bias``.

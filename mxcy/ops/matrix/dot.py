@@ -80,7 +80,7 @@ def _from_matrix(F, x, spec):
     return x if len(spec.shape) == 2 else F.Reshape(x, shape=spec.shape)
 
 
-@op("dot", aliases=("_sparse_dot",), inputs="lhs rhs")
+@op("dot", aliases=("_sparse_dot",), inputs="lhs rhs", amp="widest")
 class Dot:
     """The product of two matrices; in general, of the last axis of lhs with the first of rhs.
 
@@ -196,6 +196,7 @@ def _small(a, ins, outs):
         "npx.batch_dot(a, b, transpose_a=False, transpose_b=False, forward_stype='default', "
         "out=None, name=None)"
     ),
+    amp="widest",
 )
 class BatchDot:
     """The matrix product of each pair of a batch: (b, m, k) and (b, k, n) give (b, m, n).

@@ -85,7 +85,7 @@ def _half_diagonal(F, matrix):
     return triangle(F, matrix) - diagonal * 0.5
 
 
-@op("_linalg_potrf", aliases=("linalg_potrf", "_npi_cholesky"), inputs="A")
+@op("_linalg_potrf", aliases=("linalg_potrf", "_npi_cholesky"), inputs="A", amp="fp32")
 class Potrf:
     """Cholesky factors: lower triangular L with ``A = L L^T`` for symmetric positive definite A.
 
@@ -121,7 +121,7 @@ class Potrf:
         return factors if a.lower else factors.swapaxes(-1, -2)
 
 
-@op("_linalg_potri", aliases=("linalg_potri",), inputs="A")
+@op("_linalg_potri", aliases=("linalg_potri",), inputs="A", amp="fp32")
 class Potri:
     """The inverses of ``A A^T`` for lower triangular A, such as Cholesky factors.
 
@@ -151,7 +151,7 @@ class Potri:
         return inverse.swapaxes(-1, -2) @ inverse
 
 
-@op("_linalg_inverse", aliases=("linalg_inverse",), inputs="A")
+@op("_linalg_inverse", aliases=("linalg_inverse",), inputs="A", amp="fp32")
 class Inverse:
     """The inverses of square matrices; an error when there is none."""
 
@@ -229,6 +229,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         inputs="A",
         in_symbols=det,
         complexes=True,
+        amp="fp32",
         samples=_DETERMINED,
         kernels=_factors("det"),
         infer=lambda a, A: _infer_det(A, one),
@@ -246,6 +247,7 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         outputs="sign logabsdet",
         in_symbols=slogdet,
         complexes=VALUES,
+        amp="fp32",
         samples=_DETERMINED,
         kernels=_factors("slogdet"),
         infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one, real_of(A.dtype))),
@@ -275,7 +277,7 @@ _determinants(
 )
 
 
-@op("_linalg_gelqf", aliases=("linalg_gelqf",), inputs="A", outputs="Q L")
+@op("_linalg_gelqf", aliases=("linalg_gelqf",), inputs="A", outputs="Q L", amp="fp32")
 class Gelqf:
     """LQ factors of wide matrices: ``A = L Q`` with orthonormal rows of Q and lower triangular L.
 
@@ -312,7 +314,7 @@ class Gelqf:
         return q.swapaxes(-1, -2), r.swapaxes(-1, -2)
 
 
-@op("_linalg_syevd", inputs="A", outputs="U L")
+@op("_linalg_syevd", inputs="A", outputs="U L", amp="fp32")
 class Syevd:
     """Eigenvectors and eigenvalues of symmetric matrices: ``A = U^T diag(L) U``.
 

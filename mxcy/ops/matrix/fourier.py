@@ -16,7 +16,7 @@ def _resized(data, resize):
     return Spec((*data.shape[:-1], -1 if last == -1 else resize(last)), data.dtype)
 
 
-@op("_contrib_fft")
+@op("_contrib_fft", amp="fp32")
 class Fft:
     """The Fourier transform along the last axis.
 

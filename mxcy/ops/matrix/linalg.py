@@ -185,6 +185,7 @@ register(
 
     The columns lie along the last axis and the rows along `axis`, the last but one by default; all
     other axes agree. op transposes if `transpose_a` or `transpose_b` says so. """,
+    amp="lp16/fp32",
 )
 register(
     "_linalg_gemm2",
@@ -206,10 +207,11 @@ register(
 
     The columns lie along the last axis and the rows along `axis`, the last but one by default; all
     other axes agree. op transposes if `transpose_a` or `transpose_b` says so. """,
+    amp="lp16/fp32",
 )
 
 
-@op("_linalg_syrk", aliases=("linalg_syrk",), inputs="A")
+@op("_linalg_syrk", aliases=("linalg_syrk",), inputs="A", amp="fp32")
 class Syrk:
     """Products with the own transpose: ``alpha * A A^T``, or ``alpha * A^T A`` with `transpose`."""
 
@@ -343,6 +345,7 @@ register(
 
     A stands on the left, or on the right with `rightside`. Only the lower triangle of A counts, or
     the upper one unless `lower`; op transposes if `transpose`. """,
+    amp="fp32",
 )
 register(
     "_linalg_trsm",
@@ -365,4 +368,5 @@ register(
 
     A stands on the left, or on the right with `rightside`. Only the lower triangle of A counts, or
     the upper one unless `lower`; op transposes if `transpose`. """,
+    amp="fp32",
 )

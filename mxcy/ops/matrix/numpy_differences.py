@@ -36,7 +36,7 @@ def _kron_grad(a, F, g, x, y, specs):
     )
 
 
-@op("_npi_kron", inputs="a b", uses_types=True, numpy="kron(a, b)")
+@op("_npi_kron", inputs="a b", uses_types=True, numpy="kron(a, b)", amp="widest")
 class Kron:
     """The Kronecker product: every element of a times all of b, as blocks."""
 
@@ -84,7 +84,7 @@ def _polyval_grad(a, F, g, p, x, specs):
     return by_p, g * F._npi_polyval(slopes * factors, x)
 
 
-@op("_npi_polyval", inputs="p x", uses_types=True, numpy="polyval(p, x)")
+@op("_npi_polyval", inputs="p x", uses_types=True, numpy="polyval(p, x)", amp="fp32")
 class PolyVal:
     """The values of a polynomial at x; `p` has its coefficients, of the highest power first."""
 

@@ -234,7 +234,7 @@ def _einsum_kernels():
     return gemm_kernels(lambda a, lhs, rhs: _as_gemm(a, lhs, rhs)[:4], transposes)
 
 
-@op("_npi_einsum", inputs="", variadic="data", num_args="num_args", uses_types=True)
+@op("_npi_einsum", inputs="", variadic="data", num_args="num_args", uses_types=True, amp="lp16")
 class Einsum:
     """Einstein's summation: products of elements, summed over letters that the result lacks.
 

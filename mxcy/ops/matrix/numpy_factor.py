@@ -83,7 +83,7 @@ def _summed(F, array, shape, target):
     return F._backward_reshape(F._npi_sum(array, axis=axes) if axes else array, shape=target)
 
 
-@op("_npi_solve", inputs="A B")
+@op("_npi_solve", inputs="A B", amp="fp32")
 class Solve:
     """The solutions X of linear systems ``A X = B``; B is one vector or matrices."""
 
@@ -129,7 +129,7 @@ class Solve:
         return refused(xp, "solve", A, B)
 
 
-@op("_npi_qr", inputs="A", outputs="Q R")
+@op("_npi_qr", inputs="A", outputs="Q R", amp="fp32")
 class Qr:
     """Factors ``A = Q R`` with orthonormal columns of Q and upper triangular R.
 
@@ -183,7 +183,7 @@ class Qr:
         return tuple(xp.linalg.qr(A, "complete" if a.complete else "reduced"))
 
 
-@op("_npi_svd", inputs="A", outputs="UT L V", names={"u": ("out", 0)})
+@op("_npi_svd", inputs="A", outputs="UT L V", names={"u": ("out", 0)}, amp="fp32")
 class Svd:
     """Singular values L, largest first, and vectors: ``A = UT diag(L) V``.
 
@@ -243,7 +243,7 @@ class Svd:
         return tuple(refused(xp, "svd", A, full_matrices=a.full_matrices))
 
 
-@op("_npi_eigh", inputs="A", outputs="w v")
+@op("_npi_eigh", inputs="A", outputs="w v", amp="fp32")
 class Eigh:
     """Eigenvalues, ascending, and eigenvectors (in columns) of symmetric or Hermitian matrices.
 
@@ -282,7 +282,7 @@ def eigen_type(a, A):
     return complex_of(A.dtype) if a.numpy_types and A.dtype is not None else A.dtype
 
 
-@op("_npi_eig", inputs="A", outputs="w v", uses_types=True)
+@op("_npi_eig", inputs="A", outputs="w v", uses_types=True, amp="fp32")
 class Eig:
     """Eigenvalues and eigenvectors (in columns) of square matrices.
 
@@ -323,7 +323,7 @@ def _by_pinv(F, g, A, p, ndim):
     return found + _product(F, turned_p, p, outside)
 
 
-@op("_npi_pinv_scalar_rcond", inputs="A")
+@op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
 class Pinv:
     """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
 
@@ -350,7 +350,7 @@ class Pinv:
         return refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
 
 
-@op("_npi_pinv", inputs="A rcond")
+@op("_npi_pinv", inputs="A rcond", amp="fp32")
 class PinvOfParts:
     """Pseudo-inverses of matrices with a threshold for each, which broadcasts to them.
 
@@ -382,7 +382,7 @@ class PinvOfParts:
         return refused(xp, "pinv", A, rcond, hermitian=a.hermitian)
 
 
-@op("_npi_lstsq", inputs="A B", outputs="x residuals rank s")
+@op("_npi_lstsq", inputs="A B", outputs="x residuals rank s", amp="fp32")
 class Lstsq:
     """The smallest x for which ``A x`` is nearest to B.
 

@@ -68,6 +68,7 @@ def _refuse_power(a, ins):
     names={"x": ("in", 0)},
     uses_types=True,
     in_symbols=InSymbols(tells=True),
+    amp="fp32",
 )
 class Norm:
     """Norms of the vectors that the elements along `axis` (all by default) form.

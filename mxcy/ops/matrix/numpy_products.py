@@ -194,7 +194,7 @@ def contracted(a, lhs, rhs):
     return _Contraction(lhs.ndim, rhs.ndim, left, right)
 
 
-@op("_npi_tensordot", inputs="a b", **_contraction_parts(contracted))
+@op("_npi_tensordot", inputs="a b", **_contraction_parts(contracted), amp="widest")
 class TensorDot:
     """Sums of products over pairs of axes; what remains are the other axes of a, then of b."""
 
@@ -232,7 +232,7 @@ def _by_number(a, lhs, rhs):
     return _Contraction(lhs.ndim, rhs.ndim, range(lhs.ndim - count, lhs.ndim), range(count))
 
 
-@op("_npi_tensordot_int_axes", inputs="a b", **_contraction_parts(_by_number))
+@op("_npi_tensordot_int_axes", inputs="a b", **_contraction_parts(_by_number), amp="widest")
 class TensorDotIntAxes:
     """Sums of products over the last `axes` axes of a and the first ones of b."""
 
@@ -255,7 +255,13 @@ def _of_dot(a, lhs, rhs):
     return _Contraction(lhs.ndim, rhs.ndim, (lhs.ndim - 1,), (max(rhs.ndim - 2, 0),))
 
 
-@op("_npi_dot", inputs="a b", numpy="dot(a, b, out=None)", **_contraction_parts(_of_dot))
+@op(
+    "_npi_dot",
+    inputs="a b",
+    numpy="dot(a, b, out=None)",
+    **_contraction_parts(_of_dot),
+    amp="widest",
+)
 class NumpyDot:
     """Sums of products over the last axis of a and the last but one of b.
 
@@ -410,6 +416,7 @@ def _matmul_grad(a, F, g, x, y, needs, specs):
     uses_types=True,
     names={"x": ("in", 0), "y": ("in", 1)},
     numpy=("matmul(a, b, out=None, **kwargs)", "linalg.matmul(a, b)"),
+    amp="lp16",
 )
 class MatMul:
     """Products of the matrices in the last two axes; the axes before them broadcast.

@@ -22,7 +22,7 @@ def _values_of(A, code):
     return Spec(None if shape is None else shape[:-1], code)
 
 
-@op("_npi_eigvalsh", inputs="A")
+@op("_npi_eigvalsh", inputs="A", amp="fp32")
 class Eigvalsh:
     """Eigenvalues of symmetric or Hermitian matrices, ascending; only triangle `UPLO` is read."""
 
@@ -47,7 +47,7 @@ class Eigvalsh:
         return refused(xp, "eigvalsh", A, a.UPLO)
 
 
-@op("_npi_eigvals", inputs="A", uses_types=True)
+@op("_npi_eigvals", inputs="A", uses_types=True, amp="fp32")
 class Eigvals:
     """The eigenvalues of square matrices, of the types that `_npi_eig` gives."""
 
@@ -75,7 +75,7 @@ def _sizes(xp, M, hermitian):
     return refused(xp, "svd", M, compute_uv=False)
 
 
-@op("_npi_matrix_rank_none_tol", inputs="M")
+@op("_npi_matrix_rank_none_tol", inputs="M", amp="fp32")
 class MatrixRank:
     """How many singular values of each matrix are not zero, up to rounding.
 
@@ -112,7 +112,7 @@ class MatrixRank:
         return xp.asarray((found > limit).sum(-1), "int64")
 
 
-@op("_npi_matrix_rank", inputs="M tol")
+@op("_npi_matrix_rank", inputs="M tol", amp="fp32")
 class MatrixRankAbove:
     """How many singular values of each matrix are greater than `tol`, which broadcasts."""
 
@@ -139,7 +139,7 @@ class MatrixRankAbove:
         return xp.asarray((found > tol[..., None]).sum(-1), "int64")
 
 
-@op("_npi_tensorinv", inputs="a", names={"x": ("in", 0)})
+@op("_npi_tensorinv", inputs="a", names={"x": ("in", 0)}, amp="fp32")
 class TensorInverse:
     """The inverse of an array as a linear map from its last axes to the first `ind`."""
 
@@ -182,7 +182,7 @@ def _solved(shape, ndim):
     return shape[ndim:] or shape
 
 
-@op("_npi_tensorsolve", inputs="a b", names={"x": ("in", 0)})
+@op("_npi_tensorsolve", inputs="a b", names={"x": ("in", 0)}, amp="fp32")
 class TensorSolve:
     """The solution x of ``tensordot(a, x, x.ndim) = b``; axes `a_axes` of a are moved last."""
 

@@ -58,7 +58,7 @@ def _cross_grad(a, F, g, x, y, specs):
     return tuple(found)
 
 
-@op("_npi_cross", inputs="a b", uses_types=True)
+@op("_npi_cross", inputs="a b", uses_types=True, amp="widest")
 class Cross:
     """The cross product of vectors of two or three components; of two and two a number."""
 
@@ -103,7 +103,7 @@ class Cross:
         return xp.stack(xp.broadcast_arrays(first, second, last), a.axisc)
 
 
-@op("_npi_ediff1d", inputs="input1 input2? input3?", names={"x": ("in", 0)})
+@op("_npi_ediff1d", inputs="input1 input2? input3?", names={"x": ("in", 0)}, amp="widest")
 class Ediff1D:
     """Differences of neighbours among all elements, with what stands before and behind them.
 

@@ -54,6 +54,7 @@ register(
     ref=lambda a, xp, A: xp.diagonal(A, a.offset, -2, -1),
     samples=(sample((3, 3)), sample((2, 4, 4), offset=1), sample((4, 4), offset=-2)),
     doc="The diagonals of square matrices; `offset` counts diagonals, positive ones lie above.",
+    amp="fp32",
 )
 register(
     "_linalg_makediag",
@@ -65,6 +66,7 @@ register(
     ref=_make_diagonal,
     samples=(sample((3,)), sample((2, 3), offset=1), sample((3,), offset=-2)),
     doc="Square matrices with the given diagonals, which lie `offset` above the main one.",
+    amp="fp32",
 )
 
 
@@ -145,6 +147,7 @@ register(
 
     {_TRIANGLE_DOC}
     """,
+    amp="fp32",
 )
 register(
     "_linalg_maketrian",
@@ -164,10 +167,11 @@ register(
 
     {_TRIANGLE_DOC}
     """,
+    amp="fp32",
 )
 
 
-@op("_linalg_sumlogdiag", aliases=("linalg_sumlogdiag",), inputs="A")
+@op("_linalg_sumlogdiag", aliases=("linalg_sumlogdiag",), inputs="A", amp="fp32")
 class SumLogDiag:
     """The sums of the logarithms of the diagonals of square matrices.
 

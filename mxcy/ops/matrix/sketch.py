@@ -12,7 +12,7 @@ def _signs(shape):
     return lambda rng: (rng.integers(0, 2, shape) * 2 - 1).astype("float32")
 
 
-@op("_contrib_count_sketch", inputs="data h s")
+@op("_contrib_count_sketch", inputs="data h s", amp="fp32")
 class CountSketch:
     """Add ``s[j] * data[..., j]`` to element ``h[j]`` of the last axis, which gets `out_dim`.
 

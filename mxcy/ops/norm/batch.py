@@ -5,6 +5,7 @@ from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
 from mxcy.ops.core.infer import Spec, back_data, normal_axis, require
 from mxcy.ops.core.params import BATCH_NORM
+from mxcy.ops.core.precision import Precision
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
 
@@ -94,6 +95,7 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
     in_symbols=InSymbols(STATISTICS, named=True),
     uses_mode=True,
     repeatable=True,
+    amp=Precision("either", "either", fp32_inputs=("gamma", "beta", "moving_mean", "moving_var")),
 )
 class BatchNorm:
     """Normalise each channel over the batch and scale and shift it.

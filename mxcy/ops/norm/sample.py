@@ -65,6 +65,7 @@ def _infer_layer_norm(a, data, gamma):
     outputs="output mean std",
     visible=lambda a: 3 if a.output_mean_var else 1,
     in_symbols=InSymbols(named=True),
+    amp="fp32",
 )
 class LayerNorm:
     """Normalise along one axis and scale and shift.
@@ -211,6 +212,7 @@ def _normalise_groups(xp, data, gamma, beta, groups, eps):
     outputs="output mean std",
     visible=lambda a: 3 if a.output_mean_var else 1,
     in_symbols=InSymbols(named=True),
+    amp="fp32",
 )
 class GroupNorm:
     """Normalise groups of channels of each sample, and scale and shift.
@@ -254,6 +256,7 @@ class GroupNorm:
     outputs="output mean std",
     visible=1,
     in_symbols=InSymbols(named=True),
+    amp="fp32",
 )
 class InstanceNorm:
     """Normalise each channel of each sample, and scale and shift.

@@ -40,6 +40,7 @@ def _length_params(a, ins, outs):
     outputs="output norm",
     visible=1,
     in_symbols=InSymbols(named=True, named_input=True),
+    amp="fp32",
 )
 class L2Normalization:
     """Divide by the root of the sum of squares: ``data / sqrt(sum(data ** 2) + eps)``.
@@ -122,7 +123,13 @@ def _lrn_kernel(name):
     return native(name, struct=LRN_PARAMS, params=params, work=work)
 
 
-@op("LRN", outputs="output tmp_norm", visible=1, in_symbols=InSymbols(named=True, named_input=True))
+@op(
+    "LRN",
+    outputs="output tmp_norm",
+    visible=1,
+    in_symbols=InSymbols(named=True, named_input=True),
+    amp="fp32/either",
+)
 class LRN:
     """Divide by a power of the energy of neighbouring channels.
 
@@ -188,7 +195,7 @@ class _LrnGrad:
         return grad * norm**-a.beta - 2 * a.alpha * a.beta / a.nsize * data * spread
 
 
-@op("moments", outputs="mean var")
+@op("moments", outputs="mean var", amp="fp32")
 class Moments:
     """The mean and the biased variance over `axes`, which must be given."""
 

@@ -101,6 +101,7 @@ register(
     mean and the variance.
     """,
     **_SHARED,
+    amp="fp32",
 )
 
 

@@ -190,6 +190,7 @@ _POOL_GRAD = native(
     ),
     inputs="data",
     in_symbols=InSymbols(named=True, named_input=True, listed=_listed),
+    amp="either/either",
 )
 class Pooling:
     """Reduce windows of the spatial dimensions to their maximum, average, sum or p-norm.

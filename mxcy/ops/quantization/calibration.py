@@ -24,6 +24,7 @@ def _counted(rng):
     aliases=("_npx_contrib_calibrate_entropy",),
     inputs="hist hist_edges",
     outputs="threshold divergence",
+    amp="fp32",
 )
 class CalibrateEntropy:
     """Find the threshold at which quantized numbers tell most about a histogram's.

@@ -93,6 +93,7 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
 
     register(
         f"_random_pdf_{name}",
+        amp="widest",
         aliases=(f"random_pdf_{name}",),
         inputs=f"sample {parameters}",
         fields=(Field("is_log", Bool, False),),
@@ -292,4 +293,5 @@ register(
         sample(values(0.1, 0.9, (4, 3)), values(0.5, 2, (3,)), is_log=True),
         sample(values(0.1, 0.9, (3, 2, 19)), values(0.5, 12, (3, 19)), is_log=True, grad=False),
     ),
+    amp="widest",
 )

@@ -353,7 +353,7 @@ def _size(shape):
     return n
 
 
-@op("_shuffle", aliases=("_npi_shuffle", "shuffle"), uses_rng=True)
+@op("_shuffle", aliases=("_npi_shuffle", "shuffle"), uses_rng=True, amp="either/either")
 class Shuffle:
     """Shuffle an array along its first axis; not differentiable."""
 

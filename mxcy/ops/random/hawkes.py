@@ -95,7 +95,7 @@ class _Walk:
             self.since[rows, marks] = now[rows]
 
 
-@op("_contrib_hawkesll", inputs=_INPUTS, outputs="output out_state")
+@op("_contrib_hawkesll", inputs=_INPUTS, outputs="output out_state", amp="fp32")
 class HawkesLogLikelihood:
     """The logarithm of the likelihood of sequences of events, and the state after them.
 

@@ -251,6 +251,7 @@ def _plain_samples():
     ),
     uses_mode=True,
     uses_rng=_drops,
+    amp="lp16/fp32",
 )
 class RNN:
     """Run recurrent layers over a batch of sequences.

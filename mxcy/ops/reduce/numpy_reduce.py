@@ -77,6 +77,7 @@ def numpy_reduction(
     linear=False,
     needs_elements=False,
     complexes=True,
+    amp=None,
 ):
     """Register a reduction over axes as `mx.np` has it.
 
@@ -106,6 +107,8 @@ def numpy_reduction(
         Whether it has gradients also where the result is cut to integers, as in MXNet.
     complexes : bool
         Whether it takes complex numbers.
+    amp : str, optional
+        What mixed precision does with it.
     """
     fields = [Field("axis", ShapeOrNone, None)]
     if typed:
@@ -177,6 +180,7 @@ def numpy_reduction(
         uses_types=True,
         in_symbols=TYPED if rule is MEAN else None,
         complexes=complexes,
+        amp=amp,
         samples=(
             sample((3, 4), grad=grad is not None),
             sample((2, 3, 4), axis=(1,), grad=grad is not None),
@@ -219,6 +223,7 @@ numpy_reduction(
     typed=True,
     linear=True,
     numpy="sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None)",
+    amp="fp32",
 )
 numpy_reduction(
     "prod",
@@ -231,6 +236,7 @@ numpy_reduction(
     domain=(0.7, 1.3),
     numpy="prod product(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, "
     "where=None)",
+    amp="fp32",
 )
 numpy_reduction(
     "mean",
@@ -245,6 +251,7 @@ numpy_reduction(
     kernel="mean",
     typed=True,
     numpy="mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None)",
+    amp="fp32",
 )
 for _name, _word in (("max", "Largest"), ("min", "Smallest")):
     numpy_reduction(

@@ -160,6 +160,7 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
         grad=_spread_grad(_name == "std"),
         ref=_spread_ref,
         complexes=True,
+        amp="fp32",
         samples=(
             sample((3, 4)),
             sample((2, 3, 4), axis=(1,), ddof=1),
@@ -216,7 +217,7 @@ def _weight_shape(a, shape, weights):
     return tuple(n if axis in axes else 1 for axis, n in enumerate(shape))
 
 
-@op("_npi_average", inputs="a weights?")
+@op("_npi_average", inputs="a weights?", amp="fp32")
 class Average:
     """The mean over axes, each element counted by its weight; with `returned` also their sum."""
 

@@ -114,6 +114,7 @@ def reduction(
     stypes=(),
     complexes=False,
     infer=_infer,
+    amp="fp32",
 ):
     """Register a reduction with the parameters axis, keepdims and exclude.
 
@@ -123,6 +124,8 @@ def reduction(
         ``define(xp, data, axes)`` keeps the reduced axes as extents of 1.
     grad : callable
         A gradient rule, see `Op.grad`.
+    amp : str, optional
+        What mixed precision does with it.
     """
 
     def ref(a, xp, data):
@@ -144,6 +147,7 @@ def reduction(
         domain=domain,
         dtypes=dtypes,
         complexes=complexes,
+        amp=amp,
         samples=(
             sample((3, 4), tol=tol),
             sample((2, 3, 4), axis=1, tol=tol),
@@ -190,6 +194,7 @@ reduction(
     "Largest value over axes.",
     lambda xp, x, axes: x.max(axes, keepdims=True),
     _extremum_grad,
+    amp=None,
     aliases=("max_axis",),
     infer=_infer_of_some,
 )
@@ -198,6 +203,7 @@ reduction(
     "Smallest value over axes.",
     lambda xp, x, axes: x.min(axes, keepdims=True),
     _extremum_grad,
+    amp=None,
     aliases=("min_axis",),
     infer=_infer_of_some,
 )
@@ -219,7 +225,7 @@ reduction(
 )
 
 
-@op("norm", aliases=("_npx_norm", "_sparse_norm"))
+@op("norm", aliases=("_npx_norm", "_sparse_norm"), amp="fp32")
 class Norm:
     """The 1-norm (sum of magnitudes) or 2-norm (root of the sum of squares) over axes."""
 

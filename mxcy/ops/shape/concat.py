@@ -118,7 +118,7 @@ def _concat_rows(a, ins, outs):
     return prod(outs[0].shape[: normal_axis(a.dim, outs[0].ndim)])
 
 
-def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=None):
+def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=None, amp=None):
     fields = (Field("num_args", Int), Field("dim", Int, 1))
     return register(
         name,
@@ -129,6 +129,7 @@ def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=No
         num_args="num_args",
         infer=_concat_infer,
         stypes=stypes,
+        amp=amp,
         infer_back=infer_back,
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
@@ -163,6 +164,7 @@ _concat(
     """,
     stypes=(rule("csr... -> csr", concatenated, _rows_below),),
     quantized=Quantized("_contrib_quantized_concat"),
+    amp="widest/either",
 )
 _concat(
     "_rnn_param_concat",
@@ -172,7 +174,7 @@ _concat(
 )
 
 
-@op("stack", aliases=("_npi_stack",), inputs="", variadic="data", num_args="num_args")
+@op("stack", aliases=("_npi_stack",), inputs="", variadic="data", num_args="num_args", amp="widest")
 class Stack:
     """Join arrays of one shape along a new dimension at position `axis` of the result."""
 

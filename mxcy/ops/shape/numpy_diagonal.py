@@ -207,7 +207,12 @@ class DiagFlat:
         return xp.diagflat(data, a.k)
 
 
-@op("_npi_trace", uses_types=True, numpy="trace(a, offset=0, axis1=0, axis2=1, out=None)")
+@op(
+    "_npi_trace",
+    uses_types=True,
+    numpy="trace(a, offset=0, axis1=0, axis2=1, out=None)",
+    amp="fp32",
+)
 class Trace:
     """The sums along a diagonal of the matrices over two axes."""
 

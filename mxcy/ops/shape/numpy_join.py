@@ -119,6 +119,7 @@ def _register_stack(name, doc, lifted, axis_of, fields, samples):
         ref=lambda a, xp, arrays: getattr(xp, name)(arrays),
         kernels=(native("concat", struct=BLOCKS, params=rows),),
         complexes=True,
+        amp="widest",
         samples=samples,
         dtypes=_KINDS,
         doc=doc,

@@ -388,7 +388,7 @@ class Squeeze:
 # --- identities ----------------------------------------------------------------------------------
 
 
-def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
+def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True, amp=None):
     return register(
         name,
         aliases=aliases,
@@ -409,6 +409,7 @@ def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True):
         ),
         doc=doc,
         stypes=KEPT,
+        amp=amp,
     )
 
 
@@ -427,6 +428,7 @@ _identity(
     grad=lambda a, F, g: F.ones_like(g),
     outputs="loss",
     honest=False,
+    amp="fp32",
 )
 
 

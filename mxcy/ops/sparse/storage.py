@@ -162,7 +162,7 @@ def _square_sum(a, F, x):
     return rows if a.keepdims else compose.to_dense(F, rows).reshape((x.shape[0],))
 
 
-@op("_square_sum")
+@op("_square_sum", amp="fp32")
 class SquareSum:
     """The sum of the squares over one axis of a matrix; of row_sparse ones only what is stored."""
 

@@ -1,0 +1,5 @@
+"""The operators' classes under mixed precision with float16, each operator by its name."""
+
+from mxcy.ops.core.precision_lists import offer
+
+__getattr__, __dir__ = offer(__name__, "float16", aliases=False)

@@ -1,0 +1,5 @@
+"""Which operators run in which type, by name: derived from the operators' records."""
+
+from mxcy.contrib.amp.lists import symbol_bf16, symbol_fp16
+
+__all__ = ["symbol_bf16", "symbol_fp16"]

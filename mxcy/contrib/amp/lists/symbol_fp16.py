@@ -1,0 +1,5 @@
+"""The operators' classes under mixed precision with float16, with all of their names."""
+
+from mxcy.ops.core.precision_lists import offer
+
+__getattr__, __dir__ = offer(__name__, "float16", aliases=True)

@@ -1,0 +1,95 @@
+"""The lists of operators, which records make, beside MXNet's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mxcy import amp
+from mxcy.contrib import amp as classic
+from mxcy.ops.core.precision import Precision, read
+from mxcy.ops.core.record import REGISTRY
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "amp_lists.txt"
+KINDS = {"l": "lp16", "e": "either", "f": "fp32", "w": "widest"}
+#: names that MXNet 1.9.1 classed otherwise than 2.0 did, and other than the name they stand for
+CHANGED = {"_linalg_gemm", "_linalg_gemm2", "linalg_gemm", "linalg_gemm2", "broadcast_hypot"}
+CHANGED |= {"_hypot", "_Hypot", "_hypot_scalar", "_HypotScalar", "Convolution_v1"}
+CHANGED |= {"_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"}
+ODD_ALIASES = {"_add", "_grad_add"}
+
+
+def golden():
+    """(name, its four classes) of every operator of MXNet's that is here."""
+    lines = DATA.read_text(encoding="utf-8").splitlines()
+    for line in lines[2:]:
+        if not line.startswith(" "):
+            kinds = line
+        else:
+            yield from ((name, kinds) for name in line.split() if name in REGISTRY)
+
+
+@pytest.mark.parametrize(("target", "places"), [("float16", (2, 0)), ("bfloat16", (3, 1))])
+def test_classes_are_those_of_mxnet(target, places):
+    wrong = {}
+    for name, kinds in golden():
+        kind = next((kinds[place] for place in places if kinds[place] != "-"), None)
+        record = REGISTRY[name]
+        alias = name != record.name and (name.startswith("_sparse_") or name in ODD_ALIASES)
+        if kind is None or alias or (name in CHANGED and kinds[places[0]] == "-"):
+            continue
+        if kind == "c":
+            assert record.amp.fp32_when is not None
+        elif record.amp.of(target) != KINDS[kind]:
+            wrong[name] = (kinds, record.amp.of(target))
+    assert not wrong
+
+
+@pytest.mark.parametrize("target", ["float16", "bfloat16", np.float16, amp.amp.bfloat16])
+def test_each_operator_is_in_one_list(target):
+    lists = [amp.list_lp16_ops, amp.list_fp32_ops, amp.list_lp16_fp32_ops]
+    names = [name for make in (*lists, amp.list_widest_type_cast) for name in make(target)]
+    names += [name for name, _, _ in amp.list_conditional_fp32_ops(target)]
+    assert len(names) == len(set(names))
+    assert {record.name for record in REGISTRY.values()} <= set(names)
+    assert "Custom" in names
+    assert "_foreach" in names
+
+
+def test_lists_of_names():
+    fp16, bf16 = classic.lists.symbol_fp16, classic.lists.symbol_bf16
+    assert "_linalg_gemm2" in fp16.FP16_FUNCS
+    assert "_Plus" in fp16.WIDEST_TYPE_CASTS
+    assert "_Plus" not in amp.lists.symbol_fp16.WIDEST_TYPE_CASTS
+    assert "Concat" in bf16.BF16_FP32_FUNCS
+    assert ("Activation", "act_type", ["softrelu"]) in bf16.CONDITIONAL_FP32_FUNCS
+    assert amp.lists.symbol_fp16.LOSS_OUTPUT_FUNCTIONS == [
+        "LinearRegressionOutput",
+        "LogisticRegressionOutput",
+        "MAERegressionOutput",
+        "SoftmaxOutput",
+    ]
+    states = ["", "gamma", "beta", "moving_mean", "moving_var"]
+    assert bf16.BF16_USE_FP32_PARAMS["BatchNorm"] == states
+    assert "FP16_FUNCS" in dir(fp16)
+    with pytest.raises(AttributeError, match="BF16_FUNCS"):
+        _ = fp16.BF16_FUNCS
+    assert amp.list_lp16_use_fp32_params("float16") is None
+    with pytest.raises(AssertionError, match="not supported type"):
+        amp.list_fp32_ops("float64")
+
+
+def test_both_homes_have_one_implementation():
+    assert classic.init is amp.init
+    assert classic.amp.convert_model is amp.amp.convert_model
+    assert classic.loss_scaler.LossScaler is amp.loss_scaler.LossScaler
+    assert classic.amp.bfloat16 == np.dtype([("bfloat16", np.uint16)])
+
+
+def test_what_records_say():
+    assert read(None, "exp") == Precision("either", "fp32")
+    assert read(None, "_npi_add") == Precision("either", "either")
+    assert read("lp16/fp32", "RNN") == Precision("lp16", "fp32")
+    assert read("loss", "x") == Precision("fp32", "fp32", loss=True)
+    with pytest.raises(ValueError, match="classes"):
+        read("fp8", "x")
