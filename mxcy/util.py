@@ -8,6 +8,7 @@ makes float64 as NumPy does).
 import contextlib
 import functools
 import inspect
+import sys
 import tempfile
 import threading
 from importlib import import_module
@@ -114,19 +115,21 @@ class _Scope:
         setattr(_flags, self._flag, self._before.pop())
 
 
-def _decorate(flag, target, decorator):
-    """A function that runs with a flag set, or a class whose methods and properties do."""
+def _decorate(flags, target, decorator):
+    """A function that runs with flags set, or a class whose methods and properties do."""
     if inspect.isclass(target):
-        for name, member in list(vars(target).items()):
+        for name, member in [*_inherited(target), *vars(target).items()]:
             if isinstance(member, property):
                 parts = (member.fget, member.fset, member.fdel)
-                wrapped = [part and _decorate(flag, part, decorator) for part in parts]
+                wrapped = [part and _decorate(flags, part, decorator) for part in parts]
                 setattr(target, name, property(*wrapped, doc=member.__doc__))
             elif isinstance(member, (staticmethod, classmethod)):
-                inner = _decorate(flag, member.__func__, decorator)
-                setattr(target, name, type(member)(inner))
+                inner = _decorate(flags, member.__func__, decorator)
+                # A static function that takes a `self` gets one: MXNet makes methods of all.
+                stays = isinstance(member, classmethod) or _first_parameter(inner) != "self"
+                setattr(target, name, type(member)(inner) if stays else inner)
             elif inspect.isfunction(member):
-                setattr(target, name, _decorate(flag, member, decorator))
+                setattr(target, name, _decorate(flags, member, decorator))
         return target
     if not callable(target) or not hasattr(target, "__name__"):
         raise TypeError(
@@ -136,10 +139,31 @@ def _decorate(flag, target, decorator):
 
     @functools.wraps(target)
     def run(*args, **kwargs):
-        with _Scope(flag, True):
+        missing = [flag for flag in flags if not getattr(_flags, flag)]
+        try:
+            for flag in missing:
+                setattr(_flags, flag, True)
             return target(*args, **kwargs)
+        finally:
+            for flag in missing:
+                setattr(_flags, flag, False)
 
     return run
+
+
+def _first_parameter(function):
+    return next(iter(inspect.signature(function).parameters), None)
+
+
+def _inherited(cls):
+    """The methods that a class has of others and that programs call: names and functions."""
+    found = {}
+    for base in reversed(cls.__mro__[1:]):
+        for name, member in vars(base).items():
+            if name == "__call__" or not name.startswith("_"):
+                found[name] = member
+    own = vars(cls)
+    return [(k, v) for k, v in found.items() if inspect.isfunction(v) and k not in own]
 
 
 # --- shape ---------------------------------------------------------------------------------------
@@ -209,7 +233,7 @@ def np_shape(active=True):
 
 def use_np_shape(func):
     """Decorate a function or a class to run with NumPy shape semantics."""
-    return _decorate("shape", func, "use_np_shape")
+    return _decorate(("shape",), func, "use_np_shape")
 
 
 # --- array ---------------------------------------------------------------------------------------
@@ -233,12 +257,12 @@ def np_array(active=True):
 
 def use_np_array(func):
     """Decorate a function or a class to run with NumPy array semantics."""
-    return _decorate("array", func, "use_np_array")
+    return _decorate(("array",), func, "use_np_array")
 
 
 def use_np(func):
     """Decorate a function or a class to run with NumPy shape and array semantics."""
-    return use_np_shape(use_np_array(func))
+    return _decorate(("shape", "array"), func, "use_np")
 
 
 # --- dtype ---------------------------------------------------------------------------------------
@@ -262,7 +286,7 @@ def np_default_dtype(active=True):
 
 def use_np_default_dtype(func):
     """Decorate a function or a class to run with NumPy's default dtypes."""
-    return _decorate("dtype", func, "use_np_default_dtype")
+    return _decorate(("dtype",), func, "use_np_default_dtype")
 
 
 # --- all together --------------------------------------------------------------------------------
@@ -315,8 +339,20 @@ def set_profile(version):
 
 def _start_semantics():
     """Switch to the semantics with which the profile, and a variable about types, let it start."""
-    on = profile.is_mxnet_2()
+    on = _decides_for_mxnet_2()
     set_np(shape=on, array=on, dtype=env.get("MXCY_NUMPY_TYPES"))
+    _name_types()
+
+
+def _decides_for_mxnet_2():
+    return profile.is_mxnet_2()
+
+
+def _name_types():
+    """Have the names of element types in `mx.np` mean what they do in the profile's MXNet."""
+    numpy = sys.modules.get("mxcy.numpy")  # it is imported when first asked for
+    if numpy is not None:
+        vars(numpy).update(numpy._types.types.named(_decides_for_mxnet_2()))
 
 
 def default_array(source_array, device=None, dtype=None, ctx=None):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as onp
 import pytest
 
 import mxcy as mx
@@ -54,3 +55,13 @@ def test_set_profile(restored):
     assert not (mx.util.is_np_array() or mx.util.is_np_shape())
     with pytest.raises(ValueError, match=r"1\.9, 2\.0, got 'new'"):
         mx.util.set_profile("new")
+
+
+def test_names_of_element_types(restored):
+    mx.util.set_profile("1.9")
+    number = mx.np.float16(3)
+    assert isinstance(number, onp.float16) and mx.np.bool is bool
+    assert mx.np.ones(2, mx.np.int8).dtype == mx.np.int8
+    mx.util.set_profile("2.0")
+    assert isinstance(mx.np.float16, onp.dtype) and {mx.np.int8: 1}[mx.np.ones(2, "int8").dtype]
+    assert isinstance(mx.np.bool_, onp.dtype)

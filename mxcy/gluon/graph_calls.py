@@ -137,6 +137,8 @@ class GraphCalls:
         if traced is None:
             try:
                 traced = self._note(block, flat, form)
+                if traced.trace.depends_on_values():  # Python code may have asked for the shapes
+                    raise TraceError(f"{block.name}: shapes depend on values")
             except TraceError as error:
                 if "passes" in env.get("MXCY_VERBOSE") and not self._told:
                     print(f"mxcy: not a graph but run as it is: {error}", file=sys.stderr)

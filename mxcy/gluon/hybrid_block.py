@@ -1,5 +1,7 @@
 """Hybrid blocks: computations that are written once for arrays and for graphs."""
 
+import inspect
+
 from mxcy import autograd, profile, symbol
 from mxcy import ndarray as nd
 from mxcy._library.c_interface import CallbackText
@@ -191,7 +193,10 @@ class HybridBlock(CachedGraph, Block):
 
     def _infer_from_inputs(self, args):
         """Set unknown shapes by `infer_shape`, unless the operators will tell them."""
-        if type(self).infer_shape is HybridBlock.infer_shape and self._computes_in_hybrid:
+        if (
+            inspect.unwrap(type(self).infer_shape) is HybridBlock.infer_shape
+            and self._computes_in_hybrid
+        ):
             return False
         self.infer_shape(*args)
         return True

@@ -413,7 +413,7 @@ class Block(ParameterFiles):
             inspect.signature(self.forward).bind()
         except TypeError:
             return True
-        return type(self).forward is Block.forward
+        return inspect.unwrap(type(self).forward) is Block.forward
 
     def _evaluate(self, args):
         """What a call computes between its hooks."""

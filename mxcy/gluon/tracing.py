@@ -104,6 +104,11 @@ class Trace:
         """The variables that stand for the inputs."""
         return [symbol.var(name) for name in self.inputs]
 
+    def depends_on_values(self):
+        """Whether the shape of something in the symbol depends on values."""
+        nodes = topological(self.symbol._entries)
+        return any(node.op is not None and node.op.eager is not None for node in nodes)
+
     def by_structural_names(self, structural):
         """The symbol with the names of MXNet 2 for its parameters, and these by those names.
 

@@ -4,6 +4,8 @@
 gradient rules use: it offers every operator under its registered name.
 """
 
+from collections import namedtuple
+
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError, _Null
@@ -92,8 +94,33 @@ def _eager(record, inputs, raw, out, extra):
     def beside(values):
         return front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)
 
-    found = record.eager(attrs, F, beside, *inputs)
+    if front.is_deferred():
+        found = _note_down(record, attrs, beside, inputs)
+    else:
+        found = record.eager(attrs, F, beside, *inputs)
     return found if out is None else F._copy(found, out=out)
+
+
+_Noted = namedtuple("_Noted", "op attrs ins outs")  # what a noted operation says of itself
+
+
+def _note_down(record, attrs, beside, inputs):
+    """The same under deferred computation: the operator is noted, not how its rule computes it."""
+    front.set_deferred(False)
+    try:
+        found = record.eager(attrs, F, beside, *[array.detach() for array in inputs])
+    finally:
+        front.set_deferred(True)
+    outputs = found if isinstance(found, (list, tuple)) else (found,)
+    ins, outs = ([Spec(x.shape, x.dtype_code) for x in group] for group in (inputs, outputs))
+    node = front.Node()
+    node.call, node.context, node.fresh = _Noted(record, attrs, ins, outs), inputs[0].context, True
+    node.saved_inputs = inputs
+    node.parents = tuple(array.node for array in inputs)
+    node.positions = tuple(array.node_index for array in inputs)
+    for index, array in enumerate(outputs):
+        array.node, array.node_index = node, index
+    return found
 
 
 def _compile(record, name):

@@ -37,8 +37,10 @@ from mxcy.numpy._types.namespace_info import *  # noqa: F403
 from mxcy.numpy._types.promotion import *  # noqa: F403
 from mxcy.numpy._types.types import *  # noqa: F403
 from mxcy.numpy.io import *  # noqa: F403
+from mxcy.util import _name_types
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)
 introduce()
+_name_types()
 
 __getattr__, __dir__ = register.offer(__name__, "")

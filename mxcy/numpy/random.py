@@ -194,7 +194,7 @@ def power(a, size=None, device=None, out=None, ctx=None, dtype=None):
 
 @_described("shape scale")
 def gamma(shape, scale=1.0, size=None, dtype=None, device=None, out=None, ctx=None):
-    """Samples of the gamma distribution; gradients flow to `scale` only."""
+    """Samples of the gamma distribution."""
     return _draw("gamma", {"shape": shape, "scale": scale}, size, dtype, device, ctx, out)
 
 

@@ -121,3 +121,25 @@ def test_keywords_of_logic():
             np.equal(x, x, **keywords)
     with pytest.raises(TypeError):
         np.logical_or(x, x, dtype="no type")
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2), ()])
+def test_numbers_in_place_of_others_where_they_were(shape):
+    values = onp.resize(onp.array([onp.nan, onp.inf, -onp.inf, 2.0], "float16"), shape)
+    array = np.array(values, dtype="float16")
+    assert np.nan_to_num(array, copy=False, posinf=9.0) is array
+    onp.testing.assert_array_equal(array.asnumpy(), onp.nan_to_num(values, posinf=9.0))
+    whole = np.array([1, 2], "int64")
+    assert np.nan_to_num(whole, False) is whole
+    assert np.nan_to_num(float("nan"), copy=False) == 0
+    array = np.array([onp.inf, 3.0])
+    array.attach_grad()
+    with mx.autograd.record():
+        found = np.nan_to_num(array, copy=False)
+    found.backward()
+    assert np.isinf(array).any() and array.grad.tolist() == [0.0, 1.0]  # recorded: a copy
+    assert "_npi_nan_to_num" in np_symbol().tojson()
+
+
+def np_symbol():
+    return mx.sym.np.nan_to_num(mx.sym.var("x").as_np_ndarray(), copy=False)

@@ -312,3 +312,28 @@ def test_singular_values_of_what_is_not_finite(function, value):
 def test_tensorsolve_refuses_axes_that_are_not_there_or_there_twice(shape, axes):
     with pytest.raises(mx.MXNetError, match="a_axes"):
         np.linalg.tensorsolve(np.ones(shape), np.ones(shape[:2]), axes)
+
+
+@pytest.mark.parametrize(
+    "a, b, axes",
+    [
+        ((1, 1), (1, 1, 1, 1, 1), None),
+        ((1,), (1, 1), None),
+        ((1, 1, 1), (1, 1, 1), (2, 0, 1)),
+        ((1, 1, 1), (), (0, 1, 2)),
+        ((3, 2, 6), (6,), (0, 1)),
+    ],
+)
+def test_tensorsolve_of_any_numbers_of_axes(a, b, axes):
+    left, right = draw(*a, seed=3) + 1.0, draw(*b, seed=4) + 2.0
+    if axes == (0, 1):
+        left = left.reshape(6, 6) + 4 * onp.eye(6)
+        left = left.reshape(3, 2, 6)
+    want = onp.linalg.tensorsolve(left, right, axes)
+    left, right = np.array(left, dtype="float64"), np.array(right, dtype="float64")
+    right.attach_grad()
+    with autograd.record():
+        found = linalg.tensorsolve(left, right, axes)
+    found.backward()
+    assert found.shape == want.shape and right.grad.shape == b
+    onp.testing.assert_allclose(found.asnumpy(), want, rtol=1e-8)

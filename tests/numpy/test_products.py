@@ -193,3 +193,48 @@ def test_refused_shapes():
         np.matmul(np.ones(()), np.ones((2, 2)))
     with pytest.raises(mx.MXNetError, match="axes"):
         np.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=3)
+
+
+@pytest.mark.parametrize(
+    "subscripts, shapes",
+    [
+        ("ij,jk->ik", [(2, 3), (3, 2)]),
+        ("ii->i", [(3, 3)]),
+        ("i,i", [(4,), (4,)]),
+        ("...j", [(2, 3)]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_integers_have_gradients_in_sums_of_products(subscripts, shapes, kind):
+    _, whole = arrays(*shapes, dtype=kind)
+    _, real = arrays(*shapes, dtype="float64")
+    for operands in (whole, real):
+        for x in operands:
+            x.attach_grad()
+        with autograd.record():
+            found = np.einsum(subscripts, *operands)
+        found.backward()
+    for x, y in zip(whole, real, strict=True):
+        assert x.grad.dtype == kind
+        onp.testing.assert_array_equal(x.grad.asnumpy(), y.grad.asnumpy())
+
+
+@pytest.mark.parametrize("name", ["cumsum", "trace"])
+def test_integers_have_gradients_in_sums(name):
+    _, (whole,) = arrays((3, 3), dtype="int64")
+    whole.attach_grad()
+    with autograd.record():
+        found = getattr(np, name)(whole)
+    found.backward()
+    want = onp.arange(9, 0, -1).reshape(3, 3) if name == "cumsum" else onp.eye(3)
+    onp.testing.assert_array_equal(whole.grad.asnumpy(), want)
+
+
+def test_running_sums_of_half_precision_are_numpys():
+    values = onp.random.RandomState(0).uniform(-1, 1, (3, 700)).astype("float16")
+    for axis in (None, 0, 1):
+        want = onp.cumsum(values, axis)
+        onp.testing.assert_array_equal(np.cumsum(np.array(values, "float16"), axis).asnumpy(), want)
+        if axis is not None:
+            found = mx.nd.array(values, dtype="float16")
+            onp.testing.assert_array_equal(mx.nd.cumsum(found, axis=axis).asnumpy(), want)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
+from scipy.stats import gamma
 
 import mxcy as mx
 from mxcy import autograd, np, npx
@@ -192,3 +193,51 @@ def test_counted_draws():
 def test_no_multivariate_samples():
     assert np.random.multivariate_normal(np.zeros(2), np.eye(2), (2, 0)).shape == (2, 0, 2)
     assert np.random.multivariate_normal(np.zeros((2, 2)), np.eye(2), (0,)).shape == (0, 2, 2)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gamma_moves_with_its_shape(hybridize, dtype):
+    alphas = onp.array([0.05, 0.7, 3, 40, 900, 1100, 5e4])
+    found = []
+
+    class Draw(mx.gluon.HybridBlock):
+        def forward(self, shape, scale):
+            return np.random.gamma(shape, scale, size=(5, len(alphas)), dtype=dtype)
+
+    draw = Draw()
+    if hybridize:
+        draw.hybridize()
+    shape, scale = np.array(alphas, dtype), np.array([2.0], dtype)
+    shape.attach_grad()
+    scale.attach_grad()
+    with autograd.record():
+        samples = draw(shape, scale)
+    samples.backward()
+    found = samples.asnumpy().astype("float64") / 2
+    onp.testing.assert_allclose(scale.grad.asnumpy(), [found.sum()], rtol=1e-4)
+    step = 1e-4 * alphas
+    slope = (gamma.cdf(found, alphas - step) - gamma.cdf(found, alphas + step)) / (2 * step)
+    want = 2 * slope / gamma.pdf(found, alphas)
+    onp.testing.assert_allclose(shape.grad.asnumpy(), want.sum(0), rtol=2e-3)
+
+
+def test_gamma_moves_with_parameters_that_broadcast():
+    shape, scale = np.full((2, 1), 3.0), np.ones(4)
+    shape.attach_grad()
+    with autograd.record():
+        samples = np.random.gamma(shape, scale)
+    samples.backward()
+    assert samples.shape == (2, 4) and shape.grad.shape == (2, 1)
+    assert (shape.grad > 0.5).all()
+    with autograd.record():
+        drawn = np.random.gamma(shape, 1.0, size=(0, 2, 1))
+    drawn.backward()
+    assert (shape.grad == 0).all()
+
+
+def test_multinomial_without_classes():
+    for classes in ([], (), np.array([])):
+        assert np.random.multinomial(5, classes).shape == (0,)
+        assert np.random.multinomial(5, classes, size=(2, 3)).shape == (2, 3, 0)
+        assert np.random.multinomial(5, classes, size=3).dtype == "int64"

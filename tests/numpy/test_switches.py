@@ -88,3 +88,49 @@ def test_types_follow_the_thread():
     with util.np_default_dtype(True):
         assert (array / array).dtype == "float64" and mx.np.zeros(1).dtype == "float64"
     assert (array / array).dtype == "float32"
+
+
+def test_decorated_classes_run_inherited_methods_so_too():
+    class Base:
+        def inherited(self):
+            return states()
+
+        def __call__(self):
+            return states()
+
+    @util.use_np
+    class Holder(Base):
+        @staticmethod
+        def given_itself(self, value):
+            return type(self).__name__, value, states()
+
+        @staticmethod
+        def alone(value):
+            return value, states()
+
+    expected = (True, True, False)
+    assert Holder().inherited() == Holder()() == expected
+    assert Base().inherited() == (False, False, False)
+    assert Holder().given_itself(3) == ("Holder", 3, expected)
+    assert Holder().alone(3) == Holder.alone(3) == (3, expected)
+
+
+def test_parameters_of_decorated_blocks_are_arrays_of_numpy():
+    @util.use_np
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            with self.name_scope():
+                self.w = self.params.get("w", shape=(2, 3))
+
+        def hybrid_forward(self, F, x, w):
+            return F.np.dot(x, w)
+
+    for hybridize in (False, True):
+        net = Net()
+        net.initialize()
+        if hybridize:
+            net.hybridize()
+        assert type(net(mx.np.ones((4, 2)))) is mx.np.ndarray
+        assert type(net.w.data()) is mx.np.ndarray
+    assert states() == (False, False, False)

@@ -107,7 +107,7 @@ def _read_places(array, entries):
     """Elements at places that arrays of integers hold, by operators; None for other keys."""
     places = [entry for entry in entries if isinstance(entry, front.NDArrayBase)]
     if any(x.dtype_code == dtypes.CODES["bool"] for x in places):
-        return None
+        return _read_mask(array, *places) if len(places) == len(entries) == 1 else None
     if len(places) == 1:
         axis = next(i for i, entry in enumerate(entries) if entry is places[0])
         if not all(_is_all(e) for e in (*entries[:axis], *entries[axis + 1 :])):
@@ -121,6 +121,17 @@ def _read_places(array, entries):
     wide = [F.Cast(x, dtype="int64") if x.dtype_code != _INT64 else x for x in places]
     wide = [x if x.shape == shape else x.as_np_ndarray().broadcast_to(shape) for x in wide]
     return F.gather_nd(array, F.stack(*wide, num_args=len(wide)))
+
+
+def _read_mask(array, mask):
+    """Elements where a mask of the leading axes holds, by the operator; None for other masks."""
+    leading, rest = array.shape[: mask.ndim], array.shape[mask.ndim :]
+    if not mask.ndim or mask.shape != leading:
+        return None
+    if mask.ndim > 1:
+        array = F._backward_reshape(array, shape=(mask.size, *rest))
+        mask = F._backward_reshape(mask, shape=(mask.size,))
+    return F._contrib_boolean_mask(array, mask).as_np_ndarray()
 
 
 def _read_taped(array, key, in_tuple):

@@ -39,7 +39,7 @@ def empty(shape, dtype=None, order="C", ctx=None, device=None):
     -------
     ndarray
     """
-    check_order(order, "empty")
+    check_order(order, "empty", like=False)
     dtype = default_float() if dtype is None else named_type(dtype)
     return front.empty(extents_of(shape), dtypes.code_of(dtype), place(ctx, device), ndarray)
 
@@ -121,7 +121,7 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, device=None, out=No
     -------
     ndarray
     """
-    check_order(order, "full")
+    check_order(order, "full", like=False)
     if out is not None:
         return filled(out, fill_value)
     dtype = type_of_value(fill_value) if dtype is None else named_type(dtype)

@@ -32,9 +32,9 @@ __all__ = [
 quick = functools.partial(front.shortcut, cls=ndarray)
 
 
-def check_order(order, name):
-    """Refuse memory layouts other than that of C."""
-    if order not in (None, "C", "K", "A"):
+def check_order(order, name, like=True):
+    """Refuse memory layouts other than that of C, which may be that of an array to be `like`."""
+    if order not in ((None, "C", "K", "A") if like else (None, "C", "K")):
         raise NotImplementedError(f"{name}: arrays are always in order 'C', got order={order!r}")
 
 

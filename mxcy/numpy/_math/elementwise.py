@@ -5,9 +5,11 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import integer_types, numeric_types
+from mxcy.ndarray.tape import is_taped
 from mxcy.numpy._arrays.operators import function
-from mxcy.numpy._calls.general import cast, operate
-from mxcy.numpy._calls.operands import as_array, as_np_array, is_complex
+from mxcy.numpy._calls.general import call, cast, operate
+from mxcy.numpy._calls.handlers import handles
+from mxcy.numpy._calls.operands import as_array, as_np_array, is_array, is_complex
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._shape.manipulation import promoted
 
@@ -23,6 +25,18 @@ __all__ = [
     "modf",
     "real",
 ]
+
+
+@handles("nan_to_num")
+def _nan_to_num(called, inputs, raw, out, keywords):
+    """With ``copy=False`` the array itself takes the result, unless the call is recorded."""
+    copy, (x,) = keywords.pop("copy", True), inputs
+    if is_symbol(x):
+        place = called.record.schema.names.index("copy")
+        raw = (*raw[:place], bool(copy), *raw[place + 1 :])
+    if not copy and out is None and is_array(x) and not is_taped(x):
+        out = x
+    return call(called, inputs, raw, out, keywords)
 
 
 def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):

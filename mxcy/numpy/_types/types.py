@@ -1,5 +1,7 @@
 """Element types and constants of `mx.np`."""
 
+from builtins import bool as bool_class
+
 import numpy as onp
 
 from mxcy._base import dtypes
@@ -61,6 +63,29 @@ pi, e, euler_gamma, inf, nan, newaxis = (onp.pi, onp.e, onp.euler_gamma, onp.inf
 PINF, NINF, NAN, NaN, PZERO, NZERO = inf, -inf, nan, nan, 0.0, -0.0
 
 set_printoptions = onp.set_printoptions
+
+_DTYPES = {
+    name: found
+    for name, found in list(globals().items())
+    if isinstance(found, onp.dtype) and name != "bfloat16"
+}
+
+
+def named(mxnet_2):
+    """What programs find under the names of element types.
+
+    Parameters
+    ----------
+    mxnet_2 : bool
+        MXNet 2 has dtypes there, MXNet 1.x NumPy's classes, whose calls make numbers.
+
+    Returns
+    -------
+    dict of str to dtype or type
+    """
+    if mxnet_2:
+        return dict(_DTYPES)
+    return {name: bool_class if name == "bool" else d.type for name, d in _DTYPES.items()}
 
 
 def iinfo(int_type):

@@ -37,11 +37,11 @@ def cast_to(F, array, code, source):
 
 
 def cast_back(F, gradient, code, source):
-    """A gradient of type `source` as one of an input of type `code`, None for integers.
+    """A gradient of type `source` as one of an input of type `code`, None for other integers.
 
     Of a real number that met complex ones it is the real part.
     """
-    if gradient is None or not dtypes.is_inexact(code):
+    if gradient is None or not (dtypes.is_inexact(code) or code == source):
         return None
     if dtypes.is_complex(source) and not dtypes.is_complex(code):
         gradient, source = F._mx_real(gradient), dtypes.real_of(source)

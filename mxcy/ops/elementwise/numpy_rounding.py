@@ -5,6 +5,7 @@ import numpy as np
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.public import Public
 from mxcy.ops.core.record import native, op, sample
 
 __all__ = []
@@ -61,7 +62,10 @@ class Around:
 @op(
     "_npi_nan_to_num",
     inputs="x",
-    numpy="nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, **kwargs)",
+    numpy=Public(
+        "nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, **kwargs)",
+        rename={"copy": "in place"},  # Python sees to it
+    ),
 )
 class NanToNum:
     """Numbers in place of NaN and of infinities, by default 0 and the largest finite ones."""

@@ -12,7 +12,7 @@ from mxcy.ops.core.record import Public, native, op, register, sample, stop, val
 from mxcy.ops.core.result_types import ACCUMULATE, PROMOTE, TypeRule, asked, with_number
 from mxcy.ops.elementwise.broadcast import sum_to
 from mxcy.ops.elementwise.cast import cast_back, cast_to
-from mxcy.ops.indexing.indexing import sum_dtype, wide_bytes
+from mxcy.ops.indexing.indexing import wide_bytes
 from mxcy.ops.reduce.numpy_reduce import ELEMENT
 
 __all__ = []
@@ -58,10 +58,10 @@ def _product_grad(F, g, x, axis):
     return F._npi_where(zeros == 0, before / (x + zero), others * first)
 
 
-def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
+def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1), linear=False):
     def grad(a, F, g, x, specs):
         spec, code = specs[0], _scan_type(a, specs[0])
-        if not is_inexact(spec.dtype):
+        if not (is_inexact(spec.dtype) or (linear and code == spec.dtype)):
             return None
         axis, shape = _scanned(a, spec.shape)
         x = F._backward_reshape(cast_to(F, x, code, spec.dtype), shape=shape)
@@ -71,7 +71,7 @@ def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1)):
     def ref(a, xp, x):
         code = _scan_type(a, Spec(x.shape, code_of(x.dtype)))
         kind = np.dtype("float32") if name_of(code) == "bfloat16" else dtype_of(code)
-        return define(xp, x, a.axis, sum_dtype(str(kind))).astype(kind)
+        return define(xp, x, a.axis, kind).astype(kind)
 
     return register(
         name,
@@ -107,6 +107,8 @@ def _scan_params(a, ins, outs):
 def _scan_refusal(a, ins, outs):
     if not ins[0].size:
         return "there are no elements"
+    if outs[0].dtype == CODES["float16"]:
+        return "each sum is rounded, as in NumPy"
     if outs[0].dtype in (_BOOL, *(CODES[name] for name in ("int16", "uint16", "uint32", "uint64"))):
         return "no kernel computes in this element type"
     return None if ins[0].dtype == outs[0].dtype else "the element types differ"
@@ -127,6 +129,7 @@ _scan(
         ),
     ),
     "cumsum(a, axis=None, dtype=None, out=None)",
+    linear=True,
 )
 _scan(
     "_mx_cumprod",

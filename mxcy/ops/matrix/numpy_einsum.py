@@ -2,7 +2,7 @@
 
 import math
 
-from mxcy._base.dtypes import is_inexact, name_of
+from mxcy._base.dtypes import CODES, is_inexact, name_of
 from mxcy.ops.core.attrs import Int, Str
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.record import op, sample
@@ -190,12 +190,12 @@ def _partial(F, plan, g, operands, specs, position, code):
 def _einsum_grad(a, F, g, inputs, needs, specs):
     plan = _Sum(a.subscripts, [spec.shape for spec in specs])
     code = PROMOTE(a, *specs)
-    if not is_inexact(code):
+    if code == CODES["bool"]:
         return None
     arrays = [cast_to(F, x, code, spec.dtype) for x, spec in zip(inputs, specs, strict=True)]
     found = []
     for i, (spec, needed) in enumerate(zip(specs, needs, strict=True)):
-        if not needed or not is_inexact(spec.dtype):
+        if not needed or (is_inexact(code) and not is_inexact(spec.dtype)):
             found.append(None)
             continue
         gradient = _partial(F, plan, g, arrays, specs, i, code)

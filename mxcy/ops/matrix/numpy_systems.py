@@ -178,8 +178,8 @@ def _order(a, ndim):
 
 
 def _solved(shape, ndim):
-    """The last axes, to which the map of an array leads; all where none remain, as in NumPy."""
-    return shape[ndim:] or shape
+    """The last axes, to which the map of an array leads: NumPy's slice, also for more axes of b."""
+    return shape[ndim - len(shape) :]
 
 
 @op("_npi_tensorsolve", inputs="a b", names={"x": ("in", 0)}, amp="fp32")

@@ -169,10 +169,10 @@ def _infer_groups(a, data, gamma, groups):
         return Spec(None, data.dtype)
     require(data.ndim >= 3, f"data: expected at least 3 dimensions, got {data.shape}")
     batch, channels = data.shape[:2]
-    require(groups > 0, f"num_groups: must be positive, got {groups}")
-    divides = channels == -1 or channels % groups == 0
+    require(groups > 0 or channels == 0, f"num_groups: must be positive, got {groups}")
+    divides = channels == -1 or (channels % groups if groups else channels) == 0
     require(divides, f"data: {channels} channels cannot form {groups} groups")
-    if gamma.shape != (channels,):
+    if gamma.shape != (channels,) and not (channels == 0 and gamma.shape == (1,)):
         gamma.fill("gamma", (groups,))
     return Spec((batch, groups), data.dtype)
 

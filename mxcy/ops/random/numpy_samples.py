@@ -69,7 +69,8 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     tries : tuple of number
         Parameters for the battery.
     slope_of_first : callable, optional
-        ``slope_of_first(F, slope)``: the derivative by the first of two parameters.
+        ``slope_of_first(F, slope, first, second)``: the derivative by the first of two parameters,
+        which is an array; the second may be a number.
     attrs : tuple of Field
         Further attributes.
     kinds : DType
@@ -99,7 +100,10 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
         found = xp.asarray(draw(a, generator(xp), *parameters(a, given), shape)).astype(kind)
         return (found, xp.zeros(shape, kind)) if given else found
 
-    def grad(a, F, g, outs, specs):
+    def cast(a, F, given):
+        return [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in given]
+
+    def grad(a, F, g, inputs, outs, specs):
         g = g[0] if isinstance(g, (list, tuple)) else g
         if not specs or kinds is _TRUTHS:
             return [None] * len(specs)
@@ -109,7 +113,8 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
             if not last and slope_of_first is None:
                 found.append(None)
                 continue
-            full = F.broadcast_mul(g, slope if last else slope_of_first(F, slope))
+            part = slope if last else slope_of_first(F, slope, *parameters(a, cast(a, F, inputs)))
+            full = F.broadcast_mul(g, part)
             if spec.dtype != _code(a):
                 full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
             found.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
@@ -168,7 +173,7 @@ numpy_distribution(
     lambda a, g, low, high, size: low + (high - low) * g.random(size),
     "the uniform distribution on [low, high).",
     (0.0, 2.0),
-    lambda F, slope: 1 - slope,
+    lambda F, slope, low, high: 1 - slope,
 )
 for _name, _draw, _text in (
     ("normal", lambda g, size: g.standard_normal(size), "normal"),
@@ -182,7 +187,7 @@ for _name, _draw, _text in (
         lambda a, g, loc, scale, size, _draw=_draw: loc + scale * _draw(g, size),
         f"the {_text} distribution with a location and a scale.",
         (0.5, 2.0),
-        lambda F, slope: F.ones_like(slope),
+        lambda F, slope, loc, scale: F.ones_like(slope),
     )
 for _name, _parameter, _draw, _text in (
     ("exponential", "scale", lambda g, p, size: p * g.exponential(size=size), "exponential"),
@@ -198,12 +203,21 @@ for _name, _parameter, _draw, _text in (
         f"the {_text} distribution.",
         (2.0,),
     )
+
+
+def _gamma_slope(F, standard, shape, scale):
+    """The derivative by the shape; that by the scale are the samples of scale 1."""
+    slope = F._gamma_slope(F.broadcast_add(shape, F.zeros_like(standard)), standard)
+    return slope * scale if isinstance(scale, (int, float)) else F.broadcast_mul(slope, scale)
+
+
 numpy_distribution(
     "gamma",
     "shape scale",
     lambda a, g, shape, scale, size: g.gamma(shape, scale, size),
-    "the gamma distribution; gradients flow to its scale only.",
+    "the gamma distribution.",
     (2.0, 1.5),
+    _gamma_slope,
 )
 
 
@@ -237,7 +251,7 @@ class NumpyMultinomial:
         most(a.n, 10**8, "n")  # each is drawn
         shape = pvals.shape
         if shape is not None:
-            require(len(shape) == 1 and shape[0], f"pvals: expected one axis, got shape {shape}")
+            require(len(shape) == 1, f"pvals: expected one axis, got shape {shape}")
         return Spec(None if shape is None else (*(a.size or ()), *shape), dtypes.CODES["int64"])
 
     def grad(a, F, g):
@@ -245,6 +259,8 @@ class NumpyMultinomial:
 
     def ref(a, xp, pvals):
         wide = pvals.astype("float64")
+        if not wide.size:
+            return xp.zeros((*(a.size or ()), 0), "int64")
         return xp.asarray(generator(xp).multinomial(a.n, wide / wide.sum(), a.size or None))
 
     kernels = (
@@ -256,7 +272,10 @@ class NumpyMultinomial:
             mixed=True,
         ),
     )
-    samples = (sample(values(0.2, 0.25, (4,)), grad=False, n=10, size=(3,)),)
+    samples = (
+        sample(values(0.2, 0.25, (4,)), grad=False, n=10, size=(3,)),
+        sample((0,), grad=False, n=10, size=(2, 3)),
+    )
 
 
 @op("_npi_choice", inputs="p?", uses_rng=True)

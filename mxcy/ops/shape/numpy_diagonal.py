@@ -235,7 +235,7 @@ class Trace:
         return Spec(_diagonal_shape(*_own(a), data.shape)[:-1], ACCUMULATE(a, data))
 
     def grad(a, F, g, specs):
-        if not dtypes.is_inexact(specs[0].dtype):
+        if not dtypes.is_inexact(specs[0].dtype) and ACCUMULATE(a, specs[0]) != specs[0].dtype:
             return None
         shape = specs[0].shape
         spread = F._npi_broadcast_to(

@@ -303,3 +303,41 @@ def test_casts_are_noted():
         y = x.astype("int32")
         symbol = deferred.get_symbol(y + 1)
     assert y.dtype == "int32" and evaluated(symbol, x=x)[0].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        mx.np.flatnonzero,
+        lambda x: mx.np.nonzero(x)[0],
+        lambda x: mx.np.unique(x, return_counts=True)[1],
+        lambda x: x[x > 1],
+        lambda x: mx.nd.contrib.boolean_mask(x, x > 1),
+    ],
+)
+def test_what_depends_on_values_is_noted(choose):
+    x = mx.np.array([0.0, 2.0, 3.0, 0.0])
+    deferred.set_variable(x, mx.sym.var("x").as_np_ndarray())
+    with deferred.context():
+        found = choose(x)
+    noted = deferred.get_symbol([found])
+    other = mx.np.array([1.0, 0.0, 2.0, 5.0])
+    (again,) = noted._bind(mx.cpu(), args={"x": other}).forward()
+    want = choose(other)
+    assert again.shape == want.shape
+    np.testing.assert_array_equal(again.asnumpy(), want.asnumpy())
+
+
+def test_blocks_whose_shapes_depend_on_values_are_right_and_exported(arrays, tmp_path):
+    class Places(mx.gluon.HybridBlock):
+        def forward(self, x):
+            places = mx.np.flatnonzero(x)
+            return places.reshape(places.shape[0], 1)
+
+    net = Places()
+    net.hybridize()
+    for values in ([0.0, 1.0, 2.0], [0.0, 0.0, 2.0]):
+        want = np.flatnonzero(values)[:, None]
+        np.testing.assert_array_equal(net(mx.np.array(values)).asnumpy(), want)
+    net.export(str(tmp_path / "places"))
+    assert (tmp_path / "places-symbol.json").exists()
