@@ -84,7 +84,11 @@ CASES = {
     "transpose": ("m.T", "m.T.copy()", "m.T.contiguous()"),
     "concatenate": ("np.concatenate([m, k])", None, "torch.cat([m, k])"),
     "stack": ("np.stack([m, k], axis=1)", None, "torch.stack([m, k], 1)"),
-    "split": ("np.split(m, 1)", None, "torch.split(m, side)"),
+    "split": (
+        "np.split(m, 1)",
+        "[part.copy() for part in np.split(m, 1)]",
+        "[part.clone() for part in torch.split(m, side)]",
+    ),
     "tile": ("np.tile(m, (1, 2))", None, "torch.tile(m, (1, 2))"),
     "repeat": ("np.repeat(m, 2, axis=1)", None, "torch.repeat_interleave(m, 2, 1)"),
     "flip": ("np.flip(x, 0)", "np.flip(x, 0).copy()", "torch.flip(x, (0,))"),

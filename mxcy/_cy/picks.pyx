@@ -106,8 +106,9 @@ cdef NDArrayBase pick_masked(NDArrayBase array, NDArrayBase mask):
 cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     """The elements at places along the first axis, or of the flattened array; None for unusual.
 
-    Unusual are large and recorded arrays, those that are not computed yet, places out of bounds,
-    and those told by other types than integers of 4 or 8 bytes or a mask of the array's shape.
+    Unusual are recorded arrays, large ones unless it is a mask that picks, those that are not
+    computed yet, places out of bounds, and those told by other types than integers of 4 or 8 bytes
+    or a mask of the array's shape.
     """
     cdef int64_t extents[MOST_AXES]
     cdef int64_t extent, row = 1, size = 1
@@ -116,7 +117,7 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     cdef bint moved
     if array.layout is SPARSE or places.layout is SPARSE or array.layout.ndim == 0:
         return None
-    if array.layout.size == 0 or array.layout.size >= NOGIL_WORK:
+    if array.layout.size == 0:
         return None
     if (array.node is not None and recording()) or not is_quiet(array.storage):
         return None
@@ -125,6 +126,8 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     if places.dtype_code == MX_BOOL:
         same = places.layout is array.layout
         return pick_masked(array, places) if same and not flat else None
+    if array.layout.size >= NOGIL_WORK:
+        return None
     if places.dtype_code != MX_I64 and places.dtype_code != MX_I32:
         return None
     extent = array.layout.size if flat else array.layout.extents[0]

@@ -3,6 +3,7 @@
 #include "leaf/simd/cast.h"
 
 #include "leaf/simd/half.h"
+#include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -32,6 +33,24 @@ MX_INLINE D convert(S x) {
   }
 }
 
+// Whether elements of 4 bytes are not zero, 64 of them at a time; returns how many are done.
+template <class S>
+int64_t test_words([[maybe_unused]] uint8_t* dst, [[maybe_unused]] const S* src, int64_t n) {
+  int64_t i = 0;
+#if MX_ISA_LEVEL == 4
+  const __m512i bits = _mm512_set1_epi32(is_float<S> ? INT32_MAX : -1);  // but for a float's sign
+  for (; i + 64 <= n; i += 64) {
+    const auto test = [&](int j) {
+      const __m512i x = (__m512i)load((const int32_t*)src + i + 16 * j);
+      return (uint64_t)_mm512_test_epi32_mask(x, bits) << 16 * j;
+    };
+    const __mmask64 set = test(0) | test(1) | test(2) | test(3);
+    store(dst + i, (Vec<uint8_t>)_mm512_maskz_set1_epi8(set, 1));
+  }
+#endif
+  return i;
+}
+
 template <class D, class S>
 void cast(void* to, const void* from, int64_t n) {
   if constexpr (is_half<S> && sizeof(D) == sizeof(float) && is_float<D>) {
@@ -48,8 +67,10 @@ void cast(void* to, const void* from, int64_t n) {
   } else {
     D* dst = (D*)to;
     const S* src = (const S*)from;
+    int64_t i = 0;
+    if constexpr (__is_class(D) && sizeof(S) == 4) i = test_words((uint8_t*)to, src, n);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) {
+    for (; i < n; ++i) {
       if constexpr (__is_class(D) && __is_class(S))
         dst[i] = D{src[i].value};
       else if constexpr (__is_class(D))

@@ -79,8 +79,8 @@ struct Runner {
   Runner(Row row_, int32_t type, int32_t in_a, int32_t in_b, const mx_tensor& to, bool step_a_,
          bool step_b_)
       : row(row_),
-        load_a(in_a == type ? nullptr : cast_row(type, in_a)),
-        load_b(in_b == type ? nullptr : cast_row(type, in_b)),
+        load_a(holds(in_a, type) ? nullptr : cast_row(type, in_a)),
+        load_b(holds(in_b, type) ? nullptr : cast_row(type, in_b)),
         save(to.dtype == type ? nullptr : cast_row(to.dtype, type)),
         size_a(element_size(in_a)),
         size_b(element_size(in_b)),
@@ -99,6 +99,10 @@ struct Runner {
   }
 
  private:
+  // Whether memory of a type can be read as another: booleans are bytes.
+  static bool holds(int32_t memory, int32_t type) {
+    return memory == type || (memory == MX_BOOL && type == MX_U8);
+  }
   void run(char* dst, const char* a, const char* b, int64_t n) const {
     if (!load_a && !load_b && !save) return row(dst, a, b, n);
     alignas(64) char block_a[kBlock * 8], block_b[kBlock * 8], block_dst[kBlock * 8];

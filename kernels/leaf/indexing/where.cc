@@ -78,8 +78,9 @@ template <class T, bool first>
 int where_number(const mx_call* call) {
   const mx_tensor& condition = call->in[0];
   const T* x = data<T>(call->in[1]);
-  T *dst = data<T>(call->out[0]), number;
-  cast_row(call->out[0].dtype, MX_F64)(&number, call->params, 1);
+  T *dst = data<T>(call->out[0]), given;
+  cast_row(call->out[0].dtype, MX_F64)(&given, call->params, 1);
+  const T number = given;  // which no store below can change
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
     uint8_t mask[kBlock];
     for (int64_t i = begin; i < end; i += kBlock) {
@@ -88,7 +89,7 @@ int where_number(const mx_call* call) {
 #pragma GCC ivdep
       for (int64_t j = 0; j < m; ++j) {
         const T a = x[i + j];
-        dst[i + j] = (mask[j] != 0) == first ? number : a;
+        dst[i + j] = mask[j] ? (first ? number : a) : (first ? a : number);
       }
     }
   });

@@ -19,18 +19,27 @@ int64_t position_in_row(const S* row, int64_t extent) {
   typedef Sum<S> T;
   constexpr int L = kLanes<T>;
   // Two passes, one for the value and one for its first place, are simpler than lanes of places.
-  Vec<T> best = splat<Vec<T>>(scalar_as<T>(row[0]));
-  int64_t i = 0;
-  for (; i + L <= extent; i += L) {
-    const Vec<T> x = load_as<T>(row + i);
-    best = better<largest>(x, best) ? x : best;
-  }
-  T found = best[0];
-  const auto take = [&](T x) {
-    if (better<largest>(splat<Vec<T>>(x), splat<Vec<T>>(found))[0]) found = x;
+  constexpr int kChains = 4;  // which do not wait for each other
+  const Vec<T> start = splat<Vec<T>>(scalar_as<T>(row[0]));
+  Vec<T> best[kChains] = {start, start, start, start};
+  Mask<Vec<T>> no_number = {};
+  const auto take = [&](int chain, Vec<T> x) MX_ALWAYS {
+    best[chain] = largest ? max(x, best[chain]) : min(x, best[chain]);
+    if constexpr (is_real<Vec<T>>) no_number |= x != x;
   };
-  for (int e = 1; e < L; ++e) take(best[e]);
-  for (; i < extent; ++i) take(scalar_as<T>(row[i]));
+  int64_t i = 0;
+  for (; i + kChains * L <= extent; i += kChains * L)
+#pragma GCC unroll 4
+    for (int c = 0; c < kChains; ++c) take(c, load_as<T>(row + i + c * L));
+  for (; i + L <= extent; i += L) take(0, load_as<T>(row + i));
+  for (; i < extent; ++i) take(1, splat<Vec<T>>(scalar_as<T>(row[i])));
+  for (int c = 1; c < kChains; ++c)
+    best[0] = largest ? max(best[c], best[0]) : min(best[c], best[0]);
+  T found = best[0][0];
+  for (int e = 1; e < L; ++e)
+    if (largest ? best[0][e] > found : best[0][e] < found) found = best[0][e];
+  if constexpr (is_real<Vec<T>>)
+    if (any(no_number)) found = (T)__builtin_nan("");
 
   i = 0;
   for (; i + L <= extent; i += L) {

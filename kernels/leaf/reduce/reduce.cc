@@ -59,7 +59,7 @@ constexpr T kHighest =
 MX_REDUCTIONS
 #undef MX_REDUCE
 
-// The root of the sum of squares; always in double, where squares of floats cannot overflow.
+// The root of the sum of squares; in double, where squares of floats cannot overflow.
 struct norm2_op : sum_square_op {
   template <class W>
   static W finish(W w, int64_t) {
@@ -150,14 +150,35 @@ struct Of {
   }
 };
 
+// Squares of floats, summed as floats where none of those that matter can have got lost: not
+// beyond the range of floats, and not so small that their digits are.
+void fold_squares(Wide* total, const void* from, int64_t n) {
+  constexpr int64_t kRun = 1024;
+  constexpr double least = 0x1p-100, most = 0x1p120;
+  const float* x = (const float*)from;
+  for (int64_t i = 0; i < n; i += kRun) {
+    const int64_t m = n - i < kRun ? n - i : kRun;
+    Wide part = Of<sum_square_op, float>::neutral();
+    Of<sum_square_op, float>::fold(&part, x + i, m);
+    if (!(part.f > least && part.f < most)) {
+      double wide[kRun];
+      for (int64_t j = 0; j < m; ++j) wide[j] = x[i + j];
+      part = Of<sum_square_op, double>::neutral();
+      Of<sum_square_op, double>::fold(&part, wide, m);
+    }
+    total->f += part.f;
+  }
+}
+
 template <class Op, class T>
 int reduce(const mx_call* call) {
   using R = Of<Op, T>;
-  static const Reduction op = {dtype_of<T>,      is_floating<T> ? MX_F64 : MX_I64,
-                               R::neutral(),     R::fold,
-                               R::fold_rows,     R::flush,
-                               R::join,          R::finish,
-                               R::finish_columns};
+  constexpr bool sums_squares = __is_same(Op, norm2_op);
+  static const Reduction op = {dtype_of<T>,       is_floating<T> ? MX_F64 : MX_I64,
+                               R::neutral(),      R::fold,
+                               R::fold_rows,      R::flush,
+                               R::join,           R::finish,
+                               R::finish_columns, sums_squares ? fold_squares : nullptr};
   return run_reduction(call, op);
 }
 

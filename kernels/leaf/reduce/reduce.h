@@ -25,6 +25,8 @@ struct Reduction {
   // accumulators or columns of `reduced` elements each -> results
   void (*finish)(Wide*, int64_t n, int64_t reduced);
   void (*finish_columns)(void* columns, int64_t n, int64_t reduced);
+  // fold of floats in memory where `type` is double; null: they are converted
+  void (*fold_floats)(Wide*, const void* x, int64_t n);
 };
 constexpr int64_t kFoldRows = 8;
 

@@ -50,6 +50,7 @@ struct Job {
   const Reduction& op;
   const char* x;
   CastRow load;  // null: memory holds op.type
+  bool folds_floats;
   int in_size, row_size;
   Slab slab;
   int64_t columns, rows;  // of the slab; kAlong has one column
@@ -62,6 +63,7 @@ struct Job {
     const auto& p = *static_cast<const mx_reduce_params*>(call->params);
     const int32_t in = call->in[0].dtype;
     load = in == op.type ? nullptr : cast_row(op.type, in);
+    folds_floats = op.fold_floats && in == MX_F32;
     in_size = element_size(in);
     row_size = element_size(op.type);
     int d = read_slab(p);
@@ -140,6 +142,7 @@ struct Job {
 
   void fold_along(const char* from, int64_t n, Wide* w) const {
     if (!load) return op.fold(w, from, n);
+    if (folds_floats) return op.fold_floats(w, from, n);
     alignas(64) char block[kBlock * 8];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = min_of(kBlock, n - i);

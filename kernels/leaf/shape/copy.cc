@@ -73,6 +73,20 @@ void copy_row(T* dst, int64_t step_to, const T* src, int64_t step_from, int64_t 
   }
 }
 
+// Each of n elements some times in a row, of a number that the compiler knows.
+template <int times, class T>
+void repeat_row(T* dst, const T* src, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    for (int k = 0; k < times; ++k) dst[i * times + k] = src[i];
+}
+template <class T>
+void repeat_row(T* dst, const T* src, int64_t n, int64_t times) {
+  times == 2   ? repeat_row<2>(dst, src, n)
+  : times == 3 ? repeat_row<3>(dst, src, n)
+               : repeat_row<4>(dst, src, n);
+}
+
 template <class T>
 int copy(const mx_call* call) {
   Loops loops(call->out[0], call->in[0]);
@@ -95,8 +109,21 @@ int copy(const mx_call* call) {
       });
       return 0;
     }
+    const int64_t rows = loops.extent[last - 1];
+    const bool repeats = n >= 2 && n <= 4 && loops.src[last] == 0 && loops.dst[last] == 1 &&
+                         loops.src[last - 1] == 1 && loops.dst[last - 1] == n;
+    if (repeats) {
+      parallel_for(call->threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
+        int64_t to, from;
+        for (int64_t i = begin, m; i < end; i += m) {
+          m = rows - i % rows < end - i ? rows - i % rows : end - i;
+          loops.offsets(i, 1, &to, &from);
+          repeat_row(dst + to, src + from, m, n);
+        }
+      });
+      return 0;
+    }
     parallel_for(call->threads, total / n, kGrain / n + 1, [&](int64_t begin, int64_t end) {
-      const int64_t rows = loops.extent[last - 1];
       int64_t to, from, row = begin % rows;
       loops.offsets(begin, 1, &to, &from);
       for (int64_t i = begin; i < end; ++i) {

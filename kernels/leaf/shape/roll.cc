@@ -46,11 +46,11 @@ int triangle(const mx_call* call) {
       const char* x = from + i * line;
       char* y = to + i * line;
       if (lower) {
-        memcpy(y, x, border);
+        copy_bytes(y, x, border);
         memset(y + border, 0, line - border);
       } else {
         memset(y, 0, border);
-        memcpy(y + border, x + border, line - border);
+        copy_bytes(y + border, x + border, line - border);
       }
     }
   });

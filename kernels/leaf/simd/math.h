@@ -8,6 +8,7 @@
 
 #include "leaf/simd/exp_table.h"
 #include "leaf/simd/log_table.h"
+#include "leaf/simd/pow_table.h"
 #include "leaf/simd/tanh_table.h"
 
 MX_LEAF_BEGIN
@@ -300,6 +301,9 @@ MX_INLINE V log10(V x) {
 // Squares, cubes and roots, the usual powers, when all lanes ask for the same.
 template <class V>
 MX_INLINE bool usual_power(V x, V y, V* z) {
+  const auto bits = [](Element<V> number) MX_ALWAYS { return ((Mask<V>)splat<V>(number))[0]; };
+  const auto first = ((Mask<V>)y)[0];
+  if (first != bits(2) && first != bits(3) && first != bits(0.5)) return false;
   if (!any(y != 2)) {
     *z = x * x;
   } else if (!any(y != 3)) {
@@ -316,12 +320,20 @@ MX_INLINE VD pow(VD x, VD y) {
   if (usual_power(x, y, &usual)) return usual;
   return each_lane(x, y, [](double a, double b) { return ::pow(a, b); });
 }
-// Through double logarithms, with C's special cases.
+// Of the magnitude of x by table or through double logarithms, then with C's special cases.
 MX_INLINE VF pow(VF x, VF y) {
   VF usual;
   if (usual_power(x, y, &usual)) return usual;
-  VF z = via_double(abs(x), y, [](VD a, VD b) { return exp(b * log(a)); });
   const VF infinity = splat<VF>(__builtin_inff());
+#if MX_ISA_LEVEL == 4
+  const VF a = abs(x);
+  VF z = pow_by_table(a, y);
+  if (!any(~((x > 0) & (z == z)))) return z;
+  const VI unlimited = ((a == 0) | (a == infinity)) & (y == y);
+  z = unlimited ? ((a == 0) ^ (y < 0) ? VF{} : infinity) : z;
+#else
+  VF z = via_double(abs(x), y, [](VD a, VD b) { return exp(b * log(a)); });
+#endif
   const VF whole = trunc(y), half = y * 0.5f;
   const VI is_odd = (whole == y) & (trunc(half) != half);
   z = is_odd ? copysign(z, x) : z;

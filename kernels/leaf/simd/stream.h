@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 
 constexpr int64_t kStreamBytes = 32 << 20;  // larger outputs are written past the caches
-constexpr int64_t kCopyBytes = 16 << 10;    // memcpy is at its best up to about here
+constexpr int64_t kCopyBytes = 512;         // shorter copies are memcpy's
 
 inline bool beyond_caches(const mx_tensor& out) {
   return count(out) * element_size(out.dtype) > kStreamBytes;
@@ -66,18 +66,37 @@ inline void stream_made(char* dst, int size, int64_t n, const Make& make) {
   make(dst + i * size, i, n - i);
 }
 
-// memcpy, by way of which long copies come near the bandwidth of memory.
-inline void copy_bytes(void* dst, const void* src, int64_t n) {
-  char* to = (char*)dst;
-  const char* from = (const char*)src;
-  if (n > kStreamBytes) {
-    stream_bytes(to, from, n);
-    end_streams();
-    return;
+// Copy n bytes by vectors, aligned where they are written: memcpy may choose an instruction that
+// crawls where source and target are apart by no multiple of a line.
+inline void copy_vectors(char* to, const char* from, int64_t n) {
+  constexpr int V = kVecBytes;
+  typedef uint8_t B;
+  const auto at = [](const char* p) MX_ALWAYS { return load((const B*)p); };
+  const Vec<B> first = at(from), last = at(from + n - V);
+  int64_t i = V - (uintptr_t)to % V;
+  for (; i + 4 * V <= n; i += 4 * V) {
+    const Vec<B> a = at(from + i), b = at(from + i + V), c = at(from + i + 2 * V),
+                 d = at(from + i + 3 * V);
+    store((B*)to + i, a);
+    store((B*)to + i + V, b);
+    store((B*)to + i + 2 * V, c);
+    store((B*)to + i + 3 * V, d);
   }
-  for (; n > kCopyBytes; n -= kCopyBytes, to += kCopyBytes, from += kCopyBytes)
-    memcpy(to, from, kCopyBytes);
-  memcpy(to, from, n);
+  for (; i + V <= n; i += V) store((B*)to + i, at(from + i));
+  store((B*)to + n - V, last);
+  store((B*)to, first);
+}
+
+// memcpy that has the bandwidth of memory for long copies, whatever their alignment.
+inline void copy_bytes(void* dst, const void* src, int64_t n) {
+  if (n < kCopyBytes) {
+    memcpy(dst, src, n);
+  } else if (n <= kStreamBytes) {
+    copy_vectors((char*)dst, (const char*)src, n);
+  } else {
+    stream_bytes((char*)dst, (const char*)src, n);
+    end_streams();
+  }
 }
 
 MX_LEAF_END

@@ -31,6 +31,15 @@ ctypedef fused Item:  # elements that are only moved, by their size
 
 # --- indices -------------------------------------------------------------------------------------
 
+cdef bint all_within(const int64_t *index, int64_t n, int64_t extent) noexcept nogil:
+    """Whether indices lie in [0, extent)."""
+    cdef uint64_t outside = 0  # its first bit is set by a negative index or distance from the end
+    cdef int64_t i
+    for i in range(n):
+        outside |= <uint64_t>index[i] | (<uint64_t>(extent - 1) - <uint64_t>index[i])
+    return outside < <uint64_t>1 << 63
+
+
 cdef const int64_t *load_indices(
     const mx_call *call, int input_number, int64_t extent, int mode
 ) noexcept nogil:
@@ -40,19 +49,16 @@ cdef const int64_t *load_indices(
     """
     cdef const mx_tensor *source = &call.inputs[input_number]
     cdef int64_t *index = <int64_t *>call.workspace
-    cdef int64_t i = 0, position, n = count(source)
+    cdef int64_t i, position, n = count(source)
     if lacks(call, n * sizeof(int64_t)) != 0:
         return NULL
     if n and extent == 0:
         mx_fail("indices: cannot take elements of a dimension of extent 0")
         return NULL
-    if source.dtype == MX_I64:
-        while i < n and 0 <= (<const int64_t *>source.data)[i] < extent:
-            i += 1
-        if i == n and n:
-            return <const int64_t *>source.data
+    if source.dtype == MX_I64 and n and all_within(<const int64_t *>source.data, n, extent):
+        return <const int64_t *>source.data
     convert(index, MX_I64, source.data, source.dtype, n, call.threads)
-    for i in range(i, n):
+    for i in range(n):
         position = index[i]
         if 0 <= position < extent:
             continue
