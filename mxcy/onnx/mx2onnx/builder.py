@@ -17,6 +17,7 @@ _BOOLS = frozenset(
     "Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Not IsNaN IsInf".split()
 )
 _LONGS = frozenset("Shape Size ArgMax ArgMin NonZero NonMaxSuppression".split())
+_RANDOM = frozenset(("RandomUniform", "RandomNormal", "Multinomial"))
 #: operators whose result has the shape of their operands' broadcast
 _ELEMENTWISE = _BOOLS | frozenset(
     "Abs Acos Acosh Add Asin Asinh Atan Atanh Cast Ceil Clip Cos Cosh Div Elu Erf Exp Floor"
@@ -51,7 +52,7 @@ class Builder(Versions, Dims):
         self._names = set(self._reserved)
         self.nodes, self.constants, self._known = [], {}, {}
         self.node, self.outs = None, []
-        self.options = {}
+        self.options, self.sources, self.tied = {}, {}, lambda node: {}
 
     @property
     def out(self):
@@ -108,6 +109,8 @@ class Builder(Versions, Dims):
         stem = f"{self.node.name if self.node else 'graph'}_{op_type.lower()}"
         if dtype is None:
             dtype = self._dtype(op_type, ins)
+        elif op_type in _RANDOM:  # they have attributes of these names
+            attrs.update(dtype=np.dtype(dtype), shape=shape)
         if shape is None and op_type in _ELEMENTWISE:
             shape = _broadcast([x.shape for x in ins if x is not None])
         outs = [Value(self, self.unique(stem), shape, dtype) for _ in range(outputs)]
@@ -178,6 +181,19 @@ class Builder(Versions, Dims):
             common = np.result_type(*(floats or kinds))
             values = [self.cast(x, common) for x in values]
         return list(values)
+
+    def tied_extents(self):
+        """The extents of the node's result where its users tell them: some are inputs' extents."""
+        places = self.tied(self.node)
+        found = []
+        for axis, extent in enumerate(self.out.shape):
+            if extent == -1:
+                if axis not in places:
+                    self.unsupported(f"extent {axis} of its result depends on its users")
+                name, place = places[axis]
+                extent = self.dim(self.sources[name], place)
+            found.append(extent)
+        return found
 
     def unsupported(self, reason):
         """Refuse the call: it has no counterpart in ONNX.

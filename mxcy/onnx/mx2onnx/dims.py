@@ -117,6 +117,8 @@ class Dims:
             return self.op("Reshape", x, self.join(extents), shape=shape, allowzero=1)
         if len(unknown) == 1 and shape.count(-1) == 1:
             extents[unknown[0]] = -1
+        elif unknown and shape.count(-1) == len(unknown) and self.opset >= 14:
+            return self.op("Reshape", x, self.join(extents), shape=shape, allowzero=1)
         if -1 in shape and x.static and shape.count(-1) == 1:
             rest = int(np.prod(x.shape)) // max(1, -int(np.prod(shape)))
             shape = tuple(rest if extent == -1 else extent for extent in shape)
@@ -131,6 +133,8 @@ class Dims:
         shape = self.known(extents)
         if x.static and x.shape == shape:
             return x
+        if 0 in shape:  # ONNX Runtime leaves extents of 1 as they are
+            return self.full(extents, 0, x.dtype)
         return self.op("Expand", x, self.join(extents), shape=shape)
 
     def full(self, extents, number, dtype):

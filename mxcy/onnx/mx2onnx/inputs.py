@@ -103,7 +103,33 @@ def specs_of(sym, known, free):
         node, spec = graph.nodes[variable], graph.specs[variable][0]
         if node.name not in opened:  # labels
             opened[node.name] = Spec(None, spec.dtype)
-    return graph, infer_partial(from_entries(sym._entries), opened)
+    try:
+        return graph, infer_partial(graph, opened)
+    except MXNetError:  # a record that has to know all
+        return graph, _inferred_one_by_one(graph, opened)
+
+
+def _inferred_one_by_one(graph, opened):
+    """What records tell forwards; where one cannot, all extents of its results are unknown."""
+    found = []
+    for node, specs in zip(graph.nodes, graph.specs, strict=True):
+        if node.op is None:
+            spec = opened.get(node.name, specs[0])
+            found.append([Spec(spec.shape, spec.dtype)])
+            continue
+        ins = [found[number][index] for number, index in node.inputs]
+        unknown = [Spec((-1,) * len(spec.shape), spec.dtype) for spec in specs]
+        try:
+            outs = node.op.infer(node.attrs, [Spec(s.shape, s.dtype) for s in ins])
+        except MXNetError:
+            outs = unknown
+        found.append(
+            [
+                out if out.shape is not None else other
+                for out, other in zip(outs, unknown, strict=True)
+            ]
+        )
+    return found
 
 
 def tied_extents(sym, known, free, number):

@@ -1,0 +1,255 @@
+"""Reductions, orders and positions."""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.registry import convert
+from mxcy.ops.reduce.reduce import reduced_axes
+
+__all__ = []
+
+
+def _axes(a, x):
+    """The axes that a record's attributes mean; all where there are none."""
+    if not hasattr(a, "exclude"):
+        if a.axis is None:
+            return tuple(range(x.ndim))
+        axis = (a.axis,) if isinstance(a.axis, int) else a.axis
+        return tuple(sorted(i % x.ndim for i in axis))
+    return reduced_axes(a, x.ndim)
+
+
+def _fitted(G, value):
+    """What classic operators leave of all axes is a vector of one number."""
+    if value.shape == () and len(G.outs[0].shape) == 1:
+        return G.reshape(value, [1])
+    return value
+
+
+def _reduced(kind):
+    def rule(a, G, x):
+        x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
+        if kind == "Prod" and x.dtype == np.int32:
+            x = G.cast(x, np.int64)  # so that it overflows as ours does
+        if x.dtype == bool:
+            found = G.reduce(kind, G.cast(x, np.int32), _axes(a, x), a.keepdims)
+            return G.cast(found, bool)
+        return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
+
+    return rule
+
+
+convert("sum", "_npi_sum")(_reduced("Sum"))
+convert("mean", "_npi_mean")(_reduced("Mean"))
+convert("prod", "_npi_prod")(_reduced("Prod"))
+convert("max", "_npi_max")(_reduced("Max"))
+convert("min", "_npi_min")(_reduced("Min"))
+
+
+def _without_nan(kind, neutral):
+    def rule(a, G, x):
+        if G.is_float(x):
+            x = G.Where(G.IsNaN(x), G.like(x, neutral), x)
+        return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
+
+    return rule
+
+
+convert("nansum")(_without_nan("Sum", 0))
+convert("nanprod")(_without_nan("Prod", 1))
+
+
+def _truth(kind):
+    def rule(a, G, x):
+        flags = G.cast(G.to_bool(x), np.int32)
+        return G.cast(G.reduce(kind, flags, _axes(a, x), a.keepdims), bool)
+
+    return rule
+
+
+convert("_npi_all")(_truth("Min"))
+convert("_npi_any")(_truth("Max"))
+
+
+@convert("norm")
+def norm(a, G, x):
+    """Of order 1 or 2."""
+    x = G.cast(x, G.out.dtype)
+    return _fitted(G, G.reduce("L1" if a.ord == 1 else "L2", x, _axes(a, x), a.keepdims))
+
+
+@convert("_npi_norm")
+def np_norm(a, G, x):
+    """The norms of vectors; those of matrices need factors that ONNX lacks."""
+    x = G.cast(x, G.out.dtype)
+    axes, order = _axes(a, x), a.ord
+    if a.flag in (-1, 2) and len(axes) == 2:
+        return _matrix_norm(a, G, x, axes)
+    if order == 2:
+        return G.reduce("L2", x, axes, a.keepdims)
+    if order == 1:
+        return G.reduce("L1", x, axes, a.keepdims)
+    if np.isinf(order):
+        return G.reduce("Max" if order > 0 else "Min", G.Abs(x), axes, a.keepdims)
+    if order == 0:
+        counted = G.cast(G.Not(G.Equal(x, G.like(x, 0))), x.dtype)
+        return G.reduce("Sum", counted, axes, a.keepdims)
+    powers = G.reduce("Sum", G.Pow(G.Abs(x), G.like(x, order)), axes, a.keepdims)
+    return G.Pow(powers, G.like(x, 1 / order))
+
+
+def _matrix_norm(a, G, x, axes):
+    """The extreme sum of magnitudes of columns or rows; singular values ONNX lacks."""
+    if a.flag == 2 or abs(a.ord) not in (1, np.inf):
+        G.unsupported("norms of singular values")
+    rows, columns = axes
+    summed, other = (rows, columns) if abs(a.ord) == 1 else (columns, rows)
+    sums = G.reduce("Sum", G.Abs(x), (summed,), True)
+    found = G.reduce("Max" if a.ord > 0 else "Min", sums, (other,), True)
+    return found if a.keepdims else G.squeeze(found, axes)
+
+
+def _variance(a, G, x):
+    x = G.cast(x, G.out.dtype)
+    axes = _axes(a, x)
+    away = G.Sub(x, G.reduce("Mean", x, axes, True))
+    found = G.reduce("Mean", away * away, axes, a.keepdims)
+    if a.ddof == 0:
+        return found
+    count = G.times(*(G.dim(x, axis) for axis in axes))
+    if isinstance(count, int):
+        return found * (count / (count - a.ddof))
+    whole = G.cast(G.squeeze(count, (0,)), x.dtype)
+    return G.Mul(found, G.Div(whole, whole - a.ddof))
+
+
+@convert("_npi_var")
+def variance(a, G, x):
+    """The mean of squared deviations."""
+    return _variance(a, G, x)
+
+
+@convert("_npi_std")
+def deviation(a, G, x):
+    """The root of the variance."""
+    return G.Sqrt(_variance(a, G, x))
+
+
+@convert("_npi_average")
+def average(a, G, x, weights=None):
+    """The mean, or the sum of products over the sum of weights."""
+    dtype = G.out.dtype
+    x = G.cast(x, dtype)
+    axes = _axes(a, x)
+    if weights is None or not a.weighted:
+        found = G.reduce("Mean", x, axes)
+        total = G.times(*(G.dim(x, axis) for axis in axes))
+        if isinstance(total, int):
+            scale = G.full(G.dims(found), total, dtype)
+        else:
+            scale = G.expand(G.cast(G.squeeze(total, (0,)), dtype), G.dims(found))
+        return [found, scale]
+    weights = G.cast(weights, dtype)
+    if weights.ndim != x.ndim:
+        shape = [1] * x.ndim
+        shape[axes[0]] = -1
+        weights = G.reshape(weights, shape)
+    whole = G.expand(weights, G.dims(x))
+    scale = G.reduce("Sum", whole, axes)
+    return [G.Div(G.reduce("Sum", G.Mul(x, whole), axes), scale), scale]
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+def _position(kind):
+    def rule(a, G, x):
+        if x.dtype == bool:
+            x = G.cast(x, np.int32)
+        if a.axis is None:
+            found = G.op(kind, G.flat(x), axis=0, keepdims=0, shape=())
+            if a.keepdims:
+                return G.reshape(found, [1] * x.ndim)
+            return _fitted(G, found)
+        axis = a.axis % x.ndim
+        shape = tuple(
+            1 if i == axis else n for i, n in enumerate(x.shape) if a.keepdims or i != axis
+        )
+        found = G.op(kind, x, axis=axis, keepdims=int(a.keepdims), shape=shape)
+        return _fitted(G, found)
+
+    return rule
+
+
+convert("argmax", "_npi_argmax")(_position("ArgMax"))
+convert("argmin", "_npi_argmin")(_position("ArgMin"))
+
+
+@convert("argmax_channel")
+def argmax_channel(a, G, x):
+    """Along the second axis."""
+    return G.op("ArgMax", x, axis=1, keepdims=0)
+
+
+# --- orders --------------------------------------------------------------------------------------
+
+
+def _along(a, G, x):
+    if x.dtype in (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(bool)):
+        x = G.cast(x, np.int32)
+    return (G.flat(x), 0) if a.axis is None else (x, a.axis % x.ndim)
+
+
+@convert("topk")
+def topk(a, G, x):
+    """The first in order; a mask of them is scattered."""
+    values, axis = _along(a, G, x)
+    count = a.k if a.k >= 1 else G.dim(values, axis)
+    if isinstance(count, int) and values.shape[axis] != -1:
+        count = min(count, values.shape[axis])
+    found, places = G.top(values, count, axis, not a.is_ascend)
+    if a.ret_typ == "mask":
+        zeros = G.full(G.dims(values), 0, x.dtype)
+        ones = G.full(G.dims(places), 1, x.dtype)
+        mask = G.op("ScatterElements", zeros, places, ones, axis=axis, shape=values.shape)
+        return G.reshape(mask, G.dims(x)) if a.axis is None else mask
+    if a.ret_typ == "indices":
+        return places
+    if a.ret_typ == "value":
+        return [G.cast(found, x.dtype), places]
+    return [G.cast(found, x.dtype), places]
+
+
+@convert("sort")
+def sort(a, G, x):
+    """All in order."""
+    values, axis = _along(a, G, x)
+    found, _ = G.top(values, G.dim(values, axis), axis, not a.is_ascend)
+    return G.cast(found, x.dtype)
+
+
+@convert("argsort")
+def argsort(a, G, x):
+    """The positions of all in order."""
+    values, axis = _along(a, G, x)
+    return G.top(values, G.dim(values, axis), axis, not a.is_ascend)[1]
+
+
+@convert("_np_cumsum", "_npi_cumsum")
+def cumsum(a, G, x):
+    """Sums so far."""
+    x = G.cast(x, G.out.dtype)
+    values, axis = (G.flat(x), 0) if a.axis is None else (x, a.axis % x.ndim)
+    if values.ndim == 0:
+        return G.reshape(values, [1]) if G.out.shape else values
+    return G.op("CumSum", values, G.const(np.int64(axis)), shape=values.shape)
+
+
+@convert("_mx_searchsorted")
+def searchsorted(a, G, sequence, x):
+    """How many elements are before each."""
+    sequence, x = G.meet(sequence, x)
+    values = G.unsqueeze(x, (x.ndim,))
+    before = G.Less(sequence, values)
+    if a.side == "right":
+        before = G.Or(before, G.Equal(sequence, values))
+    return G.reduce("Sum", G.cast(before, np.int64), (-1,))
