@@ -48,8 +48,8 @@ typedef struct mx_pool_source {
   void* context;
 } mx_pool_source;
 typedef struct mx_pool mx_pool; /* of one device */
-/* device_type: the number of contexts in MXNet's files. source: NULL for this machine's memory.
- * temp_copies: how many operators may borrow temporary space at the same time. */
+/* device_type: the number of contexts in MXNet's files. source: copied; NULL for this machine's
+ * memory. temp_copies: how many operators may borrow temporary space at the same time. */
 MX_API mx_pool* mx_pool_create(int32_t device_type, int32_t device_id, const mx_pool_policy* policy,
                                const mx_pool_source* source, int32_t temp_copies);
 /* What is kept goes; memory that is still in use stays valid and may be given back later. */
@@ -68,9 +68,6 @@ typedef struct mx_pool_stats {
   int32_t temp_copies, temp_used;              /* buffers it may have, and has */
 } mx_pool_stats;
 MX_API void mx_pool_read_stats(mx_pool* pool, mx_pool_stats* stats);
-/* For tests: from now on the device has these figures, one after the other, the last one for ever;
- * count 0: its own again. */
-MX_API void mx_pool_script(mx_pool* pool, size_t total, const size_t* free, int32_t count);
 
 /* --- temporary space ------------------------------------------------------------------------ */
 /* Like mx_pool_take, but out of one of a few buffers that are kept and grow as needed. When all of

@@ -53,7 +53,6 @@ def _prepare():
     lib.mx_pool_must_drop.argtypes = [address, size, size, size]
     lib.mx_pool_destroy.argtypes = lib.mx_pool_drop.argtypes = [address]
     lib.mx_pool_read_stats.argtypes = [address, address]
-    lib.mx_pool_script.argtypes = [address, size, address, ctypes.c_int32]
     lib.mx_host_memory.argtypes = [ctypes.c_char_p, address, address]
     lib.mx_temp_take.restype = address
     lib.mx_temp_take.argtypes = [address, size, ctypes.c_int32]
@@ -72,7 +71,7 @@ _take, _give = _prepare()
 class Pool:
     """The memory of one device; see `_cy/pool.pyx`."""
 
-    def __init__(self, strategy, page, large, cutoff, reserve, temp=1, context=None):
+    def __init__(self, strategy, page, large, cutoff, reserve, temp=1, context=None, source=None):
         device, number = 1, 0
         if context is not None:
             device, number = context.device_typeid, context.device_id
@@ -80,7 +79,7 @@ class Pool:
         self._destroy = lib.mx_pool_destroy
         self._policy = _Policy(_STRATEGIES.index(strategy), cutoff, reserve, page, large)
         self._at = ctypes.addressof(self._policy)
-        self.address = lib.mx_pool_create(device, number, self._at, None, temp)
+        self.address = lib.mx_pool_create(device, number, self._at, source, temp)
         if self.address is None:
             raise MXNetError(lib.mx_last_error().decode())
 
@@ -146,11 +145,6 @@ class Pool:
         """Of the temporary space: how many buffers it may have, how many it has, their bytes."""
         now = self._read()
         return now.temp_copies, now.temp_used, now.temp_bytes
-
-    def script(self, total, figures):
-        """For tests: tell free memory out of a list, the last figure for ever; [] ends that."""
-        copies = (ctypes.c_size_t * max(len(figures), 1))(*figures)
-        lib.mx_pool_script(self.address, total, copies, len(figures))
 
 
 def _chunk_class(pool, size):

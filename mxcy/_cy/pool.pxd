@@ -34,7 +34,6 @@ cdef extern from "mxcy_storage.h" nogil:
     void mx_pool_give(mx_pool *pool, void *data, size_t bytes)
     void mx_pool_drop(mx_pool *pool)
     void mx_pool_read_stats(mx_pool *pool, mx_pool_stats *stats)
-    void mx_pool_script(mx_pool *pool, size_t total, const size_t *free, int32_t count)
     void *mx_temp_take(mx_pool *pool, size_t bytes, int32_t wait)
     void mx_temp_give(mx_pool *pool, void *data, size_t bytes)
     void mx_rng_for_dropout(mx_rng *rng, mx_rng *own)

@@ -1,6 +1,4 @@
 """Memory pools: what Python sees of kernels/core/memory/pool.h, and each context's pool."""
-from libc.stdint cimport int32_t
-from libc.stdlib cimport free as release, malloc
 
 cimport cython
 
@@ -30,10 +28,12 @@ cdef class Pool:
         How many operators may borrow temporary space at the same time.
     context : Context, optional
         The device; ``cpu(0)`` when not given.
+    source : int, default 0
+        The address of an ``mx_pool_source``, or 0 for this machine's memory.
     """
 
     def __cinit__(self, str strategy, size_t page, size_t large, int cutoff, int reserve,
-                  int temp=1, context=None):
+                  int temp=1, context=None, size_t source=0):
         cdef int device = 1, number = 0
         if context is not None:
             device, number = context.device_typeid, context.device_id
@@ -41,7 +41,8 @@ cdef class Pool:
         self.policy.strategy = STRATEGIES.index(strategy)
         self.policy.page, self.policy.large_step = page, large
         self.policy.cutoff, self.policy.reserve = cutoff, reserve
-        self.native = mx_pool_create(device, number, &self.policy, NULL, temp)
+        self.native = mx_pool_create(device, number, &self.policy, <mx_pool_source *>source,
+                                     temp)
         if self.native == NULL:
             raise MXNetError(mx_last_error().decode())
 
@@ -113,17 +114,6 @@ cdef class Pool:
         cdef mx_pool_stats now
         mx_pool_read_stats(self.native, &now)
         return now.temp_copies, now.temp_used, now.temp_bytes
-
-    def script(self, size_t total, list figures):
-        """For tests: tell free memory out of a list, the last figure for ever; [] ends that."""
-        cdef int32_t count = len(figures), i
-        cdef size_t *copies = <size_t *>malloc(max(count, 1) * sizeof(size_t))
-        if copies == NULL:
-            raise MemoryError()
-        for i in range(count):
-            copies[i] = figures[i]
-        mx_pool_script(self.native, total, copies, count)
-        release(copies)
 
 
 cdef Pool recent = None

@@ -13,10 +13,45 @@ from mxcy.base import MXNetError
 
 MIB = 1 << 20
 LOTS = 1 << 40
+SIZE_POINTER = ctypes.POINTER(ctypes.c_size_t)
+LIBC = ctypes.CDLL(None)
+LIBC.aligned_alloc.restype = ctypes.c_void_p
+LIBC.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+LIBC.free.argtypes = [ctypes.c_void_p]
 
 
-def make(strategy="Naive", page=4096, large=2 * MIB, cutoff=24, reserve=0, temp=1):
-    return front.Pool(strategy, page, large, cutoff, reserve, temp)
+def make(strategy="Naive", page=4096, large=2 * MIB, cutoff=24, reserve=0, temp=1, source=0):
+    return front.Pool(strategy, page, large, cutoff, reserve, temp, None, source)
+
+
+class Device(ctypes.Structure):
+    """An ``mx_pool_source``: this machine's memory, which tells other figures of what is free."""
+
+    _fields_ = [
+        ("alloc", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)),
+        ("free", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)),
+        ("figures", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, *[SIZE_POINTER] * 2)),
+        ("context", ctypes.c_void_p),
+    ]
+
+    def __init__(self, total, free=None):
+        self.total, self.free_figures = total, list(free or [total])
+        kinds = dict(self._fields_)
+        super().__init__(
+            kinds["alloc"](lambda context, size: LIBC.aligned_alloc(64, size)),
+            kinds["free"](lambda context, address, size: LIBC.free(address)),
+            kinds["figures"](self._tell),
+        )
+
+    def _tell(self, context, coming, free, total):
+        """The figures one after the other, the last one for ever; questions take none off."""
+        free[0], total[0] = self.free_figures[0], self.total
+        if coming and len(self.free_figures) > 1:
+            del self.free_figures[0]
+
+    @property
+    def address(self):
+        return ctypes.addressof(self)
 
 
 def counted(pool, *names):
@@ -149,9 +184,9 @@ def test_drop_gives_everything_kept_back():
 
 
 def test_free_memory_predicts_the_flushes():
-    pool = make(reserve=10)
     free = [900, 106, 106, 500, 104, 1000]  # pages; the limit is 100 of 1000
-    pool.script(4096 * 1000, [4096 * n for n in free])
+    device = Device(4096 * 1000, [4096 * n for n in free])
+    pool = make(reserve=10, source=device.address)
     predicted = 0
     for pages, available in enumerate(free, 5):  # ever another size: all are misses
         predicted += available <= pages or available - pages < 100
@@ -172,8 +207,8 @@ def test_with_everything_reserved_each_miss_flushes():
 
 
 def test_ever_new_sizes_do_not_pile_up():
-    pool = make(large=1)
-    pool.script(LOTS, [LOTS])
+    device = Device(LOTS)
+    pool = make(large=1, source=device.address)
     most = 0
     for step in range(2000):
         size = 4096 * (200 + step)
@@ -187,8 +222,8 @@ def test_ever_new_sizes_do_not_pile_up():
 
 
 def test_chunks_that_are_too_many_go_although_their_size_is_in_use():
-    pool = make(large=1)
-    pool.script(LOTS, [LOTS])
+    device = Device(LOTS)
+    pool = make(large=1, source=device.address)
     crowd = [pool.take(MIB) for _ in range(700)]
     for address in crowd:
         pool.give(address, MIB)
@@ -205,8 +240,8 @@ def test_chunks_that_are_too_many_go_although_their_size_is_in_use():
 @pytest.mark.parametrize("scale", [1, 20])
 def test_all_sizes_of_a_recurring_program_are_kept(scale):
     # As in training: what the forward pass makes lives until the backward pass is through.
-    pool = make()
-    pool.script(LOTS, [LOTS])
+    device = Device(LOTS)
+    pool = make(source=device.address)
     sizes = [(n * 37 % 11 + 1) * scale * MIB for n in range(20)]
     for step in range(6):
         if step == 1:

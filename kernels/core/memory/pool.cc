@@ -196,7 +196,7 @@ void* Pool::from_source(size_t bytes, size_t size) {
     cached = pooled_;
   }
   if (policy_.strategy != MX_POOL_UNPOOLED) {
-    read_figures(size, &free, &total);
+    source_.figures(source_.context, size, &free, &total);
     if (mx_pool_must_drop(&policy_, size, free, total)) drop();
   }
   void* data = source_.alloc(source_.context, size);
@@ -204,7 +204,7 @@ void* Pool::from_source(size_t bytes, size_t size) {
   drop();
   data = source_.alloc(source_.context, size);
   if (data) return data;
-  read_figures(0, &free, &total);
+  source_.figures(source_.context, 0, &free, &total);
   mx_fail(
       "%s(%d) is out of memory: requested %zu bytes, rounded %zu; live %zu, cached %zu (given back "
       "first), free %zu, limit %zu",
@@ -215,26 +215,6 @@ void* Pool::from_source(size_t bytes, size_t size) {
 
 void Pool::to_source(void* data, size_t size) {
   if (data) source_.free(source_.context, data, size);
-}
-
-void Pool::read_figures(size_t coming, size_t* free, size_t* total) {
-  {
-    std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
-    if (!script_.empty()) {
-      *free = script_.back();
-      *total = scripted_total_;
-      if (script_.size() > 1) script_.pop_back();
-      return;
-    }
-  }
-  source_.figures(source_.context, coming, free, total);
-}
-
-void Pool::script(size_t total, const size_t* free, int32_t count) {
-  std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
-  script_.assign(free, free + count);
-  std::reverse(script_.begin(), script_.end());
-  scripted_total_ = total;
 }
 
 // --- what is told ------------------------------------------------------------------------------
@@ -249,7 +229,7 @@ void Pool::read_stats(mx_pool_stats* stats) {
   source_.figures(source_.context, 0, &free, &total);
   temp_.stats(&stats->temp_copies, &stats->temp_used, &stats->temp_bytes);
   std::lock_guard<ForkSafe<SpinLock>> guard(lock_);
-  stats->limit = mx_pool_limit(&policy_, script_.empty() ? total : scripted_total_);
+  stats->limit = mx_pool_limit(&policy_, total);
   stats->live_bytes = live_;
   stats->pooled_bytes = pooled_;
   stats->peak_bytes = std::max(peak_, busiest_);
@@ -290,10 +270,6 @@ extern "C" void mx_pool_drop(mx_pool* pool) { of(pool)->drop(); }
 
 extern "C" void mx_pool_read_stats(mx_pool* pool, mx_pool_stats* stats) {
   of(pool)->read_stats(stats);
-}
-
-extern "C" void mx_pool_script(mx_pool* pool, size_t total, const size_t* free, int32_t count) {
-  of(pool)->script(total, free, count);
 }
 
 extern "C" void* mx_temp_take(mx_pool* pool, size_t bytes, int32_t wait) {

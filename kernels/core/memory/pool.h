@@ -28,7 +28,6 @@ class Pool {
   void drop();  // everything kept, and idle temporary space
   bool in_use();
   void read_stats(mx_pool_stats* stats);
-  void script(size_t total, const size_t* free, int32_t count);
 
   // Past the pool's lists. They are dropped before memory gets scarce, and when it is out; then
   // NULL with an error text.
@@ -55,7 +54,6 @@ class Pool {
   void count_new(size_t size);
   size_t allowance() const;
   std::vector<Chunk> shed();
-  void read_figures(size_t coming, size_t* free, size_t* total);
 
   static constexpr size_t kDirect = 640;  // lists that are found by index
 
@@ -70,8 +68,6 @@ class Pool {
   // newly taken from the device.
   size_t busiest_ = 0, busiest_before_ = 0, new_bytes_ = 0;
   uint64_t clock_ = 0;
-  std::vector<size_t> script_;  // free memory from now on, backwards
-  size_t scripted_total_ = 0;
   TempSpace temp_;
 };
 
