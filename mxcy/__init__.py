@@ -13,6 +13,7 @@ from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpu
 from mxcy.context import Context as Device
 from mxcy.context import current_context as current_device
 from mxcy.libinfo import __version__
+from mxcy.ndarray.classes import offer_numpy as _offer_numpy
 from mxcy.util import (
     is_np_array,
     is_np_default_dtype,
@@ -130,6 +131,7 @@ def __dir__():
     return sorted({*globals(), *_LATER})
 
 
+_offer_numpy(lambda: import_module("mxcy.numpy").ndarray)
 util._start_semantics()
 if env.get("MXNET_PROFILER_AUTOSTART"):
     import_module("mxcy.profiler.autostart")

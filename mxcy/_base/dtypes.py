@@ -7,6 +7,7 @@ import numpy as np
 from mxcy._base.errors import MXNetError
 
 __all__ = [
+    "BFLOAT16",
     "STORAGE_TYPES",
     "bfloat16",
     "CODES",
@@ -51,13 +52,14 @@ DTYPES = {code: dtype for code, (_, dtype) in _TABLE.items()}
 NAMES = {code: name for code, (name, _) in _TABLE.items()}
 CODES = {name: code for code, name in NAMES.items()}
 _BY_DTYPE = {dtype: code for code, dtype in DTYPES.items()}
-_FLOATS = frozenset((0, 1, 2, 12))
+BFLOAT16 = CODES["bfloat16"]
+_FLOATS = frozenset(CODES[name] for name in ("float16", "float32", "float64", "bfloat16"))
 #: complex type -> the type of its parts; arrays of `mx.np` alone have such types
-_PARTS = {13: 0, 14: 1}
+_PARTS = {CODES["complex64"]: CODES["float32"], CODES["complex128"]: CODES["float64"]}
 #: the names of the types that MXNet itself has
 REALS = tuple(name for name, code in CODES.items() if code not in _PARTS)
 #: the codes of floating point numbers of 16 bits
-HALVES = frozenset((2, 12))
+HALVES = frozenset((CODES["float16"], BFLOAT16))
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:

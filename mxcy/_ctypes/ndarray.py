@@ -18,7 +18,7 @@ from mxcy._ctypes.tape import state
 __all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "make_sparse", "mixes"]
 __all__ += ["in_numpy", "plug_arithmetic"]
 
-_BF16 = 12
+_BF16 = dtypes.BFLOAT16
 _CPU, _CPU_SHARED = 1, 5
 _arithmetic = None
 

@@ -18,7 +18,7 @@ from mxcy._cy.engine cimport (
 )
 from mxcy._cy.homes cimport is_remote, is_shared
 from mxcy._cy.native cimport (
-    MX_BOOL, MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, MX_U8, mx_last_error,
+    MX_BF16, MX_BOOL, MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, MX_U8, mx_last_error,
 )
 from mxcy._cy.pending cimport settle_everything, wait
 from mxcy._cy.pool cimport Pool, mx_pool_give, mx_pool_take, pool_of
@@ -361,7 +361,7 @@ def from_numpy(source, int dtype, context, bint copy=True, cls=None):
             octets = source.reshape(-1).view("uint8")
             memcpy(array.data, &octets[0], array.layout.size * itemsize[dtype])
         return array
-    export = _Export(source.view("uint16") if dtype == 12 else source)
+    export = _Export(source.view("uint16") if dtype == MX_BF16 else source)
     storage = Storage.__new__(Storage)
     storage.data, storage.bytes, storage.owner = export.view.buf, export.view.len, export
     storage.exported = True

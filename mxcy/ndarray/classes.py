@@ -1,17 +1,22 @@
-"""The classes of sparse arrays by storage type, for those who make arrays below these classes."""
+"""The classes of other arrays than `mx.nd.NDArray`, for those who make them below these classes."""
 
-__all__ = ["sparse_class", "offer_sparse"]
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-_classes: dict = {}
+__all__ = ["numpy_class", "offer_numpy", "offer_sparse", "sparse_class"]
+
+_classes: dict[str, type] = {}
+_loaders: list[Callable[[], type]] = []
 
 
-def offer_sparse(cls):
+def offer_sparse(cls: Any) -> Any:
     """Enter a class of sparse arrays under its storage type."""
     _classes[cls._stype] = cls
     return cls
 
 
-def sparse_class(stype):
+def sparse_class(stype: str) -> type:
     """The class of arrays of a sparse storage type.
 
     Raises
@@ -23,3 +28,14 @@ def sparse_class(stype):
         return _classes[stype]
     except KeyError:
         raise ValueError("unknown storage type" + str(stype)) from None
+
+
+def offer_numpy(load: Callable[[], type]) -> None:
+    """Tell how to import the class of `mx.np`, which derives from that of `mx.nd`."""
+    _loaders.append(load)
+
+
+@cache
+def numpy_class() -> type:
+    """The class of arrays of `mx.np`, which is imported when it is first asked for."""
+    return _loaders[-1]()

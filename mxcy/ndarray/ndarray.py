@@ -7,7 +7,6 @@ Every operator with a lower-case name is a method of its first input: `fluent` a
 import ctypes
 import operator
 import warnings
-from importlib import import_module
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
 from mxcy.base import MXNetError
-from mxcy.ndarray import arithmetic, fluent, gradients, state
+from mxcy.ndarray import arithmetic, classes, fluent, gradients, state
 from mxcy.ndarray._exchange import dlpack, pointers
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray._functions import functions
@@ -29,13 +28,11 @@ from mxcy.ndarray._indexing.keys import lies_side_by_side
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
 from mxcy.ndarray.register import F
 from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
-from mxcy.ndarray.tape import is_taped, record_reshape
+from mxcy.ndarray.tape import as_class, is_taped, record_reshape
 from mxcy.ops.core import reference
 from mxcy.ops.elementwise.cast import caster
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
-
-_BFLOAT16 = dtypes.CODES["bfloat16"]
 
 
 _DTYPE_MX_TO_NP = {-1: None, **{code: dtypes.type_of(code) for code in dtypes.DTYPES}}
@@ -205,7 +202,7 @@ class NDArray(front.NDArrayBase):
         values = np.array(view)
         if began:
             recorder.api_end("MXNDArraySyncCopyToCPU", began)
-        return values.view(dtypes.bfloat16) if self.dtype_code == _BFLOAT16 else values
+        return values.view(dtypes.bfloat16) if self.dtype_code == dtypes.BFLOAT16 else values
 
     @front.shortcut
     def asscalar(self) -> "np.generic":
@@ -343,8 +340,7 @@ class NDArray(front.NDArrayBase):
 
     def as_np_ndarray(self):
         """The same memory, gradient and history as an array of `mx.np`."""
-        above = import_module("mxcy.numpy._arrays.ndarray")  # whose class derives from this one
-        return above.as_class(self, above.ndarray)
+        return as_class(self, classes.numpy_class())
 
     def tostype(self, stype) -> "NDArray":
         """A copy with another storage type.
@@ -508,7 +504,7 @@ class NDArray(front.NDArrayBase):
 
 def _shown(array):
     """What printing shows of an array's elements."""
-    if array.dtype_code == _BFLOAT16:
+    if array.dtype_code == dtypes.BFLOAT16:
         return str(reference.widen(array.read_view()))
     return str(array.asnumpy())
 

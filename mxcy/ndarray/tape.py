@@ -3,7 +3,7 @@
 from mxcy._library import front
 from mxcy.ops.core import record
 
-__all__ = ["is_taped", "record_reshape", "record_view"]
+__all__ = ["as_class", "is_taped", "record_reshape", "record_view"]
 
 
 def is_taped(array):
@@ -25,3 +25,10 @@ def record_reshape(source, shape):
     # Among the numbers of Reshape, 0 means an extent of the input.
     name = "_backward_reshape" if 0 in shape else "Reshape"
     return record_view(name, source, source.view_as(shape), shape=shape)
+
+
+def as_class(array, cls):
+    """The same memory, gradient and history as an array of another class."""
+    view = array.detached(cls)
+    view.node, view.node_index = array.node, array.node_index
+    return view

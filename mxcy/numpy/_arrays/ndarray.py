@@ -11,13 +11,14 @@ from mxcy.base import integer_types
 from mxcy.context import as_context
 from mxcy.ndarray.fluent import is_method
 from mxcy.ndarray.ndarray import NDArray
+from mxcy.ndarray.tape import as_class
 from mxcy.numpy._arrays import indexing, operators, protocols
 from mxcy.numpy._arrays.methods import FunctionMethod, Hidden
 from mxcy.numpy._calls import operands
 from mxcy.numpy._calls.direct import direct
 from mxcy.ops.core.record import REGISTRY, find
 
-__all__ = ["METHODS", "as_class", "ndarray"]
+__all__ = ["METHODS", "ndarray"]
 
 
 def _binary(name):
@@ -404,13 +405,6 @@ class ndarray(NDArray):  # noqa: N801  its public name
     def broadcast_like(self, other):
         """The array broadcast to the shape of another."""
         return self.broadcast_to(other.shape)
-
-
-def as_class(array, cls):
-    """The same memory, gradient and history as an array of another class."""
-    view = array.detached(cls)
-    view.node, view.node_index = array.node, array.node_index
-    return view
 
 
 operands.offer_class(ndarray)

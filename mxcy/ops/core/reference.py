@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mxcy._base.dtypes import BFLOAT16
 from mxcy._base.errors import MXNetError
 
 __all__ = ["compute", "run", "store"]
-
-_BF16 = 12
 
 
 def widen(bits: np.ndarray) -> np.ndarray:
@@ -29,7 +28,7 @@ def narrow(values: np.ndarray) -> np.ndarray:
 
 def _read(array: Any) -> np.ndarray:
     view = array.held_view()
-    return widen(view) if array.dtype_code == _BF16 else view
+    return widen(view) if array.dtype_code == BFLOAT16 else view
 
 
 def store(target: Any, values: Any, add: bool = False) -> None:
@@ -38,7 +37,7 @@ def store(target: Any, values: Any, add: bool = False) -> None:
     view = target.held_view()
     if add:
         values = _read(target) + values
-    view[...] = narrow(np.asarray(values)) if target.dtype_code == _BF16 else values
+    view[...] = narrow(np.asarray(values)) if target.dtype_code == BFLOAT16 else values
 
 
 def compute(op: Any, attrs: Any, inputs: Sequence[Any]) -> Sequence[Any]:
