@@ -34,7 +34,7 @@ struct Argument {
 constexpr int kMostDims = 12;
 constexpr unsigned kOpenMp = 2;  // Version::cpu_runtime
 constexpr int kCpu = 1, kInOrder = 1, kUserScratchpad = 1, kTagAny = 1;
-enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4 };
+enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4, kS8 = 5, kU8 = 6 };
 enum Propagation { kTraining = 64, kInference = 96, kBackward = 128, kBackwardData = 160 };
 enum NormFlags { kGlobalStatistics = 1, kUseScale = 2, kUseShift = 4 };
 enum Direction { kForwards = 1, kBothConcatenated = 3 };
@@ -99,7 +99,8 @@ enum ArgumentIndex {
   kDiffBias = 169,
   kDiffScale = 255,
   kDiffShift = 256,
-  kMultipleSrc = 1024
+  kMultipleSrc = 1024,
+  kScalesOf = 4096
 };
 
 // F(name without dnnl_, parameters): functions that return a status, 0 for success.
@@ -118,6 +119,7 @@ enum ArgumentIndex {
   F(primitive_attr_create, (dnnl_primitive_attr**))                                               \
   F(primitive_attr_set_scratchpad_mode, (dnnl_primitive_attr*, int))                              \
   F(primitive_attr_set_post_ops, (dnnl_primitive_attr*, const dnnl_post_ops*))                    \
+  F(primitive_attr_set_scales_mask, (dnnl_primitive_attr*, int argument, int mask))               \
   F(primitive_attr_destroy, (dnnl_primitive_attr*))                                               \
   F(post_ops_create, (dnnl_post_ops**))                                                           \
   F(post_ops_append_sum, (dnnl_post_ops*, float scale, int32_t zero_point, int type))             \

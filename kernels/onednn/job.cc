@@ -96,6 +96,10 @@ void Job::input_as(Convert convert, double number, int argument, int tensor, Lay
   binding.offset = 0;  // settle() finds the place
 }
 
+void Job::scales(int argument, int tensor, Layout layout) {
+  bind(kScalesOf | argument, tensor, false, layout).untouched = true;
+}
+
 void Job::output_as(Convert convert, double number, int argument, int tensor, Layout layout) {
   input_as(convert, number, argument, tensor, std::move(layout));
   bindings_.back().writes = true;
@@ -146,6 +150,7 @@ void Job::set_packed(Md weights) {
 bool Job::settle() {
   int64_t scratch = std::max(primitive_.scratch_bytes(), follower_.scratch_bytes());
   for (Binding& binding : bindings_) {
+    if (binding.untouched) continue;
     const Md own = primitive_.layout_of(binding.argument);
     if (!own) return mx_fail("oneDNN: argument %d has no layout", binding.argument) == 0;
     binding.reordered = !api().memory_desc_equal(own, binding.layout);
@@ -181,7 +186,7 @@ bool Job::ready() {
 // Make an argument of a tensor, reordering or converting an input.
 bool Job::enter(const Binding& b, const mx_call* call, char* space, Bound* bound) const {
   void* data = b.data(call);
-  *bound = {b.argument, primitive_.layout_of(b.argument), data};
+  *bound = {b.argument, b.untouched ? (Md)b.layout : primitive_.layout_of(b.argument), data};
   if (b.offset < 0) return true;
   if (!b.writes || b.reordered || !data) bound->data = space + b.offset;
   if (b.writes) return true;

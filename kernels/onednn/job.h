@@ -63,6 +63,8 @@ class Job {
   // Inputs and outputs of the call, with their layouts there.
   void input(int argument, int tensor, Layout layout) { bind(argument, tensor, false, layout); }
   void output(int argument, int tensor, Layout layout) { bind(argument, tensor, true, layout); }
+  // Factors of an argument, float32 numbers that stay where they are.
+  void scales(int argument, int tensor, Layout layout);
   // Statistics that oneDNN has in another form: inputs are converted before, outputs afterwards,
   // and an output that the caller does not want is made in workspace.
   void input_as(Convert convert, double number, int argument, int tensor, Layout layout);
@@ -90,7 +92,7 @@ class Job {
     Layout layout;
     Primitive reorder;  // between `layout` and the primitive's, where they differ
     Primitive fill;     // the other way round, for an output that starts as a copy
-    bool reordered = false;
+    bool reordered = false, untouched = false;
     int64_t offset = -1;  // in the workspace, of the tensor as the primitive sees it
     Convert convert = nullptr;
     double number = 0;

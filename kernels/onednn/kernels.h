@@ -6,6 +6,7 @@ namespace onednn {
 
 void register_conv();
 void register_conv_train();
+void register_int8();
 void register_fc();
 void register_pool();
 void register_norm();

@@ -16,6 +16,10 @@ int data_type(int32_t dtype) {
       return kBf16;
     case MX_I32:
       return kS32;
+    case MX_I8:
+      return kS8;
+    case MX_U8:
+      return kU8;
     default:
       return 0;
   }
@@ -57,6 +61,18 @@ Layout Layout::tagged(const Extents& extents, int tag, int type) {
 
 Layout Layout::any(const Extents& extents, int type) { return tagged(extents, kTagAny, type); }
 
+Layout Layout::channels_last(const Extents& extents, int type) {
+  Extents strides = extents;
+  int64_t stride = extents.at[1];
+  strides.at[1] = 1;
+  for (int i = extents.count - 1; i >= 2; --i) {
+    strides.at[i] = stride;
+    stride *= extents.at[i];
+  }
+  strides.at[0] = stride;
+  return strided(extents, strides, type);
+}
+
 Layout Layout::channels(const Extents& extents, int block, int type) {
   if (block == 0) return rows(extents, type);
   return tagged(extents, opened().tags[block == 16][extents.count == 5], type);
@@ -79,8 +95,12 @@ Attributes::~Attributes() {
   api().primitive_attr_destroy(attr_);
 }
 
-void Attributes::sum(float scale) {
-  ok(api().post_ops_append_sum(after_, scale, 0, 0), "post-operation sum");
+void Attributes::sum(float scale, int type) {
+  ok(api().post_ops_append_sum(after_, scale, 0, type), "post-operation sum");
+}
+
+void Attributes::scales(int argument, int mask) {
+  ok(api().primitive_attr_set_scales_mask(attr_, argument, mask), "scales");
 }
 
 void Attributes::eltwise(int algorithm, float alpha, float beta) {

@@ -34,6 +34,8 @@ class Layout {
   static Layout any(const Extents& extents, int type = kF32);   // oneDNN chooses
   // (batch, channels, two or three spatial extents) in blocks of 8 or 16 channels; 0: row-major.
   static Layout channels(const Extents& extents, int block, int type = kF32);
+  // (batch, spatial..., channels), extents as of (batch, channels, spatial...).
+  static Layout channels_last(const Extents& extents, int type);
   static Layout strided(const Extents& extents, const Extents& strides, int type = kF32);
   static Layout copy(Md md);
 
@@ -51,7 +53,8 @@ class Attributes {
   Attributes();
   ~Attributes();
   Attributes(const Attributes&) = delete;
-  void sum(float scale = 1);  // what is in the destination already
+  void sum(float scale = 1, int type = 0);  // what is in the destination already, as a type
+  void scales(int argument, int mask);      // an argument's factors, along the dimensions in `mask`
   void eltwise(int algorithm, float alpha, float beta);
   AttrOf get();
 

@@ -94,6 +94,7 @@ const Library* open(const char* path) {
     set_capacity_of_library();
     register_conv();
     register_conv_train();
+    register_int8();
     register_fc();
     register_pool();
     register_norm();

@@ -755,3 +755,47 @@ cdef extern from "array_params.gen.h" nogil:
         int64_t rows
         int64_t columns
         int64_t k
+
+cdef extern from "int8_params.gen.h" nogil:
+    # a convolution of 8-bit channels-last data and what follows it: act(scale[f] * sum +
+    # bias[f] + other_scale * other), rounded; act: 0 none, 1 ReLU, 2 cut to 0 ... limit; the
+    # types are those of data, output and the other array
+    ctypedef struct mx_int8_conv_params:
+        int64_t batch
+        int64_t groups
+        int64_t channels
+        int64_t filters
+        int64_t source[3]
+        int64_t target[3]
+        int64_t kernel[3]
+        int64_t stride[3]
+        int64_t dilate[3]
+        int64_t pad[3]
+        int32_t bias
+        int32_t sum
+        int32_t act
+        int32_t source_type
+        int32_t target_type
+        int32_t other_type
+        double limit
+        double other_scale
+    # a dense layer of 8-bit data and what follows it, as INT8_CONV
+    ctypedef struct mx_int8_dense_params:
+        int64_t rows
+        int64_t hidden
+        int64_t depth
+        int32_t bias
+        int32_t sum
+        int32_t act
+        int32_t source_type
+        int32_t target_type
+        int32_t other_type
+        double limit
+        double other_scale
+
+cdef extern from "quantize_params.gen.h" nogil:
+    # the range of a result, where it is given
+    ctypedef struct mx_calibrated_params:
+        int32_t given
+        double low
+        double high

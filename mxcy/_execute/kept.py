@@ -79,9 +79,10 @@ class Kept:
     def _take(self, number, seen, run):
         """Take over what another plan made, or make it."""
         once = self._plan.once[number]
-        key = once.recipe, self._context, tuple(address for address, _ in seen)
-        product = _products.get(key)
         lasting = [place for place in once.kept if place not in self._plan.helping]
+        which = tuple(place in lasting for place in once.kept)  # plans may want other outputs
+        key = once.recipe, which, self._context, tuple(address for address, _ in seen)
+        product = _products.get(key)
         if product is None:
             product = _products[key] = _Product([self._new(place) for place in lasting])
         self._made[number] = product

@@ -10,7 +10,7 @@ from mxcy.graph.node import attrs_of
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import find
 
-__all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense"]
+__all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense", "choose_int8"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 #: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
@@ -49,7 +49,8 @@ class _Candidate:
     def __init__(self, target, op, attrs, ins, algo, tile):
         self._target, self._op = target, op
         self.algo, self.tile = algo, tile
-        self.attrs = attrs_of(op, {**attrs, "algo": algo, "tile": tile, "packed": 1})
+        tiled = {"tile": tile} if "tile" in op.schema.by_name else {}
+        self.attrs = attrs_of(op, {**attrs, **tiled, "algo": algo, "packed": 1})
         self.ins = [Spec(spec.shape, spec.dtype) for spec in ins]
         self.ins[1] = Spec((1,), _OCTET)
         self.outs = op.infer(self.attrs, self.ins)
@@ -59,7 +60,7 @@ class _Candidate:
 
     def refusal(self):
         """Why the kernel cannot be used, or None."""
-        if not self._target.has_kernel(self.algo, _FLOAT):
+        if not self._target.has_kernel(self.algo, self.ins[0].dtype):
             return "not available"
         return self._ask("accepts")
 
@@ -104,6 +105,11 @@ def choose_dense(target, attrs, ins):
     if target.settings["MXNET_ONEDNN_FORCE_FC_AB_FORMAT"]:
         return None
     return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, _DENSE)
+
+
+def choose_int8(target, op, attrs, ins):
+    """The Choice for a layer of 8 bits, or None; `op` is its record."""
+    return _choose(target, op, attrs, ins, {f"{op.name[1:]}_onednn": (0,)})
 
 
 def _choose(target, op, attrs, ins, names, tries=True):

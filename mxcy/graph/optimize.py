@@ -8,6 +8,7 @@ from mxcy.graph.passes import (
     dce,
     fold,
     fuse,
+    int8,
     layers,
     layout,
     mirror,
@@ -22,7 +23,7 @@ __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
 INFERENCE = (simplify.run, fold.run, cse.run, recurrent.run)
-BACKEND = (casts.run, products.run, layers.run, layout.run)
+BACKEND = (casts.run, products.run, layers.run, int8.run, layout.run)
 #: of graphs with a backward pass
 TRAINING = (dce.run, simplify.run, fold.run, cse.run, mirror.run)
 #: of all graphs, at the end

@@ -1,12 +1,15 @@
 """Sums, products, joins and normalisations of quantized arrays, which change the range."""
 
+import math
+
 import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
-from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.core.params import BLOCKS, CALIBRATED
+from mxcy.ops.core.record import native, op, sample, stop, values
 from mxcy.ops.quantization.moves import RANGE
 from mxcy.ops.quantization.ranges import (
     F32,
@@ -16,6 +19,7 @@ from mxcy.ops.quantization.ranges import (
     LIMITS,
     UINT8,
     calibrated,
+    calibration,
     eight_bits,
     limit_of,
     pair,
@@ -62,6 +66,12 @@ def _joint_type(*specs):
     return None if None in kinds else UINT8
 
 
+def _not_narrow(a, ins, outs):
+    if not calibrated(a):
+        return "the sum has 32 bits"
+    return None if ins[0].shape == ins[1].shape else "the shapes differ"
+
+
 def _operand_samples(**attrs):
     signed, unsigned = values(-128, 128, (3, 70), "int8"), values(0, 256, (3, 70), "uint8")
     for lhs, rhs in ((signed, signed), (unsigned, unsigned), (unsigned, signed)):
@@ -90,6 +100,17 @@ class QuantizedAdd:
     def samples():
         yield from _operand_samples()
         yield from _operand_samples(min_calib_range=-2.5, max_calib_range=2)
+
+    kernels = (
+        native(
+            "quantized_add",
+            struct=CALIBRATED,
+            params=calibration,
+            when=_not_narrow,
+            mixed=True,
+            inplace=lambda a, ins, outs: tuple(i for i in (0, 1) if ins[i].dtype == outs[0].dtype),
+        ),
+    )
 
     def infer(a, lhs, rhs, *ranges):
         shape = _infer_operands(lhs, rhs, *ranges)
@@ -194,6 +215,18 @@ class QuantizedConcat:
             yield sample(lhs, rhs, *RANGE, *_WIDER, num_args=2)
         yield sample(signed, *RANGE, num_args=1)
         yield sample(signed, signed, *RANGE, *_WIDER, num_args=2, dim=0)
+
+    kernels = (
+        native(
+            "quantized_concat",
+            struct=BLOCKS,
+            params=lambda a, ins, outs: {
+                "rows": math.prod(outs[0].shape[: normal_axis(a.dim, outs[0].ndim)])
+            },
+            when=lambda a, ins, outs: None if outs[0].size else "there is no data",
+            mixed=True,
+        ),
+    )
 
     def infer(a, ins):
         require(

@@ -1,13 +1,17 @@
 """Operators on numbers of 8 bits that keep their range: moving, choosing, rectifying, pooling."""
 
+import math
+
 import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, BoolOrNone, DType, Enum, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.core.infer import Spec, require
-from mxcy.ops.core.record import op, register, sample, stop, values
+from mxcy.ops.core.params import POOL
+from mxcy.ops.core.record import native, op, register, sample, stop, values
 from mxcy.ops.indexing.embedding import Embedding
 from mxcy.ops.pooling.pool import Pooling
+from mxcy.ops.pooling.pool import params as pool_params
 from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, pair, range_specs
 from mxcy.ops.shape.permute import Transpose
 from mxcy.ops.shape.reshape import Flatten, Reshape
@@ -114,6 +118,8 @@ class QuantizedAct:
         sample(_numbers(3, 5, dtype="uint8"), *RANGE, act_type="relu"),
     )
 
+    kernels = (native("quantized_relu", mixed=True, inplace=lambda a, ins, outs: (0,)),)
+
     def infer(a, data, min_data, max_data):
         require(a.act_type == "relu", f"act_type: only 'relu' is supported, got {a.act_type!r}")
         eight_bits("data", data)
@@ -122,6 +128,11 @@ class QuantizedAct:
 
     def ref(a, xp, data, min_data, max_data):
         return xp.maximum(data, data.dtype.type(0)), *_kept(xp, min_data, max_data)
+
+
+def _many_in_window(a, ins, outs):
+    taps = math.prod(pool_params(a, ins[0])["kernel"])
+    return "sums need more than 32 bits" if taps >= 1 << 23 else None
 
 
 @op(
@@ -170,6 +181,19 @@ class QuantizedPooling:
                 pool_type=kind,
             )
             yield sample(_numbers(2, 5, 6, 3), *RANGE, kernel=(2, 3), layout="NHWC", pool_type=kind)
+
+    kernels = (
+        native(
+            "quantized_pool",
+            struct=POOL,
+            params=lambda a, ins, outs: pool_params(a, ins[0]),
+            work=lambda a, ins, outs: (
+                outs[0].size * math.prod(pool_params(a, ins[0])["kernel"]) // 16 + outs[0].size // 4
+            ),
+            when=_many_in_window,
+            mixed=True,
+        ),
+    )
 
     def infer(a, data, min_data, max_data):
         require(

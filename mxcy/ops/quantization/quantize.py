@@ -3,7 +3,8 @@
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Enum, FloatOrNone
 from mxcy.ops.core.infer import Spec, back_shape, require
-from mxcy.ops.core.record import op, sample, stop, values
+from mxcy.ops.core.params import CALIBRATED
+from mxcy.ops.core.record import native, op, sample, stop, values
 from mxcy.ops.quantization.ranges import (
     EIGHT_BITS,
     F32,
@@ -11,6 +12,7 @@ from mxcy.ops.quantization.ranges import (
     LARGEST,
     LIMITS,
     calibrated,
+    calibration,
     eight_bits,
     limit_of,
     pair,
@@ -33,10 +35,11 @@ _LOW, _HIGH = (
 
 
 def _extremes(xp, data):
-    """The least and the largest number; zeros of no data."""
-    if data.size == 0:
+    """The least and the largest number but NaN; zeros of none."""
+    found = data[data == data]
+    if found.size == 0:
         return F32(0), F32(0)
-    return F32(data.min()), F32(data.max())
+    return F32(found.min()), F32(found.max())
 
 
 @op(
@@ -126,6 +129,15 @@ class QuantizeV2:
             yield sample(values(0, 127, (2, 35), kind))
         yield sample(values(0, 127, (2, 3), "uint8"), min_calib_range=0, max_calib_range=1)
 
+    kernels = (
+        native(
+            "quantize_v2",
+            struct=CALIBRATED,
+            params=calibration,
+            when=lambda a, ins, outs: "there is nothing to do" if ins[0].dtype != _FLOAT else None,
+            mixed=True,
+        ),
+    )
     infer_back = back_shape
     grad = stop
 
@@ -163,6 +175,7 @@ class Dequantize:
         sample(values(-128, 128, (3, 70), "int8"), _LOW, _HIGH),
         sample(values(0, 256, (2, 3, 5), "uint8"), _LOW, _HIGH),
     )
+    kernels = (native("dequantize", mixed=True),)
     infer_back = back_shape
     grad = stop
 
@@ -209,6 +222,7 @@ class Requantize:
             yield sample(data, _LOW, _HIGH, out_type=out_type, **given)
         yield sample(values(0, 1, (0, 3), "int32"), _LOW, _HIGH)
 
+    kernels = (native("requantize", struct=CALIBRATED, params=calibration, mixed=True),)
     infer_back = back_shape
     grad = stop
 

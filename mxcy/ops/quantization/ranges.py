@@ -21,6 +21,7 @@ __all__ = [
     "LIMITS",
     "UINT8",
     "calibrated",
+    "calibration",
     "codes_of",
     "eight_bits",
     "limit_of",
@@ -60,6 +61,13 @@ def calibrated(a):
 def limit_of(dtype):
     """What the reach of arrays of a NumPy type stands for."""
     return LIMITS[np.dtype(dtype).name]
+
+
+def calibration(a, ins, outs):
+    """The parameters of kernels that may know the range of their result."""
+    given = calibrated(a)
+    low, high = (a.min_calib_range, a.max_calib_range) if given else (0, 0)
+    return {"given": given, "low": low, "high": high}
 
 
 # --- inference -----------------------------------------------------------------------------------

@@ -130,7 +130,6 @@ def test_numbers_of_eight_bits_keep_their_type():
             ),
             "multiple of 8",
         ),
-        (lambda: contrib.calibrate_entropy(mx.nd.ones(10), mx.nd.ones(11)), "odd number of bins"),
     ],
 )
 def test_refusals_say_what_is_expected(call, words):

@@ -1,0 +1,121 @@
+// Quantized arrays of several ranges: "quantized_add" (two arrays of one shape and their ranges, to
+// 8 bits) and "quantized_concat" (arrays, then their ranges); "quantized_relu" and "quantized_pool"
+// keep the range. Each gives numbers, minimum and maximum.
+#include "leaf/leaf.h"
+#include "leaf/quantization/steps.h"
+#include "quantize_params.gen.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+void tell_range(const mx_call* call, float low, float high) {
+  if (call->out[1].data) *data<float>(call->out[1]) = low;
+  if (call->out[2].data) *data<float>(call->out[2]) = high;
+}
+
+void keep_range(const mx_call* call) {
+  tell_range(call, *data<float>(call->in[1]), *data<float>(call->in[2]));
+}
+
+// --- sums
+
+template <class L, class R, class D>
+void add_as(const mx_call* call, float top) {
+  const float left = rescale<L, D>(reach(call, 2), top), right = rescale<R, D>(reach(call, 4), top);
+  const L* lhs = data<L>(call->in[0]);
+  const R* rhs = data<R>(call->in[1]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->out[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      dst[i] = saturated<D>((float)lhs[i] * left + (float)rhs[i] * right);
+  });
+}
+
+template <class L>
+int add(const mx_call* call) {
+  const auto& p = *(const mx_calibrated_params*)call->params;
+  const float top = larger((float)p.low, (float)p.high);
+  const bool is_signed = call->in[1].dtype == MX_I8;
+  if (is_signed)
+    add_as<L, int8_t, int8_t>(call, top);
+  else if (call->out[0].dtype == MX_U8)
+    add_as<L, uint8_t, uint8_t>(call, top);
+  else
+    add_as<L, uint8_t, int8_t>(call, top);
+  tell_range(call, (float)p.low, (float)p.high);
+  return 0;
+}
+
+// --- joins
+
+template <class S, class D>
+void join_rows(const S* src, D* dst, int64_t n, float factor) {
+  for (int64_t i = 0; i < n; ++i) dst[i] = saturated<D>((float)src[i] * factor);
+}
+
+template <class D>
+int concat_as(const mx_call* call, int64_t rows) {
+  const int arrays = call->nin / 3;
+  float low = *data<float>(call->in[arrays]), high = *data<float>(call->in[arrays + 1]);
+  for (int i = 1; i < arrays; ++i) {
+    const float a = *data<float>(call->in[arrays + 2 * i]);
+    const float b = *data<float>(call->in[arrays + 2 * i + 1]);
+    low = a < low ? a : low;
+    high = b > high ? b : high;
+  }
+  const float top = larger(low, high);
+  const int64_t whole = count(call->out[0]) / rows;
+  const int64_t grain = (1 << 14) / (whole + 1) + 1;
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, rows, grain, [&](int64_t begin, int64_t end) {
+    int64_t at = 0;
+    for (int i = 0; i < arrays; ++i) {
+      const mx_tensor& in = call->in[i];
+      const float own = reach(call, arrays + 2 * i);
+      const int64_t n = count(in) / rows;
+      const bool moves = in.dtype == call->out[0].dtype && own == top;
+      for (int64_t r = begin; r < end; ++r) {
+        D* to = dst + r * whole + at;
+        if (moves)
+          memcpy(to, data<D>(in) + r * n, n);
+        else if (in.dtype == MX_I8)
+          join_rows(data<int8_t>(in) + r * n, to, n, rescale<int8_t, D>(own, top));
+        else
+          join_rows(data<uint8_t>(in) + r * n, to, n, rescale<uint8_t, D>(own, top));
+      }
+      at += n;
+    }
+  });
+  tell_range(call, low, high);
+  return 0;
+}
+
+int concat(const mx_call* call) {
+  const int64_t rows = ((const mx_blocks_params*)call->params)->rows;
+  return call->out[0].dtype == MX_I8 ? concat_as<int8_t>(call, rows)
+                                     : concat_as<uint8_t>(call, rows);
+}
+
+// --- what keeps the range
+
+template <class D>
+int rectify(const mx_call* call) {
+  const D* src = data<D>(call->in[0]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 15, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) dst[i] = src[i] > 0 ? src[i] : 0;
+  });
+  keep_range(call);
+  return 0;
+}
+
+}  // namespace
+
+void register_quantize_combine() {
+  mx_kernel_add("quantized_add", add<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("quantized_add", add<uint8_t>, MX_BIT(U8), 0);
+  mx_kernel_add("quantized_concat", concat, MX_BIT(I8) | MX_BIT(U8), 0);
+  mx_kernel_add("quantized_relu", rectify<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("quantized_relu", rectify<uint8_t>, MX_BIT(U8), 0);
+}
+MX_LEAF_END

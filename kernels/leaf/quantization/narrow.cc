@@ -1,0 +1,108 @@
+// Between floats, sums of 32 bits and numbers of 8 bits with a range: "quantize_v2" (data ->
+// numbers, minimum, maximum), "requantize" (sums, minimum, maximum -> the same) and "dequantize"
+// (numbers, minimum, maximum -> floats). Each rounds as ops/quantization says.
+#include "leaf/leaf.h"
+#include "leaf/quantization/steps.h"
+#include "quantize_params.gen.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int kBlocks = 64;
+
+struct Extremes {
+  float low, high;
+};
+
+// The least and the largest number but NaN; zeros of none.
+template <class S>
+Extremes extremes(int threads, const S* src, int64_t n) {
+  Extremes parts[kBlocks];
+  const int64_t step = n / kBlocks + 1;
+  parallel_for(threads, kBlocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      float low = __builtin_inff(), high = -__builtin_inff();
+      const int64_t last = block * step + step < n ? block * step + step : n;
+      for (int64_t i = block * step; i < last; ++i) {
+        const float x = (float)src[i];
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+      }
+      parts[block] = {low, high};
+    }
+  });
+  Extremes found = parts[0];
+  for (const Extremes& part : parts) {
+    found.low = part.low < found.low ? part.low : found.low;
+    found.high = part.high > found.high ? part.high : found.high;
+  }
+  return found.low <= found.high ? found : Extremes{0, 0};
+}
+
+template <class S, class D>
+void narrow(const mx_call* call, float factor) {
+  const S* src = data<S>(call->in[0]);
+  D* dst = data<D>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) dst[i] = saturated<D>((float)src[i] * factor);
+  });
+}
+
+void tell_range(const mx_call* call, float low, float high) {
+  if (call->out[1].data) *data<float>(call->out[1]) = low;
+  if (call->out[2].data) *data<float>(call->out[2]) = high;
+}
+
+int quantize_v2(const mx_call* call) {
+  const auto& p = *(const mx_calibrated_params*)call->params;
+  const Extremes range =
+      p.given ? Extremes{(float)p.low, (float)p.high}
+              : extremes(call->threads, data<float>(call->in[0]), count(call->in[0]));
+  const float top = larger(range.low, range.high);
+  const bool is_signed = call->out[0].dtype == MX_I8;
+  const float factor = per_unit(is_signed ? 127.5f : 255.5f, top);
+  if (is_signed) {
+    narrow<float, int8_t>(call, factor);
+    tell_range(call, -top, top);
+  } else {
+    narrow<float, uint8_t>(call, factor);
+    tell_range(call, range.low, range.high);
+  }
+  return 0;
+}
+
+int requantize(const mx_call* call) {
+  const auto& p = *(const mx_calibrated_params*)call->params;
+  const float step = reach(call, 1) / 2147483647.f;
+  float top = larger((float)p.low, (float)p.high);
+  if (!p.given) {
+    const Extremes range = extremes(call->threads, data<int32_t>(call->in[0]), count(call->in[0]));
+    top = larger(range.low, range.high) * step;
+  }
+  const bool is_signed = call->out[0].dtype == MX_I8;
+  const float factor = step * per_unit(is_signed ? 127.f : 255.f, top);
+  is_signed ? narrow<int32_t, int8_t>(call, factor) : narrow<int32_t, uint8_t>(call, factor);
+  tell_range(call, is_signed ? -top : 0, top);
+  return 0;
+}
+
+template <class S>
+int dequantize(const mx_call* call) {
+  const float step = reach(call, 1) / limit_of<S>();
+  const S* src = data<S>(call->in[0]);
+  float* dst = data<float>(call->out[0]);
+  parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) dst[i] = (float)src[i] * step;
+  });
+  return 0;
+}
+
+}  // namespace
+
+void register_quantize_narrow() {
+  mx_kernel_add("quantize_v2", quantize_v2, MX_BIT(F32), 0);
+  mx_kernel_add("requantize", requantize, MX_BIT(I32), 0);
+  mx_kernel_add("dequantize", dequantize<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("dequantize", dequantize<uint8_t>, MX_BIT(U8), 0);
+}
+MX_LEAF_END

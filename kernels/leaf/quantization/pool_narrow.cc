@@ -1,0 +1,95 @@
+// Pooling of 8-bit numbers: "quantized_pool" (numbers, minimum, maximum -> the same), maxima and
+// averages rounded half to even, over arrays of (outer, spatial..., inner).
+#include "leaf/leaf.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+typedef mx_pool_params P;
+
+struct Window {
+  int64_t begin[3], end[3], whole, inside;
+
+  Window(const P& p, const int64_t* place) : whole(1), inside(1) {
+    for (int i = 0; i < 3; ++i) {
+      const int64_t first = place[i] * p.stride[i] - p.pad[i];
+      const int64_t last = least(first + p.kernel[i], p.source[i] + p.pad[i]);
+      whole *= last > first ? last - first : 0;
+      begin[i] = first > 0 ? first : 0;
+      end[i] = least(last, p.source[i]);
+      if (end[i] < begin[i]) end[i] = begin[i];
+      inside *= end[i] - begin[i];
+    }
+  }
+
+ private:
+  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+};
+
+// body(pointer to the numbers of a place) for each place of a window.
+template <class D, class Body>
+void each_place(const P& p, const Window& w, const D* plane, const Body& body) {
+  for (int64_t i = w.begin[0]; i < w.end[0]; ++i)
+    for (int64_t j = w.begin[1]; j < w.end[1]; ++j)
+      for (int64_t k = w.begin[2]; k < w.end[2]; ++k)
+        body(plane + ((i * p.source[1] + j) * p.source[2] + k) * p.inner);
+}
+
+template <class D>
+void maximum(const P& p, const Window& w, const D* plane, D* dst) {
+  const D lowest = (D)-1 < 0 ? (D)-128 : (D)0;
+  const int64_t n = p.inner;
+  for (int64_t c = 0; c < n; ++c) dst[c] = lowest;
+  each_place(p, w, plane, [=](const D* src) {
+    for (int64_t c = 0; c < n; ++c) dst[c] = src[c] > dst[c] ? src[c] : dst[c];
+  });
+}
+
+template <class D>
+void average(const P& p, const Window& w, const D* plane, D* dst) {
+  constexpr int64_t kStripe = 256;
+  const int64_t divisor = p.count_pad ? w.whole : w.inside;
+  for (int64_t first = 0; first < p.inner; first += kStripe) {
+    const int64_t n = p.inner - first < kStripe ? p.inner - first : kStripe;
+    int32_t sums[kStripe] = {0};
+    each_place(p, w, plane + first, [&](const D* src) {
+      for (int64_t c = 0; c < n; ++c) sums[c] += src[c];
+    });
+    for (int64_t c = 0; c < n; ++c)
+      dst[first + c] =
+          w.inside > 0 ? (D)(int32_t)__builtin_rint((double)sums[c] / (double)divisor) : (D)0;
+  }
+}
+
+template <class D>
+int pool(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  const D* src = data<D>(call->in[0]);
+  D* dst = data<D>(call->out[0]);
+  const int64_t area = p.target[0] * p.target[1] * p.target[2];
+  const int64_t plane = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+  const int64_t grain = (1 << 14) / (taps * p.inner + 1) + 1;
+  parallel_for(call->threads, p.outer * area, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = i % area;
+      const int64_t place[3] = {at / (p.target[1] * p.target[2]), at / p.target[2] % p.target[1],
+                                at % p.target[2]};
+      const Window window(p, place);
+      const D* from = src + i / area * plane;
+      p.kind == 0 ? maximum(p, window, from, dst + i * p.inner)
+                  : average(p, window, from, dst + i * p.inner);
+    }
+  });
+  for (int i = 1; i < 3; ++i)
+    if (call->out[i].data) *data<float>(call->out[i]) = *data<float>(call->in[i]);
+  return 0;
+}
+
+}  // namespace
+
+void register_quantize_pool() {
+  mx_kernel_add("quantized_pool", pool<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("quantized_pool", pool<uint8_t>, MX_BIT(U8), 0);
+}
+MX_LEAF_END

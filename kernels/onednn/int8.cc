@@ -1,0 +1,161 @@
+// Convolutions and dense layers of 8-bit data for inference: weights packed beforehand, a factor
+// for each filter, and what follows done in the same pass. Images lie channels-last. The inputs are
+// data, weights, factors, bias and the other summand; the last two may be missing.
+#include <cstring>
+
+#include "int8_params.gen.h"
+#include "onednn/cache.h"
+#include "onednn/kernels.h"
+
+namespace mx {
+namespace onednn {
+namespace {
+
+typedef mx_int8_conv_params Conv;
+typedef mx_int8_dense_params Dense;
+enum Act { kNone, kPositive, kLimited };
+
+// What follows the products; `mask` tells the dimensions of the weights along which factors differ.
+template <class P>
+void append_rest(const P& p, int mask, Attributes* attributes) {
+  attributes->scales(kWeights, mask);
+  if (p.sum) attributes->sum((float)p.other_scale, data_type(p.other_type));
+  if (p.act == kPositive) attributes->eltwise(kRelu, 0, 0);
+  if (p.act == kLimited) attributes->eltwise(kClip, 0, (float)p.limit);
+}
+
+bool fast(const Primitive& primitive) {
+  return strncmp(primitive.implementation(), "ref", 3) != 0 ||
+         mx_fail("oneDNN has only its reference for this layer of 8 bits") == 0;
+}
+
+struct ConvShapes {
+  Extents source, weights, weight_strides, target, stride, dilate, pad;
+  int64_t filters;
+  int mask;
+
+  explicit ConvShapes(const Conv& p)
+      : source{p.batch, p.groups * p.channels},
+        target{p.batch, p.groups * p.filters},
+        filters(p.groups * p.filters),
+        mask(p.groups > 1 ? 3 : 1) {
+    const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+    if (p.groups > 1) add_weights(p.groups, p.filters * p.channels * taps);
+    add_weights(p.filters, p.channels * taps);
+    add_weights(p.channels, taps);
+    const bool flat = p.source[0] == 1 && p.kernel[0] == 1 && p.pad[0] == 0;
+    const int64_t steps[3] = {p.kernel[1] * p.kernel[2], p.kernel[2], 1};
+    for (int i = flat ? 1 : 0; i < 3; ++i) {
+      source.add(p.source[i]);
+      target.add(p.target[i]);
+      add_weights(p.kernel[i], steps[i]);
+      stride.add(p.stride[i]);
+      dilate.add(p.dilate[i] - 1);
+      pad.add(p.pad[i]);
+    }
+  }
+
+  Layout source_layout(const Conv& p) const {
+    return Layout::channels_last(source, data_type(p.source_type));
+  }
+  Layout target_layout(const Conv& p) const {
+    return Layout::channels_last(target, data_type(p.target_type));
+  }
+  Layout plain_weights() const { return Layout::strided(weights, weight_strides, kS8); }
+
+ private:
+  void add_weights(int64_t extent, int64_t step) {
+    weights.add(extent);
+    weight_strides.add(step);
+  }
+};
+
+bool describe(const Conv& p, const ConvShapes& s, Md weights, Primitive* primitive) {
+  const Layout bias = p.bias ? Layout::rows({s.filters}) : Layout();
+  Attributes attributes;
+  append_rest(p, s.mask, &attributes);
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().convolution_forward_primitive_desc_create(
+      &description, opened().engine, kInference, kConvolutionDirect, s.source_layout(p), weights,
+      bias, s.target_layout(p), s.stride.at, s.dilate.at, s.pad.at, s.pad.at, attributes.get());
+  return primitive->take(status, description, "convolution of 8 bits") && fast(*primitive);
+}
+
+struct DenseShapes {
+  Extents source, weights, target;
+  int64_t filters;
+
+  explicit DenseShapes(const Dense& p)
+      : source{p.rows, p.depth},
+        weights{p.hidden, p.depth},
+        target{p.rows, p.hidden},
+        filters(p.hidden) {}
+
+  Layout source_layout(const Dense& p) const {
+    return Layout::rows(source, data_type(p.source_type));
+  }
+  Layout target_layout(const Dense& p) const {
+    return Layout::rows(target, data_type(p.target_type));
+  }
+  Layout plain_weights() const { return Layout::rows(weights, kS8); }
+};
+
+bool describe(const Dense& p, const DenseShapes& s, Md weights, Primitive* primitive) {
+  const Layout bias = p.bias ? Layout::rows({s.filters}) : Layout();
+  Attributes attributes;
+  append_rest(p, 1, &attributes);
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().inner_product_forward_primitive_desc_create(
+      &description, opened().engine, kInference, s.source_layout(p), weights, bias,
+      s.target_layout(p), attributes.get());
+  return primitive->take(status, description, "inner product of 8 bits") && fast(*primitive);
+}
+
+// As for floats: one layout whatever the number of threads of a run.
+template <class P, class Shapes>
+bool find_weights(const P& p, const Shapes& shapes, Layout* weights) {
+  Team team(opened().threads);
+  Primitive chosen;
+  if (!describe(p, shapes, Layout::any(shapes.weights, kS8), &chosen)) return false;
+  *weights = Layout::copy(chosen.layout_of(kWeights));
+  return true;
+}
+
+template <class P, class Shapes>
+bool build_layer(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes shapes(p);
+  Layout weights;
+  if (!find_weights(p, shapes, &weights) || !describe(p, shapes, weights, &job->primitive()))
+    return false;
+  job->set_packed(weights);
+  job->input(kSrc, 0, shapes.source_layout(p));
+  job->input(kWeights, 1, std::move(weights));
+  job->scales(kWeights, 2, Layout::rows({shapes.filters}));
+  if (p.bias) job->input(kBias, 3, Layout::rows({shapes.filters}));
+  job->output(kDst, 0, shapes.target_layout(p));
+  if (p.sum) job->start_from(call->nin - 1, 0);
+  return true;
+}
+
+template <class P, class Shapes>
+bool build_pack(const mx_call* call, Job* job) {
+  const P& p = *static_cast<const P*>(call->params);
+  const Shapes shapes(p);
+  Layout packed;
+  return find_weights(p, shapes, &packed) &&
+         describe_pack(shapes.plain_weights(), std::move(packed), job);
+}
+
+}  // namespace
+
+void register_int8() {
+  const uint32_t kinds = 1u << MX_I8 | 1u << MX_U8;
+  add_kernel<Conv, build_layer<Conv, ConvShapes>>("int8_conv_onednn", kinds);
+  add_kernel<Conv, build_pack<Conv, ConvShapes>>("int8_conv_onednn_pack", 1u << MX_I8);
+  add_kernel<Dense, build_layer<Dense, DenseShapes>>("int8_dense_onednn", kinds);
+  add_kernel<Dense, build_pack<Dense, DenseShapes>>("int8_dense_onednn_pack", 1u << MX_I8);
+}
+
+}  // namespace onednn
+}  // namespace mx

@@ -1,0 +1,337 @@
+"""Let fused layers between quantized arrays compute with numbers of 8 bits.
+
+Such a layer takes dequantized data, and its result is quantized again, with ranges that are known
+when the graph is planned. All of that becomes one `_int8_conv` or `_int8_dense`, whose factors and
+packed weights are computed once. Their arrays lie channels-last, and so do those between them.
+"""
+
+import math
+
+from mxcy._base import dtypes
+from mxcy.graph.algorithm import choose_int8
+from mxcy.graph.analysis.ranges import known_ranges
+from mxcy.graph.analysis.users import Users
+from mxcy.graph.planning.plan import ONCE
+from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
+
+__all__ = ["run"]
+
+_FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
+_DEQUANTIZE, _QUANTIZE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
+#: fused layer of floats -> (that of 8 bits, what packs its weights)
+_LAYERS = {
+    find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
+    find("_sg_onednn_fully_connected"): (find("_int8_dense"), "_pack_int8_dense_weight"),
+}
+#: operator -> function(state, number) that tells whether it could place the node channels-last
+_LAST: dict = {}
+
+
+def _last(name):
+    def enter(function):
+        _LAST[find(name)] = function
+        return function
+
+    return enter
+
+
+def run(graph, target):
+    """Narrow every layer for which there is a kernel."""
+    if not any(node.op is _DEQUANTIZE for node in graph.nodes):
+        return graph
+    state = _State(graph, target)
+    if not state.layers:
+        return graph
+    inner = {layer.number for layer in state.layers.values() if layer.number != layer.end}
+    for number, node in state.rewrite.visit():
+        if number in state.layers:
+            _place(state, state.layers[number])
+        elif number not in inner:
+            place = _LAST.get(node.op)
+            if place is None or not place(state, number):
+                state.keep(number)
+    return state.finish()
+
+
+class _Layer:
+    """A fused layer that can be narrowed: node numbers, entries of quantized arrays, attributes."""
+
+    def __init__(self, number, end, data, other, op, attrs, choice, steps):
+        self.number, self.end, self.data, self.other = number, end, data, other
+        self.op, self.attrs, self.choice, self.steps = op, attrs, choice, steps
+
+
+class _State:
+    """The new graph; old entries have a plain form, a channels-last one, or both."""
+
+    def __init__(self, graph, target):
+        self.graph, self.target = graph, target
+        self.ranges, self.users = known_ranges(graph), Users(graph)
+        self.rewrite, self._plain, self._last = Rewrite(graph), set(), {}
+        found = (_find(self, number) for number in range(len(graph.nodes)))
+        self.layers = {layer.end: layer for layer in found if layer is not None}
+
+    def keep(self, number):
+        """Take over a node as it is, over plain inputs."""
+        for entry in self.graph.nodes[number].inputs:
+            self.plain(entry)
+        self.rewrite.keep(number)
+        self._plain.update((number, i) for i in range(len(self.graph.specs[number])))
+
+    def put(self, old, new, last=False):
+        """Let a new entry be an old one, in one of the forms."""
+        if last and len(self.graph.spec(old).shape) > 2:
+            self._last[old] = new
+            self.rewrite.changed = True
+        else:
+            self.rewrite.replace(old, new)
+            self._plain.add(old)
+
+    def plain(self, entry):
+        """The plain form of an old entry."""
+        if entry in self._plain:
+            return self.rewrite.entry(entry)
+        number, index = entry
+        if index > 0:  # the range of a layer
+            value = self.ranges[number, 0][index - 1]
+            attrs = {"shape": (1,), "value": value, "dtype": "float32"}
+            self.put(entry, self.rewrite.add("_full", attrs, []))
+        else:
+            count = len(self.graph.spec(entry).shape)
+            axes = (0, count - 1, *range(1, count - 1))
+            self.put(entry, self.rewrite.add("transpose", {"axes": axes}, [self._last[entry]]))
+        return self.rewrite.entry(entry)
+
+    def is_last(self, entry):
+        """Whether an old entry lies channels-last already."""
+        return entry in self._last
+
+    def last(self, entry):
+        """The channels-last form of an old entry."""
+        count = len(self.graph.spec(entry).shape)
+        if count < 3:
+            return self.plain(entry)
+        if entry not in self._last:
+            axes = (0, *range(2, count), 1)
+            self._last[entry] = self.rewrite.add("transpose", {"axes": axes}, [self.plain(entry)])
+        return self._last[entry]
+
+    def add_once(self, op, attrs, inputs, name):
+        """Append what is computed once where its inputs are variables, or are so themselves."""
+        nodes = [self.rewrite.node(entry) for entry in inputs]
+        once = all(node.op is None or ONCE in node.extra for node in nodes)
+        return self.rewrite.add(op, attrs, inputs, name, {ONCE: ""} if once else None)
+
+    def finish(self):
+        """The new graph."""
+        for entry in self.graph.outputs:
+            self.plain(entry)
+        return self.rewrite.finish()
+
+
+# --- which layers --------------------------------------------------------------------------------
+
+
+def _find(state, number):
+    """The layer at a node, or None."""
+    graph = state.graph
+    node = graph.nodes[number]
+    if node.op not in _LAYERS or node.attrs.algo or graph.specs[number][0].dtype != _FLOAT:
+        return None
+    if getattr(node.attrs, "in_block", 0) or getattr(node.attrs, "out_block", 0):
+        return None
+    data = _quantized(state, node.inputs[0])
+    other = _quantized(state, node.inputs[-1]) if node.attrs.with_sum else None
+    end = _end(state, number)
+    if data is None or (node.attrs.with_sum and (other is None or end == number)):
+        return None
+    kind = _kind(graph.specs[end][0])
+    steps = _step(state, data), 1.0 if end == number else _step(state, (end, 0))
+    follows = _act(node.attrs, steps[1])
+    if 0 in steps or follows is None:
+        return None
+    op, _ = _LAYERS[node.op]
+    attrs = {
+        name: getattr(node.attrs, name) for name in op.schema.names if hasattr(node.attrs, name)
+    }
+    attrs |= {"act": follows[0], "limit": follows[1], "out_type": kind}
+    attrs["source_type"] = _kind(graph.spec(data))
+    if other is not None:
+        attrs["other_type"] = _kind(graph.spec(other))
+        attrs["other_scale"] = _step(state, other) / steps[1]
+    choice = choose_int8(state.target, op, attrs, _specs(graph, number, attrs, data, other))
+    if choice is None:
+        return None
+    attrs |= {"algo": choice.algo, "packed": choice.packed}
+    return _Layer(number, end, data, other, op, attrs, choice, steps)
+
+
+def _quantized(state, entry):
+    """The quantized array of known range that an entry is the floats of, or None."""
+    node = state.graph.nodes[entry[0]]
+    if node.op is not _DEQUANTIZE or node.inputs[0] not in state.ranges:
+        return None
+    return node.inputs[0]
+
+
+def _end(state, number):
+    """The node that alone reads a layer and quantizes it by a known range, or the layer itself."""
+    after = state.users.only(number)
+    if after is None or state.graph.nodes[after].op is not _QUANTIZE:
+        return number
+    return after if (after, 0) in state.ranges else number
+
+
+def _step(state, entry):
+    """The float that a step of a quantized array stands for."""
+    low, high = state.ranges[entry]
+    limit = 255.5 if _kind(state.graph.spec(entry)) == "uint8" else 127.5
+    return max(abs(low), abs(high)) / limit
+
+
+def _kind(spec):
+    return dtypes.name_of(spec.dtype)
+
+
+def _act(a, step):
+    """(activation, its limit in steps) of attributes, or None."""
+    if a.act in ("none", "relu"):
+        return a.act, 0.0
+    return ("clip", a.beta / step) if a.act == "clip" and a.alpha == 0 < a.beta else None
+
+
+def _specs(graph, number, attrs, data, other):
+    """The Specs of a narrowed layer's inputs, with its attributes."""
+    source, out = graph.spec(data), graph.specs[number][0]
+    rows = Spec((out.shape[1 if "kernel" in attrs else -1],), _FLOAT)
+    specs = [_data_spec(graph.nodes[number], source), Spec((1,), _OCTET), rows]
+    if not attrs["no_bias"]:
+        specs.append(rows)
+    if other is not None:
+        other = graph.spec(other)
+        specs.append(_last_spec(other) if "kernel" in attrs else other)
+    return specs
+
+
+def _last_spec(spec):
+    return Spec((spec.shape[0], *spec.shape[2:], spec.shape[1]), spec.dtype)
+
+
+def _data_spec(node, spec):
+    """The Spec of a layer's data: channels-last, or rows."""
+    if not getattr(node.attrs, "flatten", False):
+        return _last_spec(spec) if hasattr(node.attrs, "kernel") else spec
+    return Spec((spec.shape[0], math.prod(spec.shape[1:])), spec.dtype)
+
+
+# --- the new graph -------------------------------------------------------------------------------
+
+
+def _place(state, layer):
+    """Append a narrowed layer."""
+    graph, rewrite = state.graph, state.rewrite
+    node, attrs = graph.nodes[layer.number], layer.attrs
+    image = "kernel" in attrs
+    parameters = node.inputs[1 : 2 if attrs["no_bias"] else 3]
+    filters = {"no_bias": attrs["no_bias"], "data_step": layer.steps[0], "out_step": layer.steps[1]}
+    parameters = [state.plain(entry) for entry in parameters]
+    made, _ = state.add_once("_int8_filters", filters, parameters, f"{node.name}_filters")
+    data = state.last(layer.data) if image else _rows(state, layer)
+    source = rewrite.spec(data).shape
+    packing = {**attrs, "batch": source[0] if image else math.prod(source[:-1])}
+    if image:
+        packing["source"] = source[1:-1]
+    pack = _LAYERS[node.op][1]
+    packed = state.add_once(pack, packing, [(made, 0)], f"{node.name}_packed")
+    inputs = [data, packed, (made, 1)]
+    if not attrs["no_bias"]:
+        inputs.append((made, 2))
+    if layer.other is not None:
+        inputs.append(state.last(layer.other) if image else state.plain(layer.other))
+    new = rewrite.add(layer.op, attrs, inputs, graph.nodes[layer.end].name)
+    state.put((layer.end, 0), new, image)
+
+
+def _rows(state, layer):
+    """The data of a dense layer with as many dimensions as its result."""
+    shape = state.graph.spec(layer.data).shape
+    if not state.graph.nodes[layer.number].attrs.flatten or len(shape) == 2:
+        return state.plain(layer.data)
+    alike = state.is_last(layer.data) and math.prod(shape[2:]) == 1
+    data = state.last(layer.data) if alike else state.plain(layer.data)
+    rows = (shape[0], math.prod(shape[1:]))
+    return state.rewrite.add("_backward_reshape", {"shape": rows}, [data])
+
+
+@_last("_contrib_quantized_pooling")
+def _pooling(state, number):
+    node = state.graph.nodes[number]
+    data, *ends = node.inputs
+    count = len(state.graph.spec(data).shape)
+    if not state.is_last(data) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
+        return False
+    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
+    attrs["layout"] = ("NWC", "NHWC", "NDHWC")[count - 3]
+    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
+    return True
+
+
+@_last("_contrib_quantized_act")
+def _rectify(state, number):
+    node = state.graph.nodes[number]
+    data, *ends = node.inputs
+    if not state.is_last(data):
+        return False
+    inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
+    return True
+
+
+@_last("_contrib_quantized_flatten")
+def _flatten(state, number):
+    node = state.graph.nodes[number]
+    data, *ends = node.inputs
+    shape = state.graph.spec(data).shape
+    if not state.is_last(data) or any(extent != 1 for extent in shape[2:]):
+        return False
+    attrs = {"shape": state.graph.specs[number][0].shape}
+    state.put((number, 0), state.rewrite.add("_backward_reshape", attrs, [state.last(data)]))
+    for index, entry in enumerate(ends, 1):
+        state.put((number, index), state.plain(entry))
+    return True
+
+
+@_last("_contrib_quantized_concat")
+def _concat(state, number):
+    node = state.graph.nodes[number]
+    count = node.attrs.num_args
+    if node.attrs.dim != 1 or not any(state.is_last(entry) for entry in node.inputs[:count]):
+        return False
+    inputs = [state.last(entry) for entry in node.inputs[:count]]
+    inputs += [state.plain(entry) for entry in node.inputs[count:]]
+    attrs = {"num_args": count, "dim": len(state.graph.specs[number][0].shape) - 1}
+    _put_all(state, number, state.rewrite.add(node.op, attrs, inputs, node.name))
+    return True
+
+
+@_last("_contrib_quantized_elemwise_add")
+def _add(state, number):
+    node = state.graph.nodes[number]
+    lhs, rhs, *ends = node.inputs
+    if not (state.is_last(lhs) or state.is_last(rhs)):
+        return False
+    if state.graph.spec(lhs).shape != state.graph.spec(rhs).shape:
+        return False
+    inputs = [state.last(lhs), state.last(rhs), *(state.plain(entry) for entry in ends)]
+    _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
+    return True
+
+
+def _put_all(state, number, new):
+    """Let a new node's outputs be those of an old one, the array channels-last."""
+    state.put((number, 0), new, True)
+    for index in (1, 2):
+        state.put((number, index), (new[0], index))

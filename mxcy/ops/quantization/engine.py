@@ -1,0 +1,463 @@
+"""Layers of 8 bits as graph passes make them: one call for products, factors, sum and activation.
+
+``out = act(scale[f] * sum of products + bias[f] + other_scale * other)``, rounded half to even and
+cut to the output's type, or a float. Images lie channels-last: (batch, spatial..., channel). As for
+the fused layers of floats, an attribute `algo` names the kernel, for which `_pack_int8_*` made the
+weights; without it they are plain int8.
+"""
+
+import math
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.ops.convolution.conv import conv_shapes, forward_ref, resolve
+from mxcy.ops.core.attrs import Bool, Double, Enum, Field, Int, Long, Shape, Str, UInt
+from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.params import INT8_CONV, INT8_DENSE
+from mxcy.ops.core.record import native, register, sample, values
+from mxcy.ops.fused.layer import extras, fill_blob, names, require_plain
+from mxcy.ops.quantization.ranges import (
+    F32,
+    INT8,
+    LARGEST,
+    eight_bits,
+    range_specs,
+    reach,
+    saturated,
+)
+
+__all__ = ["ACTS"]
+
+_FLOAT, _U8 = dtypes.code_of("float32"), dtypes.code_of("uint8")
+#: what may follow a layer; a kernel gets the position
+ACTS = ("none", "relu", "clip")
+_FIELDS = (
+    Field("no_bias", Bool, False),
+    Field("act", Enum(*ACTS), "none"),
+    Field("limit", Double, 0.0),
+    Field("with_sum", Bool, False),
+    Field("other_scale", Double, 1.0),
+    Field("source_type", Enum("int8", "uint8"), "int8"),
+    Field("other_type", Enum("int8", "uint8"), "int8"),
+    Field("out_type", Enum("int8", "uint8", "float32"), "int8"),
+    Field("algo", Str, ""),
+    Field("packed", Long, 0),
+)
+
+
+def _names(a):
+    data, weight, *rest = names(a)
+    return data, weight, "scale", *rest
+
+
+def _overwrites(a, ins, outs):
+    """The sum may happen in the memory of `other`."""
+    fits = a.with_sum and a.out_type == a.other_type
+    return (len(ins) - 1,) if fits else ()
+
+
+def _rest_struct(a):
+    return {
+        "bias": not a.no_bias,
+        "sum": a.with_sum,
+        "act": ACTS.index(a.act),
+        "source_type": dtypes.code_of(a.source_type),
+        "target_type": dtypes.code_of(a.out_type),
+        "other_type": dtypes.code_of(a.other_type),
+        "limit": a.limit,
+        "other_scale": a.other_scale,
+    }
+
+
+def _check(a, count, data, weight, scale, rest, shape):
+    """The types and shapes of everything but data and weight, which `shape` of the output tells."""
+    bias, other = extras(a, rest)
+    data.fill("data", dtype=dtypes.code_of(a.source_type))
+    if a.algo:
+        fill_blob(a, weight)
+    else:
+        weight.fill("weight", dtype=INT8)
+    scale.fill("scale", (count,), _FLOAT)
+    if bias is not None:
+        bias.fill("bias", (count,), _FLOAT)
+    if other is not None:
+        require(a.out_type != "float32", "out_type: a sum cannot be a float")
+        other.fill("other", shape, dtypes.code_of(a.other_type))
+    return Spec(shape, dtypes.code_of(a.out_type))
+
+
+def _finish(a, xp, sums, scale, rest):
+    """What follows the products, channels last."""
+    bias, other = extras(a, rest)
+    out = sums.astype(F32) * scale.astype(F32)
+    if bias is not None:
+        out = out + bias.astype(F32)
+    if other is not None:
+        out = out + other.astype(F32) * F32(a.other_scale)
+    if a.act != "none":
+        out = xp.maximum(out, F32(0))
+    if a.act == "clip":
+        out = xp.minimum(out, F32(a.limit))
+    return out if a.out_type == "float32" else saturated(xp, out, a.out_type)
+
+
+def _chosen(family, **parts):
+    def when(a, ins, outs):
+        return None if a.algo else "the weights are plain"
+
+    layer = native(
+        lambda a, ins, outs: a.algo,
+        when=when,
+        inplace=_overwrites,
+        asks=True,
+        capped=True,
+        mixed=True,
+        packs=True,
+        **parts,
+    )
+    return (layer,)
+
+
+def _first(shape):
+    """(batch, channel, spatial...) of a channels-last shape."""
+    return shape and (shape[0], shape[-1], *shape[1:-1])
+
+
+def _last(shape):
+    return shape and (shape[0], *shape[2:], shape[1])
+
+
+# --- convolutions --------------------------------------------------------------------------------
+
+
+def _conv_struct(a, batch, channels, source):
+    kernel, stride, dilate, pad = resolve(a)
+    target = [
+        (x + 2 * p - (k - 1) * d - 1) // s + 1
+        for x, k, s, d, p in zip(source, kernel, stride, dilate, pad, strict=True)
+    ]
+    ones = (1,) * (3 - len(kernel))
+    return {
+        "batch": batch,
+        "groups": a.num_group,
+        "channels": channels // a.num_group,
+        "filters": a.num_filter // a.num_group,
+        "source": (*ones, *source),
+        "target": (*ones, *target),
+        "kernel": (*ones, *kernel),
+        "stride": (*ones, *stride),
+        "dilate": (*ones, *dilate),
+        "pad": (*(0 for _ in ones), *pad),
+        **_rest_struct(a),
+    }
+
+
+def _conv_work(a, ins, outs):
+    # Four times as many products of 8 bits as of floats are one elementwise step.
+    taps = ins[0].shape[-1] // a.num_group * math.prod(a.kernel)
+    return outs[0].size * taps // 64 + ins[0].size // 4 + outs[0].size // 4
+
+
+_CONV_FIELDS = (
+    Field("kernel", Shape),
+    Field("stride", Shape, ()),
+    Field("dilate", Shape, ()),
+    Field("pad", Shape, ()),
+    Field("num_filter", UInt),
+    Field("num_group", UInt, 1),
+    *_FIELDS,
+)
+
+
+def _infer_conv(a, data, weight, scale, *rest):
+    eight_bits("data", data)
+    shadow = Spec() if a.algo else Spec(weight.shape)
+    shape, _ = conv_shapes(a, Spec(_first(data.shape)), shadow)
+    if not a.algo:
+        weight.fill("weight", shadow.shape)
+    return _check(a, a.num_filter, data, weight, scale, rest, _last(shape))
+
+
+def _conv_ref(a, xp, data, weight, scale, *rest):
+    require_plain(a)
+    source = xp.moveaxis(data, -1, 1).astype("int64")
+    sums = xp.moveaxis(forward_ref(a, xp, source, weight.astype("int64")), 1, -1)
+    return _finish(a, xp, sums, scale, rest)
+
+
+def _conv_samples():
+    weight, scale = values(-128, 128, (4, 3, 3, 3), "int8"), values(0.0005, 0.001, (4,), "float32")
+    data, unsigned = values(-128, 128, (2, 5, 6, 3), "int8"), values(0, 256, (2, 5, 6, 3), "uint8")
+    shared = {"kernel": (3, 3), "num_filter": 4, "pad": (1, 1)}
+    yield sample(data, weight, scale, (4,), **shared)
+    other = values(-128, 128, (2, 5, 6, 4), "int8")
+    yield sample(
+        unsigned,
+        weight,
+        scale,
+        other,
+        no_bias=True,
+        with_sum=True,
+        other_scale=0.7,
+        act="relu",
+        source_type="uint8",
+        out_type="uint8",
+        **shared,
+    )
+    yield sample(data, weight, scale, (4,), act="clip", limit=6, out_type="float32", **shared)
+    yield sample(
+        data,
+        values(-128, 128, (3, 1, 1, 2), "int8"),
+        values(0.01, 0.02, (3,), "float32"),
+        no_bias=True,
+        kernel=(1, 2),
+        num_filter=3,
+        num_group=3,
+        stride=(2, 1),
+    )
+
+
+register(
+    "_int8_conv",
+    inputs="data weight scale bias? other?",
+    fields=_CONV_FIELDS,
+    arguments=_names,
+    infer=_infer_conv,
+    ref=_conv_ref,
+    kernels=_chosen(
+        "int8_conv",
+        struct=INT8_CONV,
+        params=lambda a, ins, outs: _conv_struct(
+            a, ins[0].shape[0], ins[0].shape[-1], ins[0].shape[1:-1]
+        ),
+        work=_conv_work,
+    ),
+    dtypes=("float32",),
+    samples=_conv_samples,
+    doc="""Convolution of 8-bit data with a factor for each filter, bias, sum and activation in one.
+
+Shapes: data and output channels-last, weight (num_filter, channel / num_group, kernel...) or the
+`packed` bytes for `algo`; scale and bias (num_filter,); other like the output. `clip` cuts to 0 ...
+`limit`.""",
+)
+
+
+def _infer_pack(a, weight):
+    weight.fill("weight", dtype=INT8)
+    require(
+        a.algo or not weight.known or a.packed == weight.size,
+        f"packed: plain weights of shape {weight.shape} do not have {a.packed} bytes",
+    )
+    return Spec((a.packed,), _U8)
+
+
+def _pack_ref(a, xp, weight):
+    require_plain(a)
+    return xp.ascontiguousarray(weight).reshape(-1).view(np.uint8)
+
+
+def _packer(**parts):
+    return (
+        native(
+            lambda a, ins, outs: f"{a.algo}_pack",
+            when=lambda a, ins, outs: None if a.algo else "the weights are plain",
+            mixed=True,
+            packs=True,
+            **parts,
+        ),
+    )
+
+
+register(
+    "_pack_int8_conv_weight",
+    inputs="weight",
+    fields=(*_CONV_FIELDS, Field("batch", Int, 1), Field("source", Shape, ())),
+    infer=_infer_pack,
+    ref=_pack_ref,
+    kernels=_packer(
+        struct=INT8_CONV,
+        params=lambda a, ins, outs: _conv_struct(
+            a, a.batch, ins[0].shape[1] * a.num_group, a.source
+        ),
+    ),
+    dtypes=("float32",),
+    samples=(
+        sample(
+            values(-128, 128, (4, 3, 3, 3), "int8"),
+            kernel=(3, 3),
+            num_filter=4,
+            packed=108,
+            source=(5, 5),
+        ),
+    ),
+    doc="""Weights of `_int8_conv` in the layout of the kernel `algo`, as `packed` bytes.
+
+The other attributes describe the convolution that will use them, with its `batch` and the spatial
+extents `source` of its data.""",
+)
+
+
+# --- dense layers --------------------------------------------------------------------------------
+
+
+def _dense_struct(a, rows, depth):
+    return {"rows": rows, "hidden": a.num_hidden, "depth": depth, **_rest_struct(a)}
+
+
+_DENSE_FIELDS = (Field("num_hidden", Int), *_FIELDS)
+
+
+def _infer_dense(a, data, weight, scale, *rest):
+    eight_bits("data", data)
+    require(a.num_hidden > 0, f"num_hidden: must be positive, got {a.num_hidden}")
+    depth = -1 if data.shape is None else data.shape[-1]
+    if not a.algo:
+        weight.fill("weight", (a.num_hidden, depth))
+    shape = data.shape and (*data.shape[:-1], a.num_hidden)
+    return _check(a, a.num_hidden, data, weight, scale, rest, shape)
+
+
+def _dense_ref(a, xp, data, weight, scale, *rest):
+    require_plain(a)
+    return _finish(a, xp, data.astype("int64") @ weight.astype("int64").T, scale, rest)
+
+
+def _dense_samples():
+    weight, scale = values(-128, 128, (4, 6), "int8"), values(0.0005, 0.001, (4,), "float32")
+    signed, unsigned = values(-128, 128, (3, 6), "int8"), values(0, 256, (2, 3, 6), "uint8")
+    yield sample(signed, weight, scale, (4,), num_hidden=4)
+    shared = {"num_hidden": 4, "source_type": "uint8", "no_bias": True}
+    yield sample(unsigned, weight, scale, out_type="float32", **shared)
+    other = values(0, 256, (2, 3, 4), "uint8")
+    yield sample(
+        unsigned,
+        weight,
+        scale,
+        other,
+        with_sum=True,
+        act="relu",
+        other_type="uint8",
+        out_type="uint8",
+        **shared,
+    )
+
+
+register(
+    "_int8_dense",
+    inputs="data weight scale bias? other?",
+    fields=_DENSE_FIELDS,
+    arguments=_names,
+    infer=_infer_dense,
+    ref=_dense_ref,
+    kernels=_chosen(
+        "int8_dense",
+        struct=INT8_DENSE,
+        params=lambda a, ins, outs: _dense_struct(
+            a, outs[0].size // a.num_hidden, ins[0].shape[-1]
+        ),
+        work=lambda a, ins, outs: (outs[0].size // 64 + a.num_hidden // 16) * ins[0].shape[-1],
+    ),
+    dtypes=("float32",),
+    samples=_dense_samples,
+    doc="""Dense layer of 8-bit data with a factor for each output, bias, sum and activation in one.
+
+Shapes: data (..., n), weight (num_hidden, n) or the `packed` bytes for `algo`; scale and bias
+(num_hidden,); other like the output.""",
+)
+register(
+    "_pack_int8_dense_weight",
+    inputs="weight",
+    fields=(*_DENSE_FIELDS, Field("batch", Int, 1)),
+    infer=_infer_pack,
+    ref=_pack_ref,
+    kernels=_packer(
+        struct=INT8_DENSE, params=lambda a, ins, outs: _dense_struct(a, a.batch, ins[0].shape[1])
+    ),
+    dtypes=("float32",),
+    samples=(sample(values(-128, 128, (4, 6), "int8"), num_hidden=4, packed=24),),
+    doc="""Weights of `_int8_dense` in the layout of the kernel `algo`, as `packed` bytes.
+
+The other attributes describe the layer that will use them; its data has `batch` rows.""",
+)
+
+
+# --- weights and factors -------------------------------------------------------------------------
+
+
+def _infer_filters(a, *specs):
+    kind, given = INT8 if a.quantized else _FLOAT, dict(zip(_filter_names(a), specs, strict=True))
+    weight = given["weight"].fill("weight", dtype=kind)
+    count = None if weight.shape is None else weight.shape[:1]
+    if "bias" in given:
+        given["bias"].fill("bias", count, kind)
+    range_specs(*((name, spec) for name, spec in given.items() if name[:4] in ("min_", "max_")))
+    return Spec(weight.shape, INT8), Spec(count, _FLOAT), Spec(count, _FLOAT)
+
+
+def _filter_names(a):
+    bias = () if a.no_bias else ("bias",)
+    if not a.quantized:
+        return ("weight", *bias)
+    ranges = ("min_weight", "max_weight", *(() if a.no_bias else ("min_bias", "max_bias")))
+    return ("weight", *bias, *ranges)
+
+
+def _filters_ref(a, xp, *arrays):
+    given = dict(zip(_filter_names(a), arrays, strict=True))
+    weight, bias = given["weight"], given.get("bias")
+    count = weight.shape[0]
+    if a.quantized:
+        numbers = weight
+        step = reach(xp, given["min_weight"], given["max_weight"]) / F32(LARGEST["int8"])
+        steps = xp.full((count,), step, F32)
+        if bias is not None:
+            unit = reach(xp, given["min_bias"], given["max_bias"]) / F32(LARGEST["int8"])
+            bias = bias.astype(F32) * unit
+    else:
+        weight = weight.astype(F32)
+        flat = weight.reshape(count, -1)
+        largest = xp.abs(flat).max(axis=1) if flat.size else xp.zeros((count,), F32)
+        steps = xp.where(largest > 0, largest, F32(1)) / F32(LARGEST["int8"])
+        shape = (-1, *[1] * (weight.ndim - 1))
+        numbers = xp.clip(xp.rint(weight / steps.reshape(shape)), -127, 127).astype("int8")
+    shift = xp.zeros((count,), F32) if bias is None else bias.astype(F32) / F32(a.out_step)
+    return numbers, steps * F32(a.data_step / a.out_step), shift
+
+
+_W, _B = (5, 3, 2, 2), (5,)
+_LOW, _HIGH = values(-2, -1, (1,), "float32"), values(0.5, 1, (1,), "float32")
+register(
+    "_int8_filters",
+    inputs="weight bias? min_weight? max_weight? min_bias? max_bias?",
+    outputs="numbers scale shift",
+    fields=(
+        Field("quantized", Bool, False),
+        Field("no_bias", Bool, False),
+        Field("data_step", Double, 1.0),
+        Field("out_step", Double, 1.0),
+    ),
+    arguments=_filter_names,
+    infer=_infer_filters,
+    ref=_filters_ref,
+    dtypes=("float32",),
+    samples=(
+        sample(_W, _B, data_step=0.5, out_step=0.25),
+        sample(_W, no_bias=True, data_step=2),
+        sample(
+            values(-128, 128, _W, "int8"),
+            values(-128, 128, _B, "int8"),
+            _LOW,
+            _HIGH,
+            _LOW,
+            _HIGH,
+            quantized=True,
+        ),
+        sample(values(-128, 128, _W, "int8"), _LOW, _HIGH, quantized=True, no_bias=True),
+    ),
+    doc="""What `_int8_conv` and `_int8_dense` need of a layer's weight and bias.
+
+Float weights become int8 by a step of each filter's own; those that are `quantized` already keep
+their numbers, and they and the bias have ranges. A step of the data stands for `data_step`, one of
+the output for `out_step`. Returns int8 weights, factors and biases (num_filter,).""",
+)

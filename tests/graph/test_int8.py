@@ -1,0 +1,191 @@
+"""Layers of 8 bits in plans: kernels against their definition, and graphs against themselves."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy._base.dtypes import code_of
+from mxcy._library import front, onednn
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
+
+needs_onednn = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+
+
+def _packed(name, pack, attrs, arrays, form):
+    """A layer's result by oneDNN's kernel."""
+    record, algo = find(name), f"{name[1:]}_onednn"
+    a = record.schema.intern(name, {**attrs, "algo": algo, "packed": 1})
+    ins = [Spec(x.shape, code_of(x.dtype)) for x in arrays]
+    ins[1] = Spec((1,), code_of("uint8"))
+    params = record.kernels[0].struct.pack(**record.kernels[0].params(a, ins, record.infer(a, ins)))
+    size = front.query(algo, params, ins, record.infer(a, ins), "packed")
+    attrs = {**attrs, "algo": algo, "packed": size}
+    (blob,), ran = front.execute(find(pack), (arrays[1],), {**attrs, **form})
+    assert ran == f"{algo}_pack"
+    outs, ran = front.execute(record, (arrays[0], blob, *arrays[2:]), attrs)
+    assert ran == algo
+    return outs[0].asnumpy()
+
+
+def _drawn(rng, shape, kind):
+    low, high = (-128, 128) if kind == "int8" else (0, 256)
+    return mx.nd.array(rng.integers(low, high, shape), dtype=kind)
+
+
+def _assert_a_step_apart(found, want, kind):
+    assert found.dtype == want.dtype == np.dtype(kind)
+    if kind == "float32":
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-4)
+    else:  # halves may be rounded either way, as sums are rounded before
+        difference = abs(found.astype(int) - want.astype(int))
+        assert difference.max() <= 1 and (difference > 0).mean() < 0.01
+
+
+@needs_onednn
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize("out_type", ["int8", "uint8", "float32"])
+@pytest.mark.parametrize("group", [1, 2, 32])
+def test_packed_convolutions(source, out_type, group):
+    rng = np.random.default_rng(group)
+    data, filters = _drawn(rng, (2, 9, 8, 32), source), 32
+    weight = _drawn(rng, (filters, 32 // group, 3, 3), "int8")
+    scale = mx.nd.array(rng.uniform(0.5, 1, filters) / (3000 * np.sqrt(32 / group)))
+    bias = mx.nd.array(rng.uniform(-9, 9, filters))
+    attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": filters, "num_group": group}
+    attrs |= {"source_type": source, "out_type": out_type}
+    arrays, form = [data, weight, scale, bias], {"batch": 2, "source": (9, 8)}
+    variants = [{"act": "relu"}, {"act": "clip", "limit": 40.0}, {"no_bias": True}]
+    for extra in variants:
+        given = arrays[:3] if extra.get("no_bias") else list(arrays)
+        if out_type != "float32" and extra.get("act") != "clip":
+            given.append(_drawn(rng, (2, 9, 8, filters), "int8"))
+            extra = {**extra, "with_sum": True, "other_scale": 0.3}
+        want = mx.nd._internal._int8_conv(*given, **attrs, **extra).asnumpy()
+        found = _packed("_int8_conv", "_pack_int8_conv_weight", attrs | extra, given, form)
+        _assert_a_step_apart(found, want, out_type)
+
+
+@needs_onednn
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize("out_type", ["int8", "float32"])
+def test_packed_dense_layers(source, out_type):
+    rng = np.random.default_rng(5)
+    data, weight = _drawn(rng, (3, 70), source), _drawn(rng, (21, 70), "int8")
+    scale, bias = mx.nd.array(rng.uniform(0.5, 1, 21) / 9000), mx.nd.array(rng.uniform(-9, 9, 21))
+    attrs = {"num_hidden": 21, "source_type": source, "out_type": out_type, "act": "relu"}
+    given = [data, weight, scale, bias]
+    want = mx.nd._internal._int8_dense(*given, **attrs).asnumpy()
+    found = _packed("_int8_dense", "_pack_int8_dense_weight", attrs, given, {"batch": 3})
+    _assert_a_step_apart(found, want, out_type)
+
+
+class _Net:
+    """A symbol whose layers stand between quantized arrays."""
+
+    def __init__(self, shape=(2, 3, 12, 10)):
+        self.rng, self.shape = np.random.default_rng(1), shape
+        self.data = mx.sym.var("data")
+        self.numbers = self.quantized(self.data, -3, 3)
+
+    @staticmethod
+    def quantized(floats, low, high):
+        given = {"min_calib_range": low, "max_calib_range": high, "out_type": "auto"}
+        return list(mx.sym.contrib.quantize_v2(floats, **given))
+
+    @staticmethod
+    def floats(numbers):
+        return mx.sym.contrib.dequantize(*numbers)
+
+    def conv(self, numbers, name, filters=16, **attrs):
+        attrs = {"kernel": (3, 3), "pad": (1, 1), **attrs}
+        return mx.sym.Convolution(self.floats(numbers), num_filter=filters, name=name, **attrs)
+
+    def executor(self, *outputs):
+        symbol = mx.sym.Group(outputs) if len(outputs) > 1 else outputs[0]
+        executor = symbol.simple_bind(mx.cpu(), grad_req="null", data=self.shape)
+        for arrays in (executor.arg_dict, executor.aux_dict):
+            for name, array in arrays.items():
+                scale = 1 if name == "data" else 0.2
+                values = self.rng.normal(size=array.shape) * scale
+                array[:] = abs(values) + 0.5 if name.endswith("_var") else values
+        return executor
+
+    def compare(self, monkeypatch, capfd, *outputs, narrowed, tol=0.03):
+        """Outputs as 8 bits against those of floats between the same quantized arrays."""
+        executor = self.executor(*outputs)
+        given = {**executor.arg_dict}, {**executor.aux_dict}
+        symbol = mx.sym.Group(outputs) if len(outputs) > 1 else outputs[0]
+        monkeypatch.setenv("MXNET_SUBGRAPH_BACKEND", "NONE")
+        plain = symbol.bind(mx.cpu(), given[0], aux_states=given[1], grad_req="null")
+        want = [x.asnumpy() for x in plain.forward()]
+        monkeypatch.delenv("MXNET_SUBGRAPH_BACKEND")
+        monkeypatch.setenv("MXCY_VERBOSE", "passes")
+        capfd.readouterr()
+        narrow = symbol.bind(mx.cpu(), given[0], aux_states=given[1], grad_req="null")
+        found = [x.asnumpy() for x in narrow.forward()]
+        (line,) = [t for t in capfd.readouterr().out.splitlines() if "pass int8" in t]
+        for op, count in narrowed.items():
+            assert f"{op} 0 -> {count}" in line if count else op not in line, line
+        for got, expected in zip(found, want, strict=True):
+            assert got.dtype == expected.dtype and got.shape == expected.shape
+            if expected.dtype == np.float32:
+                assert abs(got - expected).max() <= tol * abs(expected).max()
+            else:
+                difference = abs(got.astype(int) - expected.astype(int))
+                assert difference.max() <= 0.04 * 255 and difference.mean() < 1
+
+
+@needs_onednn
+def test_a_residual_network_stays_in_8_bits(monkeypatch, capfd):
+    net = _Net()
+    relu = {"act_type": "relu"}
+    norm = mx.sym.BatchNorm(net.conv(net.numbers, "c1"), fix_gamma=False, name="bn")
+    first = net.quantized(mx.sym.Activation(norm, **relu), 0, 3)
+    second = net.quantized(net.conv(first, "c2", no_bias=True), -3, 3)
+    total = net.conv(second, "c3") + net.floats(first)
+    third = net.quantized(mx.sym.Activation(total, **relu), 0, 4)
+    pooled = mx.sym.contrib.quantized_pooling(*third, kernel=(2, 2), stride=(2, 2))
+    joined = mx.sym.contrib.quantized_concat(
+        pooled[0], pooled[0], pooled[1], pooled[2], pooled[1], pooled[2], num_args=2
+    )
+    whole = mx.sym.contrib.quantized_pooling(*joined, global_pool=True, pool_type="avg")
+    flat = mx.sym.contrib.quantized_flatten(*whole)
+    dense = mx.sym.FullyConnected(net.floats(flat), num_hidden=5, name="fc")
+    outputs = (dense, net.floats(third), third[0], third[1], third[2], second[0])
+    net.compare(monkeypatch, capfd, *outputs, narrowed={"_int8_conv": 3, "_int8_dense": 1})
+
+
+@needs_onednn
+def test_relu6_groups_and_other_dimensions(monkeypatch, capfd):
+    net = _Net((2, 16, 11))
+    one = {"kernel": (3,), "pad": (1,)}
+    numbers = net.quantized(mx.sym.clip(net.conv(net.numbers, "c1", **one), 0, 0.5), 0, 0.5)
+    numbers = net.quantized(net.conv(numbers, "c2", num_group=16, **one), -2, 2)
+    dense = mx.sym.FullyConnected(net.floats(numbers), num_hidden=5, flatten=False, name="fc")
+    net.compare(monkeypatch, capfd, dense, narrowed={"_int8_conv": 2, "_int8_dense": 1})
+
+
+@needs_onednn
+def test_what_has_no_known_range_stays_float(monkeypatch, capfd):
+    net = _Net()
+    found = mx.sym.contrib.quantize_v2(net.data)
+    unknown = mx.sym.Convolution(
+        net.floats(list(found)), kernel=(3, 3), num_filter=4, name="of_unknown_range"
+    )
+    known = net.conv(net.numbers, "of_known_range")
+    tanh = mx.sym.Activation(net.conv(net.numbers, "curved"), act_type="tanh")
+    sums = net.conv(net.numbers, "c2") + mx.sym.var("other", shape=(2, 16, 12, 10))
+    outputs = (unknown, known, net.quantized(tanh, -1, 1)[0], net.quantized(sums, -3, 3)[0])
+    net.compare(monkeypatch, capfd, *outputs, narrowed={"_int8_conv": 1})
+
+
+@needs_onednn
+def test_new_weights_are_packed_again():
+    net = _Net()
+    executor = net.executor(net.floats(net.quantized(net.conv(net.numbers, "c1"), -3, 3)))
+    before = executor.forward()[0].asnumpy()
+    executor.arg_dict["c1_weight"][:] = 0
+    executor.arg_dict["c1_bias"][:] = 1
+    after = executor.forward()[0].asnumpy()
+    assert before.std() > 0.1 and abs(after - 1).max() < 0.02
