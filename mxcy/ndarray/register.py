@@ -1,54 +1,37 @@
 """Operator functions, made lazily from records with true signatures and docs.
 
-`function(record)` makes the Python function of one operator. `Namespace` is the object `F` that
-gradient rules use: it offers every operator under its registered name.
+`function(record)` makes the Python function of one operator. Gradient rules use `F`: it offers
+every operator under each of its names.
 """
 
 from collections import namedtuple
 
 from mxcy._base import dtypes
 from mxcy._library import front
-from mxcy.base import MXNetError, _Null
-from mxcy.ops.core import record as records
+from mxcy.base import MXNetError
+from mxcy.ops.core.functions import (
+    Namespace,
+    compile_function,
+    docstring,
+    operands,
+    signature,
+    tuple_source,
+)
 from mxcy.ops.core.infer import InferError, Spec, refuse_complex
 
-__all__ = ["Namespace", "F", "function"]
+__all__ = ["F", "function"]
 
-_made = {}
-
-
-def signature(record):
-    """The parameter list of a record's function as source text."""
-    if record.variadic:
-        inputs = [f"*{record.variadic}"]
-    else:
-        inputs = [f"{name}=None" for name in record.inputs]
-    fields = [f"{name}=_Null" for name in record.schema.names]
-    return ", ".join([*inputs, *fields, "out=None", "name=None", "**kwargs"])
+_functions = {}
 
 
-def _tuple(names):
-    return "(" + "".join(f"{name}, " for name in names) + ")"
-
-
-def docstring(record):
-    """Summary, parameters and returned value, from the record."""
-    lines = [record.doc, "", "Parameters", "----------"]
-    for name in record.inputs if not record.variadic else (record.variadic,):
-        kind = "NDArray[]" if record.variadic else "NDArray"
-        lines.append(f"{name} : {kind}{', optional' if name in record.optional else ''}")
-    lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
-    lines += [
-        "out : NDArray, optional",
-        "    The array that takes the result.",
-        "",
-        "Returns",
-        "-------",
-    ]
-    lines.append("NDArray or list of NDArrays")
-    return "\n".join(lines)
-
-
+_AFTER_ATTRIBUTES = (
+    "out : NDArray, optional",
+    "    The array that takes the result.",
+    "",
+    "Returns",
+    "-------",
+    "NDArray or list of NDArrays",
+)
 _FROM_OUT = {
     "shape": "    if shape is _Null and out is not None:\n        shape = out.shape\n",
     "dtype": "    if dtype is _Null and out is not None:\n        dtype = out.dtype\n",
@@ -62,14 +45,14 @@ def function(record, name=None):
     if record.foreign is not None:
         return record.foreign.function
     name = name or record.name
-    made = _made.get((record.name, name))
-    if made is None:
-        made = _compile(record, name)
+    compiled = _functions.get((record.name, name))
+    if compiled is None:
+        compiled = _compile(record, name)
         if record.eager is None and record.variadic is None and not record.like_out:
             handle, fields = front.bind(record), record.schema.names
-            made = front.function(made, handle, record.inputs, fields)
-        _made[record.name, name] = made
-    return made
+            compiled = front.function(compiled, handle, record.inputs, fields)
+        _functions[record.name, name] = compiled
+    return compiled
 
 
 def _eager(record, inputs, raw, out, extra):
@@ -124,37 +107,18 @@ def _note_down(record, attrs, beside, inputs):
 
 
 def _compile(record, name):
-    inputs = record.variadic or _tuple(record.inputs)
     adopted = "".join(_FROM_OUT[field] for field in record.like_out)
-    if "ctx" in record.schema.names:  # MXNet 2's name of it
+    fields = record.schema.names
+    if "ctx" in fields:  # MXNet 2's name of it
         adopted += "    if 'device' in kwargs:\n        ctx = str(kwargs.pop('device'))\n"
     source = (
-        f"def {name}({signature(record)}):\n{adopted}"
-        f"    return _call(_handle, {inputs}, {_tuple(record.schema.names)}, out, kwargs)\n"
+        f"def {name}({signature(record, 'out=None', 'name=None')}):\n{adopted}"
+        f"    return _call(_handle, {operands(record)}, {tuple_source(fields)}, out, kwargs)\n"
     )
     call, handle = (front.call, front.bind(record)) if record.eager is None else (_eager, record)
-    scope = {"_Null": _Null, "_call": call, "_handle": handle}
-    exec(compile(source, f"<operator {record.name}>", "exec"), scope)
-    made = scope[name]
-    made.__doc__ = docstring(record)
-    made.__module__ = "mxcy.ndarray"
-    made.__mx_params__ = {name: "NDArray-or-Symbol" for name in record.inputs}
-    if record.variadic:
-        made.__mx_params__[record.variadic] = "NDArray-or-Symbol[]"
-    made.__mx_params__.update((field.name, field.text) for field in record.schema.fields)
-    return made
+    doc = docstring(record, "NDArray", _AFTER_ATTRIBUTES)
+    scope = {"_call": call, "_handle": handle}
+    return compile_function(record, name, source, scope, "mxcy.ndarray", doc)
 
 
-class Namespace:
-    """Every operator as an attribute."""
-
-    def __getattr__(self, name):
-        try:
-            made = function(records.find(name))
-        except records.MXNetError as error:
-            raise AttributeError(str(error)) from None
-        self.__dict__[name] = made
-        return made
-
-
-F = Namespace()
+F = Namespace(lambda record, name: function(record))

@@ -4,54 +4,38 @@ import logging
 
 from mxcy import attribute
 from mxcy import name as names
-from mxcy.base import MXNetError, _Null
+from mxcy.base import _Null
 from mxcy.ops.core import record as records
+from mxcy.ops.core.functions import Namespace, compile_function, docstring, operands, signature
 from mxcy.ops.core.precision import mixed
 from mxcy.symbol import attributes, compose
 from mxcy.symbol.symbol import Symbol
 
-__all__ = ["F", "Namespace", "apply", "function"]
+__all__ = ["F", "apply", "function"]
 
-_made = {}
-
-
-def signature(record):
-    """The parameter list of a record's function as source text."""
-    if record.variadic:
-        inputs = [f"*{record.variadic}"]
-    else:
-        inputs = [f"{name}=None" for name in record.inputs]
-    fields = [f"{name}=_Null" for name in record.schema.names]
-    return ", ".join([*inputs, *fields, "name=None", "attr=None", "out=None", "**kwargs"])
+_functions = {}
 
 
-def docstring(record):
-    """Summary, parameters and returned value, from the record."""
-    lines = [record.doc, "", "Parameters", "----------"]
-    for name in record.inputs if not record.variadic else (record.variadic,):
-        lines.append(f"{name} : {'Symbol[]' if record.variadic else 'Symbol'}")
-    lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
-    lines += [
-        "name : str, optional",
-        "    The name of the result; made from the operator's by default.",
-        "attr : dict of str to str, optional",
-        "    Further attributes, their keys between double underscores.",
-        "",
-        "Returns",
-        "-------",
-        "Symbol",
-        "    Inputs that are not given become variables named after the result and the input.",
-    ]
-    return "\n".join(lines)
+_AFTER_ATTRIBUTES = (
+    "name : str, optional",
+    "    The name of the result; made from the operator's by default.",
+    "attr : dict of str to str, optional",
+    "    Further attributes, their keys between double underscores.",
+    "",
+    "Returns",
+    "-------",
+    "Symbol",
+    "    Inputs that are not given become variables named after the result and the input.",
+)
 
 
 def function(record, name=None):
     """The function of a record, made once for each name under which it is offered."""
     name = name or record.name
-    made = _made.get((record.name, name))
-    if made is None:
-        made = _made[record.name, name] = _compile(record, name)
-    return made
+    compiled = _functions.get((record.name, name))
+    if compiled is None:
+        compiled = _functions[record.name, name] = _compile(record, name)
+    return compiled
 
 
 def apply(record, hint, inputs, given, name=None, attr=None, extra=None, absent=()):
@@ -145,39 +129,16 @@ def _check_symbol(what, value, optional=True):
     )
 
 
-def _tuple(parts):
-    return "(" + "".join(f"{part}, " for part in parts) + ")"
-
-
 def _compile(record, name):
-    inputs = record.variadic or _tuple(record.inputs)
-    given = "{" + ", ".join(f"{field!r}: {field}" for field in record.schema.names) + "}"
+    attrs = "{" + ", ".join(f"{field!r}: {field}" for field in record.schema.names) + "}"
+    hint, inputs = name.lower(), operands(record)
     source = (
-        f"def {name}({signature(record)}):\n"
-        f"    return _apply(_record, {name.lower()!r}, {inputs}, {given}, name, attr, kwargs)\n"
+        f"def {name}({signature(record, 'name=None', 'attr=None', 'out=None')}):\n"
+        f"    return _apply(_record, {hint!r}, {inputs}, {attrs}, name, attr, kwargs)\n"
     )
-    scope = {"_Null": _Null, "_apply": apply, "_record": record}
-    exec(compile(source, f"<symbol {record.name}>", "exec"), scope)
-    made = scope[name]
-    made.__doc__ = docstring(record)
-    made.__module__ = "mxcy.symbol"
-    made.__mx_params__ = {name: "NDArray-or-Symbol" for name in record.inputs}
-    if record.variadic:
-        made.__mx_params__[record.variadic] = "NDArray-or-Symbol[]"
-    made.__mx_params__.update((field.name, field.text) for field in record.schema.fields)
-    return made
+    doc = docstring(record, "Symbol", _AFTER_ATTRIBUTES)
+    scope = {"_apply": apply, "_record": record}
+    return compile_function(record, name, source, scope, "mxcy.symbol", doc)
 
 
-class Namespace:
-    """Every operator as an attribute, under each of its names."""
-
-    def __getattr__(self, name):
-        try:
-            made = function(records.find(name), name)
-        except MXNetError as error:
-            raise AttributeError(str(error)) from None
-        self.__dict__[name] = made
-        return made
-
-
-F = Namespace()
+F = Namespace(function)

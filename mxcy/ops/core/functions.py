@@ -1,0 +1,117 @@
+"""Python functions of operators: what those over arrays and those over symbols have in common.
+
+A function is compiled from source text, so that it has the operator's own parameters: a call binds
+them at the speed of any Python function, and `inspect.signature` tells them.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mxcy._base.errors import MXNetError
+from mxcy.base import _Null
+from mxcy.ops.core import record as records
+
+__all__ = ["Namespace", "compile_function", "docstring", "operands", "signature", "tuple_source"]
+
+
+def signature(record: Any, *keywords: str) -> str:
+    """The parameter list of an operator's function as source text.
+
+    Parameters
+    ----------
+    record : Op
+    *keywords : str
+        Parameters after the inputs and the attributes.
+    """
+    if record.variadic:
+        inputs = [f"*{record.variadic}"]
+    else:
+        inputs = [f"{name}=None" for name in record.inputs]
+    fields = [f"{name}=_Null" for name in record.schema.names]
+    return ", ".join([*inputs, *fields, *keywords, "**kwargs"])
+
+
+def tuple_source(names: Iterable[str]) -> str:
+    """The source text of a tuple."""
+    return "(" + "".join(f"{name}, " for name in names) + ")"
+
+
+def operands(record: Any) -> str:
+    """The source text of the inputs in such a function."""
+    return record.variadic or tuple_source(record.inputs)
+
+
+def docstring(record: Any, kind: str, rest: Iterable[str]) -> str:
+    """Summary and parameters from the record, then further lines.
+
+    Parameters
+    ----------
+    record : Op
+    kind : str
+        The type of inputs.
+    rest : iterable of str
+        Lines about the other parameters and the returned value.
+    """
+    lines = [record.doc, "", "Parameters", "----------"]
+    if record.variadic:
+        lines.append(f"{record.variadic} : {kind}[]")
+    else:
+        optional = record.optional
+        lines += [f"{n} : {kind}{', optional' if n in optional else ''}" for n in record.inputs]
+    lines += [f"{field.name} : {field.text}" for field in record.schema.fields]
+    return "\n".join([*lines, *rest])
+
+
+def compile_function(
+    record: Any, name: str, source: str, scope: dict[str, Any], module: str, doc: str
+) -> Callable[..., Any]:
+    """The function that a source text defines.
+
+    Parameters
+    ----------
+    record : Op
+    name : str
+        What the text defines.
+    source : str
+    scope : dict
+        What the text refers to, `_Null` aside.
+    module : str
+        The public module that offers the function.
+    doc : str
+
+    Returns
+    -------
+    callable
+        Its ``__mx_params__`` tells the types of parameters as MXNet's operator listings have them.
+    """
+    scope = {"_Null": _Null, **scope}
+    exec(compile(source, f"<{module} {record.name}>", "exec"), scope)
+    function = scope[name]
+    function.__doc__ = doc
+    function.__module__ = module
+    kinds = {argument: "NDArray-or-Symbol" for argument in record.inputs}
+    if record.variadic:
+        kinds[record.variadic] = "NDArray-or-Symbol[]"
+    function.__mx_params__ = {**kinds, **{f.name: f.text for f in record.schema.fields}}
+    return function
+
+
+class Namespace:
+    """Every operator as an attribute, under each of its names.
+
+    Parameters
+    ----------
+    function_of : callable
+        ``function_of(record, name)`` makes an operator's function.
+    """
+
+    def __init__(self, function_of: Callable[[Any, str], Any]) -> None:
+        self._function_of = function_of
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            function = self._function_of(records.find(name), name)
+        except MXNetError as error:
+            raise AttributeError(str(error)) from None
+        self.__dict__[name] = function
+        return function
