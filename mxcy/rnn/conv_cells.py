@@ -109,13 +109,10 @@ class BaseConvRNNCell(BaseRNNCell):
         return i2h, h2h
 
 
-class ConvRNNCell(BaseConvRNNCell):
-    """``h' = activation(W * x + b + R * h + c)``; see `BaseConvRNNCell`."""
+def _defaults(prefix):
+    """The constructor of a cell: that of the base class with MXNet's defaults."""
 
-    _states = 1
-    _gate_names = ("",)
-
-    def __init__(
+    def __init__(  # noqa: N807  it becomes one
         self,
         input_shape,
         num_hidden,
@@ -130,11 +127,12 @@ class ConvRNNCell(BaseConvRNNCell):
         i2h_bias_initializer="zeros",
         h2h_bias_initializer="zeros",
         activation=_LEAKY,
-        prefix="ConvRNN_",
+        prefix=prefix,
         params=None,
         conv_layout="NCHW",
     ):
-        super().__init__(
+        BaseConvRNNCell.__init__(
+            self,
             input_shape,
             num_hidden,
             h2h_kernel,
@@ -152,6 +150,17 @@ class ConvRNNCell(BaseConvRNNCell):
             params,
             conv_layout,
         )
+
+    return __init__
+
+
+class ConvRNNCell(BaseConvRNNCell):
+    """``h' = activation(W * x + b + R * h + c)``; see `BaseConvRNNCell`."""
+
+    _states = 1
+    _gate_names = ("",)
+
+    __init__ = _defaults("ConvRNN_")
 
     def __call__(self, inputs, states):
         name = self._next_step()
@@ -165,43 +174,7 @@ class ConvLSTMCell(BaseConvRNNCell):
 
     _gate_names = ("_i", "_f", "_c", "_o")
 
-    def __init__(
-        self,
-        input_shape,
-        num_hidden,
-        h2h_kernel=(3, 3),
-        h2h_dilate=(1, 1),
-        i2h_kernel=(3, 3),
-        i2h_stride=(1, 1),
-        i2h_pad=(1, 1),
-        i2h_dilate=(1, 1),
-        i2h_weight_initializer=None,
-        h2h_weight_initializer=None,
-        i2h_bias_initializer="zeros",
-        h2h_bias_initializer="zeros",
-        activation=_LEAKY,
-        prefix="ConvLSTM_",
-        params=None,
-        conv_layout="NCHW",
-    ):
-        super().__init__(
-            input_shape,
-            num_hidden,
-            h2h_kernel,
-            h2h_dilate,
-            i2h_kernel,
-            i2h_stride,
-            i2h_pad,
-            i2h_dilate,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            activation,
-            prefix,
-            params,
-            conv_layout,
-        )
+    __init__ = _defaults("ConvLSTM_")
 
     def __call__(self, inputs, states):
         name = self._next_step()
@@ -217,43 +190,7 @@ class ConvGRUCell(BaseConvRNNCell):
     _states = 1
     _gate_names = ("_r", "_z", "_o")
 
-    def __init__(
-        self,
-        input_shape,
-        num_hidden,
-        h2h_kernel=(3, 3),
-        h2h_dilate=(1, 1),
-        i2h_kernel=(3, 3),
-        i2h_stride=(1, 1),
-        i2h_pad=(1, 1),
-        i2h_dilate=(1, 1),
-        i2h_weight_initializer=None,
-        h2h_weight_initializer=None,
-        i2h_bias_initializer="zeros",
-        h2h_bias_initializer="zeros",
-        activation=_LEAKY,
-        prefix="ConvGRU_",
-        params=None,
-        conv_layout="NCHW",
-    ):
-        super().__init__(
-            input_shape,
-            num_hidden,
-            h2h_kernel,
-            h2h_dilate,
-            i2h_kernel,
-            i2h_stride,
-            i2h_pad,
-            i2h_dilate,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            activation,
-            prefix,
-            params,
-            conv_layout,
-        )
+    __init__ = _defaults("ConvGRU_")
 
     def __call__(self, inputs, states):
         name = self._next_step()
