@@ -5,7 +5,7 @@ from mxcy._ctypes.ndarray import NDArrayBase, class_of, in_numpy, plug_arithmeti
 from mxcy._ctypes.services import services
 from mxcy._ctypes.variants import bind
 
-__all__ = ["numpy_arithmetic", "set_operators", "use_numpy"]
+__all__ = ["numpy_arithmetic", "numpy_operator", "set_operators", "use_numpy"]
 
 _handles = []
 _numpy_handles, _unusual = [], []
@@ -46,6 +46,13 @@ def numpy_arithmetic(operation, lhs, rhs):
     elif _is_number(lhs):
         return with_number(number_first, rhs, lhs, None)
     return _unusual[0](operation, lhs, rhs)
+
+
+def numpy_operator(operation, reflected=False):
+    """A method that does what `numpy_arithmetic` does, by the number of an operator."""
+    if reflected:
+        return lambda array, other: numpy_arithmetic(operation, other, array)
+    return lambda array, other: numpy_arithmetic(operation, array, other)
 
 
 def _arithmetic(operation, lhs, rhs):

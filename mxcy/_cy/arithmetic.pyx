@@ -63,6 +63,23 @@ def numpy_arithmetic(int operation, lhs, rhs):
     return in_numpy(operation, lhs, rhs)
 
 
+def numpy_operator(int operation, bint reflected=False):
+    """A method that does what `numpy_arithmetic` does, by the number of an operator.
+
+    Parameters
+    ----------
+    operation : int
+    reflected : bool
+        Whether the array is the operand on the right.
+    """
+    def operator(array, other):
+        if reflected:
+            return in_numpy(operation, other, array)
+        return in_numpy(operation, array, other)
+
+    return operator
+
+
 cdef bint is_number(object value):
     """Whether a value is a float, or an int that a double holds."""
     cdef long long number

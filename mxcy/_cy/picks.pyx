@@ -2,7 +2,9 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from mxcy._cy.native cimport MX_BOOL, MX_I32, MX_I64
+from cython cimport floating
+
+from mxcy._cy.native cimport MX_BOOL, MX_F32, MX_F64, MX_I8, MX_I32, MX_I64, MX_U8
 from mxcy._cy.ndarray cimport NDArrayBase, class_of, is_quiet, itemsize, make_array
 from mxcy._cy.shapes cimport SPARSE, shape_with
 from mxcy._cy.tape cimport recording
@@ -18,6 +20,13 @@ ctypedef fused Word:
     uint64_t
 
 ctypedef fused Place:
+    int32_t
+    int64_t
+
+ctypedef fused Compared:  # elements that are compared as they are
+    float
+    double
+    uint8_t
     int32_t
     int64_t
 
@@ -145,7 +154,8 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
     if size == 0 or size >= NOGIL_WORK:
         return None
     made = make_array(
-        shape_with(ndim, extents), array.dtype_code, array.storage.context, class_of(array)
+        places.layout if ndim == places.layout.ndim else shape_with(ndim, extents),
+        array.dtype_code, array.storage.context, class_of(array)
     )
     row *= itemsize[array.dtype_code]
     if places.dtype_code == MX_I64:
@@ -157,3 +167,44 @@ cdef NDArrayBase pick(NDArrayBase array, NDArrayBase places, bint flat):
             made.data, array.data, <const int32_t *>places.data, places.layout.size, extent, row
         )
     return made if moved else None
+
+
+cdef bint is_comparable(NDArrayBase array) noexcept:
+    """Whether `distinct` knows the element type."""
+    cdef int code = array.dtype_code
+    return code in (MX_F32, MX_F64, MX_I32, MX_I64, MX_U8, MX_I8)
+
+
+cdef int64_t drop_repeats(Compared *values, int64_t n) noexcept:
+    """Keep the first of equal neighbours, NaN being equal; returns how many remain."""
+    cdef int64_t i, kept = 1
+    cdef Compared before
+    for i in range(1, n):
+        before = values[kept - 1]
+        if Compared in floating:
+            if values[i] != values[i] and before != before:
+                continue
+        if values[i] != before:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+cdef NDArrayBase distinct(NDArrayBase ordered):
+    """The distinct elements of a vector in order, whose memory is used up."""
+    cdef int64_t n = ordered.layout.size
+    cdef int code = ordered.dtype_code
+    cdef NDArrayBase made
+    if code == MX_F32:
+        n = drop_repeats(<float *>ordered.data, n)
+    elif code == MX_F64:
+        n = drop_repeats(<double *>ordered.data, n)
+    elif code == MX_I32:
+        n = drop_repeats(<int32_t *>ordered.data, n)
+    elif code == MX_I64:
+        n = drop_repeats(<int64_t *>ordered.data, n)
+    else:
+        n = drop_repeats(<uint8_t *>ordered.data, n)
+    made = make_array(shape_with(1, &n), code, ordered.storage.context, class_of(ordered))
+    memcpy(made.data, ordered.data, n * itemsize[code])
+    return made

@@ -14,7 +14,7 @@ from mxcy._cy.native cimport MX_BF16, MX_BOOL, MX_F32, MX_F64, MX_I32, MX_I64
 from mxcy._cy.ndarray cimport (
     NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, numpy_class,
 )
-from mxcy._cy.picks cimport pick
+from mxcy._cy.picks cimport distinct, is_comparable, pick
 from mxcy._cy.profiler cimport (
     MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profiled,
 )
@@ -31,6 +31,7 @@ import types
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy.base import _Null
 from mxcy._cy.variants import bind as bind_operator
 
 cdef extern from "Python.h":
@@ -93,6 +94,7 @@ cdef class Shortcut:
     cdef int shape, number, context, dtype
     cdef object cls  # of the arrays that it makes; None for those of mx.nd
     cdef OpHandle handle  # of an operator that does it
+    cdef tuple absent  # its attributes when none is given
     cdef dict __dict__
     cdef object __weakref__
 
@@ -454,6 +456,22 @@ cdef object astype(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywo
     )
 
 
+cdef object unique(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``unique(array)`` of a few numbers, by the operator that sorts."""
+    cdef NDArrayBase array, made
+    cdef int64_t size
+    if n != 1 or keywords != NULL or recording() or not isinstance(<object>args[0], numpy_class):
+        return REFUSED
+    array = <NDArrayBase>args[0]
+    size = array.layout.size
+    if not is_readable(array) or not 0 < size < NOGIL_WORK or not is_comparable(array):
+        return REFUSED
+    if array.layout.ndim != 1:
+        array = make_view(array, shape_with(1, &size), 0, numpy_class)
+    made = call_operator(self.handle, (array,), self.absent, None, None, numpy_class)
+    return distinct(made) if is_readable(made) else REFUSED
+
+
 cdef int measure(PyObject *given, int64_t *extents) noexcept:
     """The extents of nested lists, by their first entries; returns how many, -1 for too many."""
     cdef PyObject **entries
@@ -548,6 +566,8 @@ cdef Attempt attempt_of(str name) except NULL:
         return astype
     if name == "array":
         return make_of_list
+    if name == "unique":
+        return unique
     raise ValueError(f"there is no shortcut for {name}")
 
 
@@ -579,6 +599,7 @@ def shortcut(plain, cls=None, op=None):
         raise ValueError(f"{plain.__name__} has too many arguments")
     made.shape = place_of(made.names, ("shape", "object", "source_array"))
     made.handle = None if op is None else bind_operator(op)
+    made.absent = () if op is None else (_Null,) * len(op.schema.names)
     made.number = place_of(made.names, ("val", "fill_value"))
     made.context = place_of(made.names, ("ctx", "device"))
     made.dtype, made.cls = place_of(made.names, ("dtype",)), cls

@@ -38,7 +38,7 @@ NAMES = {
     "variants": ("bind",),
     "invoke": ("call", "execute", "record_view"),
     "functions": ("function", "numpy_function"),
-    "arithmetic": ("numpy_arithmetic", "set_operators", "use_numpy"),
+    "arithmetic": ("numpy_arithmetic", "numpy_operator", "set_operators", "use_numpy"),
     "shortcuts": ("shortcut",),
     "slices": ("is_np_shape", "set_np_shape"),
     "services": ("use_services",),
@@ -202,6 +202,7 @@ make_sparse = _names["make_sparse"]
 bind, call, execute = _names["bind"], _names["call"], _names["execute"]
 function, numpy_function = _names["function"], _names["numpy_function"]
 numpy_arithmetic, use_numpy = _names["numpy_arithmetic"], _names["use_numpy"]
+numpy_operator = _names["numpy_operator"]
 block = _names["block"]
 set_threads, query, measure = _names["set_threads"], _names["query"], _names["measure"]
 get_threads = _names["threads"]

@@ -119,3 +119,13 @@ def test_elements_by_many_places():
         at[59_999] = wrong
         with pytest.raises((IndexError, mx.MXNetError)):
             np.take(a, at).wait_to_read()
+
+
+def test_gradients_of_elements_at_many_places():
+    places = onp.random.default_rng(2).integers(-500, 500, 5000)
+    a = np.ones((500, 2))
+    a.attach_grad()
+    with mx.autograd.record():
+        a[np.array(places, dtype="int64")].sum().backward()
+    want = onp.bincount(places % 500, minlength=500)
+    same(a.grad, onp.stack([want, want], axis=1).astype("float32"))

@@ -79,3 +79,29 @@ def test_the_inverse_has_the_shape_of_the_input(shape):
     assert inverse.shape == shape and first.ndim == 1
     if values.size:
         onp.testing.assert_array_equal(found.asnumpy()[inverse.asnumpy()], values)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "int8", "uint8", "int32", "int64", "bool"]
+)
+@pytest.mark.parametrize("shape", [(1,), (7,), (100,), (5, 9), (3, 2, 4), ()])
+def test_distinct_elements_of_small_arrays(shape, dtype):
+    x = onp.array(onp.random.default_rng(3).integers(-9, 9, shape)).astype(dtype)
+    found = np.unique(np.array(x, dtype=dtype))
+    assert type(found) is np.ndarray and found.dtype == x.dtype
+    onp.testing.assert_array_equal(found.asnumpy(), onp.unique(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_distinct_elements_count_every_nan_as_one(dtype):
+    x = onp.array([onp.nan, 2.0, -onp.inf, onp.nan, -0.0, 0.0, onp.inf, 2.0, -onp.nan], dtype)
+    onp.testing.assert_array_equal(np.unique(np.array(x, dtype=dtype)).asnumpy(), onp.unique(x))
+
+
+def test_distinct_elements_leave_their_array_alone():
+    x = np.array([3.0, 1.0, 3.0])
+    with mx.autograd.record():
+        found = np.unique(x)
+    assert found.tolist() == [1.0, 3.0] and x.tolist() == [3.0, 1.0, 3.0]
+    found[:] = 7
+    assert x.tolist() == [3.0, 1.0, 3.0]

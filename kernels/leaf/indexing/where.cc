@@ -73,24 +73,28 @@ int where(const mx_call* call) {
   return 0;
 }
 
+template <bool first, class T>
+void choose(T* dst, const uint8_t* mask, const T* x, T number, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T a = x[i];
+    dst[i] = mask[i] ? (first ? number : a) : (first ? a : number);
+  }
+}
+
 // The same of an array and a number, which is in the array's place where `first`.
 template <class T, bool first>
 int where_number(const mx_call* call) {
   const mx_tensor& condition = call->in[0];
   const T* x = data<T>(call->in[1]);
-  T *dst = data<T>(call->out[0]), given;
-  cast_row(call->out[0].dtype, MX_F64)(&given, call->params, 1);
-  const T number = given;  // which no store below can change
+  T *dst = data<T>(call->out[0]), number;
+  cast_row(call->out[0].dtype, MX_F64)(&number, call->params, 1);
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
     uint8_t mask[kBlock];
     for (int64_t i = begin; i < end; i += kBlock) {
       const int64_t m = end - i < kBlock ? end - i : kBlock;
       test_any(mask, condition, i, m);
-#pragma GCC ivdep
-      for (int64_t j = 0; j < m; ++j) {
-        const T a = x[i + j];
-        dst[i + j] = mask[j] ? (first ? number : a) : (first ? a : number);
-      }
+      choose<first>(dst + i, mask, x + i, number, m);
     }
   });
   return 0;

@@ -89,11 +89,14 @@ void repeat_row(T* dst, const T* src, int64_t n, int64_t times) {
 
 template <class T>
 int copy(const mx_call* call) {
-  Loops loops(call->out[0], call->in[0]);
   T* dst = data<T>(call->out[0]);
   const T* src = data<T>(call->in[0]);
   const int64_t total = count(call->out[0]);
-  if (total == 0) return 0;
+  if (total <= 1) {
+    if (total) *dst = *src;
+    return 0;
+  }
+  Loops loops(call->out[0], call->in[0]);
   const int last = loops.n - 1;
   int across = -1;  // the loop along which the source is dense, when the innermost is not it
   if (loops.dst[last] == 1 && loops.src[last] != 1 && loops.src[last] != 0)

@@ -16,9 +16,33 @@ from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.ops.core import reference
 
-__all__ = ["read", "write"]
+__all__ = ["are_places", "read", "write"]
 
 _BFLOAT16, _INT64 = dtypes.CODES["bfloat16"], dtypes.CODES["int64"]
+_WHOLE = (_INT64, dtypes.CODES["int32"])
+_MANY = 4096  # indices for which it pays to look at them first
+
+
+def are_places(indices, extent):
+    """Whether these are many integers, which it waits for, that all are indices of an axis.
+
+    Parameters
+    ----------
+    indices : NDArray
+    extent : int
+        That of the axis; negative indices count from its end.
+
+    Returns
+    -------
+    bool
+        False also where nobody looked.
+    """
+    if indices.dtype_code not in _WHOLE or indices.size < _MANY or front.is_deferred():
+        return False
+    if indices.stype != "default":
+        return False
+    values = indices.read_view()
+    return bool(-extent <= values.min() and values.max() < extent)
 
 
 def _entry(entry):
@@ -84,6 +108,8 @@ def read(array, key):
         found = _read_places(array, entries)
         if found is not None:
             return found
+    if isinstance(key, front.NDArrayBase) and array.ndim and are_places(key, array.shape[0]):
+        return F.take(array, key, axis=0, mode="wrap")
     numpy_key, picks = _numpy_key(key)
     if picks:
         return _read_picked(array, numpy_key)

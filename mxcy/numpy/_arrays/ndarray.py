@@ -23,11 +23,15 @@ __all__ = ["METHODS", "ndarray"]
 
 def _binary(name):
     """The special methods of an operator: for the left operand, the right one, and in place."""
-    return (
-        lambda self, other: operators.apply(name, self, other),
-        lambda self, other: operators.apply(name, other, self),
-        lambda self, other: operators.in_place(name, self, other),
-    )
+    if name in operators.NAMES:
+        number = operators.NAMES.index(name)
+        both = front.numpy_operator(number), front.numpy_operator(number, reflected=True)
+    else:
+        both = (
+            lambda self, other: operators.apply(name, self, other),
+            lambda self, other: operators.apply(name, other, self),
+        )
+    return (*both, lambda self, other: operators.in_place(name, self, other))
 
 
 class ndarray(NDArray):  # noqa: N801  its public name

@@ -58,10 +58,7 @@ def function(name):
 
 
 def apply(name, lhs, rhs):
-    """What an operator gives; NotImplemented for what is no operand."""
-    number = _NUMBERS.get(name)
-    if number is not None:
-        return front.numpy_arithmetic(number, lhs, rhs)
+    """What an operator beyond `NAMES` gives; NotImplemented for what is no operand."""
     if not _is_operand(lhs) or not _is_operand(rhs):
         return NotImplemented
     return function(name)(lhs, rhs)

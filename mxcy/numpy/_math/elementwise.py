@@ -26,6 +26,8 @@ __all__ = [
     "real",
 ]
 
+_FLOATS = (dtypes.CODES["float32"], dtypes.CODES["float64"])
+
 
 @handles("nan_to_num")
 def _nan_to_num(called, inputs, raw, out, keywords):
@@ -56,6 +58,8 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     -------
     ndarray
     """
+    if type(min) is float and type(max) is float and is_array(a) and a.dtype_code in _FLOATS:
+        return operate("clip", a, a_min=min, a_max=max, out=out)
     array = as_array(a)
     low = _bound(array, a_min if min is None else min)
     high = _bound(array, a_max if max is None else max)

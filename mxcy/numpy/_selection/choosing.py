@@ -5,6 +5,7 @@ import numpy as onp
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import integer_types
+from mxcy.numpy._arrays.indexing import are_places
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp, is_array
 from mxcy.numpy._calls.symbolic import is_symbol
@@ -93,7 +94,9 @@ def take(a, indices, axis=None, mode="raise", out=None):
     if axis is None:
         array, axis = ravel(array), 0
     axis = _axis("take", array, axis)
-    if mode == "raise":
+    if mode == "raise" and is_array(indices) and are_places(indices, array.shape[axis]):
+        mode = "wrap"
+    elif mode == "raise":
         indices = _counted(indices, array.shape[axis])
     elif not is_array(indices):
         indices = from_onp(_host(indices))

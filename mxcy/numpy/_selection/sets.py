@@ -1,11 +1,14 @@
 """Distinct elements, and arrays as sets."""
 
+import functools
 from collections import namedtuple
 
+from mxcy._library import front
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
 from mxcy.numpy._selection.sorting import searchsorted
 from mxcy.numpy._shape.manipulation import concatenate, promoted, ravel
+from mxcy.ops.core.record import find
 
 __all__ = [
     "in1d",
@@ -26,6 +29,7 @@ _Counts = namedtuple("UniqueCountsResult", "values counts")
 _Inverse = namedtuple("UniqueInverseResult", "values inverse_indices")
 
 
+@functools.partial(front.shortcut, op=find("sort"))
 def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
 ):

@@ -73,6 +73,8 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
 
 def _pairs(value, ndim, name):
     """A pair for each axis, of what stands for all of them."""
+    if type(value) is int:
+        return ((value, value),) * ndim
     try:
         return tuple(map(tuple, onp.broadcast_to(value, (ndim, 2)).tolist()))
     except ValueError:
