@@ -79,6 +79,7 @@ _LATER = {
     "img": "mxcy.image",
     "init": "mxcy.initializer",
     "initializer": "mxcy.initializer",
+    "interop": "mxcy.interop",
     "io": "mxcy.io",
     "kv": "mxcy.kvstore",
     "kvstore": "mxcy.kvstore",

@@ -20,6 +20,7 @@ from mxcy import image as image
 from mxcy import image as img
 from mxcy import initializer as init
 from mxcy import initializer as initializer
+from mxcy import interop as interop
 from mxcy import io as io
 from mxcy import kvstore as kv
 from mxcy import kvstore as kvstore
@@ -85,5 +86,5 @@ from mxcy.util import use_np_array as use_np_array
 from mxcy.util import use_np_default_dtype as use_np_default_dtype
 from mxcy.util import use_np_shape as use_np_shape
 
-__all__ = ['AttrScope', 'Context', 'Device', 'MXNetError', 'amp', 'attribute', 'autograd', 'callback', 'container', 'contrib', 'cpu', 'cpu_pinned', 'cuda', 'current_context', 'current_device', 'device', 'dlpack', 'engine', 'error', 'executor', 'executor_manager', 'gluon', 'gpu', 'image', 'img', 'init', 'initializer', 'io', 'is_np_array', 'is_np_default_dtype', 'is_np_shape', 'kv', 'kvstore', 'kvstore_server', 'library', 'log', 'lr_scheduler', 'metric', 'misc', 'mod', 'model', 'module', 'mon', 'monitor', 'name', 'nd', 'ndarray', 'np', 'np_array', 'np_default_dtype', 'np_shape', 'npx', 'num_gpus', 'numpy', 'numpy_extension', 'onnx', 'operator', 'opt', 'optimizer', 'profiler', 'random', 'recordio', 'registry', 'resource', 'rnd', 'rnn', 'rtc', 'runtime', 'set_np_shape', 'storage', 'sym', 'symbol', 'test_utils', 'th', 'torch', 'use_np', 'use_np_array', 'use_np_default_dtype', 'use_np_shape', 'util', 'visualization', 'viz']
+__all__ = ['AttrScope', 'Context', 'Device', 'MXNetError', 'amp', 'attribute', 'autograd', 'callback', 'container', 'contrib', 'cpu', 'cpu_pinned', 'cuda', 'current_context', 'current_device', 'device', 'dlpack', 'engine', 'error', 'executor', 'executor_manager', 'gluon', 'gpu', 'image', 'img', 'init', 'initializer', 'interop', 'io', 'is_np_array', 'is_np_default_dtype', 'is_np_shape', 'kv', 'kvstore', 'kvstore_server', 'library', 'log', 'lr_scheduler', 'metric', 'misc', 'mod', 'model', 'module', 'mon', 'monitor', 'name', 'nd', 'ndarray', 'np', 'np_array', 'np_default_dtype', 'np_shape', 'npx', 'num_gpus', 'numpy', 'numpy_extension', 'onnx', 'operator', 'opt', 'optimizer', 'profiler', 'random', 'recordio', 'registry', 'resource', 'rnd', 'rnn', 'rtc', 'runtime', 'set_np_shape', 'storage', 'sym', 'symbol', 'test_utils', 'th', 'torch', 'use_np', 'use_np_array', 'use_np_default_dtype', 'use_np_shape', 'util', 'visualization', 'viz']
 __version__: str

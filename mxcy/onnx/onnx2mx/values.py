@@ -77,6 +77,13 @@ class Value:
         return self.shape
 
     @property
+    def plane(self):
+        """The extents behind batch and channels, all of which have to be known."""
+        if -1 in self.shape[2:]:
+            return self.full_shape[2:]
+        return self.shape[2:]
+
+    @property
     def ndim(self):
         """The rank."""
         return len(self.shape)

@@ -103,8 +103,10 @@ def _as_rows(F, a, x):
     axis = a.axis % x.ndim if x.ndim else 0
     if all(extent == 1 for extent in x.shape[axis + 1 :]):
         return None
-    before = math.prod(x.full_shape[:axis])
-    return x.reshape(before, math.prod(x.full_shape[axis:]))
+    if -1 in x.shape[axis:]:
+        x.full_shape  # noqa: B018  raises
+    before = -1 if -1 in x.shape[:axis] else math.prod(x.shape[:axis])
+    return x.reshape(before, math.prod(x.shape[axis:]))
 
 
 def _old(function):
@@ -112,7 +114,7 @@ def _old(function):
         rows = _as_rows(F, a, x)
         if rows is None:
             return function(F, x, a.axis)
-        return function(F, rows, 1).reshape(*x.full_shape)
+        return F("reshape_like", function(F, rows, 1), x)
 
     return coerced
 

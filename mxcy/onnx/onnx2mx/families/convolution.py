@@ -59,7 +59,7 @@ def _transposed_padding(a, x, windows):
     wanted = a.output_shape
     if not wanted and a.auto_pad in (None, "", "NOTSET", "VALID"):
         return windows.before, [p - m for p, m in zip(windows.after, more, strict=True)]
-    extents = x.full_shape[2:]
+    extents = x.plane
     if wanted:
         wanted = wanted[-dims:]
     else:
@@ -113,7 +113,7 @@ def conv_transpose(F, a, x, weight, bias=None):
             **common,
         )
     whole = F("Deconvolution", x, weight, no_bias=True, **common)
-    extents = [n if p >= 0 else n - p for n, p in zip(whole.full_shape[2:], after, strict=True)]
+    extents = [n if p >= 0 else n - p for n, p in zip(whole.plane, after, strict=True)]
     whole = padded(F, whole, (0,) * (dims + 2), (0, 0, *(max(-p, 0) for p in after)))
     ends = [n - max(p, 0) for n, p in zip(extents, after, strict=True)]
     found = sliced(F, whole, before, ends, range(2, dims + 2))

@@ -25,12 +25,14 @@ class _How:
 
 def _resized(F, x, sizes, scales, how, roi=None):
     """Each axis on its own: positions taken, or a product with the matrix of weights."""
-    extents, around = x.full_shape, None
+    extents, around = x.shape, None
     if _upsamples(x, sizes, scales, how):
         scale = int(scales[2])
         return F("UpSampling", x, scale=scale, sample_type="nearest")
     for axis, (n, size, scale) in enumerate(zip(extents, sizes, scales, strict=True)):
         cropped = how.coordinates == "tf_crop_and_resize"
+        if n == -1 and (cropped or scale != 1):
+            x.full_shape  # noqa: B018  raises
         if size == n and scale == 1 and not cropped:
             continue
         region = (0.0, 1.0) if roi is None else (roi[axis], roi[axis + len(extents)])
@@ -91,7 +93,7 @@ def _product(F, x, axis, matrix):
 
 def _sizes(F, a, x, scales, sizes):
     """(sizes, scales) of all axes."""
-    extents = x.full_shape
+    extents = x.shape
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
@@ -107,8 +109,14 @@ def _sizes(F, a, x, scales, sizes):
     else:
         numbers = scales.numbers("the input scales").reshape(-1).tolist()
         for axis, ratio in zip(axes, numbers, strict=True):
-            whole[axis], ratios[axis] = math.floor(extents[axis] * ratio), ratio
-    if min(whole, default=1) <= 0:
+            if extents[axis] != -1 or ratio != 1:
+                whole[axis] = (
+                    math.floor(x.full_shape[axis] * ratio)
+                    if extents[axis] == -1
+                    else (math.floor(extents[axis] * ratio))
+                )
+                ratios[axis] = ratio
+    if any(n <= 0 and n != known for n, known in zip(whole, extents, strict=True)):
         raise MXNetError(f"cannot resize {extents} to {tuple(whole)}")
     return whole, ratios
 

@@ -51,7 +51,7 @@ def gemm(F, a, x, y, c=None):
         if hidden > 0 and 0 not in weight.shape and (c is None or vector):
             if vector and c.ndim == 2:
                 c = c.reshape(hidden)
-            return dense(F, x, weight, c)
+            return dense(F, x, weight, c, flatten=x.ndim > 2)  # which some files leave out
     if a.transB:
         y = y.transpose(1, 0)
     found = product(F, x, y)

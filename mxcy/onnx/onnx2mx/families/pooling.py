@@ -36,11 +36,16 @@ def _as_pooling(F, a, x, windows, kind, **attrs):
     if len(windows.kernel) > 3:
         return None
     if a.ceil_mode:
-        extents = x.full_shape[2:]
-        floor = Windows.__new__(Windows)
-        floor.__dict__.update(windows.__dict__)
-        if _counts(windows, extents, True) != _counts(floor, extents, False):
+        # Ours rounds up as well, but keeps a window that begins in the padding behind.
+        rounded = [
+            -(-(n + 2 * p - k) // s) + 1
+            for n, p, k, s in zip(
+                x.plane, windows.before, windows.kernel, windows.strides, strict=True
+            )
+        ]
+        if rounded != _counts(windows, x.plane, True):
             return None
+        attrs["pooling_convention"] = "full"
     return F(
         "Pooling",
         x,
@@ -57,7 +62,7 @@ class _Shifted:
 
     def __init__(self, F, x, windows, ceil, filled):
         self.F, self.windows = F, windows
-        self.extents = x.full_shape[2:]
+        self.extents = x.plane
         self.counts = _counts(windows, self.extents, ceil)
         reach = [
             (count - 1) * stride + span

@@ -298,11 +298,17 @@ def center_crop_pad(F, a, x, target):
 # --- blocks --------------------------------------------------------------------------------------
 
 
+def _image(x):
+    """The extents of images; the batch may be open."""
+    if x.ndim != 4:
+        raise MXNetError(f"expected images (batch, channels, height, width), got {x.shape}")
+    return x.shape if -1 not in x.shape[1:] else x.full_shape
+
+
 @row("DepthToSpace")
 def depth_to_space(F, a, x):
-    n, b = len(x.shape), a.blocksize
-    batch, channels, height, width = x.full_shape
-    if n != 4 or channels % (b * b):
+    b, (batch, channels, height, width) = a.blocksize, _image(x)
+    if channels % (b * b):
         raise MXNetError(f"{channels} channels cannot be split into blocks of {b} x {b}")
     if a.mode == "CRD":
         parts = x.reshape(batch, channels // (b * b), b, b, height, width)
@@ -315,7 +321,7 @@ def depth_to_space(F, a, x):
 
 @row("SpaceToDepth")
 def space_to_depth(F, a, x):
-    b, (batch, channels, height, width) = a.blocksize, x.full_shape
+    b, (batch, channels, height, width) = a.blocksize, _image(x)
     if height % b or width % b:
         raise MXNetError(f"{height} x {width} cannot be split into blocks of {b} x {b}")
     parts = x.reshape(batch, channels, height // b, b, width // b, b)

@@ -54,7 +54,7 @@ class Windows:
             self.before = self.after = (0,) * dims
         else:
             self.before, self.after = automatic(
-                a.auto_pad, x.full_shape[2:], self.kernel, self.strides, self.dilations
+                a.auto_pad, x.plane, self.kernel, self.strides, self.dilations
             )
 
     @property

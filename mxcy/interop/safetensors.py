@@ -1,0 +1,146 @@
+"""The safetensors format: a JSON header, then the elements of all tensors."""
+
+import json
+import math
+import os
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.files import replacing
+from mxcy.base import MXNetError
+from mxcy.interop.arrays import made
+
+__all__ = ["load_safetensors", "save_safetensors"]
+
+#: the format's word -> ours
+_WORDS = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "U16": "uint16",
+    "I16": "int16",
+    "U32": "uint32",
+    "I32": "int32",
+    "U64": "uint64",
+    "I64": "int64",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F32": "float32",
+    "F64": "float64",
+    "C64": "complex64",
+}
+_OURS = {name: word for word, name in _WORDS.items()}
+#: the longest header that the format allows
+_MOST_HEADER = 100_000_000
+
+
+def _header(file, path, size):
+    """The header and where the data begin."""
+    head = file.read(8)
+    length = int.from_bytes(head, "little")
+    if len(head) < 8 or length > min(_MOST_HEADER, size - 8):
+        raise MXNetError(f"{path}: no safetensors file: its header does not fit it")
+    try:
+        header = json.loads(file.read(length).decode())
+    except (ValueError, RecursionError) as error:
+        raise MXNetError(f"{path}: no safetensors file: its header is no JSON ({error})") from error
+    if not isinstance(header, dict):
+        raise MXNetError(f"{path}: no safetensors file: its header is no object")
+    return header, 8 + length
+
+
+def _place(path, name, told, room):
+    """(dtype's code, shape, first byte, last byte) of a tensor."""
+    what = f"{path}: tensor {name!r}"
+    try:
+        word, shape, (begin, end) = told["dtype"], tuple(told["shape"]), told["data_offsets"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise MXNetError(f"{what}: dtype, shape and data_offsets are expected") from error
+    numbers = (*shape, begin, end)
+    if any(type(n) is not int or n < 0 for n in numbers):
+        raise MXNetError(f"{what}: shape and offsets have to be numbers from 0 up, got {numbers}")
+    if word not in _WORDS:
+        raise MXNetError(f"{what}: element type {word} is not supported")
+    code = dtypes.CODES[_WORDS[word]]
+    size = math.prod(shape) * dtypes.DTYPES[code].itemsize
+    if end - begin != size or end > room:
+        raise MXNetError(f"{what}: bytes {begin} to {end} of {room} are not the {size} of {shape}")
+    return code, shape, begin, end
+
+
+def load_safetensors(path, ctx=None):
+    """Read a safetensors file.
+
+    Parameters
+    ----------
+    path : str or path
+    ctx : Context, optional
+        Where the arrays go; the current one by default.
+
+    Returns
+    -------
+    dict of str to NDArray
+        In the order of the file's header; complex tensors are of `mx.np`.
+
+    Raises
+    ------
+    MXNetError
+        When the file is damaged or has other element types; it names the tensor.
+    """
+    path, found = os.fspath(path), {}
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        header, start = _header(file, path, size)
+        for name, told in header.items():
+            if name == "__metadata__":
+                continue
+            code, shape, begin, end = _place(path, name, told, size - start)
+            file.seek(start + begin)
+            data = file.read(end - begin)
+            stored = np.dtype("<u2") if code == dtypes.CODES["bfloat16"] else dtypes.DTYPES[code]
+            values = np.frombuffer(data, stored.newbyteorder("<")).reshape(shape)
+            found[name] = made(values, code, ctx)
+    return found
+
+
+def save_safetensors(path, arrays, metadata=None):
+    """Write arrays as a safetensors file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+    arrays : dict of str to NDArray
+        Arrays of `mx.nd` or `mx.np`, or NumPy's.
+    metadata : dict of str to str, optional
+
+    Raises
+    ------
+    TypeError
+        When names or metadata are no strings.
+    MXNetError
+        When an array has a type that the format lacks.
+    """
+    header, parts, end = {}, [], 0
+    if metadata:
+        if any(type(text) is not str for pair in metadata.items() for text in pair):
+            raise TypeError("metadata: expected a dict of str to str")
+        header["__metadata__"] = dict(metadata)
+    for name, array in arrays.items():
+        if type(name) is not str or name == "__metadata__":
+            raise TypeError(f"names of arrays have to be other strings, got {name!r}")
+        values = array if isinstance(array, np.ndarray) else array.asnumpy()
+        word = _OURS.get(dtypes.name_of(dtypes.code_of(values.dtype)))
+        if word is None:
+            raise MXNetError(f"array {name!r}: safetensors has no element type {values.dtype}")
+        data = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False))
+        offsets = [end, end := end + data.nbytes]
+        header[name] = {"dtype": word, "shape": list(values.shape), "data_offsets": offsets}
+        parts.append(data)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with replacing(path) as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for data in parts:
+            file.write(data.tobytes())

@@ -1,0 +1,238 @@
+"""torchvision's parameters in the zoo's networks.
+
+Both list their layers in the order of the computation, so layer meets layer; names say only which
+tensors belong together. Where an architecture differs in the papers' details, the zoo's network is
+changed until it computes what torchvision's does.
+"""
+
+import os
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.context import current_context
+from mxcy.gluon import nn
+from mxcy.gluon.model_zoo import vision
+from mxcy.interop.safetensors import load_safetensors
+from mxcy.interop.torch_files import load_torch
+from mxcy.ndarray import array as nd_array
+
+__all__ = ["from_torchvision", "load_layers"]
+
+#: a layer's tensors in PyTorch -> in Gluon
+_PARTS = {
+    "weight": ("weight", "gamma"),
+    "bias": ("bias", "beta"),
+    "running_mean": ("running_mean",),
+    "running_var": ("running_var",),
+}
+
+
+# --- layers in order -----------------------------------------------------------------------------
+
+
+def _torch_layers(state):
+    """[(name, {part: NumPy array})] of a state dict."""
+    layers = {}
+    for name, value in state.items():
+        layer, _, part = name.rpartition(".")
+        if part == "num_batches_tracked":
+            continue
+        if part not in _PARTS:
+            raise MXNetError(f"tensor {name!r}: expected a layer's {', '.join(_PARTS)}")
+        layers.setdefault(layer, {})[part] = (
+            value if isinstance(value, np.ndarray) else value.asnumpy()
+        )
+    return list(layers.items())
+
+
+def _own_layers(block):
+    """The blocks that have parameters of their own, in the order of their definition."""
+    found = []
+    for child in block._children.values():
+        found += _own_layers(child)
+    if any(p is not None for p in getattr(block, "_reg_params", {}).values()):
+        found.append(block)
+    return found
+
+
+def load_layers(net, state, ctx=None):
+    """Load a PyTorch state dict into a network that has the same layers in the same order.
+
+    Parameters
+    ----------
+    net : Block
+        Its convolutions, dense layers and normalizations are those of the state dict; biases
+        that only it has become 0.
+    state : dict of str to NDArray or numpy.ndarray
+    ctx : Context or list of Context, optional
+        Where the parameters go; the current one by default.
+
+    Raises
+    ------
+    MXNetError
+        When a layer has another kind or shape, or is missing; it names both.
+    """
+    theirs, ours = _torch_layers(state), _own_layers(net)
+    if len(theirs) != len(ours):
+        raise MXNetError(f"the network has {len(ours)} layers, the state dict {len(theirs)}")
+    ready = []
+    for (name, parts), layer in zip(theirs, ours, strict=True):
+        ready += _matched(name, dict(parts), layer)
+    for parameter, value in ready:  # nothing is loaded unless everything fits
+        parameter.shape = value.shape
+        parameter._load_init(nd_array(value), ctx or current_context())
+
+
+def _matched(name, parts, layer):
+    """[(parameter, array)] of one layer."""
+    found = []
+    for own, parameter in layer._reg_params.items():
+        if parameter is None:
+            continue
+        part = next((p for p, names in _PARTS.items() if own in names and p in parts), None)
+        shape = parameter.shape
+        if part is None and own == "bias":
+            value = np.zeros(shape, np.float32)
+        elif part is None:
+            raise MXNetError(f"layer {name!r} has no tensor for {parameter.name}")
+        else:
+            value = parts.pop(part)
+        if len(shape) != value.ndim or any(
+            n not in (0, -1, m) for n, m in zip(shape, value.shape, strict=True)
+        ):
+            raise MXNetError(
+                f"layer {name!r}: its {part} has shape {value.shape}, {parameter.name} {shape}"
+            )
+        found.append((parameter, np.ascontiguousarray(value, np.float32)))
+    if parts:
+        raise MXNetError(f"layer {name!r}: {layer.name} has nothing for its {', '.join(parts)}")
+    return found
+
+
+# --- architectures -------------------------------------------------------------------------------
+
+
+def _strided_like_torch(net):
+    """Move the strides of bottlenecks to their 3 x 3 convolutions, where torchvision has them."""
+    for stage in net.features._children.values():
+        for block in getattr(stage, "_children", {}).values():
+            if type(block).__name__ == "BottleneckV1":
+                first, middle = (block.body[i]._kwargs for i in (0, 3))
+                first["stride"], middle["stride"] = middle["stride"], first["stride"]
+
+
+def _with_bias(net):
+    """Give the last layer of MobileNetV2 a bias."""
+    old = net.output[0]
+    with net.name_scope():
+        head = nn.HybridSequential(prefix="output_")
+        with head.name_scope():
+            channels = old._kwargs["num_filter"]
+            head.add(nn.Conv2D(channels, kernel_size=1, prefix="pred_"), nn.Flatten())
+    net.output = head
+
+
+def _mobilenet_state(state):
+    """The state dict with what only the zoo has: the first block expands, by a factor of 1."""
+    found = {}
+    for name, value in state.items():
+        value = value if isinstance(value, np.ndarray) else value.asnumpy()
+        if name == "features.1.conv.0.0.weight":
+            count = value.shape[0]
+            eye = np.eye(count, dtype=np.float32).reshape(count, count, 1, 1)
+            found["expand.weight"] = eye
+            # Normalization by these changes nothing: its epsilon is part of the variance.
+            unit = np.ones(count, np.float32)
+            found.update(
+                {
+                    "expand_bn.weight": unit,
+                    "expand_bn.bias": 0 * unit,
+                    "expand_bn.running_mean": 0 * unit,
+                    "expand_bn.running_var": unit - np.float32(1e-5),
+                }
+            )
+        if name == "classifier.1.weight":
+            value = value.reshape(*value.shape, 1, 1)
+        found[name] = value
+    return found
+
+
+def _without_auxiliary(state):
+    return {name: value for name, value in state.items() if not name.startswith("AuxLogits.")}
+
+
+class _Architecture:
+    """How a torchvision model is made of the zoo's."""
+
+    def __init__(self, make, change=None, translate=None):
+        self.make, self.change, self.translate = make, change, translate
+
+
+_MODELS = {
+    "alexnet": _Architecture(vision.alexnet),
+    "inception_v3": _Architecture(vision.inception_v3, translate=_without_auxiliary),
+    "mobilenet_v2": _Architecture(vision.mobilenet_v2_1_0, _with_bias, _mobilenet_state),
+    **{
+        f"densenet{n}": _Architecture(getattr(vision, f"densenet{n}")) for n in (121, 161, 169, 201)
+    },
+    **{f"resnet{n}": _Architecture(getattr(vision, f"resnet{n}_v1")) for n in (18, 34)},
+    **{
+        f"resnet{n}": _Architecture(getattr(vision, f"resnet{n}_v1"), _strided_like_torch)
+        for n in (50, 101, 152)
+    },
+    **{f"squeezenet1_{n}": _Architecture(getattr(vision, f"squeezenet1_{n}")) for n in (0, 1)},
+    **{
+        f"vgg{n}{bn}": _Architecture(getattr(vision, f"vgg{n}{bn}"))
+        for n in (11, 13, 16, 19)
+        for bn in ("", "_bn")
+    },
+}
+
+
+def _state_of(source, ctx):
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        source = load_safetensors(path) if path.endswith(".safetensors") else load_torch(path)
+    for key in ("state_dict", "model"):  # what training programs wrap it in
+        if isinstance(source, dict) and isinstance(source.get(key), dict):
+            source = source[key]
+    if not isinstance(source, dict):
+        raise MXNetError(f"expected a state dict, got {type(source).__name__}")
+    return {name.removeprefix("module."): value for name, value in source.items()}
+
+
+def from_torchvision(name, source, ctx=None, classes=1000):
+    """Make the zoo's network that computes what a torchvision model does, with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        torchvision's name of the model, such as ``resnet50`` or ``mobilenet_v2``.
+    source : str, path or dict
+        A state dict, or the file of one: of `torch.save`, or of safetensors.
+    ctx : Context or list of Context, optional
+        Where the parameters go; the current one by default.
+    classes : int
+        How many classes it was trained for.
+
+    Returns
+    -------
+    HybridBlock
+        Images go in as torchvision's: RGB, scaled to mean 0 and deviation 1.
+
+    Raises
+    ------
+    ValueError
+        When the zoo has no such network.
+    MXNetError
+        When the file or the state dict is not that of the model.
+    """
+    if name not in _MODELS:
+        raise ValueError(f"no network for torchvision's {name!r}; there are {sorted(_MODELS)}")
+    model, state = _MODELS[name], _state_of(source, ctx)
+    net = model.make(classes=classes)
+    if model.change is not None:
+        model.change(net)
+    load_layers(net, state if model.translate is None else model.translate(state), ctx)
+    return net

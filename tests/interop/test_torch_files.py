@@ -1,0 +1,96 @@
+"""PyTorch's checkpoints: both formats, and nothing run that a file names."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from mxcy.base import MXNetError
+from mxcy.interop import load_torch
+from tests.interop.torch_writer import Claimed, write, write_old
+
+
+def state():
+    rng = np.random.RandomState(0)
+    weight = rng.randn(3, 4).astype(np.float32)
+    return {
+        "weight": weight,
+        "turned": weight.T,
+        "number": np.array(2.5),
+        "none": np.zeros((0, 3), np.float32),
+        "inner": {"epoch": 3, "list": [np.array([True, False]), "text"]},
+    }
+
+
+@pytest.mark.parametrize("writer", [write, write_old])
+def test_both_formats(tmp_path, writer):
+    path, given = tmp_path / "x.pth", state()
+    writer(path, given)
+    found = load_torch(path)
+    assert list(found) == list(given)
+    for name in ("weight", "turned", "number", "none"):
+        assert found[name].dtype == given[name].dtype
+        np.testing.assert_array_equal(found[name].asnumpy(), given[name])
+    assert found["inner"]["epoch"] == 3 and found["inner"]["list"][1] == "text"
+    assert found["inner"]["list"][0].asnumpy().tolist() == [True, False]
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("made_by_a_checkpoint",)
+
+
+def test_nothing_that_a_file_names_is_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("x.pth", {}, {"data.pkl": pickle.dumps(Evil(), 2)})
+    with pytest.raises(MXNetError, match="asks for posix.mkdir"):
+        load_torch("x.pth")
+    (tmp_path / "old.pth").write_bytes(pickle.dumps(Evil(), 2))
+    with pytest.raises(MXNetError, match="asks for posix.mkdir"):
+        load_torch("old.pth")
+    assert not (tmp_path / "made_by_a_checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"data/0": None}, "no storage archive/data/0 of 48 bytes"),
+        ({"data/0": b"1234"}, "no storage archive/data/0 of 48 bytes"),
+        ({"byteorder": b"big"}, "big-endian"),
+        ({"data.pkl": b"\x80\x02"}, "refused"),
+        ({"data.pkl": None}, "expected one data.pkl"),
+    ],
+)
+def test_damaged_archives(tmp_path, changes, text):
+    write(tmp_path / "x.pth", state(), changes)
+    with pytest.raises(MXNetError, match=text):
+        load_torch(tmp_path / "x.pth")
+
+
+def test_files_that_are_cut_off(tmp_path):
+    path = tmp_path / "x.pth"
+    for writer in (write, write_old):
+        writer(path, state())
+        data = path.read_bytes()
+        for part in (0, 3, 30, len(data) // 2, len(data) - 1):
+            path.write_bytes(data[:part])
+            with pytest.raises(MXNetError, match="x.pth"):
+                load_torch(path)
+
+
+@pytest.mark.parametrize(
+    "shape, strides, text",
+    [
+        ((9,), (1,), "more than the 8 elements"),
+        ((2, 4), (5, 1), "more than the 8 elements"),
+        ((1 << 20, 1 << 20), (0, 0), "repeats"),
+        ((2, -4), (4, 1), "shape"),
+        ((2, 4), (4,), "strides"),
+    ],
+)
+def test_tensors_that_are_no_part_of_their_storage(tmp_path, shape, strides, text):
+    for writer in (write, write_old):
+        writer(tmp_path / "x.pth", {"x": Claimed(np.ones(8, np.float32), shape, strides)})
+        with pytest.raises(MXNetError, match=f"'x': .*{text}"):
+            load_torch(tmp_path / "x.pth")
