@@ -4,6 +4,7 @@
 
 #include "onednn/cache.h"
 #include "onednn/fuse.h"
+#include "onednn/halves.h"
 #include "onednn/kernels.h"
 #include "params.gen.h"
 
@@ -58,25 +59,25 @@ bool in_two_passes(const Primitive& primitive) {
   return strncmp(primitive.implementation(), "conv:", 5) == 0;
 }
 
-bool fast(const P& p, const Primitive& primitive) {
+bool fast(const P& p, int type, const Primitive& primitive) {
   const char* implementation = primitive.implementation();
   if (strncmp(implementation, "ref", 3) == 0 || strstr(implementation, "+ref"))
     return mx_fail("oneDNN has only its reference for this convolution") == 0;
   if (p.sum && in_two_passes(primitive))
     return mx_fail("oneDNN has no deconvolution here that adds") == 0;
-  return true;
+  return in_hardware(primitive, type);
 }
 
 // Deconvolutions have, and jobs reorder to, layouts that `tile` tells: 0, of oneDNN's choice; 1,
-// the arrays' own; 2, row-major ones.
-bool describe(const P& p, Map map, const Layout& weights, Primitive* primitive) {
+// the arrays' own; 2, row-major ones. Arrays have numbers of a type, the bias has float32.
+bool describe(const P& p, Map map, int type, const Layout& weights, Primitive* primitive) {
   const Shapes shapes(p, map);
   const bool straight = map == kStraight, free = !straight && p.tile == 0;
   const bool rows = !straight && p.tile == 2;
-  const Layout source =
-      free ? Layout::any(shapes.source) : Layout::channels(shapes.source, rows ? 0 : p.in_block);
-  const Layout target =
-      free ? Layout::any(shapes.target) : Layout::channels(shapes.target, rows ? 0 : p.out_block);
+  const Layout source = free ? Layout::any(shapes.source, type)
+                             : Layout::channels(shapes.source, rows ? 0 : p.in_block, type);
+  const Layout target = free ? Layout::any(shapes.target, type)
+                             : Layout::channels(shapes.target, rows ? 0 : p.out_block, type);
   const Layout bias = p.bias ? Layout::rows(shapes.bias) : Layout();
   Attributes attributes;
   if (p.sum) attributes.sum();
@@ -89,53 +90,55 @@ bool describe(const P& p, Map map, const Layout& weights, Primitive* primitive) 
                             bias, target, shapes.stride.at, shapes.dilate.at, shapes.before.at,
                             shapes.after.at, attributes.get());
   return primitive->take(status, description, straight ? "convolution" : "deconvolution") &&
-         fast(p, *primitive);
+         fast(p, type, *primitive);
 }
 
 // Weights are laid out for one number of threads, so that every run finds them as they were packed.
 // Takes the activation out of the parameters where it is to be a pass of its own.
-bool find_weights(P* p, Map map, Layout* weights) {
+bool find_weights(P* p, Map map, int type, Layout* weights) {
   Team team(opened().threads);
   Primitive chosen;
-  if (!describe(*p, map, Layout::any(Shapes(*p, map).weights), &chosen)) return false;
+  if (!describe(*p, map, type, Layout::any(Shapes(*p, map).weights, type), &chosen)) return false;
   if (in_two_passes(chosen)) p->act = 0;
   *weights = Layout::copy(chosen.layout_of(kWeights));
   return true;
 }
 
-template <Map map>
+template <Map map, int type>
 bool build_conv(const mx_call* call, Job* job) {
   P p = *static_cast<const P*>(call->params);
   const int act = p.act;
   Layout weights;
-  if (!find_weights(&p, map, &weights) || !describe(p, map, weights, &job->primitive()))
+  if (!find_weights(&p, map, type, &weights) || !describe(p, map, type, weights, &job->primitive()))
     return false;
   const Shapes shapes(p, map);
   job->set_packed(weights);
-  job->input(kSrc, 0, Layout::channels(shapes.source, p.in_block));
+  job->input(kSrc, 0, Layout::channels(shapes.source, p.in_block, type));
   job->input(kWeights, 1, std::move(weights));
   if (p.bias) job->input(kBias, 2, Layout::rows(shapes.bias));
-  job->output(kDst, 0, Layout::channels(shapes.target, p.out_block));
+  job->output(kDst, 0, Layout::channels(shapes.target, p.out_block, type));
   if (p.sum) job->start_from(call->nin - 1, 0);
   if (p.act != act) return describe_activation(act, p.alpha, p.beta, job);
   return true;
 }
 
-template <Map map>
+template <Map map, int type>
 bool build_pack(const mx_call* call, Job* job) {
   P p = *static_cast<const P*>(call->params);
   Layout packed;
-  return find_weights(&p, map, &packed) &&
+  return find_weights(&p, map, type, &packed) &&
          describe_pack(Shapes(p, map).plain_weights(), std::move(packed), job);
 }
 
 }  // namespace
 
 void register_conv() {
-  add_kernel<P, build_conv<kStraight>>("conv_onednn", 1u << MX_F32);
-  add_kernel<P, build_pack<kStraight>>("conv_onednn_pack", 1u << MX_F32);
-  add_kernel<P, build_conv<kTransposed>>("deconv_onednn", 1u << MX_F32);
-  add_kernel<P, build_pack<kTransposed>>("deconv_onednn_pack", 1u << MX_F32);
+  add_kernel<P, build_conv<kStraight, kF32>>("conv_onednn", 1u << MX_F32);
+  add_kernel<P, build_pack<kStraight, kF32>>("conv_onednn_pack", 1u << MX_F32);
+  add_kernel<P, build_conv<kStraight, kBf16>>("conv_onednn_bf16", 1u << MX_BF16);
+  add_kernel<P, build_pack<kStraight, kBf16>>("conv_onednn_bf16_pack", 1u << MX_F32);
+  add_kernel<P, build_conv<kTransposed, kF32>>("deconv_onednn", 1u << MX_F32);
+  add_kernel<P, build_pack<kTransposed, kF32>>("deconv_onednn_pack", 1u << MX_F32);
 }
 
 }  // namespace onednn

@@ -1,4 +1,6 @@
 // Pooling, and the gradient of averages.
+#include <cstring>
+
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
 #include "params.gen.h"
@@ -38,13 +40,13 @@ struct Shapes {
     *strides = {inner == 1 ? channels * plane : plane, inner == 1 ? plane : 1,
                 spatial[1] * spatial[2] * inner, spatial[2] * inner, inner};
   }
-  Layout layout(bool result) const {
-    return result ? Layout::strided(target, target_strides)
-                  : Layout::strided(source, source_strides);
+  Layout layout(bool result, int type = kF32) const {
+    return result ? Layout::strided(target, target_strides, type)
+                  : Layout::strided(source, source_strides, type);
   }
 };
 
-bool describe(const P& p, const Shapes& s, int propagation, Primitive* primitive) {
+bool describe(const P& p, const Shapes& s, int propagation, int type, Primitive* primitive) {
   if (p.kind != kMaximum && p.kind != kAverage)
     return mx_fail("oneDNN pools maxima and averages only") == 0;
   if (!s.fits) return mx_fail("oneDNN: windows reach beyond the padding") == 0;
@@ -53,17 +55,20 @@ bool describe(const P& p, const Shapes& s, int propagation, Primitive* primitive
   dnnl_primitive_desc* description = nullptr;
   const int status = api().pooling_forward_primitive_desc_create(
       &description, opened().engine, propagation, p.kind == kMaximum ? kPoolMax : average,
-      s.layout(false), s.layout(true), s.stride.at, s.kernel.at, s.dilate.at, s.before.at,
-      s.after.at, attributes.get());
-  return primitive->take(status, description, "pooling");
+      s.layout(false, type), s.layout(true, type), s.stride.at, s.kernel.at, s.dilate.at,
+      s.before.at, s.after.at, attributes.get());
+  if (!primitive->take(status, description, "pooling")) return false;
+  const bool slow = type != kF32 && strncmp(primitive->implementation(), "ref", 3) == 0;
+  return !slow || mx_fail("oneDNN has only its reference for this pooling") == 0;
 }
 
 bool build_pool(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
-  if (!describe(p, s, kInference, &job->primitive())) return false;
-  job->input(kSrc, 0, s.layout(false));
-  job->output(kDst, 0, s.layout(true));
+  const int type = data_type(call->in[0].dtype);
+  if (!describe(p, s, kInference, type, &job->primitive())) return false;
+  job->input(kSrc, 0, s.layout(false, type));
+  job->output(kDst, 0, s.layout(true, type));
   return true;
 }
 
@@ -73,7 +78,7 @@ bool build_grad(const mx_call* call, Job* job) {
   const Shapes s(p);
   Primitive forward;
   if (p.kind != kAverage) return mx_fail("oneDNN: the gradient of averages only") == 0;
-  if (!describe(p, s, kTraining, &forward)) return false;
+  if (!describe(p, s, kTraining, kF32, &forward)) return false;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().pooling_backward_primitive_desc_create(
@@ -89,7 +94,7 @@ bool build_grad(const mx_call* call, Job* job) {
 }  // namespace
 
 void register_pool() {
-  add_kernel<P, build_pool>("pool_onednn", 1u << MX_F32);
+  add_kernel<P, build_pool>("pool_onednn", 1u << MX_F32 | 1u << MX_BF16);
   add_kernel<P, build_grad>("pool_grad_onednn", 1u << MX_F32);
 }
 

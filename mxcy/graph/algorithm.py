@@ -12,7 +12,7 @@ from mxcy.ops.core.record import find
 
 __all__ = ["TUNE", "Choice", "choose_conv", "choose_deconv", "choose_dense", "choose_int8"]
 
-_FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
+_OCTET, _BFLOAT = dtypes.CODES["uint8"], dtypes.CODES["bfloat16"]
 #: the `extra` key of a fused convolution's `cudnn_tune`, where its symbol had one
 TUNE = "__cudnn_tune__"
 
@@ -32,6 +32,8 @@ _CONV = {
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
 _DENSE = {"fc_onednn": (0,)}
+#: of arrays of bfloat16
+_NARROW = {"_sg_onednn_conv": "conv_onednn_bf16", "_sg_onednn_fully_connected": "fc_onednn_bf16"}
 
 
 class Choice:
@@ -80,7 +82,14 @@ class _Candidate:
         self.ins[1] = Spec((self.packed(),), _OCTET)
         workspace = self._ask("workspace")
         return self._target.measure(
-            self.algo, _FLOAT, self.params, self.ins, self.outs, workspace, self.work, _BUDGET
+            self.algo,
+            self.ins[0].dtype,
+            self.params,
+            self.ins,
+            self.outs,
+            workspace,
+            self.work,
+            _BUDGET,
         )
 
 
@@ -113,6 +122,8 @@ def choose_int8(target, op, attrs, ins):
 
 
 def _choose(target, op, attrs, ins, names, tries=True):
+    if ins[0].dtype == _BFLOAT:
+        names = {_NARROW[op.name]: (0,)}
     key = (op.name, tries, tuple(names), *attrs.items(), *((s.shape, s.dtype) for s in ins))
     if key not in target.choices:
         target.choices[key] = _choose_anew(target, op, attrs, ins, names, tries and target.tries)

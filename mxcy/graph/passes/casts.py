@@ -9,7 +9,7 @@ from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
-_CAST, _BFLOAT = find("Cast"), CODES["bfloat16"]
+_CASTS, _BFLOAT = (find("Cast"), find("amp_cast")), CODES["bfloat16"]
 
 
 def run(graph, target):
@@ -50,7 +50,7 @@ def _undone(graph):
 
 
 def _casts(node):
-    return node.op is _CAST
+    return node.op in _CASTS
 
 
 def _reshapes(node):

@@ -17,7 +17,8 @@ from mxcy.ops.core.record import REGISTRY, find
 
 __all__ = ["run", "unfused"]
 
-_FLOAT = CODES["float32"]
+_FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
+_CASTS = (find("Cast"), find("amp_cast"))
 _BATCH_NORM = find("BatchNorm")
 #: kind of layer -> part -> the setting that keeps it out; other parts are never taken in
 _SWITCHES = {
@@ -41,7 +42,7 @@ class _Chain:
 
     def __init__(self, layer):
         self.layer, self.norm, self.sum, self.other, self.act = layer, None, None, None, None
-        self.last = layer
+        self.last, self.casts = layer, []
 
 
 def run(graph, target):
@@ -56,10 +57,13 @@ def run(graph, target):
         for number in (chain.layer, chain.norm, chain.sum, chain.act)
         if number is not None and number != chain.last
     }
+    widened = {cast: chain.last for chain in chains for cast in chain.casts}
     rewrite = Rewrite(graph)
     for number, _ in rewrite.visit():
         if number in ends:
             rewrite.replace((number, 0), _fuse(rewrite, graph, ends[number]))
+        elif number in widened:
+            rewrite.replace((number, 0), rewrite.entry((widened[number], 0)))
         elif number not in inner:
             rewrite.keep(number)
     return rewrite.finish()
@@ -97,16 +101,31 @@ def _find_chains(graph, settings):
                 after = None
         if after is not None and "act" in allowed and _epilogue(graph.nodes[after]) is not None:
             chain.act = chain.last = after
+        if chain.sum is None and node.op.layer.kind == "dense":
+            chain.casts = _widening_casts(graph, users, chain.last)
         taken.update(n for n in (chain.norm, chain.sum, chain.act) if n is not None)
         chains.append(chain)
     return chains
+
+
+def _widening_casts(graph, users, number):
+    """The casts to float32 that alone read a result of bfloat16; none where others read it too."""
+    if graph.specs[number][0].dtype != _BFLOAT:
+        return []
+    readers = [user for user, _, _ in users[number]]
+    wide = all(
+        user >= 0 and graph.nodes[user].op in _CASTS and graph.specs[user][0].dtype == _FLOAT
+        for user in readers
+    )
+    return readers if wide else []
 
 
 def _is_layer(graph, number):
     node = graph.nodes[number]
     if node.op is None or node.op.layer is None:
         return False
-    if graph.specs[number][0].dtype not in (None, _FLOAT):
+    kinds = (None, _FLOAT, _BFLOAT) if node.op.layer.bfloat16 else (None, _FLOAT)
+    if graph.specs[number][0].dtype not in kinds:
         return False
     return getattr(node.attrs, "layout", None) in (None, "NCW", "NCHW", "NCDHW")
 
@@ -140,6 +159,7 @@ def _fuse(rewrite, graph, chain):
     layer = graph.nodes[chain.layer]
     attrs = {name: getattr(layer.attrs, name) for name in layer.op.layer.shared}
     data, *parameters = rewrite.inputs(layer)
+    parameters = [_wide(rewrite, entry) for entry in parameters]
     if chain.norm is not None:
         parameters = _fold(rewrite, graph, chain, layer, parameters)
         attrs["no_bias"] = False
@@ -148,6 +168,8 @@ def _fuse(rewrite, graph, chain):
         attrs["with_sum"] = True
     if chain.act is not None:
         attrs["act"], attrs["alpha"], attrs["beta"] = _epilogue(graph.nodes[chain.act])
+    if chain.casts:
+        attrs["wide"] = True
     name = graph.nodes[chain.last].name
     tune = getattr(layer.attrs, "cudnn_tune", None)
     return rewrite.add(
@@ -162,13 +184,31 @@ def _fold(rewrite, graph, chain, layer, parameters):
     attrs["no_bias"] = layer.attrs.no_bias
     attrs.update(layer.op.layer.filters(layer.attrs))
     statistics = [rewrite.entry(entry) for entry in norm.inputs[1:]]
-    sources = [*layer.inputs[1:], *norm.inputs[1:]]
-    constant = all(graph.nodes[number].op is None for number, _ in sources)
+    nodes = [rewrite.node(entry) for entry in (*parameters, *statistics)]
+    constant = all(node.op is None or ONCE in node.extra for node in nodes)
     extra = {ONCE: ""} if constant else None
     number, _ = rewrite.add(
         "_fold_batch_norm", attrs, [*parameters, *statistics], f"{layer.name}_folded", extra
     )
     return [(number, 0), (number, 1)]
+
+
+def _wide(rewrite, entry):
+    """A parameter in float32, which fused layers want beside data of bfloat16."""
+    if rewrite.spec(entry).dtype != _BFLOAT:
+        return entry
+    node = rewrite.node(entry)
+    if node.op in _CASTS and rewrite.spec(node.inputs[0]).dtype == _FLOAT:
+        return node.inputs[0]  # packing rounds it
+    extra = {ONCE: ""} if node.op is None else None
+    return rewrite.add("Cast", {"dtype": "float32"}, [entry], None, extra)
+
+
+def _narrow(rewrite, entry):
+    """The other way round: a parameter for the layer as it was."""
+    node = rewrite.node(entry)
+    extra = {ONCE: ""} if node.op is None or ONCE in node.extra else None
+    return rewrite.add("Cast", {"dtype": "bfloat16"}, [entry], None, extra)
 
 
 def unfused(rewrite, node, inputs):
@@ -179,12 +219,17 @@ def unfused(rewrite, node, inputs):
     a, layer = node.attrs, _layers()[node.op.name]
     count = 2 if a.no_bias else 3
     attrs = {name: getattr(a, name) for name in layer.layer.shared}
-    last = rewrite.add(layer, attrs, inputs[:count], node.name)
+    own = inputs[:count]
+    if rewrite.spec(inputs[0]).dtype == _BFLOAT:
+        own[1:] = [_narrow(rewrite, entry) for entry in own[1:]]
+    last = rewrite.add(layer, attrs, own, node.name)
     if a.with_sum:
         last = rewrite.add(_SUM, {}, [last, inputs[count]], f"{node.name}_sum")
     if a.act != "none":
         op, attrs = _separate(a)
         last = rewrite.add(op, attrs, [last], f"{node.name}_{a.act}")
+    if getattr(a, "wide", False):
+        last = rewrite.add("Cast", {"dtype": "float32"}, [last], f"{node.name}_wide")
     return last
 
 

@@ -7,6 +7,7 @@ array.
 
 import math
 
+from mxcy._base.dtypes import CODES
 from mxcy.graph.algorithm import TUNE, choose_conv, choose_deconv, choose_dense
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.passes.layers import unfused
@@ -15,6 +16,8 @@ from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.fused.blocked import plain_shape
 
 __all__ = ["run"]
+
+_FLOAT = CODES["float32"]
 
 #: operator name -> function(layout, number) that tells whether it could place the node
 _BLOCKED: dict = {}
@@ -300,6 +303,9 @@ def _pooling(layout, number):
     source = node.inputs[0]
     if not layout.is_blocked(source) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
         return False
+    simple = node.attrs.pool_type in ("max", "avg") and node.attrs.pooling_convention == "valid"
+    if layout.graph.spec(source).dtype != _FLOAT and not simple:
+        return False
     attrs = {name: value for name, value in _attrs(node).items() if name != "layout"}
     new = layout.rewrite.add("_blocked_pooling", attrs, [layout.blocked(source)], node.name)
     layout.put(number, new, True)
@@ -324,6 +330,8 @@ def _batch_norm(layout, number):
     node = graph.nodes[number]
     a, source = node.attrs, node.inputs[0]
     if not layout.is_blocked(source) or a.axis != 1 or a.output_mean_var:
+        return False
+    if layout.graph.spec(source).dtype != _FLOAT:
         return False
     if a.train and not a.use_global_stats:
         return False
@@ -352,8 +360,9 @@ def _is_relu(node):
 @_blocked("LRN")
 def _lrn(layout, number):
     node = layout.graph.nodes[number]
-    if not layout.is_blocked(node.inputs[0]):
+    source = node.inputs[0]
+    if not layout.is_blocked(source) or layout.graph.spec(source).dtype != _FLOAT:
         return False
-    inputs = [layout.blocked(node.inputs[0])]
+    inputs = [layout.blocked(source)]
     layout.put(number, layout.rewrite.add("_blocked_lrn", _attrs(node), inputs, node.name), True)
     return True

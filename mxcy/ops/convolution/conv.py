@@ -329,7 +329,7 @@ class Convolution:
             bias.fill("bias", data.shape and (a.num_filter,), dtype)
         return Spec(shape, dtype)
 
-    layer = Layer("_sg_onednn_conv", FUSED_ATTRS, "conv")
+    layer = Layer("_sg_onednn_conv", FUSED_ATTRS, "conv", bfloat16=True)
     quantized = Quantized(
         "_contrib_quantized_conv", must=True, ranged=("data", "weight", "bias"), wide=True
     )

@@ -22,9 +22,12 @@ class Layer:
     filters : callable, optional
         ``filters(a)``: the attributes of `_fold_batch_norm` that tell where the weight has its
         output channels, if not first.
+    bfloat16 : bool
+        Whether the fused operator also takes arrays of that type, beside parameters of float32.
     """
 
     fused: str
     shared: tuple[str, ...]
     kind: str
     filters: Callable[[Any], dict[str, int]] = lambda a: {}
+    bfloat16: bool = False

@@ -8,6 +8,7 @@ block. Elementwise operators and concatenation of channels need not know.
 
 import math
 
+from mxcy._base.dtypes import CODES
 from mxcy.ops.core.attrs import Bool, Float, Int, UInt
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import LRN as LRN_PARAMS
@@ -18,6 +19,7 @@ from mxcy.ops.pooling import pool
 
 __all__ = ["blocked", "blocked_shape", "plain", "plain_shape"]
 
+_BFLOAT = CODES["bfloat16"]
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 
 
@@ -148,7 +150,7 @@ _POOL = native(
 
 
 def _single_windows(a, ins, outs):
-    single = math.prod(outs[0].shape[2:-1]) == 1
+    single = math.prod(outs[0].shape[2:-1]) == 1 and ins[0].dtype != _BFLOAT  # we have no other
     return "there is only one window in a plane" if single else None
 
 

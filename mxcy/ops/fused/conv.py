@@ -23,6 +23,7 @@ from mxcy.ops.fused.layer import (
     names,
     pack_ref,
     packer,
+    parameters_of,
     require_plain,
     unfused,
 )
@@ -252,10 +253,10 @@ class FusedConvolution:
         scale, shift, rest = _split(a, rest)
         bias, other = extras(a, rest)
         shadow = Spec() if a.algo else weight
-        shape, dtype = conv_shapes(a, plain_spec(data, a.in_block), shadow)
+        shape, dtype = conv_shapes(a, parameters_of(plain_spec(data, a.in_block)), shadow)
         if a.algo:
             fill_blob(a, weight)
-            dtype = data.dtype
+            dtype = parameters_of(data).dtype
         elif data.dtype is None:
             data.dtype = dtype
         if a.channels and shape is not None and not a.algo and weight.shape is not None:
@@ -272,8 +273,8 @@ class FusedConvolution:
             for vector, name in ((scale, "scale"), (shift, "shift")):
                 vector.fill(name, (-1 if source is None else source[1],), dtype)
         if other is not None:
-            other.fill("other", shape, dtype)
-        return Spec(shape, dtype)
+            other.fill("other", shape, data.dtype)
+        return Spec(shape, data.dtype)
 
     def ref(a, xp, data, weight, *rest):
         require_plain(a)

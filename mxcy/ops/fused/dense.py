@@ -19,6 +19,7 @@ from mxcy.ops.fused.layer import (
     overwrites,
     pack_ref,
     packer,
+    parameters_of,
     require_plain,
     unfused,
 )
@@ -60,7 +61,8 @@ class FusedFullyConnected:
 
     Shapes are those of `FullyConnected`; `other`, if `with_sum`, is like the output, and with
     `algo` the weight is the `packed` bytes that `_pack_fc_weight` made. For `act`, `alpha` and
-    `beta` see `_sg_onednn_conv`.
+    `beta` see `_sg_onednn_conv`. Data of bfloat16 have a weight and a bias of float32; with
+    `wide` the result is float32 as well.
     """
 
     num_hidden: Int
@@ -70,6 +72,7 @@ class FusedFullyConnected:
     alpha: Float = 0.0
     beta: Float = 0.0
     with_sum: Bool = False
+    wide: Bool = False
     algo: Str = ""
     tile: Int = 0
     packed: Long = 0
@@ -97,15 +100,17 @@ class FusedFullyConnected:
 
     def infer(a, data, weight, *rest):
         bias, other = extras(a, rest)
-        shadow = Spec(dtype=data.dtype) if a.algo else weight
-        inferred = FullyConnected._infer(a, data, shadow)
+        shadow = parameters_of(Spec(dtype=data.dtype)) if a.algo else weight
+        wide = parameters_of(data)
+        inferred = FullyConnected._infer(a, wide, shadow)
+        data.fill("data", wide.shape, data.dtype or wide.dtype)
         if a.algo:
             fill_blob(a, weight)
         if bias is not None:
             bias.fill("bias", (a.num_hidden,), inferred.dtype)
         if other is not None:
-            other.fill("other", inferred.shape, inferred.dtype)
-        return inferred
+            other.fill("other", inferred.shape, data.dtype)
+        return Spec(inferred.shape, inferred.dtype if a.wide else data.dtype)
 
     def ref(a, xp, data, weight, *rest):
         require_plain(a)

@@ -32,11 +32,13 @@ __all__ = [
     "overwrites",
     "pack_ref",
     "packer",
+    "parameters_of",
     "require_plain",
     "unfused",
 ]
 
-_U8 = dtypes.code_of("uint8")
+_U8, _FLOAT = dtypes.code_of("uint8"), dtypes.code_of("float32")
+_BFLOAT = dtypes.code_of("bfloat16")
 _erf = by_element(math.erf)
 
 
@@ -101,6 +103,11 @@ def fill_blob(a, weight):
     """Tell the shape and type of packed weights."""
     require(a.packed > 0, f"packed: expected the size of weights of {a.algo}, got {a.packed}")
     weight.fill("weight", (a.packed,), _U8)
+
+
+def parameters_of(data):
+    """The data's Spec as one of the parameters' element type: float32 beside bfloat16."""
+    return Spec(data.shape, _FLOAT if data.dtype == _BFLOAT else data.dtype)
 
 
 def overwrites(a, ins, outs):

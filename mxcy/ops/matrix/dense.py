@@ -105,7 +105,9 @@ class FullyConnected:
         lead = data.shape[:1] if a.flatten else data.shape[:-1]
         return Spec((*lead, a.num_hidden), dtype)
 
-    layer = Layer("_sg_onednn_fully_connected", ("num_hidden", "no_bias", "flatten"), "dense")
+    layer = Layer(
+        "_sg_onednn_fully_connected", ("num_hidden", "no_bias", "flatten"), "dense", bfloat16=True
+    )
 
     infer_back = back_batch
 

@@ -1,0 +1,88 @@
+"""Compute in float32 what has no kernel for bfloat16, and leave out roundings that are undone."""
+
+from mxcy._base.dtypes import CODES
+from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.prepare import prepare
+from mxcy.ops.core.record import find
+
+__all__ = ["run"]
+
+_FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
+_CAST, _AMP_CAST = find("Cast"), find("amp_cast")
+
+
+def run(graph, target):
+    """Put casts around nodes that only their definition would compute."""
+    if not any(spec.dtype == _BFLOAT for specs in graph.specs for spec in specs):
+        return graph
+    known: dict = {}
+    rewrite = Rewrite(graph)
+    for number, node in rewrite.visit():
+        if node.op is None:
+            rewrite.keep(number)
+        elif node.op is _AMP_CAST and _undoes(rewrite, node):
+            rewrite.replace((number, 0), rewrite.node(rewrite.inputs(node)[0]).inputs[0])
+        elif _is_lacking(graph, number, target, known):
+            _widen(rewrite, graph, number)
+        else:
+            rewrite.keep(number)
+    return rewrite.finish()
+
+
+def _undoes(rewrite, node):
+    """Whether mixed precision widens again what was made narrow here for lack of a kernel."""
+    (source,) = rewrite.inputs(node)
+    narrowing = rewrite.node(source)
+    return (
+        node.attrs.dtype == "float32" and narrowing.op is _CAST and narrowing.name.endswith(_ENDING)
+    )
+
+
+_ENDING = "_narrowed"
+
+
+def _is_lacking(graph, number, target, known):
+    """Whether a node has a kernel for float32 but none for bfloat16."""
+    node, outs = graph.nodes[number], graph.specs[number]
+    ins = [graph.spec(entry) for entry in node.inputs]
+    narrow = any(spec.dtype == _BFLOAT for spec in (*ins, *outs))
+    if not narrow or node.op in (_CAST, _AMP_CAST) or node.op.foreign or node.op.writes:
+        return False
+    if not all(spec.known for spec in ins):
+        return False
+    key = node.signature, tuple((spec.shape, spec.dtype) for spec in ins)
+    if key not in known:
+        wide = [_widened(spec) for spec in ins]
+        lacks = prepare(node.op, node.attrs, ins, target).kernel is None
+        known[key] = lacks and _fits(prepare(node.op, node.attrs, wide, target), outs)
+    return known[key]
+
+
+def _fits(call, outs):
+    """Whether a call with wide inputs has a kernel, and the same results in a wider type."""
+    return call.kernel is not None and [(s.shape, s.dtype) for s in call.outs] == [
+        (s.shape, _widened(s).dtype) for s in outs
+    ]
+
+
+def _widened(spec):
+    return Spec(spec.shape, _FLOAT if spec.dtype == _BFLOAT else spec.dtype)
+
+
+def _widen(rewrite, graph, number):
+    """Take over a node with its inputs cast to float32, and its results cast back."""
+    node = graph.nodes[number]
+    inputs = [
+        rewrite.add("Cast", {"dtype": "float32"}, [entry])
+        if rewrite.spec(entry).dtype == _BFLOAT
+        else entry
+        for entry in rewrite.inputs(node)
+    ]
+    made, _ = rewrite.add(node.op, node.attrs, inputs, node.name, node.extra)
+    for index, spec in enumerate(graph.specs[number]):
+        new = made, index
+        if spec.dtype == _BFLOAT:
+            name = f"{node.name}_{index}{_ENDING}"
+            new = rewrite.add("Cast", {"dtype": "bfloat16"}, [new], name)
+        rewrite.replace((number, index), new)

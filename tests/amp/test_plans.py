@@ -1,0 +1,144 @@
+"""Plans in bfloat16: fused layers beside parameters of float32, and few casts between."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy import amp
+from mxcy._base.dtypes import CODES
+from mxcy._execute.planned import Planned, target
+from mxcy.graph.graph import from_entries
+from mxcy.graph.infer import infer
+from mxcy.graph.passes import casts, layers, widen
+from mxcy.graph.verify import verify
+from mxcy.ops.core.infer import Spec
+
+S = mx.sym
+FLOAT, BFLOAT = CODES["float32"], CODES["bfloat16"]
+
+
+def conv(data, name, filters=32, kernel=3, **attrs):
+    pad = (kernel // 2,) * 2
+    return S.Convolution(
+        data, kernel=(kernel,) * 2, pad=pad, num_filter=filters, name=name, **attrs
+    )
+
+
+def residual():
+    """Convolutions with all that a layer takes in, pooling, concatenation, a dense layer."""
+    x = S.var("data")
+    for number in range(2):
+        y = conv(x, f"c{number}", no_bias=number == 0)
+        y = S.BatchNorm(y, fix_gamma=False, use_global_stats=True, name=f"n{number}")
+        x = S.relu(y if number == 0 else y + x)
+    x = S.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    x = S.concat(conv(x, "c2", 16, 1), S.relu(conv(x, "c3", 32, num_group=32)))
+    x = S.Pooling(x, global_pool=True, pool_type="avg")
+    return S.FullyConnected(S.Flatten(x), num_hidden=5, name="fc"), (2, 3, 12, 12)
+
+
+def odd():
+    """Channels that do not fill blocks, windows beyond the padding, a strided group."""
+    x = S.Activation(conv(S.var("data"), "c0", 6, stride=(2, 2)), act_type="tanh")
+    x = S.Pooling(x, kernel=(3, 3), stride=(2, 2), pooling_convention="full")
+    return conv(x, "c1", 32, 1), (1, 5, 13, 11)
+
+
+def attention():
+    """An operator without a kernel for bfloat16 between dense layers."""
+    x = S.var("data")
+    q = S.FullyConnected(x, num_hidden=3 * 32, flatten=False, name="q")
+    a = S.softmax(S.contrib.interleaved_matmul_selfatt_qk(q, heads=4))
+    y = S.contrib.interleaved_matmul_selfatt_valatt(q, a, heads=4)
+    y = S.LayerNorm(x + S.FullyConnected(y, num_hidden=32, flatten=False, name="p"), name="ln")
+    z = S.FullyConnected(y, num_hidden=256, flatten=False, name="f1")
+    return S.FullyConnected(
+        S.LeakyReLU(z, act_type="gelu"), num_hidden=32, flatten=False, name="f2"
+    ), (16, 8, 32)
+
+
+NETS = {"residual": residual, "odd": odd, "attention": attention}
+
+
+def arrays_of(symbol, shape):
+    """Random values of all variables."""
+    draw = np.random.RandomState(0)
+    names = (symbol.list_arguments(), symbol.list_auxiliary_states())
+    shapes, _, states = symbol.infer_shape(data=shape)
+    found = {}
+    for name, extents in zip(sum(names, []), (*shapes, *states), strict=True):
+        low, high = (0.5, 1.5) if name.endswith(("gamma", "var")) else (-0.5, 0.5)
+        found[name] = mx.nd.array(draw.uniform(low, high, extents))
+    return found
+
+
+def graph_of(symbol, arrays):
+    graph = from_entries(symbol._entries)
+    return infer(graph, {n: Spec(a.shape, a.dtype_code) for n, a in arrays.items()})
+
+
+def computed(symbol, arrays, optimized=True):
+    """The output of a symbol in a plan, which runs twice: only once are weights packed."""
+    planned = Planned(graph_of(symbol, arrays), mx.cpu(), optimized)
+    verify(planned.graph)
+    (out,) = planned.new_outputs()
+    for _ in range(2):
+        values = [*(arrays[name] for name in planned.variables), out]
+        planned.forward(values, planned.new_arena())
+    return out.asnumpy()
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("offline", [False, True])
+def test_results(name, offline):
+    symbol, shape = NETS[name]()
+    arrays = arrays_of(symbol, shape)
+    want = computed(symbol, arrays, optimized=False)
+    arguments = {n: a for n, a in arrays.items() if n != "data"}
+    converted, args, _ = amp.convert_model(
+        symbol, arguments, {}, "bfloat16", cast_optional_params=offline
+    )
+    got = computed(converted, {**arrays, **args})
+    assert np.abs(got - want).max() < 0.03 * np.abs(want).max()
+
+
+def test_layers_take_in_what_follows():
+    symbol, shape = residual()
+    converted = amp.convert_symbol(symbol, "bfloat16")
+    graph = graph_of(converted, arrays_of(symbol, shape))
+    fused = verify(layers.run(casts.run(graph, target()), target()))
+    counts = fused.count_ops()
+    assert counts["_sg_onednn_conv"] == 4
+    assert not {"BatchNorm", "Activation", "Convolution", "FullyConnected"} & counts.keys()
+    # the data, and nothing else, is cast
+    assert counts["amp_cast"] == 1
+    for node, specs in zip(fused.nodes, fused.specs, strict=True):
+        if node.op is not None and node.op.name == "_sg_onednn_conv":
+            data, weight, *_ = (fused.spec(entry).dtype for entry in node.inputs)
+            assert (data, weight, specs[0].dtype) == (BFLOAT, FLOAT, BFLOAT)
+        elif node.op is not None and node.op.name == "_sg_onednn_fully_connected":
+            assert node.attrs.wide
+            assert specs[0].dtype == FLOAT
+
+
+def test_what_has_no_kernel_runs_in_float32():
+    symbol, shape = attention()
+    graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
+    widened = verify(widen.run(graph, target()))
+    kinds = {
+        node.op.name: [widened.spec(entry).dtype for entry in node.inputs]
+        for node in widened.nodes
+        if node.op is not None
+    }
+    assert kinds["_contrib_interleaved_matmul_selfatt_qk"] == [FLOAT]
+    assert kinds["FullyConnected"] == [BFLOAT] * 3
+    # the rounding between it and the softmax is left out
+    names = [node.name for node in widened.nodes if node.op is not None]
+    assert not any("narrowed" in name for name in names)
+    assert widen.run(widened, target()) is widened
+
+
+def test_float32_graphs_are_left_alone():
+    symbol, shape = attention()
+    graph = graph_of(symbol, arrays_of(symbol, shape))
+    assert widen.run(graph, target()) is graph
