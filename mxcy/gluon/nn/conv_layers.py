@@ -164,6 +164,45 @@ class _Conv(HybridBlock):
         return f"{type(self).__name__}({', '.join(content)})"
 
 
+def _convolution(one, none, layout):
+    """The constructor of a convolution, whose defaults have the number of its axes."""
+
+    def __init__(  # noqa: N807  it becomes one
+        self,
+        channels,
+        kernel_size,
+        strides=one,
+        padding=none,
+        dilation=one,
+        groups=1,
+        layout=layout,
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        _Conv.__init__(
+            self,
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+            **kwargs,
+        )
+
+    return __init__
+
+
 class Conv1D(_Conv):
     """Convolution of 1-D signals.
 
@@ -196,38 +235,7 @@ class Conv1D(_Conv):
     """
 
     _ndim, _layouts = 1, ("NCW", "NWC")
-
-    def __init__(
-        self,
-        channels,
-        kernel_size,
-        strides=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        layout="NCW",
-        activation=None,
-        use_bias=True,
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_channels=0,
-        **kwargs,
-    ):
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            in_channels,
-            **kwargs,
-        )
+    __init__ = _convolution(1, 0, "NCW")
 
 
 class Conv2D(_Conv):
@@ -246,38 +254,7 @@ class Conv2D(_Conv):
     """
 
     _ndim, _layouts = 2, ("NCHW", "NHWC")
-
-    def __init__(
-        self,
-        channels,
-        kernel_size,
-        strides=(1, 1),
-        padding=(0, 0),
-        dilation=(1, 1),
-        groups=1,
-        layout="NCHW",
-        activation=None,
-        use_bias=True,
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_channels=0,
-        **kwargs,
-    ):
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            in_channels,
-            **kwargs,
-        )
+    __init__ = _convolution((1, 1), (0, 0), "NCHW")
 
 
 class Conv3D(_Conv):
@@ -296,16 +273,32 @@ class Conv3D(_Conv):
     """
 
     _ndim, _layouts = 3, ("NCDHW", "NDHWC")
+    __init__ = _convolution((1, 1, 1), (0, 0, 0), "NCDHW")
 
-    def __init__(
+
+class _ConvTranspose(_Conv):
+    """The transposed operator: the filters of a weight belong to the input channels."""
+
+    _op_name = "Deconvolution"
+
+    def _filters(self, in_channels):
+        filters, _ = super()._filters(in_channels)
+        return in_channels, filters // self._kwargs["num_group"]
+
+
+def _transposed(one, none, layout):
+    """The constructor of a transposed convolution, whose defaults have the number of its axes."""
+
+    def __init__(  # noqa: N807  it becomes one
         self,
         channels,
         kernel_size,
-        strides=(1, 1, 1),
-        padding=(0, 0, 0),
-        dilation=(1, 1, 1),
+        strides=one,
+        padding=none,
+        output_padding=none,
+        dilation=one,
         groups=1,
-        layout="NCDHW",
+        layout=layout,
         activation=None,
         use_bias=True,
         weight_initializer=None,
@@ -313,7 +306,8 @@ class Conv3D(_Conv):
         in_channels=0,
         **kwargs,
     ):
-        super().__init__(
+        _Conv.__init__(
+            self,
             channels,
             kernel_size,
             strides,
@@ -326,18 +320,11 @@ class Conv3D(_Conv):
             weight_initializer,
             bias_initializer,
             in_channels,
+            output_padding,
             **kwargs,
         )
 
-
-class _ConvTranspose(_Conv):
-    """The transposed operator: the filters of a weight belong to the input channels."""
-
-    _op_name = "Deconvolution"
-
-    def _filters(self, in_channels):
-        filters, _ = super()._filters(in_channels)
-        return in_channels, filters // self._kwargs["num_group"]
+    return __init__
 
 
 class Conv1DTranspose(_ConvTranspose):
@@ -353,40 +340,7 @@ weight_initializer, bias_initializer, in_channels, **kwargs
     """
 
     _ndim, _layouts = 1, ("NCW", "NWC")
-
-    def __init__(
-        self,
-        channels,
-        kernel_size,
-        strides=1,
-        padding=0,
-        output_padding=0,
-        dilation=1,
-        groups=1,
-        layout="NCW",
-        activation=None,
-        use_bias=True,
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_channels=0,
-        **kwargs,
-    ):
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            in_channels,
-            output_padding,
-            **kwargs,
-        )
+    __init__ = _transposed(1, 0, "NCW")
 
 
 class Conv2DTranspose(_ConvTranspose):
@@ -402,40 +356,7 @@ weight_initializer, bias_initializer, in_channels, **kwargs
     """
 
     _ndim, _layouts = 2, ("NCHW", "NHWC")
-
-    def __init__(
-        self,
-        channels,
-        kernel_size,
-        strides=(1, 1),
-        padding=(0, 0),
-        output_padding=(0, 0),
-        dilation=(1, 1),
-        groups=1,
-        layout="NCHW",
-        activation=None,
-        use_bias=True,
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_channels=0,
-        **kwargs,
-    ):
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            in_channels,
-            output_padding,
-            **kwargs,
-        )
+    __init__ = _transposed((1, 1), (0, 0), "NCHW")
 
 
 class Conv3DTranspose(_ConvTranspose):
@@ -451,37 +372,4 @@ weight_initializer, bias_initializer, in_channels, **kwargs
     """
 
     _ndim, _layouts = 3, ("NCDHW", "NDHWC")
-
-    def __init__(
-        self,
-        channels,
-        kernel_size,
-        strides=(1, 1, 1),
-        padding=(0, 0, 0),
-        output_padding=(0, 0, 0),
-        dilation=(1, 1, 1),
-        groups=1,
-        layout="NCDHW",
-        activation=None,
-        use_bias=True,
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_channels=0,
-        **kwargs,
-    ):
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            in_channels,
-            output_padding,
-            **kwargs,
-        )
+    __init__ = _transposed((1, 1, 1), (0, 0, 0), "NCDHW")
