@@ -9,8 +9,8 @@ import numpy as np
 from mxcy.base import MXNetError, _Null
 from mxcy.ndarray._contrib.graph_samples import sampled
 from mxcy.ndarray._functions import creation
-from mxcy.ndarray.sparse.arrays import CSRNDArray
 from mxcy.ndarray.sparse.creation import csr_matrix
+from mxcy.ndarray.sparse.csr import CSRNDArray
 
 __all__ = [
     "dgl_adjacency",

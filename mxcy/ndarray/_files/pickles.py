@@ -16,7 +16,8 @@ from mxcy import context
 from mxcy.base import MXNetError
 from mxcy.ndarray._files.pickle_machine import Draft, Machine, Name, refuse
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.ndarray.sparse.arrays import CSRNDArray, RowSparseNDArray
+from mxcy.ndarray.sparse.csr import CSRNDArray
+from mxcy.ndarray.sparse.row_sparse import RowSparseNDArray
 from mxcy.ndarray.state import blank
 
 __all__ = ["loads"]

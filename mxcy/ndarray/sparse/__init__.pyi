@@ -10,8 +10,13 @@ import numpy as np
 from mxcy.ndarray.ndarray import (
     NDArray as NDArray,
 )
-from mxcy.ndarray.sparse.arrays import (
-    BaseSparseNDArray as BaseSparseNDArray, CSRNDArray as CSRNDArray,
+from mxcy.ndarray.sparse.base import (
+    BaseSparseNDArray as BaseSparseNDArray,
+)
+from mxcy.ndarray.sparse.csr import (
+    CSRNDArray as CSRNDArray,
+)
+from mxcy.ndarray.sparse.row_sparse import (
     RowSparseNDArray as RowSparseNDArray,
 )
 

@@ -9,7 +9,8 @@ from mxcy.context import as_context, check_usable
 from mxcy.ndarray._functions import creation as dense
 from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.ndarray.sparse.arrays import BaseSparseNDArray, CSRNDArray, is_sparse, wrap
+from mxcy.ndarray.sparse.base import BaseSparseNDArray, is_sparse, wrap
+from mxcy.ndarray.sparse.csr import CSRNDArray
 from mxcy.ndarray.sparse.scipy_arrays import is_scipy
 from mxcy.ops.core.stypes import Csr, RowSparse, UnorderedRows
 

@@ -11,7 +11,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError, _Null
 from mxcy.ndarray.register import F
 from mxcy.ndarray.sparse import fallback
-from mxcy.ndarray.sparse.arrays import is_sparse, wrap
+from mxcy.ndarray.sparse.base import is_sparse, wrap
 from mxcy.ops.core import stypes
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.prepare import Call

@@ -1,4 +1,4 @@
-"""The classes of sparse arrays.
+"""What the classes of sparse arrays share.
 
 A sparse array is an `NDArray` without memory of its own: its elements are its parts, ordinary dense
 arrays. Writing to it replaces the parts.
@@ -13,16 +13,13 @@ from mxcy._library import front
 from mxcy.base import MXNetError, NotSupportedForSparseNDArray, numeric_types
 from mxcy.context import Context, check_usable, cpu
 from mxcy.ndarray import arithmetic
-from mxcy.ndarray._functions import creation
-from mxcy.ndarray.classes import offer_sparse, sparse_class
+from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.register import F
-from mxcy.ndarray.sparse.scipy_arrays import scipy_sparse
 from mxcy.ops.core.stypes import Csr, RowSparse
 from mxcy.ops.sparse import compose
-from mxcy.ops.sparse.parts import csr_problem, row_sparse_problem
 
-__all__ = ["BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "is_sparse", "wrap"]
+__all__ = ["BaseSparseNDArray", "copied", "dense_array", "is_sparse", "nothing_stored", "wrap"]
 
 _INT64 = dtypes.CODES["int64"]
 
@@ -287,7 +284,7 @@ class BaseSparseNDArray(NDArray):
         elif isinstance(value, (np.ndarray, np.generic)):
             text = f"Assigning non-NDArray object to {name} is not efficient"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
-            _dense_array(value, self.dtype).copyto(self)
+            dense_array(value, self.dtype).copyto(self)
         else:
             raise TypeError(f"type {type(value)} not supported")
 
@@ -315,7 +312,7 @@ class BaseSparseNDArray(NDArray):
         """
         if isinstance(other, Context):
             check_usable(other)
-            return wrap(_moved(self._parts, other))
+            return wrap(copied(self._parts, other))
         if not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
         if other.stype not in ("default", self.stype):
@@ -331,7 +328,7 @@ class BaseSparseNDArray(NDArray):
             )
         if other.stype == "default":
             return compose.to_dense(F, self._ordered).copyto(other)
-        other._parts = _moved(self._parts, other.context, other.dtype)
+        other._parts = copied(self._parts, other.context, other.dtype)
         return other
 
     def astype(self, dtype, copy=True):
@@ -347,7 +344,7 @@ class BaseSparseNDArray(NDArray):
         data = self._parts.data.astype(dtype)
         if not copy and data.dtype_code == self.dtype_code:
             return self
-        return wrap(_moved(self._parts._replace(data=data), self.context))
+        return wrap(copied(self._parts._replace(data=data), self.context))
 
     def tostype(self, stype):
         """A copy with another storage type.
@@ -368,13 +365,14 @@ class BaseSparseNDArray(NDArray):
         return F.cast_storage(self, stype=stype)
 
 
-def _dense_array(values, dtype):
+def dense_array(values, dtype):
+    """Values as a dense array of a type, on the CPU."""
     code = dtypes.code_of(dtypes.numpy_dtype(dtype))
     values = np.ascontiguousarray(values, dtypes.dtype_of(code))
     return front.from_numpy(values, code, cpu())
 
 
-def _moved(parts, ctx, dtype=None):
+def copied(parts, ctx, dtype=None):
     """Copies of parts on a context."""
     data = parts.data if dtype is None else parts.data.astype(dtype)
     copies = {name: getattr(parts, name).copyto(ctx) for name in parts._fields if name != "shape"}
@@ -397,132 +395,3 @@ def nothing_stored(stype, shape, code, ctx):
         indptr = front.from_numpy(np.zeros(shape[0] + 1, np.int64), _INT64, ctx)
         return Csr(front.empty((0,), code, ctx), indices, indptr, shape)
     return RowSparse(front.empty((0, *shape[1:]), code, ctx), indices, shape)
-
-
-@offer_sparse
-class CSRNDArray(BaseSparseNDArray):
-    """A matrix in compressed sparse rows.
-
-    Row i has the elements ``data[indptr[i]:indptr[i + 1]]`` in the columns
-    ``indices[indptr[i]:indptr[i + 1]]``, which ascend; all others are zero. Make them with
-    `mx.nd.sparse.csr_matrix`, `zeros`, `array`, or by ``dense.tostype('csr')``.
-    """
-
-    __slots__ = ()
-    _stype = "csr"
-
-    @property
-    def indptr(self):
-        """NDArray: a copy of the bounds of the rows, int64."""
-        return self._parts.indptr.copy()
-
-    @indptr.setter
-    def indptr(self, indptr):
-        raise NotImplementedError
-
-    def __iter__(self):
-        return (self[i] for i in range(len(self)))
-
-    def _get_index(self, key):
-        if isinstance(key, (int, np.integer)):
-            row, rows = int(key), self.shape[0]
-            if not -rows <= row < rows:
-                raise IndexError(f"row {row} is out of bounds for {rows} rows")
-            row += rows if row < 0 else 0
-            return F.slice(self, begin=(row,), end=(row + 1,))
-        if isinstance(key, tuple):
-            raise ValueError("Multi-dimension indexing is not supported")
-        if not isinstance(key, slice):
-            raise ValueError(f"Undefined behaviour for {key}")
-        if key.step not in (None, 1):
-            raise ValueError("CSRNDArray only supports continuous slicing on axis 0")
-        if key.start is None and key.stop is None:
-            return self
-        start, stop, _ = key.indices(self.shape[0])
-        return F.slice(self, begin=(start,), end=(max(start, stop),))
-
-    def _check_key(self, key):
-        if not isinstance(key, slice):
-            raise Exception("CSRNDArray only supports [:] for assignment")
-        if key != slice(None):
-            raise ValueError("Assignment with slice for CSRNDArray is not implemented yet.")
-
-    def _fill(self, number):
-        raise ValueError("Assigning numeric types to CSRNDArray is not implemented yet.")
-
-    def _problem(self, full):
-        parts = self._parts
-        nnz = parts.data.shape[0]
-        return csr_problem(parts.indices.asnumpy(), parts.indptr.asnumpy(), nnz, self.shape, full)
-
-    @classmethod
-    def _of_scipy(cls, source, ctx, dtype):
-        """The array of one of scipy's, whose entries are sorted and added up."""
-        source = source.tocsr(copy=True)
-        source.sum_duplicates()
-        source.sort_indices()
-        data = creation.array(source.data, ctx, dtype or source.data.dtype)
-        places = (np.array(part, np.int64) for part in (source.indices, source.indptr))
-        indices, indptr = (front.from_numpy(part, _INT64, data.context) for part in places)
-        return cls._of_parts(Csr(data, indices, indptr, tuple(source.shape)))
-
-    def asscipy(self):
-        """The array as a `scipy.sparse.csr_matrix`.
-
-        Raises
-        ------
-        ImportError
-            When scipy is not installed.
-        """
-        parts = tuple(getattr(self._parts, n).asnumpy() for n in ("data", "indices", "indptr"))
-        return scipy_sparse("asscipy").csr_matrix(parts, shape=self.shape, dtype=self.dtype)
-
-
-@offer_sparse
-class RowSparseNDArray(BaseSparseNDArray):
-    """An array that stores some of its rows; all others are zero.
-
-    ``data[i]`` is row ``indices[i]``; the indices ascend. Make them with
-    `mx.nd.sparse.row_sparse_array`, `zeros`, `array`, or by ``dense.tostype('row_sparse')``.
-    """
-
-    __slots__ = ()
-    _stype = "row_sparse"
-
-    def __iter__(self):
-        raise TypeError("a RowSparseNDArray cannot be iterated")
-
-    def _get_index(self, key):
-        if isinstance(key, (int, np.integer)):
-            raise Exception("__getitem__ with int key is not implemented for RowSparseNDArray yet")
-        if isinstance(key, slice) and key == slice(None):
-            return self
-        if isinstance(key, slice):
-            raise Exception("RowSparseNDArray only supports [:] for __getitem__")
-        raise ValueError(f"Undefined behaviour for {key}")
-
-    def _check_key(self, key):
-        if not isinstance(key, slice) or key != slice(None):
-            raise TypeError("RowSparseNDArray only supports [:] for assignment")
-
-    def _fill(self, number):
-        rows = self.shape[0]
-        data = front.empty(self.shape, self.dtype_code, self.context)
-        data[:] = number
-        ids = front.from_numpy(np.arange(rows, dtype=np.int64), _INT64, self.context)
-        self._parts = RowSparse(data, ids, self.shape)
-
-    @classmethod
-    def _with_all_rows(cls, dense):
-        """The array that stores all rows of a dense one, those of zeros as well."""
-        return cls._of_parts(compose.all_rows_of(F, dense.copy()))
-
-    def _problem(self, full):
-        parts = self._parts
-        if parts.data.shape[1:] != self.shape[1:]:
-            return f"shapes: rows of shape {parts.data.shape[1:]} in an array of {self.shape}"
-        return row_sparse_problem(parts.indices.asnumpy(), parts.data.shape[0], self.shape, full)
-
-    def retain(self, *args, **kwargs):
-        """The rows with the given ids, others dropped; see `mx.nd.sparse.retain`."""
-        return F._sparse_retain(self, *args, **kwargs)

@@ -1,0 +1,66 @@
+"""Arrays that store some of their rows."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._library import front
+from mxcy.ndarray.classes import offer_sparse
+from mxcy.ndarray.register import F
+from mxcy.ndarray.sparse.base import BaseSparseNDArray
+from mxcy.ops.core.stypes import RowSparse
+from mxcy.ops.sparse import compose
+from mxcy.ops.sparse.parts import row_sparse_problem
+
+__all__ = ["RowSparseNDArray"]
+
+_INT64 = dtypes.CODES["int64"]
+
+
+@offer_sparse
+class RowSparseNDArray(BaseSparseNDArray):
+    """An array that stores some of its rows; all others are zero.
+
+    ``data[i]`` is row ``indices[i]``; the indices ascend. Make them with
+    `mx.nd.sparse.row_sparse_array`, `zeros`, `array`, or by ``dense.tostype('row_sparse')``.
+    """
+
+    __slots__ = ()
+    _stype = "row_sparse"
+
+    def __iter__(self):
+        raise TypeError("a RowSparseNDArray cannot be iterated")
+
+    def _get_index(self, key):
+        if isinstance(key, (int, np.integer)):
+            raise Exception("__getitem__ with int key is not implemented for RowSparseNDArray yet")
+        if isinstance(key, slice) and key == slice(None):
+            return self
+        if isinstance(key, slice):
+            raise Exception("RowSparseNDArray only supports [:] for __getitem__")
+        raise ValueError(f"Undefined behaviour for {key}")
+
+    def _check_key(self, key):
+        if not isinstance(key, slice) or key != slice(None):
+            raise TypeError("RowSparseNDArray only supports [:] for assignment")
+
+    def _fill(self, number):
+        rows = self.shape[0]
+        data = front.empty(self.shape, self.dtype_code, self.context)
+        data[:] = number
+        ids = front.from_numpy(np.arange(rows, dtype=np.int64), _INT64, self.context)
+        self._parts = RowSparse(data, ids, self.shape)
+
+    @classmethod
+    def _with_all_rows(cls, dense):
+        """The array that stores all rows of a dense one, those of zeros as well."""
+        return cls._of_parts(compose.all_rows_of(F, dense.copy()))
+
+    def _problem(self, full):
+        parts = self._parts
+        if parts.data.shape[1:] != self.shape[1:]:
+            return f"shapes: rows of shape {parts.data.shape[1:]} in an array of {self.shape}"
+        return row_sparse_problem(parts.indices.asnumpy(), parts.data.shape[0], self.shape, full)
+
+    def retain(self, *args, **kwargs):
+        """The rows with the given ids, others dropped; see `mx.nd.sparse.retain`."""
+        return F._sparse_retain(self, *args, **kwargs)
