@@ -26,7 +26,7 @@ LAYERS = (
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),
-    ("amp", "contrib", "gluon", "interop", "onnx"),
+    ("amp", "contrib", "gluon", "interop", "onnx", "quantization"),
     # names of their own over all of these
     ("container", "cuda", "device", "dlpack", "error", "executor_manager", "library", "log")
     + (

@@ -15,6 +15,8 @@ _LATER = {
     "nd": "mxcy.contrib.ndarray",
     "ndarray": "mxcy.contrib.ndarray",
     "onnx": "mxcy.contrib.onnx",
+    "quant": "mxcy.contrib.quantization",
+    "quantization": "mxcy.contrib.quantization",
     "svrg_optimization": "mxcy.contrib.svrg_optimization",
     "sym": "mxcy.contrib.symbol",
     "symbol": "mxcy.contrib.symbol",

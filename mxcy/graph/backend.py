@@ -1,21 +1,31 @@
 """Symbols rewritten for a backend: what `Symbol.optimize_for` and `get_backend_symbol` return.
 
-The only backend is oneDNN: its fused layers are put in the place of the operators they stand for.
-Layouts and kernels are chosen later, when the symbol is bound.
+The only backend is oneDNN, under its names of MXNet 1.9 and 2.0: its fused layers are put in the
+place of the operators they stand for. ``..._QUANTIZE`` does it with a view to numbers of 8 bits,
+and in quantized symbols lets layers give such numbers at once. Layouts and kernels are chosen
+later, when the symbol is bound.
 """
 
 import warnings
 
 from mxcy._base.errors import MXNetError
+from mxcy.graph.fused import chains, ranges
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
-from mxcy.graph.node import SymbolNode
-from mxcy.graph.passes import casts, layers, simplify
+from mxcy.graph.node import SymbolNode, clone
+from mxcy.graph.passes import casts, simplify
 
 __all__ = ["BACKENDS", "partition", "to_entries"]
 
-BACKENDS = ("ONEDNN", "MKLDNN")
-_PASSES = (simplify.run, casts.run, layers.run)
+#: name -> (what nodes are called after, whether for numbers of 8 bits)
+_KINDS = {
+    "ONEDNN": ("onednn", False),
+    "MKLDNN": ("mkldnn", False),
+    "ONEDNN_QUANTIZE": ("onednn", True),
+    "MKLDNN_QUANTIZE": ("mkldnn", True),
+}
+BACKENDS = tuple(_KINDS)
+_PASSES = (simplify.run, casts.run)
 
 
 def partition(entries, backend, target, known=None, strict=True):
@@ -43,11 +53,14 @@ def partition(entries, backend, target, known=None, strict=True):
             raise MXNetError(message)
         warnings.warn(message, stacklevel=3)
         return entries
-    graph = from_entries(entries)
+    graph = whole = from_entries(entries)
     graph.specs = infer_partial(graph, known or {})
     for run in _PASSES:
         graph = run(graph, target)
-    return to_entries(graph)
+    rewritten = clone(entries) if graph is whole else to_entries(graph)
+    kind, among_8_bits = _KINDS[backend.upper()]
+    rewritten = chains.fuse(rewritten, kind, among_8_bits)
+    return ranges.settle(rewritten) if among_8_bits else rewritten
 
 
 def to_entries(graph):

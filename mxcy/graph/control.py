@@ -19,7 +19,8 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, numbered, require
 from mxcy.ops.core.record import ONLY_SYMBOLS, Op
 
-__all__ = ["CACHED_OP", "COND", "FOREACH", "WHILE_LOOP", "body_graph", "expand"]
+__all__ = ["CACHED_OP", "COND", "EXPANSIONS", "FOREACH", "WHILE_LOOP"]
+__all__ += ["body_graph", "emit_body", "expand", "no_reference"]
 
 
 @lru_cache(maxsize=256)
@@ -57,7 +58,8 @@ def _repeated(spec, count):
     return Spec(None if spec.shape is None else (count, *spec.shape), spec.dtype)
 
 
-def _no_reference(a, xp, arrays):
+def no_reference(a, xp, *arrays):
+    """Stands for the definition of what is expanded before it is computed."""
     raise AssertionError("control flow is expanded before it is computed")
 
 
@@ -72,7 +74,7 @@ def _operator(name, fields, bodies, infer):
         outputs=lambda a: numbered(a.num_outputs, "num_outputs"),
         uses_mode=True,
         infer=infer,
-        ref=_no_reference,
+        ref=no_reference,
         in_symbols=InSymbols(subgraphs=bodies),
         doc=f"The operator of symbols behind `mx.sym.contrib.{name[1:]}`.",
     )
@@ -122,7 +124,8 @@ def _infer_foreach(a, ins):
     return [_repeated(out, length) for out in outs[: a.num_out_data]] + states
 
 
-def _expand_foreach(builder, a, inputs):
+def _expand_foreach(builder, node, inputs):
+    a = node.attrs
     entries, data = _foreach_sources(a, inputs)
     length = builder.spec(inputs[0]).shape[0]
     require(length > 0, "foreach: there are no elements")
@@ -135,7 +138,7 @@ def _expand_foreach(builder, a, inputs):
     for step in range(length):
         for position, number in parts.items():
             entries[position] = (number, step)
-        outs = _emit_body(builder, body_graph(a.body, a.train), entries)
+        outs = emit_body(builder, body_graph(a.body, a.train), entries)
         steps.append(outs[: a.num_out_data])
         for position, state in zip(a.in_state_locs, outs[a.num_out_data :], strict=True):
             entries[position] = state
@@ -176,17 +179,18 @@ def _infer_while(a, ins):
     return [_repeated(out, a.max_iterations) for out in outs[: a.num_out_data]] + variables
 
 
-def _expand_while(builder, a, inputs):
+def _expand_while(builder, node, inputs):
+    a = node.attrs
     entries, places, F = list(inputs), _loop_places(a), builder.values
     goes_on, steps = None, []
     for _ in range(a.max_iterations):
         conditions = [entries[position] for position in a.cond_input_locs]
-        (condition,) = _emit_body(builder, body_graph(a.cond, a.train), conditions)
+        (condition,) = emit_body(builder, body_graph(a.cond, a.train), conditions)
         goes_on = (
             _flag(builder, condition) if goes_on is None else goes_on * _flag(builder, condition)
         )
         func = [entries[position] for position in a.func_input_locs]
-        outs = [builder.value(e) for e in _emit_body(builder, body_graph(a.func, a.train), func)]
+        outs = [builder.value(e) for e in emit_body(builder, body_graph(a.func, a.train), func)]
         rows = outs[: a.num_out_data]
         steps.append([_chosen(F, goes_on, row, F.zeros_like(row)) for row in rows])
         for position, variable in zip(places, outs[a.num_out_data :], strict=True):
@@ -247,9 +251,10 @@ def _branches(a):
     )
 
 
-def _expand_cond(builder, a, inputs):
+def _expand_cond(builder, node, inputs):
+    a = node.attrs
     (condition,), then, other = (
-        _emit_body(builder, body_graph(body, a.train), [inputs[position] for position in places])
+        emit_body(builder, body_graph(body, a.train), [inputs[position] for position in places])
         for body, places in _branches(a)
     )
     flag, F = _flag(builder, condition), builder.values
@@ -281,8 +286,9 @@ def _infer_cached(a, ins):
     return outs
 
 
-def _expand_cached(builder, a, inputs):
-    return _emit_body(builder, body_graph(a.body, a.train), inputs)
+def _expand_cached(builder, node, inputs):
+    a = node.attrs
+    return emit_body(builder, body_graph(a.body, a.train), inputs)
 
 
 CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)
@@ -290,13 +296,14 @@ CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)
 
 # --- expansion -----------------------------------------------------------------------------------
 
-_EXPAND = {
+#: operator -> ``expand(builder, node, inputs)``: append what a node does; the outputs' entries
+EXPANSIONS = {
     FOREACH: _expand_foreach,
     WHILE_LOOP: _expand_while,
     COND: _expand_cond,
     CACHED_OP: _expand_cached,
 }
-ONLY_SYMBOLS.update((op.name, op) for op in _EXPAND)
+ONLY_SYMBOLS.update((op.name, op) for op in EXPANSIONS)
 
 
 def expand(graph):
@@ -312,7 +319,7 @@ def expand(graph):
     Graph
         The same one when there is no control flow.
     """
-    if not any(node.op in _EXPAND for node in graph.nodes):
+    if not any(node.op in EXPANSIONS for node in graph.nodes):
         return graph
     builder, moved = Builder(), {}
     for number, (node, specs) in enumerate(zip(graph.nodes, graph.specs, strict=True)):
@@ -327,13 +334,13 @@ def expand(graph):
 
 def _emit(builder, node, inputs):
     """Append a node over new inputs; returns the entries of its outputs."""
-    if node.op in _EXPAND:
-        return _EXPAND[node.op](builder, node.attrs, inputs)
+    if node.op in EXPANSIONS:
+        return EXPANSIONS[node.op](builder, node, inputs)
     number, _ = builder.add(node.op, node.attrs, inputs, node.name, node.extra)
     return [(number, index) for index in range(node.count)]
 
 
-def _emit_body(builder, graph, entries):
+def emit_body(builder, graph, entries):
     """Append a body's nodes; returns the entries of its outputs."""
     moved, sources = {}, iter(entries)
     for number, node in enumerate(graph.nodes):

@@ -236,7 +236,7 @@ def _node(number, description, nodes, version, np_shape):
     }
     op = None
     if kind != "null":
-        op = MAKERS[kind](attrs) if kind in MAKERS else REGISTRY.get(kind) or ONLY_SYMBOLS.get(kind)
+        op = MAKERS[kind](attrs) if kind in MAKERS else _registered(kind, description)
         if op is None:
             raise MXNetError(
                 f"Failed loading Op {name} of type {kind}: operator {kind} is not registered"
@@ -250,6 +250,13 @@ def _node(number, description, nodes, version, np_shape):
     if op is not None and op.in_symbols.subgraphs:
         attrs.update(_bodies(op, description, version))
     return SymbolNode(op, name, attrs, [_entry(entry, nodes, name) for entry in inputs])
+
+
+def _registered(kind, description):
+    """The record of a name; what has subgraphs in it is of symbols only."""
+    if "subgraphs" in description and kind in ONLY_SYMBOLS:
+        return ONLY_SYMBOLS[kind]
+    return REGISTRY.get(kind) or ONLY_SYMBOLS.get(kind)
 
 
 def _meant(op, count, np_shape):

@@ -5,7 +5,7 @@ A symbol holds entries, pairs of (node, output index). `Graph` is the flat form 
 
 from mxcy._base.errors import MXNetError
 
-__all__ = ["SymbolNode", "attrs_of", "topological"]
+__all__ = ["SymbolNode", "attrs_of", "clone", "output_name", "replace_variables", "topological"]
 
 
 class SymbolNode:
@@ -68,6 +68,13 @@ def attrs_of(op, given):
     if op.schema.dynamic_names:
         attrs = op.schema.filled(attrs, op.schema.dynamic_values(op.name, given))
     return attrs
+
+
+def output_name(node, index):
+    """The name of one output of a node, in symbols."""
+    if node.op is None:
+        return node.name
+    return f"{node.name}_{node.op.symbol_outputs(node.parsed)[index]}"
 
 
 def topological(entries):

@@ -3,6 +3,7 @@
 from mxcy._base import dtypes
 from mxcy._execute.executor_arrays import requests_of
 from mxcy.context import current_context
+from mxcy.graph.backend import partition
 from mxcy.graph.node import topological
 from mxcy.ops.core.infer import Spec
 from mxcy.symbol.inference import known_specs
@@ -197,7 +198,6 @@ def optimize_for(
         Itself, with a warning, when there is no such backend.
     """
     from mxcy._execute.planned import target
-    from mxcy.graph.backend import partition
 
     known = {} if skip_infer else _known(self, args, aux, shape_dict, type_dict)
     return type(self)(partition(self._entries, backend, target(), known, strict=False))
@@ -236,7 +236,6 @@ def get_backend_symbol(self, backend):
         When there is no such backend.
     """
     from mxcy._execute.planned import target
-    from mxcy.graph.backend import partition
 
     return type(self)(partition(self._entries, backend, target()))
 

@@ -69,7 +69,8 @@ class Symbol:
         for node in order:
             if node.op is not None and node.op.aux:
                 arguments = node.op.arguments(node.parsed)
-                written.update(id(node.inputs[arguments.index(n)][0]) for n in node.op.aux)
+                states = [arguments.index(n) for n in node.op.aux if n in arguments]
+                written.update(id(node.inputs[place][0]) for place in states)
         variables = [node for node in order if node.op is None]
         return (
             [node for node in variables if id(node) not in written],

@@ -3,16 +3,9 @@
 from mxcy._base import files
 from mxcy.base import MXNetError
 from mxcy.graph.json import input_versions
-from mxcy.graph.node import topological
+from mxcy.graph.node import output_name, topological
 
 __all__ = ["debug", "output_name", "read", "write"]
-
-
-def output_name(node, index):
-    """The name of one output of a node."""
-    if node.op is None:
-        return node.name
-    return f"{node.name}_{node.op.symbol_outputs(node.parsed)[index]}"
 
 
 def read(fname):

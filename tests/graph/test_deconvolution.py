@@ -1,11 +1,8 @@
 """Deconvolutions in prediction: what joins them, what does not, and that the results stay."""
 
-import json
-
 import numpy as np
 import pytest
 
-import mxcy as mx
 from mxcy._library import onednn
 from tests.graph.test_layers import Net
 from tests.ops.kernel_call import library
@@ -153,16 +150,3 @@ def test_other_layouts_and_types_stay_alone():
         stride=(2, 2),
     )
     assert "_sg_onednn_deconv" not in net.check(F.relu(half))
-
-
-def test_optimize_for_names_the_fused_layer():
-    x = mx.sym.Deconvolution(mx.sym.var("data"), kernel=(2, 2), num_filter=4, name="up")
-    symbol = mx.sym.Activation(x, act_type="relu").optimize_for("ONEDNN")
-    assert [node["op"] for node in json.loads(symbol.tojson())["nodes"]][-1] == (
-        "_sg_onednn_deconv"
-    )
-    data = mx.nd.random.uniform(-1, 1, shape=(2, 3, 5, 4))
-    weight = mx.nd.random.uniform(-1, 1, shape=(3, 4, 2, 2))
-    got = symbol.bind(mx.cpu(), {"data": data, "up_weight": weight}).forward()[0]
-    want = mx.nd.relu(mx.nd.Deconvolution(data, weight, kernel=(2, 2), num_filter=4))
-    np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), rtol=1e-4, atol=1e-5)

@@ -28,6 +28,9 @@ class Quantized:
     ranged : tuple of str, optional
         The inputs that become 8-bit numbers with a range; the others stay as they are. All inputs
         of a variadic operator by default.
+    by_channel : tuple of str, optional
+        The same where each output channel of a weight is to have a range of its own; such an
+        operator finds these itself and is told by ``channel_wise_quantize``.
     refusal : callable
         ``refusal(a)``: why a node with attributes `a` stays float, or None.
     wide : bool
@@ -44,6 +47,7 @@ class Quantized:
     op: str
     must: bool = False
     ranged: tuple[str, ...] | None = None
+    by_channel: tuple[str, ...] | None = None
     refusal: Callable[[Any], str | None] = _always
     wide: bool = False
     calibrates: bool = False

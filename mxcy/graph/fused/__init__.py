@@ -1,0 +1,1 @@
+"""Fused layers in symbols: their operators, where they go, and what they take in when quantized."""

@@ -1,0 +1,101 @@
+"""Fused nodes of a quantized graph take in what follows them: the new range, or none at all.
+
+A calibrated requantize becomes the range of the node before it; where its numbers would only be
+dequantized, a dense layer or a product gives floats. What is joined gets one range, so that joining
+moves bytes only.
+"""
+
+from mxcy.graph.fused.chains import users_of
+from mxcy.graph.fused.records import LAYERS
+from mxcy.graph.node import topological
+from mxcy.ops.core.record import find
+
+__all__ = ["settle"]
+
+_CONVOLUTIONS = tuple(layers["conv"] for layers in LAYERS.values())
+_CALIBRATION = ("min_calib_range", "max_calib_range")
+
+
+def settle(entries):
+    """Let nodes take in what follows them, in the nodes themselves.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+        Of nodes that nobody else has.
+
+    Returns
+    -------
+    list of (SymbolNode, int)
+    """
+    for narrow in (_take_range, _give_floats):
+        order = topological(entries)
+        users = users_of(order, entries)
+        replaced = {}  # (id, index) -> the entry in its place
+        for node in order:
+            narrow(node, users, replaced)
+        for node in order:
+            node.inputs = [replaced.get((id(n), i), (n, i)) for n, i in node.inputs]
+        entries = [replaced.get((id(node), index), (node, index)) for node, index in entries]
+    _share_ranges(topological(entries))
+    return entries
+
+
+def _take_range(node, users, replaced):
+    """Make a requantize's range that of the node before it."""
+    if node.op is not find("_contrib_requantize") or not set(_CALIBRATION) <= node.attrs.keys():
+        return
+    source = node.inputs[0][0]
+    if not _has_range(source) or {id(user) for user, *_ in users[id(source)]} != {id(node)}:
+        return
+    source.attrs |= {key: node.attrs[key] for key in _CALIBRATION}
+    source.changed()
+    replaced.update(((id(node), index), (source, index)) for index in range(3))
+
+
+def _has_range(node):
+    """Whether a node's result has the range that its attributes tell."""
+    return node.op is not None and set(_CALIBRATION) <= node.op.schema.by_name.keys()
+
+
+def _give_floats(node, users, replaced):
+    """Leave out the dequantize after a node that can give floats as well."""
+    if node.op is not find("_contrib_dequantize"):
+        return
+    source = node.inputs[0][0]
+    known = () if source.op is None else source.op.schema.by_name
+    if "enable_float_output" not in known or source.op in _CONVOLUTIONS:
+        return
+    if {id(user) for user, *_ in users[id(source)]} != {id(node)}:
+        return
+    for key in _CALIBRATION:
+        source.attrs.pop(key, None)
+    source.attrs["enable_float_output"] = "True"
+    source.changed()
+    replaced[id(node), 0] = (source, 0)
+
+
+def _share_ranges(order):
+    """Give fused nodes whose results are joined the range that holds them all."""
+    for node in order:
+        if node.op is not find("_contrib_quantized_concat"):
+            continue
+        count = node.parsed.num_args
+        sources = [_origin(source) for source, _ in node.inputs[:count]]
+        if not all(set(_CALIBRATION) <= source.attrs.keys() for source in sources):
+            continue
+        ranges = [[float(source.attrs[key]) for key in _CALIBRATION] for source in sources]
+        shared = min(low for low, _ in ranges), max(high for _, high in ranges)
+        for source in sources:
+            if source.op.in_symbols.subgraphs:
+                source.attrs |= dict(zip(_CALIBRATION, map(repr, shared), strict=True))
+                source.changed()
+
+
+def _origin(node):
+    """The node that made an array's numbers and their range, before they were only moved."""
+    while node.op is not None and not set(_CALIBRATION) & node.attrs.keys():
+        if len(node.inputs) != 3:
+            break
+        node = node.inputs[0][0]
+    return node

@@ -1,0 +1,132 @@
+"""Runs calibration data through a float network and shows a collector what layers give."""
+
+import sys
+import time
+
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.graph.node import output_name, topological
+from mxcy.quantization.collectors import CalibrationCollector
+from mxcy.symbol import Symbol
+
+__all__ = ["collect"]
+
+_WIDTH = 30
+
+
+def collect(sym, parameters, batches, collector, ctx, logger=None, total=None):
+    """Show a collector the outputs of layers for some batches.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The float network.
+    parameters : dict of str to NDArray
+        Values of its other variables.
+    batches : iterable of dict of str to NDArray
+        Inputs by name.
+    collector : object
+        With ``collect(name, op_name, arr)``, or, where it is no `CalibrationCollector`,
+        ``collect(name, arr)``.
+    ctx : Context
+    logger : logging.Logger, optional
+    total : int, optional
+        How many batches there are, for the bar.
+
+    Returns
+    -------
+    int
+        The number of batches.
+    """
+    bar, count, bound = _Bar(total), 0, None
+    for count, batch in enumerate(batches, 1):
+        if bound is None or not bound.fits(batch):
+            bound = _Bound(sym, parameters, batch, collector, ctx)
+        bound.show(batch, collector)
+        bar.step(count)
+    bar.close()
+    if logger is not None:
+        logger.info("Collected statistics from %d batches", count)
+    return count
+
+
+class _Bound:
+    """A network bound for batches of certain shapes, with the wanted outputs as its outputs."""
+
+    def __init__(self, sym, parameters, batch, collector, ctx):
+        self._shapes = {name: array.shape for name, array in batch.items()}
+        self._inputs, self._names, self._operators, entries = [], [], [], []
+        wanted = getattr(collector, "include_layers", None)
+        for node in topological(sym._entries):
+            if node.op is None:
+                if node.name in batch and (wanted is None or node.name in wanted):
+                    self._inputs.append(node.name)
+                continue
+            for index in range(node.op.visible(node.parsed)):
+                name = output_name(node, index)
+                if wanted is None or name in wanted:
+                    self._names.append(name)
+                    self._operators.append(node.op.name)
+                    entries.append((node, index))
+        self._executor = None
+        if entries:
+            whole = Symbol(entries)
+            shapes = {n: s for n, s in self._shapes.items() if n in whole.list_inputs()}
+            self._executor = whole.simple_bind(ctx, grad_req="null", **shapes)
+            values = {n: a.as_nd_ndarray() for n, a in parameters.items()}
+            missing = set(whole.list_inputs()) - values.keys() - shapes.keys()
+            missing -= {name for name in missing if name.endswith("label")}
+            if missing:
+                raise MXNetError(
+                    f"calibration: no values for {', '.join(sorted(missing))}; expected them among "
+                    f"the parameters or the data ({', '.join(batch)})"
+                )
+            self._executor.copy_params_from(values, values, allow_extra_params=True)
+
+    def fits(self, batch):
+        """Whether a batch has the shapes that were bound."""
+        return self._shapes == {name: array.shape for name, array in batch.items()}
+
+    def show(self, batch, collector):
+        """Run a batch and show the outputs."""
+        for name in self._inputs:
+            _tell(collector, name, "", batch[name])
+        if self._executor is None:
+            return
+        known = self._executor.arg_dict
+        given = {n: nd.array(a, dtype=known[n].dtype) for n, a in batch.items() if n in known}
+        outputs = self._executor.forward(is_train=False, **given)
+        for name, operator, array in zip(self._names, self._operators, outputs, strict=True):
+            _tell(collector, name, operator, array)
+
+
+def _tell(collector, name, operator, array):
+    if isinstance(collector, CalibrationCollector):
+        collector.collect(name, operator, array)
+    else:
+        collector.collect(name, array)
+
+
+class _Bar:
+    """A line about how far calibration is, where someone may look at it."""
+
+    def __init__(self, total):
+        self._total, self._start = total, time.monotonic()
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def step(self, done):
+        """Tell that so many batches are done."""
+        if not self._shown:
+            return
+        seconds = time.monotonic() - self._start
+        text = f"{done} batches"
+        if self._total:
+            filled = min(_WIDTH, _WIDTH * done // self._total)
+            text = f"[{'=' * filled}{' ' * (_WIDTH - filled)}] {done}/{self._total} batches"
+        sys.stderr.write(f"\rcalibrating {text}, {seconds:.0f} s")
+        sys.stderr.flush()
+
+    def close(self):
+        """End the line."""
+        if self._shown:
+            sys.stderr.write("\n")

@@ -1,0 +1,77 @@
+"""What arguments of quantization may be."""
+
+from mxcy.context import Context, cpu
+
+__all__ = ["CALIBRATION_MODES", "check_calibration", "check_wish", "device_of", "names_of"]
+
+CALIBRATION_MODES = ("naive", "entropy", "customize", "custom")
+
+
+def names_of(given, what, of):
+    """A list of names; none for None.
+
+    Raises
+    ------
+    ValueError
+        When it is not a list.
+    """
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise ValueError(
+            f"{what} must be a list of strings representing the names of the {of} that will not "
+            f"be quantized, while received type {type(given)}"
+        )
+    return given
+
+
+def device_of(ctx, device=None):
+    """The one context of a call, by either name.
+
+    Raises
+    ------
+    ValueError
+        When it is not one context.
+    """
+    ctx = ctx if device is None else device
+    ctx = cpu() if ctx is None else ctx
+    if not isinstance(ctx, Context):
+        raise ValueError(f"currently only supports single ctx, while received {ctx}")
+    return ctx
+
+
+def check_wish(quantized_dtype, quantize_granularity):
+    """Refuse unknown types and granularities.
+
+    Raises
+    ------
+    ValueError
+    """
+    if quantized_dtype not in ("int8", "uint8", "auto"):
+        raise ValueError(
+            f"unknown quantized_dtype {quantized_dtype} received, expected `int8`, `uint8` or "
+            "`auto`"
+        )
+    if quantize_granularity not in ("tensor-wise", "channel-wise"):
+        raise ValueError(
+            f"unknown quantize_granularity {quantize_granularity} received, expected "
+            "`tensor-wise` or `channel-wise`."
+        )
+
+
+def check_calibration(calib_mode):
+    """Whether there is calibration.
+
+    Raises
+    ------
+    ValueError
+        For unknown modes.
+    """
+    if calib_mode is None or calib_mode == "none":
+        return False
+    if calib_mode not in CALIBRATION_MODES:
+        raise ValueError(
+            f"unknown calibration mode {calib_mode} received, expected `none`, `naive`, `entropy` "
+            "or `customize` (`custom`)"
+        )
+    return True

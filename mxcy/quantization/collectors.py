@@ -1,0 +1,296 @@
+"""Collectors: what calibration keeps of the outputs of layers."""
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.ndarray import NDArray
+from mxcy.ops.quantization.threshold import best_threshold
+
+__all__ = ["CalibrationCollector", "LayerHistogramCollector", "LayerOutputMinMaxCollector"]
+__all__ += ["combine_histogram", "optimal_threshold", "optimal_thresholds", "smooth_distribution"]
+
+_BINS = 8001
+
+
+class CalibrationCollector:
+    """What is found out about layers while calibration data run through a network.
+
+    Derive a class with a `collect` of its own for another way of calibration (``calib_mode=
+    'custom'``, or ``'customize'``), which fills `min_max_dict`.
+
+    Attributes
+    ----------
+    include_layers : list of str or None
+        The outputs whose ranges are wanted; `quantize_graph` sets it.
+    min_max_dict : dict of str to (float, float)
+        The ranges that quantization uses, by the outputs' names.
+    """
+
+    def __init__(self):
+        self.include_layers = None
+        self.min_max_dict = {}
+
+    def collect(self, name, op_name, arr):
+        """Look at one output.
+
+        Parameters
+        ----------
+        name : str
+            Of the output, such as ``conv0_output``.
+        op_name : str
+            The operator.
+        arr : NDArray
+        """
+
+    def post_collect(self):
+        """Finish after the last batch.
+
+        Returns
+        -------
+        dict of str to (float, float)
+            `min_max_dict`.
+        """
+        return self.min_max_dict
+
+
+class _Included(CalibrationCollector):
+    """A collector of certain layers, called with or without the operator's name."""
+
+    def __init__(self, include_layer=None, logger=None, *, include_layers=None):
+        super().__init__()
+        self.include_layers = include_layer if include_layers is None else include_layers
+        self.logger = logger
+
+    @property
+    def include_layer(self):
+        """list of str or None: `include_layers` by its name of MXNet 1.9."""
+        return self.include_layers
+
+    def collect(self, name, *of_output):
+        """Look at one output, when it is wanted.
+
+        Parameters
+        ----------
+        name : str
+        *of_output
+            The array, before it perhaps the operator's name.
+        """
+        name = name.decode() if isinstance(name, bytes) else str(name)
+        if self.include_layers is None or name in self.include_layers:
+            array = of_output[-1]
+            array = array.asnumpy() if isinstance(array, NDArray) else np.asarray(array)
+            if array.size:
+                self._note(name, array)
+
+
+class LayerOutputMinMaxCollector(_Included):
+    """Keeps each layer's least and largest number.
+
+    Parameters
+    ----------
+    quantized_dtype : str
+        Not looked at.
+    include_layer, include_layers : list of str, optional
+        The outputs to look at; all by default.
+    logger : logging.Logger, optional
+    """
+
+    def __init__(
+        self, quantized_dtype="int8", include_layer=None, logger=None, *, include_layers=None
+    ):
+        super().__init__(include_layer, logger, include_layers=include_layers)
+        self.quantized_dtype = quantized_dtype
+
+    def _note(self, name, array):
+        low, high = float(array.min()), float(array.max())
+        if name in self.min_max_dict:
+            before = self.min_max_dict[name]
+            low, high = min(before[0], low), max(before[1], high)
+        self.min_max_dict[name] = (low, high)
+        if self.logger:
+            self.logger.debug("Collecting layer %s min_range=%f, max_range=%f", name, low, high)
+
+
+class LayerHistogramCollector(_Included):
+    """Keeps a histogram of each layer, of which it finds the best threshold in the end.
+
+    Parameters
+    ----------
+    num_bins : int
+        An odd number.
+    include_layer, include_layers : list of str, optional
+        The outputs to look at; all by default.
+    logger : logging.Logger, optional
+    quantized_dtype : str
+        What the layers are to become.
+    """
+
+    def __init__(
+        self,
+        num_bins=_BINS,
+        include_layer=None,
+        logger=None,
+        *,
+        include_layers=None,
+        quantized_dtype="int8",
+    ):
+        super().__init__(include_layer, logger, include_layers=include_layers)
+        self.hist_dict = {}
+        self.num_bins, self.quantized_dtype = num_bins, quantized_dtype
+
+    def _note(self, name, array):
+        low, high = float(array.min()), float(array.max())
+        top = max(abs(low), abs(high))
+        if not np.isfinite(top):
+            raise MXNetError(f"calibration: {name} has numbers that are not finite")
+        if name in self.hist_dict:
+            found = combine_histogram(self.hist_dict[name], array, low, high, top)
+        else:
+            counts, edges = np.histogram(array, self.num_bins, (-top, top))
+            found = counts, edges, low, high, top
+        self.hist_dict[name] = found
+        if self.logger:
+            self.logger.debug("Collecting layer %s histogram of shape %s", name, array.shape)
+
+    def post_collect(self):
+        """Find the thresholds.
+
+        Returns
+        -------
+        dict of str to (float, float)
+            `min_max_dict`.
+        """
+        self.min_max_dict = self.get_optimal_thresholds(
+            self.hist_dict, self.quantized_dtype, logger=self.logger
+        )
+        return self.min_max_dict
+
+    @staticmethod
+    def combine_histogram(old_hist, arr, new_min, new_max, new_th):
+        """Count further numbers; see the function `combine_histogram`."""
+        return combine_histogram(old_hist, arr, new_min, new_max, new_th)
+
+    @staticmethod
+    def get_optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
+        """Find one threshold; see `optimal_threshold`."""
+        return optimal_threshold(hist_data, quantized_dtype, num_quantized_bins)
+
+    @staticmethod
+    def get_optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):
+        """Find all thresholds; see `optimal_thresholds`."""
+        return optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins, logger)
+
+
+def combine_histogram(old_hist, arr, new_min, new_max, new_th):
+    """Count further numbers in a histogram, which gets bins on both sides where they go beyond.
+
+    Parameters
+    ----------
+    old_hist : tuple
+        (counts, edges, least number, largest number, threshold).
+    arr : numpy.ndarray
+    new_min, new_max, new_th : float
+        The least and the largest of its numbers, and the larger magnitude of both.
+
+    Returns
+    -------
+    tuple
+        As `old_hist`.
+    """
+    counts, edges, low, high, top = old_hist
+    low, high = min(low, new_min), max(high, new_max)
+    if new_th <= top:
+        more, _ = np.histogram(arr, len(counts), (-top, top))
+        return counts + more, edges, low, high, top
+    if top == 0:  # nothing but zeros so far, all in the middle bin
+        more, edges = np.histogram(arr, len(counts), (-new_th, new_th))
+        more[len(counts) // 2] += counts.sum()
+        return more, edges, low, high, new_th
+    step = 2 * top / len(counts)
+    added = int((new_th - top) // step + 1)
+    top = added * step + top
+    more, edges = np.histogram(arr, len(counts) + 2 * added, (-top, top))
+    more[added : added + len(counts)] += counts
+    return more, edges, low, high, top
+
+
+def _is_unsigned(low, quantized_dtype):
+    return low >= 0 and quantized_dtype in ("auto", "uint8")
+
+
+def optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
+    """Find where to clip a layer so that quantization loses least.
+
+    Parameters
+    ----------
+    hist_data : tuple
+        As `combine_histogram` returns it.
+    quantized_dtype : str
+    num_quantized_bins : int
+        Of int8; unsigned numbers have twice as many on the one side that they have.
+
+    Returns
+    -------
+    (float, float, numpy.ndarray, numpy.ndarray)
+        The least and the largest number, the threshold and its divergence, arrays of shape (1,).
+    """
+    counts, edges, low, high, _ = hist_data
+    if len(counts) % 2 == 0:
+        raise MXNetError(f"calibration: expected an odd number of bins, got {len(counts)}")
+    levels = (
+        2 * num_quantized_bins + 1 if _is_unsigned(low, quantized_dtype) else num_quantized_bins
+    )
+    found = best_threshold(counts, edges, levels)
+    return low, high, *(np.array([number], np.float32) for number in found)
+
+
+def optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):
+    """Find the ranges of all layers from their histograms, which are given up on the way.
+
+    Parameters
+    ----------
+    hist_dict : dict of str to tuple
+    quantized_dtype : str
+    num_quantized_bins : int
+    logger : logging.Logger, optional
+
+    Returns
+    -------
+    dict of str to (float, float)
+    """
+    ranges = {}
+    for name in list(hist_dict):
+        low, _, threshold, divergence = optimal_threshold(
+            hist_dict.pop(name), quantized_dtype, num_quantized_bins
+        )
+        top = threshold[0]
+        ranges[name] = (0.0, top) if _is_unsigned(low, quantized_dtype) else (-top, top)
+        if logger:
+            logger.debug("layer=%s, th=%f, divergence=%f", name, top, divergence[0])
+    return ranges
+
+
+def smooth_distribution(p, eps=0.0001):
+    """Give the zeros of a distribution `eps`, at the expense of its other numbers.
+
+    Parameters
+    ----------
+    p : numpy.ndarray
+    eps : float
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        When all numbers are zero.
+    """
+    empty = p == 0
+    if empty.all():
+        raise ValueError("The discrete probability distribution is malformed. All entries are 0.")
+    price = eps * float(empty.sum()) / float((~empty).sum())
+    if price >= 1.0:
+        raise MXNetError(f"smoothing: {empty.sum()} of {p.size} numbers are zero, too many")
+    return np.where(empty, eps, p - price).astype(np.float32)

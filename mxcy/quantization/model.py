@@ -1,0 +1,299 @@
+"""Quantize networks that are symbols with parameters."""
+
+import logging
+
+from mxcy import symbol
+from mxcy.base import MXNetError
+from mxcy.gluon.data import DataLoader
+from mxcy.io import DataIter
+from mxcy.quantization import calibration
+from mxcy.quantization.batches import as_data_iter, named_batches
+from mxcy.quantization.checks import check_calibration, check_wish, device_of, names_of
+from mxcy.quantization.collectors import (
+    CalibrationCollector,
+    LayerHistogramCollector,
+    LayerOutputMinMaxCollector,
+)
+from mxcy.quantization.symbols import calibrate_symbol, quantize_parameters, quantize_symbol
+
+__all__ = ["calib_graph", "quantize_graph", "quantize_model", "quantize_model_mkldnn"]
+__all__ += ["quantize_model_onednn"]
+
+
+def quantize_model(
+    sym,
+    arg_params,
+    aux_params,
+    data_names=("data",),
+    label_names=("softmax_label",),
+    ctx=None,
+    excluded_sym_names=None,
+    excluded_op_names=None,
+    calib_mode="entropy",
+    calib_data=None,
+    num_calib_examples=None,
+    quantized_dtype="int8",
+    quantize_mode="smart",
+    quantize_granularity="tensor-wise",
+    logger=None,
+    *,
+    device=None,
+    num_calib_batches=None,
+):
+    """Make a network of operators on numbers of 8 bits from one on floats.
+
+    Parameters
+    ----------
+    sym : Symbol or str
+        The network, or its file.
+    arg_params, aux_params : dict of str to NDArray
+        Its parameters and auxiliary states.
+    data_names, label_names : list of str
+        Its inputs in the order of the data; labels are not looked at.
+    ctx, device : Context, optional
+        Where calibration runs; the CPU by default.
+    excluded_sym_names, excluded_op_names : list of str, optional
+        Nodes, also inside of fused ones, and operators that stay float.
+    calib_mode : {'none', 'naive', 'entropy'}
+        How the ranges of layers are found: when the network runs; as those of the calibration data;
+        or so that least is lost of what these tell.
+    calib_data : DataIter or DataLoader, optional
+        Data to calibrate with.
+    num_calib_examples, num_calib_batches : int, optional
+        How much of them; all by default.
+    quantized_dtype : {'int8', 'uint8', 'auto'}
+        What data become; ``'auto'`` means uint8 where calibration found no negative numbers.
+    quantize_mode : {'smart', 'full'}
+        Whether what is not worth it alone stays float, but between operators that are.
+    quantize_granularity : {'tensor-wise', 'channel-wise'}
+        Whether weights of dense layers have one range or one for each output.
+    logger : logging.Logger, optional
+        Who is told what happens.
+
+    Returns
+    -------
+    (Symbol, dict of str to NDArray, dict of str to NDArray)
+        The quantized network, its parameters and the auxiliary states.
+
+    Raises
+    ------
+    ValueError
+        For arguments that are not among the above.
+    """
+    names_of(excluded_sym_names, "excluded_sym_names", "symbols")
+    calibrates = check_calibration(calib_mode)
+    ctx = device_of(ctx, device)
+    if calibrates:
+        calib_data = _checked(calib_data, calib_mode)
+    if calib_mode in ("custom", "customize"):
+        raise ValueError(
+            f"unknown calibration mode {calib_mode} received, expected `none`, `naive`, or "
+            "`entropy`"
+        )
+    sym = symbol.load(sym) if isinstance(sym, str) else sym
+    qsym, qarg_params, aux_params, collector = quantize_graph(
+        sym,
+        arg_params,
+        aux_params,
+        ctx,
+        excluded_sym_names,
+        excluded_op_names,
+        calib_mode,
+        quantized_dtype,
+        quantize_mode,
+        quantize_granularity,
+        logger=logger,
+    )
+    if not calibrates:
+        return qsym, qarg_params, aux_params
+    batches = named_batches(calib_data, list(data_names), num_calib_examples, num_calib_batches)
+    parameters = {**arg_params, **aux_params}
+    calibration.collect(sym, parameters, batches, collector, ctx, logger, num_calib_batches)
+    return calib_graph(
+        qsym, arg_params, aux_params, collector, calib_mode, quantized_dtype, logger=logger
+    )
+
+
+def _checked(calib_data, calib_mode):
+    """Calibration data as an iterator.
+
+    Raises
+    ------
+    ValueError
+        When there are none, or of another type.
+    """
+    if calib_data is None:
+        raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
+    if not isinstance(calib_data, (DataIter, DataLoader)):
+        raise ValueError(
+            f"calib_data must be of DataIter type or a DataLoader when calib_mode={calib_mode}, "
+            f"while received type {type(calib_data)}"
+        )
+    return as_data_iter(calib_data)[0]
+
+
+def _with_backend(name, backend):
+    def quantize_model_of_backend(sym, arg_params, aux_params, *args, **kwargs):
+        """Quantize a network whose layers oneDNN has fused before; see `quantize_model`.
+
+        Parameters
+        ----------
+        sym, arg_params, aux_params, *args, **kwargs
+            Those of `quantize_model`.
+
+        Returns
+        -------
+        (Symbol, dict of str to NDArray, dict of str to NDArray)
+
+        Raises
+        ------
+        ValueError
+            When the context is not the CPU.
+        """
+        ctx = device_of(kwargs.get("ctx", args[2] if len(args) > 2 else None), kwargs.get("device"))
+        if ctx.device_type != "cpu":
+            raise ValueError(f"{name} only supports the CPU with oneDNN, while received {ctx}")
+        sym = symbol.load(sym) if isinstance(sym, str) else sym
+        sym = sym.get_backend_symbol(backend)
+        qsym, *rest = quantize_model(sym, arg_params, aux_params, *args, **kwargs)
+        return qsym.get_backend_symbol(backend), *rest
+
+    quantize_model_of_backend.__name__ = quantize_model_of_backend.__qualname__ = name
+    return quantize_model_of_backend
+
+
+quantize_model_mkldnn = _with_backend("quantize_model_mkldnn", "MKLDNN_QUANTIZE")
+quantize_model_onednn = _with_backend("quantize_model_onednn", "ONEDNN_QUANTIZE")
+
+
+def quantize_graph(
+    sym,
+    arg_params,
+    aux_params,
+    ctx=None,
+    excluded_sym_names=None,
+    excluded_op_names=None,
+    calib_mode="entropy",
+    quantized_dtype="int8",
+    quantize_mode="full",
+    quantize_granularity="tensor-wise",
+    LayerOutputCollector=None,  # noqa: N803 - MXNet's name
+    logger=None,
+    *,
+    device=None,
+):
+    """Make a quantized network and the collector to calibrate it with.
+
+    Parameters
+    ----------
+    sym, arg_params, aux_params, ctx, device, excluded_sym_names, excluded_op_names
+        See `quantize_model`.
+    calib_mode : {'none', 'naive', 'entropy', 'customize', 'custom'}
+        Which collector is made; ``'custom'``: the one that is given.
+    quantized_dtype, quantize_mode, quantize_granularity
+        See `quantize_model`.
+    LayerOutputCollector : object, optional
+        A `CalibrationCollector`, or what has ``collect(name, arr)`` and `min_max_dict`.
+    logger : logging.Logger, optional
+
+    Returns
+    -------
+    (Symbol, dict of str to NDArray, dict of str to NDArray, object)
+        The quantized network, its parameters, the auxiliary states and the collector.
+
+    Raises
+    ------
+    ValueError
+        For arguments that are not among the above.
+    """
+    names_of(excluded_sym_names, "excluded_sym_names", "symbols")
+    names_of(excluded_op_names, "excluded_op_names", "operators")
+    device_of(ctx, device)
+    check_wish(quantized_dtype, quantize_granularity)
+    calibrates = check_calibration(calib_mode)
+    if logger:
+        logger.info("Quantizing graph")
+    qsym, layers = quantize_symbol(
+        symbol.load(sym) if isinstance(sym, str) else sym,
+        None,
+        excluded_sym_names,
+        excluded_op_names,
+        [*arg_params],
+        quantized_dtype,
+        quantize_mode,
+        quantize_granularity,
+    )
+    collector = None
+    if calibrates:
+        collector = _collector(calib_mode, LayerOutputCollector, layers, quantized_dtype, logger)
+    return qsym, quantize_parameters(qsym, arg_params), aux_params, collector
+
+
+def _collector(calib_mode, given, layers, quantized_dtype, logger):
+    """The collector of a mode.
+
+    Raises
+    ------
+    ValueError
+        When a custom one is not given, or cannot collect.
+    """
+    if calib_mode == "entropy":
+        return LayerHistogramCollector(
+            include_layer=layers, logger=logger, quantized_dtype=quantized_dtype
+        )
+    if calib_mode == "naive":
+        return LayerOutputMinMaxCollector(quantized_dtype, layers, logger)
+    if isinstance(given, CalibrationCollector):
+        given.include_layers = layers
+    elif not (hasattr(given, "collect") and hasattr(given, "min_max_dict")):
+        raise ValueError(
+            f"LayerOutputCollector must be a CalibrationCollector when calib_mode={calib_mode}, "
+            f"while received type {type(given)}"
+        )
+    return given
+
+
+def calib_graph(
+    qsym,
+    arg_params,
+    aux_params,
+    collector,
+    calib_mode="entropy",
+    quantized_dtype="int8",
+    logger=logging,
+):
+    """Give a quantized network the ranges that a collector has found.
+
+    Parameters
+    ----------
+    qsym, arg_params, aux_params
+        What `quantize_graph` returned, with the float network's parameters.
+    collector : object
+    calib_mode : {'naive', 'entropy', 'customize', 'custom'}
+    quantized_dtype : str
+        See `quantize_model`.
+    logger : logging.Logger, optional
+
+    Returns
+    -------
+    (Symbol, dict of str to NDArray, dict of str to NDArray)
+        The calibrated network, its parameters and the auxiliary states.
+
+    Raises
+    ------
+    ValueError
+        When there is no calibration.
+    """
+    if not check_calibration(calib_mode):
+        raise ValueError("please set calibration mode to naive, entropy or custom (customize).")
+    if isinstance(collector, LayerHistogramCollector):
+        collector.quantized_dtype = quantized_dtype
+        if logger:
+            logger.info("Calculating optimal thresholds for quantization")
+    ranges = collector.min_max_dict
+    if isinstance(collector, CalibrationCollector):
+        ranges = collector.post_collect()
+    if not isinstance(ranges, dict):
+        raise MXNetError(f"calibration: expected a dict of ranges, got {type(ranges)}")
+    qsym = calibrate_symbol(qsym, ranges)
+    return qsym, quantize_parameters(qsym, arg_params), aux_params

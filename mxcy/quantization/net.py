@@ -1,0 +1,225 @@
+"""Quantize Gluon networks."""
+
+import numpy as np
+
+from mxcy import autograd, profile, symbol
+from mxcy import ndarray as nd
+from mxcy import numpy as mx_np
+from mxcy.gluon import SymbolBlock
+from mxcy.gluon.tracing import flatten
+from mxcy.quantization import calibration
+from mxcy.quantization.batches import as_data_iter, named_batches
+from mxcy.quantization.checks import check_calibration, device_of, names_of
+from mxcy.quantization.model import calib_graph, quantize_graph
+from mxcy.util import is_np_array
+
+__all__ = ["quantize_net", "quantize_net_v2"]
+
+
+def quantize_net(
+    network,
+    quantized_dtype="auto",
+    quantize_mode="full",
+    exclude_layers=None,
+    exclude_layers_match=None,
+    exclude_operators=None,
+    calib_data=None,
+    data_shapes=None,
+    calib_mode="none",
+    num_calib_examples=None,
+    ctx=None,
+    logger=None,
+    *,
+    quantize_granularity="tensor-wise",
+    LayerOutputCollector=None,  # noqa: N803 - MXNet's name
+    device=None,
+    num_calib_batches=None,
+):
+    """Make a block of operators on numbers of 8 bits from a float one, which stays as it is.
+
+    Parameters
+    ----------
+    network : HybridBlock
+        With its parameters.
+    quantized_dtype, quantize_mode
+        See `quantize_model`.
+    exclude_layers : list of str, optional
+        Nodes of its graph that stay float.
+    exclude_layers_match : list of str, optional
+        Parts of names of such nodes.
+    exclude_operators : list of str, optional
+        Operators that stay float; of the graph after fusion.
+    calib_data : DataIter or DataLoader, optional
+        Data to calibrate with.
+    data_shapes : list of DataDesc or tuple, optional
+        The shapes of the inputs; those of the calibration data by default.
+    calib_mode : {'none', 'naive', 'entropy', 'customize', 'custom'}
+        See `quantize_graph`.
+    num_calib_examples, num_calib_batches : int, optional
+        How much of the data; all by default.
+    ctx, device : Context, optional
+        The CPU by default.
+    logger : logging.Logger, optional
+    quantize_granularity : str
+        See `quantize_model`.
+    LayerOutputCollector : object, optional
+        See `quantize_graph`.
+
+    Returns
+    -------
+    SymbolBlock
+
+    Raises
+    ------
+    ValueError
+        When nothing tells the shapes of the inputs, or for wrong arguments.
+    """
+    ctx = device_of(ctx, device)
+    calibrates = check_calibration(calib_mode)
+    if calibrates and calib_data is None:
+        raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
+    shapes = None if data_shapes is None else [getattr(d, "shape", d) for d in data_shapes]
+    if calib_data is not None:
+        calib_data, described = as_data_iter(calib_data)
+        shapes = shapes or [shape for _, shape in (d[:2] for d in described)]
+    if not shapes:
+        raise ValueError(
+            "data_shapes required: at least one of data_shapes or calib_data has to be provided."
+        )
+    traced = _trace(network, _examples(shapes, calib_data, ctx))
+    graph, parameters = traced.symbol, traced.parameters
+    if profile.is_mxnet_2():
+        graph, parameters = traced.by_structural_names(network._collect_params_with_prefix())
+    values = {
+        name: parameter._reduce().as_in_context(ctx) for name, parameter in parameters.items()
+    }
+    states = set(graph.list_auxiliary_states())
+    args = {name: array for name, array in values.items() if name not in states}
+    auxs = {name: array for name, array in values.items() if name in states}
+
+    excluded = [*names_of(exclude_layers, "exclude_layers", "layers")]
+    for match in exclude_layers_match or ():
+        excluded += [layer.name for layer in graph.get_internals() if match in layer.name]
+    if logger:
+        logger.info("These layers have been excluded %s", excluded)
+    backend = "ONEDNN_QUANTIZE" if profile.is_mxnet_2() else "MKLDNN_QUANTIZE"
+    fused = graph.get_backend_symbol(backend) if ctx.device_type == "cpu" else graph
+    qsym, qargs, auxs, collector = quantize_graph(
+        fused,
+        args,
+        auxs,
+        ctx,
+        excluded,
+        exclude_operators,
+        calib_mode,
+        quantized_dtype,
+        quantize_mode,
+        quantize_granularity,
+        LayerOutputCollector,
+        logger,
+    )
+    if calibrates:
+        batches = named_batches(calib_data, traced.inputs, num_calib_examples, num_calib_batches)
+        calibration.collect(
+            fused, {**args, **auxs}, batches, collector, ctx, logger, num_calib_batches
+        )
+        qsym, qargs, auxs = calib_graph(
+            qsym, args, auxs, collector, calib_mode, quantized_dtype, logger
+        )
+    if ctx.device_type == "cpu":
+        qsym = qsym.get_backend_symbol(backend)
+    return _block(qsym, traced.inputs, {**qargs, **auxs}, ctx)
+
+
+def _examples(shapes, calib_data, ctx):
+    """Inputs to trace with: zeros of the shapes, in the element types of the data."""
+    kinds = [np.float32] * len(shapes)
+    if calib_data is not None:
+        calib_data.reset()
+        first = next(iter(calib_data)).data
+        kinds = [array.dtype for array in first] + kinds[len(first) :]
+        calib_data.reset()
+    zeros = mx_np.zeros if is_np_array() else nd.zeros
+    return [zeros(tuple(s), dtype=k, ctx=ctx) for s, k in zip(shapes, kinds, strict=False)]
+
+
+def _trace(network, inputs):
+    """The graph of a network; data that come with labels have more arrays than it takes."""
+    while True:
+        try:
+            with autograd.pause():
+                network(*inputs)  # parameters may wait for it
+            break
+        except (TypeError, ValueError):
+            if len(inputs) == 1:
+                raise
+            inputs = inputs[:-1]
+    known = network._calls
+    try:
+        network._get_graph(*inputs)
+        return network._calls.trace(network, *flatten(inputs))
+    finally:
+        network._calls = known
+
+
+def _block(qsym, inputs, values, ctx):
+    """The quantized network as a block with its parameters."""
+    block = SymbolBlock(qsym, [symbol.var(name) for name in inputs])
+    for name, parameter in block.collect_params().items():
+        array = values[name]
+        parameter.shape, parameter.dtype = array.shape, array.dtype
+        parameter.grad_req = "null"
+        parameter.initialize(ctx=ctx)
+        parameter.set_data(array)
+    return block
+
+
+def quantize_net_v2(
+    network,
+    quantized_dtype="auto",
+    quantize_mode="full",
+    quantize_granularity="tensor-wise",
+    exclude_layers=None,
+    exclude_layers_match=None,
+    exclude_operators=None,
+    calib_data=None,
+    data_shapes=None,
+    calib_mode="none",
+    num_calib_examples=None,
+    ctx=None,
+    LayerOutputCollector=None,  # noqa: N803 - MXNet's name
+    logger=None,
+    **kwargs,
+):
+    """`quantize_net` with the order of parameters that MXNet 2 has, without `num_calib_batches`.
+
+    Parameters
+    ----------
+    network, quantized_dtype, quantize_mode, quantize_granularity, exclude_layers
+        See `quantize_net`.
+    exclude_layers_match, exclude_operators, calib_data, data_shapes, calib_mode
+        See `quantize_net`.
+    num_calib_examples, ctx, LayerOutputCollector, logger, **kwargs
+        See `quantize_net`.
+
+    Returns
+    -------
+    SymbolBlock
+    """
+    return quantize_net(
+        network,
+        quantized_dtype,
+        quantize_mode,
+        exclude_layers,
+        exclude_layers_match,
+        exclude_operators,
+        calib_data,
+        data_shapes,
+        calib_mode,
+        num_calib_examples,
+        ctx,
+        logger,
+        quantize_granularity=quantize_granularity,
+        LayerOutputCollector=LayerOutputCollector,
+        **kwargs,
+    )

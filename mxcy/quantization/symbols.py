@@ -1,0 +1,127 @@
+"""Quantized symbols and parameters: the graph pass as `mx.contrib.quantization` calls it."""
+
+import logging
+import warnings
+
+from mxcy import env
+from mxcy import ndarray as nd
+from mxcy.base import MXNetError
+from mxcy.graph.passes import quantize
+from mxcy.quantization.table import print_table
+
+__all__ = ["calibrate_symbol", "quantize_parameters", "quantize_symbol"]
+
+_MODES = ("full", "smart")
+
+
+def quantize_symbol(
+    sym,
+    ctx=None,
+    excluded_symbols=None,
+    excluded_operators=None,
+    offline_params=None,
+    quantized_dtype="int8",
+    quantize_mode="full",
+    quantize_granularity="tensor-wise",
+    *,
+    device=None,
+):
+    """Put quantized operators in the place of float ones.
+
+    Parameters
+    ----------
+    sym : Symbol
+    ctx, device : Context, optional
+        Not looked at.
+    excluded_symbols, excluded_operators : list of str, optional
+        Nodes and operators that stay float.
+    offline_params : list of str, optional
+        Variables that are parameters.
+    quantized_dtype, quantize_mode, quantize_granularity : str
+        See `quantize_model`.
+
+    Returns
+    -------
+    (Symbol, list of str)
+        The quantized network and the outputs whose ranges calibration has to find.
+
+    Raises
+    ------
+    MXNetError
+        When the mode is not known.
+    """
+    if quantize_mode not in _MODES:
+        raise MXNetError(f"unrecognized quantize mode: {quantize_mode}")
+    wish = quantize.Wish(
+        dtype=quantized_dtype,
+        mode=quantize_mode,
+        by_channel=quantize_granularity == "channel-wise",
+        names=frozenset(excluded_symbols or ()),
+        operators=frozenset(excluded_operators or ()),
+        parameters=frozenset(offline_params or ()),
+    )
+    answer = quantize.run(sym._entries, wish)
+    quantized = type(sym)(answer.entries)
+    if env.get("MXNET_QUANTIZATION_VERBOSE"):
+        for name in quantized.get_internals().list_outputs():
+            if name.startswith("quantized_") and name.endswith("_output"):
+                name = name.removeprefix("quantized_").removesuffix("_output")
+                logging.getLogger(__name__).warning("%s is quantized.", name)
+    if "passes" in env.get("MXCY_VERBOSE"):
+        print_table(answer)
+    return quantized, answer.layers
+
+
+def calibrate_symbol(qsym, ranges):
+    """A quantized symbol that knows the ranges of its layers.
+
+    Parameters
+    ----------
+    qsym : Symbol
+    ranges : dict of str to (float, float)
+        By the names of float outputs; none leave the symbol as it is.
+
+    Returns
+    -------
+    Symbol
+    """
+    if not ranges:
+        return qsym
+    copied = qsym.__copy__()
+    signed = quantize.calibrate(copied._entries, ranges)
+    if signed:
+        warnings.warn(
+            f"uint8 was asked for, but calibration found negative numbers for {', '.join(signed)}:"
+            " fused layers take them as int8, others lose them; quantize with int8 or auto",
+            stacklevel=3,
+        )
+    if "passes" in env.get("MXCY_VERBOSE"):
+        print_table(ranges=ranges)
+    return copied
+
+
+def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
+    """The parameters of a quantized network.
+
+    Parameters
+    ----------
+    qsym : Symbol
+    params : dict of str to NDArray
+        Those of the float network.
+    th_dict, min_max_dict : dict of str to (float, float), optional
+        Not looked at: calibrated ranges stand in the symbol.
+
+    Returns
+    -------
+    dict of str to NDArray
+    """
+    found = {}
+    for name in qsym.list_arguments():
+        if name in params:
+            found[name] = params[name]
+        elif name.removesuffix("_quantize") in params:
+            values = params[name.removesuffix("_quantize")].as_nd_ndarray().astype("float32")
+            low, high = (limit(values).reshape((1,)) for limit in (nd.min, nd.max))
+            made = nd.contrib.quantize(values, low, high, out_type="int8")
+            found |= dict(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
+    return found
