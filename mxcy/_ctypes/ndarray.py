@@ -270,6 +270,12 @@ class NDArrayBase:
         view.flags.writeable = False
         return view
 
+    def held_read_view(self):
+        """What `read_view` returns, for those who hold the array; see `held`."""
+        view = self._memory.view()
+        view.flags.writeable = False
+        return view
+
     def wait_to_read(self) -> None:
         """Wait until the elements are computed.
 

@@ -475,6 +475,10 @@ cdef class NDArrayBase:
         wrote(self.storage)
         return window(self, self.writable)
 
+    def held_read_view(self):
+        """What `read_view` returns, for those who hold the array; see `held`."""
+        return window(self, False)
+
     @property
     def version(self):
         """A number that changes with each write to the memory."""

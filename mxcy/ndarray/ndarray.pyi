@@ -152,6 +152,8 @@ class NDArray:
     def handle(self) -> NDArray:
         """NDArray: the same memory, not on the tape; what the constructor takes."""
     hard_sigmoid = op.hard_sigmoid
+    def held_read_view(self):
+        """What `read_view` returns, for those who hold the array; see `held`."""
     def held_view(self):
         """What `numpy_view` returns, for those who hold the array; see `held`."""
     identity = op.identity

@@ -27,7 +27,7 @@ def narrow(values: np.ndarray) -> np.ndarray:
 
 
 def _read(array: Any) -> np.ndarray:
-    view = array.held_view()
+    view = array.held_read_view()
     return widen(view) if array.dtype_code == BFLOAT16 else view
 
 
