@@ -178,7 +178,7 @@ def generated():
             )
     # behind those of arrays: with mx.np, which one of these imports, their methods look like others
     for info in pkgutil.walk_packages(mxcy.gluon.__path__, "mxcy.gluon."):
-        if info.ispkg:
+        if info.ispkg and "._" not in info.name:  # private packages have none
             package = importlib.import_module(info.name)
             stubs[Path(package.__file__).with_suffix(".pyi")] = package_stub(package)
     stubs[ROOT / "mxcy" / "gluon" / "__init__.pyi"] = package_stub(mxcy.gluon)

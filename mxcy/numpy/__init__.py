@@ -31,7 +31,10 @@ from mxcy.numpy._shape.manipulation import *  # noqa: F403
 from mxcy.numpy._shape.padding import *  # noqa: F403
 from mxcy.numpy._shape.splitting import *  # noqa: F403
 from mxcy.numpy._statistics import reductions  # noqa: F401  it registers handlers
-from mxcy.numpy._statistics.statistics import *  # noqa: F403
+from mxcy.numpy._statistics.averages import *  # noqa: F403
+from mxcy.numpy._statistics.covariance import *  # noqa: F403
+from mxcy.numpy._statistics.histograms import *  # noqa: F403
+from mxcy.numpy._statistics.quantiles import *  # noqa: F403
 from mxcy.numpy._statistics.without_nan import *  # noqa: F403
 from mxcy.numpy._types.namespace_info import *  # noqa: F403
 from mxcy.numpy._types.promotion import *  # noqa: F403

@@ -5,7 +5,7 @@ import numpy as onp
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.operands import as_np_array
 from mxcy.numpy._shape.manipulation import promoted
-from mxcy.numpy._statistics.statistics import floating
+from mxcy.numpy._statistics.averages import floating
 
 __all__ = ["mirr", "npv", "pmt", "ppmt", "pv", "rate"]
 

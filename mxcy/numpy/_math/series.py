@@ -9,7 +9,7 @@ from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array
 from mxcy.numpy._math.elementwise import as_real
 from mxcy.numpy._shape.manipulation import concatenate
-from mxcy.numpy._statistics.statistics import floating
+from mxcy.numpy._statistics.averages import floating
 from mxcy.ops.core.infer import normal_axis
 
 __all__ = ["cumulative_prod", "cumulative_sum", "frexp", "trapezoid", "trapz", "unwrap"]

@@ -8,7 +8,7 @@ from mxcy._base import dtypes
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import given, operate
 from mxcy.numpy._calls.operands import as_np_array
-from mxcy.numpy._statistics.statistics import floating
+from mxcy.numpy._statistics.averages import floating
 
 __all__ = [
     "nanargmax",

@@ -1,0 +1,140 @@
+"""How variables change together."""
+
+import numpy as onp
+
+from mxcy.numpy._arrays.operators import function
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_np_array, is_complex
+from mxcy.numpy._shape.manipulation import concatenate, promoted
+from mxcy.numpy._statistics.averages import floating
+
+__all__ = ["corrcoef", "correlate", "cov"]
+
+
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """The covariance matrix of variables.
+
+    Parameters
+    ----------
+    m : array_like
+        A variable in each row, an observation in each column.
+    y : array_like, optional
+        More variables.
+    rowvar : bool
+        False: variables are columns.
+    bias : bool
+        Divide by the number of observations in place of one less.
+    ddof : int, optional
+        What to subtract from the number of observations, whatever `bias` says.
+    fweights, aweights : array_like, optional
+        How often each observation occurs, and how much it weighs.
+    dtype : dtype, optional
+        The element type of the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    x = _variables(m, rowvar)
+    if y is not None:
+        x = concatenate(promoted([x, _variables(y, rowvar)]))
+    x = floating(x) if dtype is None else x.astype(dtype)
+    less = int(not bias) if ddof is None else ddof
+    weights = None
+    for given_weights in (fweights, aweights):
+        if given_weights is not None:
+            part = as_np_array(given_weights).astype(x.dtype)
+            weights = part if weights is None else weights * part
+    if weights is None:
+        far = x - x.mean(axis=1, keepdims=True)
+        total, weighted = x.shape[1] - less, far
+    else:
+        whole = weights.sum()
+        far = x - ((x * weights).sum(axis=1) / whole).reshape((-1, 1))
+        weighted, total = far * weights, whole - less
+        if aweights is not None and less:
+            total = whole - less * (weights * as_np_array(aweights).astype(x.dtype)).sum() / whole
+    found = _product(weighted, far) / total
+    return operate("_npi_squeeze", found)
+
+
+def _variables(m, rowvar):
+    x = as_np_array(m)
+    if x.ndim > 2:
+        raise ValueError(f"cov: expected two dimensions at most, got {x.ndim}")
+    if x.ndim < 2:
+        return x.reshape((1, -1)) if x.size else x.reshape((1, 0))
+    return x if rowvar or x.shape[0] == 1 else x.T
+
+
+def _product(lhs, rhs):
+    """Each row of one array times each row of another."""
+    if not lhs.shape[1]:
+        return (lhs.reshape((-1, 1, 0)) * rhs).sum(axis=2)
+    if is_complex(lhs):
+        return lhs @ rhs.conj().T
+    return operate("dot", lhs, rhs, transpose_b=True)
+
+
+def corrcoef(x, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
+    """The correlation coefficients of variables.
+
+    Parameters
+    ----------
+    x : array_like
+        A variable in each row, an observation in each column.
+    y : array_like, optional
+        More variables.
+    rowvar : bool
+        False: variables are columns.
+    bias, ddof : optional
+        Have no effect.
+    dtype : dtype, optional
+        The element type of the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    matrix = cov(x, y, rowvar, dtype=dtype)
+    if matrix.ndim == 0:
+        return matrix / matrix
+    number = matrix.shape[0]
+    diagonal = matrix.reshape((-1,))[:: number + 1]
+    spread = operate("_npi_sqrt", diagonal.real)
+    found = matrix / spread.reshape((-1, 1)) / spread
+    limits = {"a_min": -1.0, "a_max": 1.0}
+    if is_complex(found):
+        return operate("clip", found.real, **limits) + operate("clip", found.imag, **limits) * 1j
+    return operate("clip", found, **limits)
+
+
+def correlate(a, v, mode="valid"):
+    """The cross-correlation of two sequences, the second one conjugated.
+
+    Parameters
+    ----------
+    a, v : array_like
+        Of one dimension.
+    mode : {'valid', 'same', 'full'}
+        How far they may lie apart.
+
+    Returns
+    -------
+    ndarray
+    """
+    a, v = promoted([as_np_array(a), as_np_array(v)])
+    if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
+        raise ValueError("correlate: expected two sequences with elements")
+    if mode not in ("valid", "same", "full"):
+        raise ValueError(f"correlate: mode must be 'valid', 'same' or 'full', got {mode!r}")
+    if a.size < v.size:
+        return function("conj")(operate("reverse", correlate(v, a, mode), axis=(0,)))
+    before = {"valid": 0, "same": v.size // 2, "full": v.size - 1}[mode]
+    after = {"valid": 0, "same": v.size - 1 - v.size // 2, "full": v.size - 1}[mode]
+    zeros = operate("_npi_zeros_like", v)
+    padded = concatenate([zeros[:before], a, zeros[:after]])
+    number = padded.size - v.size + 1
+    places = onp.arange(number)[:, None] + onp.arange(v.size)
+    found = (padded[places] * function("conj")(v)).sum(axis=1)
+    return found.astype(bool) if a.dtype == bool else found

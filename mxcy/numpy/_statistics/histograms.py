@@ -1,0 +1,90 @@
+"""How many values lie where."""
+
+import numpy as onp
+
+from mxcy._base import dtypes
+from mxcy.numpy._calls.general import operate
+from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
+from mxcy.numpy._statistics.averages import floating
+from mxcy.ops.core.result_types import default_float
+
+__all__ = ["bincount", "histogram"]
+
+
+def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
+    """Count the elements in intervals: half-open ones, the last one closed.
+
+    Parameters
+    ----------
+    a : array_like
+    bins : int, sequence or str
+        The number of equal intervals, their bounds, or the name of a rule of NumPy's.
+    range : (float, float), optional
+        What the intervals cover; from the smallest to the largest element by default.
+    normed : bool, optional
+        An old name of `density`.
+    weights : array_like, optional
+        What each element counts.
+    density : bool, optional
+        Divide by the widths and the sum of the counts.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        Counts and bounds.
+    """
+    array = as_np_array(a)
+    density = bool(normed) if density is None else density
+    if isinstance(bins, str) or weights is not None or density:
+        return _weighed_histogram(array, bins, range, weights, density)
+    if isinstance(bins, int):
+        low, high = _reach(array) if range is None else range
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        if not dtypes.is_float(array.dtype_code):
+            array = floating(array)
+        bounds = (float(low), float(high))
+        return tuple(operate("_histogram", array, bin_cnt=bins, range=bounds))
+    return tuple(operate("_histogram", array, as_array(bins)))
+
+
+def _reach(array):
+    return (array.min().item(), array.max().item()) if array.size else (0.0, 1.0)
+
+
+def _weighed_histogram(array, bins, range, weights, density):
+    plain = weights.asnumpy() if is_array(weights) else weights
+    bins = bins.asnumpy() if is_array(bins) else bins
+    found, bounds = onp.histogram(array.asnumpy(), bins, range, density, plain)
+    kind = dtypes.dtype_of(default_float(False))
+    if found.dtype == onp.float64 and array.dtype != onp.float64:
+        found = found.astype(kind)
+    if array.dtype != onp.float64:
+        bounds = bounds.astype(kind)
+    return as_np_array(found), as_np_array(bounds)
+
+
+def bincount(x, weights=None, minlength=0):
+    """How often each number from 0 occurs, or the sum of its weights.
+
+    Parameters
+    ----------
+    x : array_like
+        Integers that are not negative, of one dimension.
+    weights : array_like, optional
+        What each counts.
+    minlength : int
+        The least length of the result.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        When a number is negative.
+    """
+    arrays = [as_np_array(x)] if weights is None else [as_np_array(x), as_array(weights)]
+    attrs = {"minlength": minlength, "has_weights": weights is not None}
+    return operate("_npi_bincount", *arrays, **attrs)
