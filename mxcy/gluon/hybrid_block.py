@@ -231,7 +231,8 @@ class HybridBlock(CachedGraph, Block):
         Parameters
         ----------
         x, *args : NDArray
-            The inputs.
+            The inputs; arrays beyond those that `forward` takes are left out, which MXNet hands
+            to its backends.
         backend, clear, static_alloc, static_shape, inline_limit, **kwargs
             See `hybridize`.
         forward_bulk_size, backward_bulk_size : int, optional
@@ -248,8 +249,11 @@ class HybridBlock(CachedGraph, Block):
             backward_bulk_size=backward_bulk_size,
             **kwargs,
         )
+        inputs, kinds = (x, *args), inspect.signature(self.forward).parameters.values()
+        if all(kind.kind is not inspect.Parameter.VAR_POSITIONAL for kind in kinds):
+            inputs = inputs[: len(kinds)]
         with autograd.pause():
-            self(x, *args)
+            self(*inputs)
 
     def export(self, path, epoch=0, remove_amp_cast=True):
         """Write the graph and the parameters, for `SymbolBlock.imports` and `Module.load`.

@@ -166,3 +166,50 @@ def test_pixel_shuffle(layer, shape, upsampled):
         inner = tuple(i % f for i, f in zip(spatial, factors, strict=True))
         outer = tuple(i // f for i, f in zip(spatial, factors, strict=True))
         assert out[index] == grouped[(*index[:2], *inner, *outer)]
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize(
+    "layer, shape",
+    [
+        (lambda: nn.LayerNorm(in_channels=10), (2, 11)),
+        (lambda: nn.BatchNorm(in_channels=10), (2, 11)),
+        (lambda: nn.Dense(3, in_units=10), (2, 11)),
+        (lambda: nn.InstanceNorm(in_channels=10), (2, 11, 3)),
+    ],
+)
+def test_inputs_of_another_extent_are_refused(layer, shape, hybridize):
+    net = layer()
+    net.initialize()
+    if hybridize:
+        net.hybridize()
+    for kind in (mx.MXNetError, AssertionError):  # of MXNet 1.9 and of 2
+        with pytest.raises(kind, match="expected shape"):
+            net(mx.nd.ones(shape)).asnumpy()
+
+
+def test_normalization_without_channels():
+    x, gamma, beta = mx.np.ones((1, 0, 1)), mx.np.ones(1), mx.np.zeros(1)
+    for array in (x, gamma, beta):
+        array.attach_grad()
+    with mx.autograd.record():
+        out = mx.npx.instance_norm(x, gamma, beta)
+    out.backward()
+    assert out.shape == x.grad.shape == (1, 0, 1)
+    assert gamma.grad.tolist() == beta.grad.tolist() == [0]
+
+
+def test_optimize_for_takes_arrays_beyond_the_inputs():
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Dense(2, in_units=3)
+
+        def forward(self, x):
+            return self.inner(x)
+
+    net = Net()
+    net.initialize()
+    x = mx.np.ones((1, 3))
+    net.optimize_for(x, net.inner.weight.data(), backend="ONEDNN")
+    assert net(x).shape == (1, 2)

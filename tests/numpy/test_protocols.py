@@ -91,3 +91,11 @@ def test_functions_are_found_by_the_names_of_their_operators():
     assert _get_builtin_op("_npi_add")(np.ones(2), 1).tolist() == [2, 2]
     assert _get_builtin_op("_npx_relu")(np.full(2, -1.0)).tolist() == [0, 0]
     assert _get_builtin_op("_npi_no_such_operator") is None
+
+
+def test_names_that_mxnet_answers_are_there():
+    from mxcy import numpy_dispatch_protocol as protocol
+
+    for name in [*protocol._NUMPY_ARRAY_UFUNC_LIST, *protocol._NUMPY_ARRAY_FUNCTION_LIST]:
+        home, _, own = name.rpartition(".")
+        assert callable(getattr(np.linalg if home else np, own)), name

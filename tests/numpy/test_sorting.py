@@ -102,7 +102,11 @@ def test_what_is_not_zero(dtype, shape):
     same(np.argwhere(array), onp.argwhere(given))
     same(np.flatnonzero(array), onp.flatnonzero(given))
     assert len(array.nonzero()) == len(shape)
-    with pytest.raises(ValueError, match="dimensions"):
+    for value, count in ((1.0, 1), (0.0, 0)):  # one element without dimensions
+        (found,) = np.nonzero(np.array(value))
+        assert found.shape == (count,) and np.argwhere(np.array(value)).shape == (count, 0)
+        assert mx.npx.nonzero(np.array(value)).shape == (count, 1)
+    with mx.util.np_default_dtype(True), pytest.raises(ValueError, match="without dimensions"):
         np.nonzero(np.array(1.0))
 
 

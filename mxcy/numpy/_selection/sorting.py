@@ -241,12 +241,18 @@ def nonzero(a):
     Returns
     -------
     tuple of ndarray
+        What has no dimensions counts as an array of one element, as in MXNet.
+
+    Raises
+    ------
+    ValueError
+        For an array without dimensions with NumPy's types: NumPy 2 has no indices for it.
     """
     array = as_np_array(a)
-    if array.ndim == 0:
+    if array.ndim == 0 and front.has_numpy_types():
         raise ValueError("nonzero: arrays without dimensions have no indices; use a != 0")
     found = operate("_npx_nonzero", array)
-    return tuple(found[:, axis] for axis in range(array.ndim))
+    return tuple(found[:, axis] for axis in range(array.ndim or 1))
 
 
 def flatnonzero(a):
@@ -274,7 +280,9 @@ def argwhere(a):
     -------
     ndarray
     """
-    return operate("_npx_nonzero", as_np_array(a))
+    array = as_np_array(a)
+    found = operate("_npx_nonzero", array)
+    return found[:, :0] if array.ndim == 0 else found
 
 
 @handles("where")

@@ -88,18 +88,18 @@ def named(mxnet_2):
     return {name: bool_class if name == "bool" else d.type for name, d in _DTYPES.items()}
 
 
-def iinfo(int_type):
+def iinfo(dtype):
     """The limits of an integer type.
 
     Parameters
     ----------
-    int_type : dtype or ndarray
+    dtype : dtype or ndarray
 
     Returns
     -------
     numpy.iinfo
     """
-    return onp.iinfo(dtypes.numpy_dtype(int_type))
+    return onp.iinfo(dtypes.numpy_dtype(dtype))
 
 
 class finfo:  # noqa: N801  its public name

@@ -16,6 +16,7 @@ __all__ = [
     "MOST_STEP",
     "Spec",
     "InferError",
+    "OtherShapeError",
     "UnforeseenError",
     "back_batch",
     "back_data",
@@ -43,6 +44,13 @@ Shape: TypeAlias = tuple[int, ...]
 
 class InferError(MXNetError):
     """An operator's inputs do not fit together."""
+
+
+class OtherShapeError(InferError, AssertionError):
+    """An argument has another shape than the inputs before it ask for.
+
+    Blocks of MXNet 2 raise AssertionError where it is a parameter.
+    """
 
 
 class UnforeseenError(InferError):
@@ -101,7 +109,7 @@ class Spec:
             elif len(shape) != len(self.shape) or any(
                 a != b and a != -1 and b != -1 for a, b in zip(self.shape, shape, strict=True)
             ):
-                raise InferError(f"argument {name}: expected shape {shape}, got {self.shape}")
+                raise OtherShapeError(f"argument {name}: expected shape {shape}, got {self.shape}")
             else:
                 self.shape = tuple(
                     b if a == -1 else a for a, b in zip(self.shape, shape, strict=True)

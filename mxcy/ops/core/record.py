@@ -28,7 +28,7 @@ from mxcy._base.suggestions import did_you_mean
 from mxcy.ops.core.attrs import REQUIRED, Attrs, Field, Schema
 from mxcy.ops.core.complex_slopes import conjugated
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, UnforeseenError, refuse_complex
+from mxcy.ops.core.infer import OtherShapeError, Spec, UnforeseenError, refuse_complex
 from mxcy.ops.core.kernel import Native, by_onednn, native
 from mxcy.ops.core.layer import Layer
 from mxcy.ops.core.precision import Precision, read
@@ -386,7 +386,8 @@ class Op:
         except UnforeseenError:
             raise
         except MXNetError as error:
-            kind = type(error) if isinstance(error, InvalidValueError) else MXNetError
+            kept = isinstance(error, (InvalidValueError, OtherShapeError))
+            kind = type(error) if kept else MXNetError
             raise kind(f"Error in operator {self.name}: {error}") from None
         except Exception as error:
             raise UnforeseenError(self.name, ins, error) from error

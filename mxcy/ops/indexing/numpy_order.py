@@ -303,20 +303,23 @@ class WhereNumbers:
 
 @op("_npx_nonzero", inputs="x", numpy="npx.nonzero(a, out=None, name=None)")
 class NonZero:
-    """The indices of the elements that are not zero, a row for each; it waits for the values."""
+    """The indices of the elements that are not zero, a row for each; it waits for the values.
+
+    What has no dimensions counts as an array of one element.
+    """
 
     dtypes = ("float32", "int8", "bool")
     complexes = True
-    samples = (sample((3, 4)), sample((0, 2)), sample(np.array([0, 1.5, 0], "float32")))
+    samples = (sample((3, 4)), sample((0, 2)), sample(np.array([0, 1.5, 0], "float32")), sample(()))
 
     def infer(a, x):
-        return Spec(None if x.shape is None else (-1, x.ndim), _INT64)
+        return Spec(None if x.shape is None else (-1, x.ndim or 1), _INT64)
 
     def eager(a, F, array, x):
-        return array(np.argwhere(x.asnumpy()))
+        return array(np.argwhere(np.atleast_1d(x.asnumpy())))
 
     def ref(a, xp, x):
-        return xp.argwhere(x)
+        return xp.argwhere(xp.atleast_1d(x))
 
 
 @op("_npi_unique", inputs="data")

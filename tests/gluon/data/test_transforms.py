@@ -182,6 +182,12 @@ def test_random_gray():
     weighted = x.asnumpy().astype("float32") @ np.float32([0.21, 0.72, 0.07])
     assert gray.dtype == np.uint8 and (abs(gray - weighted[..., None]) <= 1).all()
     assert (gray == gray[..., :1]).all()
+    x = x.as_np_ndarray()  # as MXNet 2 has it
+    gray = transforms.RandomGray(p=1)(x)
+    weighted = x.asnumpy().astype("float32") @ np.float32([0.2989, 0.587, 0.114])
+    assert type(gray) is mx.np.ndarray and gray.dtype == "float32"
+    np.testing.assert_allclose(gray.asnumpy(), np.repeat(weighted[..., None], 3, 2), rtol=1e-5)
+    assert transforms.RandomGray(p=0)(x).dtype == "float32"
 
 
 def test_image_transforms_have_a_module_of_their_own():

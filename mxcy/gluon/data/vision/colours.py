@@ -132,7 +132,11 @@ class RandomGray(Block):
         self.p = p
 
     def forward(self, x):
-        """Transform an image of three channels, or return it."""
+        """Transform an image of three channels, or return it; images of `mx.np` become float32."""
+        if x._is_numpy:  # MXNet 2 has other weights and keeps fractions
+            x = x.astype("float32")
+            gray = nd.dot(x, nd.array([[0.2989] * 3, [0.587] * 3, [0.114] * 3]))
+            return x if draw() > self.p else gray.as_np_ndarray()
         if draw() > self.p:
             return x
         gray = nd.dot(x.astype("float32"), nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3]))
