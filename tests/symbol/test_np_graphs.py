@@ -27,17 +27,13 @@ _SIZES = "kernel=(3, 3), num_filter=2, no_bias=True"
 _SYNC = "npx.sync_batch_norm(img, np.ones(2), np.zeros(2), np.zeros(2), np.ones(2), key='k')"
 #: calls that ours notes down otherwise -> why, with the paragraph of the specification
 OURS = {
-    "np.bincount(i.reshape(-1))": _WAITS,
     "np.delete(v, i[0])": _WAITS,
     "np.flatnonzero(x)": _WAITS,
     "np.insert(v, i[0], v3)": _WAITS,
     "np.nonzero(x)": _WAITS,
     "np.where(x)": _WAITS,
-    "np.unique(v)": _WAITS,
     "np.unique_values(v)": _WAITS,
-    "npx.nonzero(x)": _WAITS,
     "x[x > y]": _WAITS,
-    "mx.nd.np._internal.boolean_mask(x, i[:, 0])": _WAITS,
     "np.triu_indices(3)": "constants of NumPy's (2.4)",
     "np.triu_indices_from(s)": "constants of NumPy's (2.4)",
     "np.meshgrid(v, w)": "one reshape for each array (2.4)",
