@@ -77,6 +77,8 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
         When `dtype` names no type.
     """
     own = getattr(dtype, "dtype", None)
+    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy does not know by name
+        return bfloat16
     return np.dtype(own if isinstance(own, type | np.dtype) else dtype)
 
 

@@ -4,7 +4,8 @@ import ctypes
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -251,10 +252,16 @@ class _MissingFunction(MXNetError, AttributeError):
     """A function of MXNet's C interface was asked for; `hasattr` is False for it."""
 
 
+#: the few functions that programs have no other way to than C's -> the module that has them
+_OFFERED = {"MXListAllOpNames": "mxcy.operator.c_names"}
+
+
 class _NoLibrary:
     """Stands where programs look for MXNet's C library."""
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        if name in _OFFERED:
+            return getattr(import_module(_OFFERED[name]), name)
         raise _MissingFunction(
             f"_LIB.{name}: mxcy has no C interface like that of MXNet; use the Python interface"
         )

@@ -4,8 +4,10 @@ import contextlib
 import gc
 import logging
 
+import numpy as np
+
 from mxcy import optimizer
-from mxcy._base.dtypes import bfloat16  # noqa: F401  MXNet has it here
+from mxcy._base.dtypes import bfloat16
 from mxcy.amp.convert import (
     convert_bucketing_module,
     convert_hybrid_block,
@@ -37,7 +39,11 @@ __all__ = [
     "reset",
     "scale_loss",
     "unscale",
+    "warn_if_model_exists",
 ]
+
+#: the types that eager calls cast at all, by device
+float_types_cpu, float_types_gpu = (bfloat16, np.float32), (np.float16, np.float32)
 
 _trainers: list[int] = []  # the first trainer shares the scaler of loss outputs
 
@@ -78,7 +84,7 @@ def init(
     assert target, "AMP currently supports only float16 or bfloat16 as a target_dtype"
     policy = Policy(target, target_precision_ops, fp32_ops, conditional_fp32_ops, record_of)
     logging.info("Using AMP")
-    _warn_of_graphs()
+    warn_if_model_exists()
     _forget_calls()
     mixed.scaler, mixed.policy = LossScaler(), policy
 
@@ -97,7 +103,7 @@ def _forget_calls():
             handle.forget()
 
 
-def _warn_of_graphs():
+def warn_if_model_exists():
     """Tell of networks that keep running graphs without casts."""
     blocks = [block for block in gc.get_objects() if isinstance(block, HybridBlock)]
     for block in blocks:

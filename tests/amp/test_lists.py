@@ -1,10 +1,12 @@
 """The lists of operators, which records make, beside MXNet's."""
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy import amp
 from mxcy.contrib import amp as classic
 from mxcy.ops.core.precision import Precision, read
@@ -51,7 +53,8 @@ def test_each_operator_is_in_one_list(target):
     names = [name for make in (*lists, amp.list_widest_type_cast) for name in make(target)]
     names += [name for name, _, _ in amp.list_conditional_fp32_ops(target)]
     assert len(names) == len(set(names))
-    assert {record.name for record in REGISTRY.values()} <= set(names)
+    users = {r.name for r in REGISTRY.values() if not r.name.startswith("_backward_")}
+    assert users <= set(names)
     assert "Custom" in names
     assert "_foreach" in names
 
@@ -93,3 +96,16 @@ def test_what_records_say():
     assert read("loss", "x") == Precision("fp32", "fp32", loss=True)
     with pytest.raises(ValueError, match="classes"):
         read("fp8", "x")
+
+
+def test_all_names_by_way_of_c():
+    names, size = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_uint()
+    mx.base._LIB.MXListAllOpNames(ctypes.byref(size), ctypes.byref(names))
+    found = [names[i].decode("utf-8") for i in range(size.value)]
+    assert found == mx.operator.get_all_registered_operators()
+    lists = classic.lists.symbol_bf16
+    listed = {*lists.BF16_FUNCS, *lists.BF16_FP32_FUNCS, *lists.FP32_FUNCS}
+    listed.update(lists.WIDEST_TYPE_CASTS, (row[0] for row in lists.CONDITIONAL_FP32_FUNCS))
+    assert {name for name in found if not name.startswith("_backward_")} == listed
+    with pytest.raises(mx.MXNetError, match="no C interface"):
+        mx.base._LIB.MXNDArrayCreate()

@@ -63,6 +63,29 @@ def test_blocks_by_an_example():
         amp.convert_hybrid_block(3)
 
 
+@mx.util.use_np
+def test_blocks_of_numpy_arrays():
+    class Net(nn.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.last = nn.Dense(16), nn.Dense(4)
+
+        def forward(self, x):
+            return self.last(mx.npx.batch_flatten(mx.np.tanh(self.dense(2**x))))
+
+    net = Net()
+    net.initialize(mx.init.Xavier())
+    x = mx.np.array(np.random.RandomState(0).rand(4, 12), dtype="float32")
+    want = net(x).asnumpy()
+    converted = amp.convert_hybrid_block(net, x, "bfloat16", cast_params_offline=True)
+    got = converted(x)
+    assert isinstance(got, mx.np.ndarray)
+    np.testing.assert_allclose(got.asnumpy(), want, atol=0.03)
+    low = x.astype("bfloat16")
+    assert low.dtype == bfloat16
+    assert (low.astype("float32") == x).sum() < x.size
+
+
 def test_exported_blocks(tmp_path):
     net, x = network(), images()
     converted = amp.convert_hybrid_block(net, "bfloat16")

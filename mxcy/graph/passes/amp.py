@@ -1,12 +1,14 @@
 """Conversion of a graph to mixed precision: casts are put where operators change the type."""
 
 from mxcy._base.dtypes import CODES
+from mxcy._base.errors import MXNetError
 from mxcy.graph.node import SymbolNode, clone, topological
+from mxcy.ops.core.infer import Spec, UnforeseenError
 from mxcy.ops.core.record import find
 
 __all__ = ["convert"]
 
-_CAST, _MULTICAST = find("amp_cast"), find("amp_multicast")
+_CAST, _MULTICAST, _FLOAT32 = find("amp_cast"), find("amp_multicast"), CODES["float32"]
 #: types of entries: float32, the target, not known (of a variable: nobody said), one of both
 _WIDE, _LOW, _OPEN, _BOTH = "float32", "target", "open", "both"
 
@@ -44,8 +46,9 @@ def convert(entries, policy, excluded=(), data_names=None, cast_parameters=False
     for node in order:
         pass_.visit(node)
     entries = [pass_.wide(entry, known=True) for entry in entries]
-    if cast_parameters:
-        _cast_parameters(entries, parameters, policy)
+    if not cast_parameters:
+        parameters = [node for node in parameters if id(node) in pass_.forced]
+    _cast_parameters(entries, parameters, policy)
     return entries
 
 
@@ -65,6 +68,7 @@ class _Conversion:
     def __init__(self, policy, excluded):
         self.policy, self.excluded = policy, excluded
         self.types = {}  # (id of a node, output) -> type
+        self.forced = set()  # ids of parameters that operators of either type want narrow
         self._casts = {}  # (id of a node, output, type) -> entry of the cast
 
     def type_of(self, entry):
@@ -133,7 +137,29 @@ class _Conversion:
         mixed = len(found) > 1 and node.op.variadic and node.op is not _MULTICAST
         if kind == "widest" or mixed:
             return self._widest(node, free)
+        if _LOW in found and len(found) > 1 and not self._agree(node):
+            return self._brought_together(node, free)
         return found.pop() if len(found) == 1 else self._passed_on(found)
+
+    def _agree(self, node):
+        """Whether an operator takes inputs of these types together."""
+        codes = {_LOW: self.policy.code, _WIDE: _FLOAT32}
+        specs = [Spec(None, codes.get(self.type_of(entry))) for entry in node.inputs]
+        try:
+            node.op.infer(node.parsed, specs)
+        except UnforeseenError:  # it wants to know shapes as well
+            return True
+        except MXNetError:
+            return False
+        return True
+
+    def _brought_together(self, node, free):
+        """Inputs of one type: parameters are made narrow, all that is computed is made wide."""
+        others = [i for i in free if self.type_of(node.inputs[i]) != _LOW]
+        if any(node.inputs[i][0].op is not None for i in others):
+            return self._all(node, free, lambda entry: self.wide(entry, True), _WIDE)
+        self.forced.update(id(node.inputs[i][0]) for i in others)
+        return self._all(node, free, self.low, _LOW)
 
     def _passed_on(self, found):
         if found <= {_LOW, _OPEN} and _LOW in found:

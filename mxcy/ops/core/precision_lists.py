@@ -42,9 +42,13 @@ def record_of(name: str) -> Op | None:
 
 
 def _records(aliases: bool) -> list[tuple[str, Op]]:
-    """(name, record) of every operator, or of each of its names."""
-    everything = [*REGISTRY.items(), *ONLY_SYMBOLS.items()]
-    return [(name, op) for name, op in sorted(everything) if aliases or name == op.name]
+    """(name, record) of every operator but those of gradient rules, or of each of its names."""
+    everything = sorted([*REGISTRY.items(), *ONLY_SYMBOLS.items()])
+    return [
+        (name, op)
+        for name, op in everything
+        if (aliases or name == op.name) and not name.startswith("_backward_")
+    ]
 
 
 def list_of(kind: str, target: str, aliases: bool = False) -> list[Any]:
