@@ -1,0 +1,101 @@
+"""Images: as tensors, parts of them, samples of them."""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.registry import convert
+
+__all__ = []
+
+
+@convert("_image_to_tensor")
+def to_tensor(a, G, x):
+    """Channels in front, values up to 1."""
+    order = (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)
+    return G.transpose(G.cast(x, np.float32) / 255, order)
+
+
+@convert("_image_normalize")
+def normalize(a, G, x):
+    """By each channel's mean and deviation."""
+    channels = x.shape[-3]
+    if channels == -1:
+        G.unsupported("a free number of channels")
+
+    def spread(numbers):
+        numbers = list(numbers) * (channels if len(numbers) == 1 else 1)
+        return G.const(np.array(numbers[:channels], x.dtype).reshape(-1, 1, 1))
+
+    return G.Div(G.Sub(x, spread(a.mean)), spread(a.std))
+
+
+@convert("_image_crop")
+def crop(a, G, x):
+    """A part of an image with the channels last."""
+    ends = [a.y + a.height, a.x + a.width]
+    return G.slice(x, [a.y, a.x], ends, [x.ndim - 3, x.ndim - 2])
+
+
+def _flipped(G, x, axis):
+    return G.slice(x, [-1], [-(2**63)], [axis], [-1])
+
+
+@convert("_image_flip_left_right")
+def flip_left_right(a, G, x):
+    """Columns backwards."""
+    return _flipped(G, x, x.ndim - 2)
+
+
+@convert("_image_flip_top_bottom")
+def flip_top_bottom(a, G, x):
+    """Rows backwards."""
+    return _flipped(G, x, x.ndim - 3)
+
+
+# --- samples at places ---------------------------------------------------------------------------
+
+
+def _sampled(G, x, grid):
+    """Interpolated pixels at places (batch, 2, height, width) from -1 to 1."""
+    if G.opset < 16:
+        G.unsupported("sampling at places before opset 16")
+    mode = "linear" if G.opset >= 20 else "bilinear"
+    places = G.transpose(grid, (0, 2, 3, 1))
+    return G.GridSample(x, places, mode=mode, padding_mode="zeros", align_corners=1)
+
+
+@convert("BilinearSampler")
+def bilinear_sampler(a, G, x, grid):
+    """ONNX' own."""
+    return _sampled(G, x, grid)
+
+
+def _affine_grid(G, theta, height, width):
+    rows, columns = (np.linspace(-1, 1, n) if n > 1 else np.full(1, -1.0) for n in (height, width))
+    x, y = np.meshgrid(columns, rows)
+    base = np.stack([x.ravel(), y.ravel(), np.ones(height * width)]).astype(theta.dtype)
+    batch = G.dim(theta, 0)
+    found = G.MatMul(G.reshape(theta, [batch, 2, 3]), G.const(base))
+    return G.reshape(found, [batch, 2, height, width])
+
+
+@convert("GridGenerator")
+def grid_generator(a, G, x):
+    """Places by an affine map, or by what they are moved."""
+    if a.transform_type == "affine":
+        return _affine_grid(G, x, *a.target_shape)
+    height, width = x.shape[2:]
+    if -1 in (height, width):
+        G.unsupported("free spatial extents")
+    rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+    base = np.stack([columns, rows])[None].astype(x.dtype)
+    scale = np.array([max(width - 1, 1), max(height - 1, 1)], x.dtype).reshape(1, 2, 1, 1) / 2
+    return G.Div(G.Add(x, G.const(base)), G.const(scale)) - 1
+
+
+@convert("SpatialTransformer")
+def spatial_transformer(a, G, x, theta):
+    """A grid and samples at its places."""
+    height, width = a.target_shape if any(a.target_shape) else x.shape[2:]
+    if -1 in (height, width):
+        G.unsupported("free spatial extents")
+    return _sampled(G, x, _affine_grid(G, theta, height, width))

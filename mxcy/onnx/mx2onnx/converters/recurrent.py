@@ -1,0 +1,97 @@
+"""Stacks of recurrent layers."""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.registry import convert
+from mxcy.ops.recurrent.layers import Net
+
+__all__ = []
+
+#: mode -> ONNX' operator and, for each of its gates, the number of ours
+_KINDS = {
+    "lstm": ("LSTM", (0, 3, 1, 2)),
+    "gru": ("GRU", (1, 0, 2)),
+    "rnn_tanh": ("RNN", (0,)),
+    "rnn_relu": ("RNN", (0,)),
+}
+
+
+class _Parameters:
+    """The vector of parameters, cut in the order in which it was packed."""
+
+    def __init__(self, G, flat):
+        self.G, self.flat, self.at = G, flat, 0
+
+    def take(self, shape, gates, order):
+        """The next weight or bias with its gates in another order, as (1, rows, ...)."""
+        G, size = self.G, int(np.prod(shape))
+        begin, self.at = self.at, self.at + size
+        by_gate = [gates, shape[0] // gates, *shape[1:]]
+        array = self.flat.array
+        if array is not None:
+            part = array[begin : begin + size].reshape(by_gate)[list(order)]
+            return G.const(part.reshape(1, *shape))
+        part = G.reshape(G.slice(self.flat, [begin], [begin + size], [0]), by_gate)
+        if len(order) > 1:
+            part = G.gather(part, G.ints(*order))
+        return G.reshape(part, [1, *shape])
+
+
+@convert("RNN")
+def rnn(a, G, x, parameters, state, *rest):
+    """A node for each layer, of both directions."""
+    if a.projection_size or a.lstm_state_clip_min is not None:
+        G.unsupported("projection_size and lstm_state_clip_*")
+    rest = list(rest)
+    cell = rest.pop(0) if a.mode == "lstm" else None
+    lengths = G.cast(rest.pop(0), np.int32) if a.use_sequence_length else None
+    if x.shape[2] == -1:
+        G.unsupported("a free number of inputs")
+    kind, order = _KINDS[a.mode]
+    net = Net(a, False, *x.shape)
+    gates, count = net.cell.gates, net.directions
+    vector = _Parameters(G, parameters)
+    weights, biases = {}, {}
+    for part in net.parts():
+        weights[part] = [vector.take(s, gates, order) for s in net.weight_shapes(part[0])]
+    for part in net.parts():
+        shape = (gates * net.hidden,)
+        pair = [vector.take(shape, gates, order) for _ in range(2)]
+        biases[part] = G.concat(pair, 1)
+    hiddens, cells = [], []
+    for layer in range(net.layers):
+        parts = [(layer, direction) for direction in range(count)]
+        places = [[layer * count], [(layer + 1) * count], [0]]
+        begin = [v if net.layers == 1 else v and G.slice(v, *places) for v in (state, cell)]
+        given = {"hidden_size": net.hidden, "outputs": 3 if cell is not None else 2}
+        if count == 2:
+            given["direction"] = "bidirectional"
+        if a.mode == "rnn_relu":
+            given["activations"] = ["Relu"] * count
+        if a.mode == "gru":
+            given["linear_before_reset"] = 1
+        outs = G.op(
+            kind,
+            x,
+            G.concat([weights[part][0] for part in parts], 0),
+            G.concat([weights[part][1] for part in parts], 0),
+            G.concat([biases[part] for part in parts], 0),
+            lengths,
+            *begin,
+            **given,
+        )
+        steps, batch, _ = G.dims(x)
+        found = outs[0]
+        found.shape = (x.shape[0], count, x.shape[1], net.hidden)
+        if count == 1:
+            x = G.squeeze(found, (1,))
+        else:
+            x = G.reshape(G.transpose(found, (0, 2, 1, 3)), [steps, batch, count * net.hidden])
+        hiddens.append(outs[1])
+        cells.append(outs[2] if cell is not None else None)
+        for value in outs[1:]:
+            value.shape = (count, x.shape[1], net.hidden)
+    results = [x, G.concat(hiddens, 0)]
+    if cell is not None:
+        results.append(G.concat(cells, 0))
+    return [*results, None]
