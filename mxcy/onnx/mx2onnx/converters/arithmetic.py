@@ -77,8 +77,11 @@ def _product(G, x, y):
 
 def _floor_mod(G, x, y):
     """The remainder with the divisor's sign; that of zero is zero for the classic operators."""
-    if not G.is_float(x):
-        return G.op("Mod", x, y)
+    if not G.is_float(x):  # by zero it is zero, where runtimes stop
+        zero = G.like(y, 0)
+        by_zero = G.Equal(y, zero)
+        left = G.op("Mod", x, G.Where(by_zero, G.like(y, 1), y))
+        return G.Where(by_zero, zero, left)
     left = G.op("Mod", x, y, fmod=1)
     differs = G.And(G.Not(G.Equal(left, G.like(x, 0))), G.Less(G.Mul(left, y), G.like(x, 0)))
     return G.Where(differs, G.Add(left, y), left)
@@ -117,6 +120,15 @@ def _ignoring_nan(op_type):
 
 def _power(G, x, y):
     return G.op("Pow", x, y)
+
+
+def _whole_power(G, x, y):
+    if G.is_float(x) or x.dtype.kind == "u" or (y.array is not None and y.array.min() >= 0):
+        return G.op("Pow", x, y)
+    # Fractions are zero among integers, those of 1 and -1 are none.
+    zero, one = G.like(x, 0), G.like(x, 1)
+    is_fraction = G.And(G.Less(y, zero), G.Not(G.Equal(G.Abs(x), one)))
+    return G.Where(is_fraction, zero, G.op("Pow", x, G.Abs(y)))
 
 
 def _hypot(G, x, y):
@@ -176,7 +188,8 @@ _forms(_classic_mod, "mod", numpy="")
 _forms(_floor_mod, numpy="mod")
 _forms(_fmod, numpy="fmod")
 _forms(_floor_divide, numpy="floor_divide")
-_forms(_power, "power")
+_forms(_power, "power", numpy="")
+_forms(_whole_power, numpy="power")
 _forms(_extreme("Max"), "maximum")
 _forms(_extreme("Min"), "minimum")
 _forms(_ignoring_nan("Max"), numpy="fmax")

@@ -28,8 +28,6 @@ def _fitted(G, value):
 def _reduced(kind):
     def rule(a, G, x):
         x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
-        if kind == "Prod" and x.dtype == np.int32:
-            x = G.cast(x, np.int64)  # so that it overflows as ours does
         if x.dtype == bool:
             found = G.reduce(kind, G.cast(x, np.int32), _axes(a, x), a.keepdims)
             return G.cast(found, bool)
