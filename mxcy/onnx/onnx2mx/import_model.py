@@ -24,8 +24,8 @@ def import_model(model_file, input_shapes=None, *, input_values=None):
     ----------
     model_file : str, path or onnx.ModelProto
     input_shapes : dict of str to tuple, optional
-        Shapes of inputs, where the file leaves them open and the graph computes with them, or
-        where others than the file's are meant.
+        Shapes of inputs, where the file leaves them open and the graph computes with them (not
+        only copies them, as most do), or where others than the file's are meant.
     input_values : dict of str to numpy.ndarray, optional
         Inputs that become constants, such as the target shape of a Reshape.
 

@@ -10,6 +10,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.graph.node import SymbolNode
+from mxcy.onnx.onnx2mx.open_extents import OpenExtents
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import find
 from mxcy.ops.core.reference import compute, narrow, widen
@@ -112,7 +113,23 @@ class Value:
                 f"{', '.join(self.sources()) or 'nothing known'}",
                 self.sources(),
             )
+        if self.F.open.has(self.array):
+            raise self._open(what)
         return self.array
+
+    def _open(self, what):
+        told = ", ".join(map(str, self.F.open.told(self.array)))
+        return UnknownValueError(
+            f"{what} is {told}, which has to be known when the model is imported: "
+            "give input_shapes",
+            tuple(self.F.inputs),
+        )
+
+    def extents(self, what):
+        """The constant as a tuple of Python ints, and names for extents that are open."""
+        if self.array is not None and self.F.open.has(self.array):
+            return self.F.open.told(self.array)
+        return self.integers(what)
 
     def integers(self, what):
         """The constant as a tuple of Python ints."""
@@ -139,6 +156,8 @@ class Value:
         if code == self.spec.dtype:
             return self
         if self.array is not None:
+            if self.F.open.has(self.array):
+                raise self._open("what is cast")
             with np.errstate(all="ignore"):
                 return self.F.constant(_cast(self.array, code), code)
         return self.F("Cast", self, dtype=dtypes.name_of(code))
@@ -226,6 +245,7 @@ class Expressions:
     def __init__(self):
         self.inputs, self.parameters, self.scope = {}, {}, ""
         self.types = {}
+        self.open = OpenExtents()
         self._names = set()
         self._made = {}
 
@@ -279,6 +299,11 @@ class Expressions:
             arrays = compute(record, parsed, [value.array for value in values])
         except MXNetError:
             return None
+        if any(self.open.has(value.array) for value in values):
+            probes = [self.open.probed(value.array) for value in values]
+            again = compute(record, parsed, probes)
+            if not all(map(self.open.moved, map(np.asarray, arrays), map(np.asarray, again))):
+                raise next(v for v in values if self.open.has(v.array))._open("an input")
         return [
             self.constant(_cast(np.asarray(array).reshape(out.shape), out.dtype), out.dtype)
             for array, out in zip(arrays[:visible], outs[:visible], strict=True)
@@ -327,6 +352,8 @@ class Expressions:
     def entry(self, value):
         """The entry of a value in the symbol; constants become nodes or parameters."""
         if value.entry is None:
+            if self.open.has(value.array):
+                raise value._open("an input")
             small = value.array.nbytes <= _WRITTEN
             if small and (value.name is None or value.kind != "f" or value.ndim == 0):
                 value.entry = self._written(value)
@@ -353,6 +380,29 @@ class Expressions:
         return value
 
     # --- operators that rows need in more than one place ---
+    def filled(self, told, number, what):
+        """An array of one number whose shape has a named extent, made from who has that extent.
+
+        Parameters
+        ----------
+        told : tuple of int and str
+        number : Value
+            A scalar.
+        what : Value
+            The shape, for messages.
+        """
+        names = [n for n in told if isinstance(n, str)]
+        if len(names) != 1 or names[0] not in self.open.homes or 0 in told:
+            raise what._open("a shape")
+        value, axis = self.open.homes[names[0]]
+        ends = [None if i == axis else 1 for i in range(value.ndim)]
+        column = self("slice", value, begin=(None,) * value.ndim, end=tuple(ends))
+        column = self("zeros_like", column.astype(number.dtype))
+        shape = tuple(-1 if isinstance(n, str) else 1 for n in told)
+        zeros = self("_npi_reshape", column, newshape=shape)
+        whole = tuple(0 if isinstance(n, str) else n for n in told)
+        return self.binary("add", self("broadcast_to", zeros, shape=whole), number)
+
     def binary(self, name, left, right):
         """A function of two values that meet by broadcasting, in its form with a number if can be.
 

@@ -30,7 +30,11 @@ def constant(F, a):
 
 @row("ConstantOfShape", since=9)
 def constant_of_shape(F, a, shape):
-    shape = shape.integers("the input shape")
+    told, known = shape.extents("the input shape"), shape
+    if any(isinstance(n, str) for n in told):
+        number = F.constant(np.array(0, np.float32)) if a.value is None else a.tensor(a.value)
+        return F.filled(told, F.constant(number.array.reshape(()), number.spec.dtype), known)
+    shape = told
     if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > _MOST:
         raise MXNetError(f"the input shape: cannot make an array of shape {shape}")
     if a.value is None:

@@ -97,7 +97,11 @@ def _sizes(F, a, x, scales, sizes):
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
-        wanted = dict(zip(axes, sizes.integers("the input sizes"), strict=True))
+        wanted = dict(zip(axes, sizes.extents("the input sizes"), strict=True))
+        for axis, name in [(i, n) for i, n in wanted.items() if isinstance(n, str)]:
+            if a.extents[0] is None or a.extents[0][axis] != name:
+                sizes.integers("the input sizes")  # raises
+            wanted.pop(axis)  # the batch's stays as it is
         policy = a.keep_aspect_ratio_policy or "stretch"
         if policy != "stretch":
             choose = min if policy == "not_larger" else max

@@ -13,13 +13,24 @@ __all__ = ["joined", "padded", "sliced"]
 
 @row("Shape")
 def shape(F, a, x):
-    extents = x.shape[slice(a.start or 0, a.end)]
-    if -1 in extents:
-        raise UnknownValueError(
-            f"the shape {x.shape} has to be known when the model is imported: give input_shapes",
-            x.sources(),
-        )
-    return F.constant(np.array(extents, np.int64))
+    named, extents = _names(a, 0, x), []
+    for n, name in zip(x.shape, named, strict=True):
+        if n == -1 and name is None:
+            raise UnknownValueError(
+                f"the shape {x.shape} has to be known when the model is imported: "
+                "give input_shapes",
+                x.sources(),
+            )
+        extents.append(n if n != -1 else F.open.number(name))
+    return F.constant(np.array(extents[slice(a.start or 0, a.end)], np.int64))
+
+
+def _names(a, place, x):
+    """What ONNX calls the extents of an input, None where it has no name for one."""
+    named = a.extents[place] if place < len(a.extents) else None
+    if named is None or len(named) != x.ndim:
+        return (None,) * x.ndim
+    return tuple(name if isinstance(name, str) else None for name in named)
 
 
 @row("Size")
@@ -37,7 +48,21 @@ def reshape_by_attribute(F, a, x):
 
 @row("Reshape", since=5)
 def reshape(F, a, x, target):
-    return _reshape(F, x, target.integers("the input shape"), bool(a.allowzero))
+    told = target.extents("the input shape")
+    if any(isinstance(n, str) for n in told):
+        told = _without_names(told, _names(a, 0, x), target)
+        if told.count(0) and not a.allowzero:
+            return F("Reshape", x, shape=told)
+    return _reshape(F, x, told, bool(a.allowzero))
+
+
+def _without_names(told, names, target):
+    """A target of Reshape with 0 and -1, which copy and follow, in the place of open extents."""
+    found = [0 if isinstance(n, str) and n in names[i : i + 1] else n for i, n in enumerate(told)]
+    rest = [i for i, n in enumerate(found) if isinstance(n, str)]
+    if len(rest) > 1 or rest and -1 in found:
+        target.integers("the input shape")  # raises
+    return tuple(-1 if i in rest else n for i, n in enumerate(found))
 
 
 def _reshape(F, x, target, literal):
@@ -93,7 +118,16 @@ def unsqueeze(F, a, x, axes=None):
 
 @row("Expand", since=8)
 def expand(F, a, x, target):
-    target = target.integers("the input shape")
+    target, told = target.extents("the input shape"), target
+    if any(isinstance(n, str) for n in target):
+        names = ((None,) * (len(target) - x.ndim) + _names(a, 0, x))[-len(target) :]
+        target = tuple(1 if n in names[i : i + 1] else n for i, n in enumerate(target))
+        if any(isinstance(n, str) for n in target):
+            if x.array is not None and x.array.size == 1:
+                lead = max(x.ndim - len(target), 0)
+                number = F.constant(x.array.reshape(()), x.spec.dtype)
+                return F.filled((1,) * lead + target, number, told)
+            told.integers("the input shape")  # raises
     if -1 in x.shape:
         lead = (1,) * (len(target) - x.ndim)
         extents = (*lead, *x.shape)
