@@ -166,11 +166,8 @@ def _block(qsym, inputs, values, ctx):
     """The quantized network as a block with its parameters."""
     block = SymbolBlock(qsym, [symbol.var(name) for name in inputs])
     for name, parameter in block.collect_params().items():
-        array = values[name]
-        parameter.shape, parameter.dtype = array.shape, array.dtype
         parameter.grad_req = "null"
-        parameter.initialize(ctx=ctx)
-        parameter.set_data(array)
+        parameter._load_init(values[name], ctx, cast_dtype=True, dtype_source="saved")
     return block
 
 

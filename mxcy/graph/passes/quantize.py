@@ -217,7 +217,7 @@ class _Quantizing:
         name = output_name(source, index)
         if source.op is None and name in self._wish.parameters:
             ends = ("_quantize", "_quantize_min", "_quantize_max")
-            made = [(SymbolNode(None, name + end, source.attrs), 0) for end in ends]
+            made = [(SymbolNode(None, name + end, {}), 0) for end in ends]
         else:
             attrs = {}
             if by == _QUANTIZE:

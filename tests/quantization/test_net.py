@@ -1,0 +1,54 @@
+"""Networks of Gluon in numbers of 8 bits: `quantize_net`."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.contrib.quantization import quantize_net
+from mxcy.gluon import nn
+
+
+@pytest.fixture
+def network():
+    """A small network whose parameters' shapes and element types its variables tell."""
+    mx.random.seed(3)
+    net = nn.HybridSequential()
+    net.add(
+        nn.Conv2D(8, 3, padding=1, in_channels=3), nn.BatchNorm(), nn.Activation("relu"),
+        nn.MaxPool2D(), nn.Flatten(), nn.Dense(16, in_units=8 * 4 * 4),
+    )  # fmt: skip
+    net.initialize(mx.init.Xavier())
+    return net
+
+
+@pytest.mark.parametrize("calibration", ["none", "naive", "entropy"])
+@pytest.mark.parametrize("dtype", ["int8", "auto"])
+def test_quantized_networks_answer_about_the_same(network, tmp_path, calibration, dtype):
+    data = mx.nd.array(np.random.RandomState(5).rand(32, 3, 8, 8))
+    expected = network(data).asnumpy()
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(data), batch_size=8)
+    quantized = quantize_net(
+        network, calib_data=loader, calib_mode=calibration, quantized_dtype=dtype
+    )
+    # entropy cuts off what is far out: of few examples that is much
+    allowed = {"none": 0.03, "naive": 0.03, "entropy": 0.2}[calibration]
+    error = np.abs(quantized(data).asnumpy() - expected).max()
+    assert error <= allowed * np.abs(expected).max()
+    assert np.array_equal(network(data).asnumpy(), expected)  # the network itself is as before
+
+    quantized.export(str(tmp_path / "net"))
+    again = mx.gluon.SymbolBlock.imports(
+        str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params")
+    )
+    assert np.array_equal(again(data).asnumpy(), quantized(data).asnumpy())
+
+
+def test_parameters_of_8_bits_say_so(network):
+    quantized = quantize_net(network, data_shapes=[(1, 3, 8, 8)], calib_mode="none")
+    kinds = {
+        name: np.dtype(parameter.dtype)
+        for name, parameter in quantized.collect_params().items()
+        if name.endswith("_quantize")
+    }
+    assert kinds
+    assert set(kinds.values()) == {np.dtype(np.int8)}
