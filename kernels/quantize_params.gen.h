@@ -10,4 +10,15 @@ typedef struct {
   double high;
 } mx_calibrated_params;
 
+/* batch normalisation of 8-bit (outer, channels, inner) arrays into a given range */
+typedef struct {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+  double eps;
+  double low;
+  double high;
+  int32_t relu;
+} mx_quantized_norm_params;
+
 #endif

@@ -799,3 +799,12 @@ cdef extern from "quantize_params.gen.h" nogil:
         int32_t given
         double low
         double high
+    # batch normalisation of 8-bit (outer, channels, inner) arrays into a given range
+    ctypedef struct mx_quantized_norm_params:
+        int64_t outer
+        int64_t channels
+        int64_t inner
+        double eps
+        double low
+        double high
+        int32_t relu

@@ -189,3 +189,19 @@ def test_new_weights_are_packed_again():
     executor.arg_dict["c1_bias"][:] = 1
     after = executor.forward()[0].asnumpy()
     assert before.std() > 0.1 and abs(after - 1).max() < 0.02
+
+
+@needs_onednn
+def test_normalisations_between_layers_stay_channels_last(monkeypatch, capfd):
+    net = _Net()
+    first = net.quantized(net.conv(net.numbers, "c1"), -3, 3)
+    parts = [mx.sym.var(f"bn_{name}") for name in ("gamma", "beta", "mean", "var")]
+    given = {"min_calib_range": -2, "max_calib_range": 2}
+    norm = mx.sym.contrib.quantized_batch_norm(first[0], *parts, *first[1:], **given)
+    relu = mx.sym.contrib.quantized_act(*norm, act_type="relu")
+    second = net.quantized(net.conv(relu, "c2"), -3, 3)
+    added = mx.sym.contrib.quantized_elemwise_add(
+        second[0], first[0], second[1], second[2], first[1], first[2], **given
+    )
+    narrowed = {"_int8_conv": 2, "_quantized_norm_relu": 1, "transpose": 2}
+    net.compare(monkeypatch, capfd, net.floats(list(added)), added[1], narrowed=narrowed)

@@ -20,6 +20,7 @@ __all__ = ["run"]
 
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 _DEQUANTIZE, _QUANTIZE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
+_RELU = find("_contrib_quantized_act")
 #: fused layer of floats -> (that of 8 bits, what packs its weights)
 _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
@@ -48,7 +49,7 @@ def run(graph, target):
     for number, node in state.rewrite.visit():
         if number in state.layers:
             _place(state, state.layers[number])
-        elif number not in inner:
+        elif number not in inner and not state.is_done(number):
             place = _LAST.get(node.op)
             if place is None or not place(state, number):
                 state.keep(number)
@@ -107,6 +108,15 @@ class _State:
     def is_last(self, entry):
         """Whether an old entry lies channels-last already."""
         return entry in self._last
+
+    def is_done(self, number):
+        """Whether a node went into the one before it."""
+        return (number, 0) in self._plain or (number, 0) in self._last
+
+    def reader(self, number):
+        """The number of the node that alone reads a node, its ranges too; else None."""
+        users = {user for user, _, _ in self.users[number]}
+        return users.pop() if len(users) == 1 else None
 
     def last(self, entry):
         """The channels-last form of an old entry."""
@@ -287,6 +297,23 @@ def _rectify(state, number):
         return False
     inputs = [state.last(data), *(state.plain(entry) for entry in ends)]
     _put_all(state, number, state.rewrite.add(node.op, node.attrs, inputs, node.name))
+    return True
+
+
+@_last("_contrib_quantized_batch_norm")
+def _norm(state, number):
+    node = state.graph.nodes[number]
+    data, *rest = node.inputs
+    if not state.is_last(data) or node.attrs.axis != 1:
+        return False
+    after = state.reader(number)
+    relu = after is not None and after >= 0 and state.graph.nodes[after].op is _RELU
+    attrs = {name: getattr(node.attrs, name) for name in node.op.schema.names}
+    attrs["axis"] = len(state.graph.spec(data).shape) - 1
+    inputs = [state.last(data), *(state.plain(entry) for entry in rest)]
+    op = "_quantized_norm_relu" if relu else node.op
+    new = state.rewrite.add(op, attrs, inputs, node.name)
+    _put_all(state, after if relu else number, new)
     return True
 
 

@@ -333,6 +333,11 @@ CALIBRATED = Params(
     "the range of a result, where it is given",
     given="i32", low="f64", high="f64",
 )
+QUANTIZED_NORM = Params(
+    "quantize.quantized_norm",
+    "batch normalisation of 8-bit (outer, channels, inner) arrays into a given range",
+    outer="i64", channels="i64", inner="i64", eps="f64", low="f64", high="f64", relu="i32",
+)
 _INT8 = {
     "bias": "i32", "sum": "i32", "act": "i32", "source_type": "i32", "target_type": "i32",
     "other_type": "i32",

@@ -8,8 +8,8 @@ from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, broadcast_shapes, normal_axis, require
-from mxcy.ops.core.params import BLOCKS, CALIBRATED
-from mxcy.ops.core.record import native, op, sample, stop, values
+from mxcy.ops.core.params import BLOCKS, CALIBRATED, QUANTIZED_NORM
+from mxcy.ops.core.record import native, op, register, sample, stop, values
 from mxcy.ops.quantization.moves import RANGE
 from mxcy.ops.quantization.ranges import (
     F32,
@@ -256,6 +256,33 @@ class QuantizedConcat:
         return xp.concatenate(parts, a.dim), *pair_of(xp, low, high)
 
 
+def _norm_kernels(relu):
+    def params(a, ins, outs):
+        shape = ins[0].shape
+        axis = normal_axis(a.axis, len(shape))
+        return {
+            "outer": math.prod(shape[:axis]),
+            "channels": shape[axis],
+            "inner": math.prod(shape[axis + 1 :]),
+            "eps": a.eps,
+            "low": a.min_calib_range,
+            "high": a.max_calib_range,
+            "relu": relu,
+        }
+
+    return (
+        native(
+            "quantized_norm",
+            struct=QUANTIZED_NORM,
+            params=params,
+            when=lambda a, ins, outs: None if calibrated(a) else "the range is to be found",
+            workspace=lambda a, ins, outs: 8 * ins[1].size,
+            mixed=True,
+            inplace=lambda a, ins, outs: (0,) if ins[0].dtype == INT8 else (),
+        ),
+    )
+
+
 @op(
     "_contrib_quantized_batch_norm",
     inputs="data gamma beta moving_mean moving_var min_data max_data",
@@ -281,6 +308,7 @@ class QuantizedBatchNorm:
 
     dtypes = ("float32",)
     grad = stop
+    kernels = _norm_kernels(False)
 
     def samples():
         parts = ((3,), (3,), (3,), values(0.5, 2, (3,), "float32"), *RANGE)
@@ -315,3 +343,24 @@ class QuantizedBatchNorm:
             top = F32(np.abs(made).max()) if made.size else F32(0)
             found = -top, top
         return saturated(xp, made * per_unit(LIMITS["int8"], top), "int8"), *pair_of(xp, *found)
+
+
+def _norm_relu(a, xp, *arrays):
+    numbers, low, high = QuantizedBatchNorm.ref(a, xp, *arrays)
+    return xp.maximum(numbers, numbers.dtype.type(0)), low, high
+
+
+register(
+    "_quantized_norm_relu",
+    inputs="data gamma beta moving_mean moving_var min_data max_data",
+    outputs=_OUTPUTS,
+    aux=("moving_mean", "moving_var"),
+    fields=QuantizedBatchNorm.schema.fields,
+    infer=QuantizedBatchNorm._infer,
+    ref=_norm_relu,
+    grad=stop,
+    kernels=_norm_kernels(True),
+    samples=QuantizedBatchNorm.samples,
+    dtypes=("float32",),
+    doc="Quantized batch normalisation, and a ReLU after it.",
+)

@@ -1,0 +1,66 @@
+// "quantized_norm" (numbers, gamma, beta, mean, variance, minimum, maximum -> numbers, minimum,
+// maximum): each channel of (outer, channels, inner) numbers of 8 bits scaled and shifted into a
+// given range, its negative part cut off if wanted.
+#include "leaf/leaf.h"
+#include "leaf/quantization/steps.h"
+#include "quantize_params.gen.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+typedef mx_quantized_norm_params P;
+
+template <class S>
+int norm(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  const int64_t channels = p.channels, inner = p.inner;
+  const float step = reach(call, 5) / limit_of<S>();
+  const float unit = per_unit(127.5f, larger((float)p.low, (float)p.high));
+  const float *gamma = data<float>(call->in[1]), *beta = data<float>(call->in[2]);
+  const float *mean = data<float>(call->in[3]), *variance = data<float>(call->in[4]);
+  float *factors = (float*)call->workspace, *shifts = factors + channels;
+  for (int64_t c = 0; c < channels; ++c) {
+    const float scale = gamma[c] / __builtin_sqrtf(variance[c] + (float)p.eps);
+    shifts[c] = beta[c] - mean[c] * scale;
+    factors[c] = scale * step;
+  }
+  const float lowest = p.relu ? 0.f : -128.f;
+  const S* src = data<S>(call->in[0]);
+  int8_t* dst = data<int8_t>(call->out[0]);
+  const auto made = [=](float x) { return (int8_t)(saturated<int8_t>(x)); };
+  if (inner == 1) {
+    const int64_t grain = (1 << 14) / (channels + 1) + 1;
+    parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const S* from = src + r * channels;
+        int8_t* to = dst + r * channels;
+        for (int64_t c = 0; c < channels; ++c) {
+          const float x = ((float)from[c] * factors[c] + shifts[c]) * unit;
+          to[c] = made(x < lowest ? lowest : x);
+        }
+      }
+    });
+  } else {
+    const int64_t grain = (1 << 14) / (inner + 1) + 1;
+    parallel_for(call->threads, p.outer * channels, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const float factor = factors[r % channels], shift = shifts[r % channels];
+        for (int64_t i = r * inner; i < (r + 1) * inner; ++i) {
+          const float x = ((float)src[i] * factor + shift) * unit;
+          dst[i] = made(x < lowest ? lowest : x);
+        }
+      }
+    });
+  }
+  if (call->out[1].data) *data<float>(call->out[1]) = (float)p.low;
+  if (call->out[2].data) *data<float>(call->out[2]) = (float)p.high;
+  return 0;
+}
+
+}  // namespace
+
+void register_quantize_norm() {
+  mx_kernel_add("quantized_norm", norm<int8_t>, MX_BIT(I8), 0);
+  mx_kernel_add("quantized_norm", norm<uint8_t>, MX_BIT(U8), 0);
+}
+MX_LEAF_END
