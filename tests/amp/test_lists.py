@@ -109,3 +109,14 @@ def test_all_names_by_way_of_c():
     assert {name for name in found if not name.startswith("_backward_")} == listed
     with pytest.raises(mx.MXNetError, match="no C interface"):
         mx.base._LIB.MXNDArrayCreate()
+
+
+def test_lists_after_a_name_came_twice():
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(2), mx.gluon.nn.Dense(2), mx.gluon.nn.Dense(2))
+    net.initialize()
+    net.hybridize()
+    with mx.autograd.record():
+        net(mx.nd.ones((1, 2)))
+    names = amp.list_fp32_ops("bfloat16")
+    assert len(names) == len(set(names))

@@ -43,6 +43,15 @@ def test_autoencoder_of_distributions_learns_digits(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2 + 14
 
 
+@pytest.mark.parametrize("options", ["--network conv", "--network lstm --rate 0.005"])
+def test_digits_in_mixed_precision(options, capsys):
+    module = example("amp_digits")
+    loss, mixed = module.main(f"{options} --epochs 1 --images 1500".split())
+    assert loss < 2
+    assert abs(mixed - loss) < 0.05 * loss
+    assert "converted to bfloat16" in capsys.readouterr().out
+
+
 def test_pictures_show_what_labels_say():
     module = example("shapes_ssd")
     pictures, labels = module.draw_many(20, 0)

@@ -43,10 +43,10 @@ def record_of(name: str) -> Op | None:
 
 def _records(aliases: bool) -> list[tuple[str, Op]]:
     """(name, record) of every operator but those of gradient rules, or of each of its names."""
-    everything = sorted([*REGISTRY.items(), *ONLY_SYMBOLS.items()])
+    everything = {**ONLY_SYMBOLS, **dict(REGISTRY.items())}
     return [
         (name, op)
-        for name, op in everything
+        for name, op in sorted(everything.items(), key=lambda item: item[0])
         if (aliases or name == op.name) and not name.startswith("_backward_")
     ]
 
