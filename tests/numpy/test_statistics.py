@@ -214,3 +214,21 @@ def test_slopes_of_sums_in_other_types(own, asked):
     y.backward()
     assert y.dtype == asked and x.grad.dtype == own
     assert x.grad.asnumpy().tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("axis", [0, -1, (0,), (-1,), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("name", "sum prod max min mean std var any all".split())
+def test_reductions_of_what_has_no_dimensions(name, keepdims, axis):
+    array = np.array(2.0)
+    array.attach_grad()
+    with autograd.record():
+        found = getattr(np, name)(array, axis=axis, keepdims=keepdims)
+    assert found.shape == () and found.item() == {"std": 0, "var": 0, "any": 1, "all": 1}.get(
+        name, 2
+    )
+    if name in ("sum", "prod", "max", "mean"):
+        found.backward()
+        assert array.grad.item() == 1
+    with pytest.raises((mx.MXNetError, ValueError), match="axis"):
+        getattr(np, name)(array, axis=1)

@@ -71,7 +71,7 @@ def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=Fa
     results = found if returned else [found]
     if keepdims:
         axes = range(arrays[0].ndim) if axis is None else onp.atleast_1d(axis)
-        axes = {int(i) % arrays[0].ndim for i in axes}
+        axes = {int(i) % (arrays[0].ndim or 1) for i in axes}
         shape = tuple(1 if i in axes else n for i, n in enumerate(arrays[0].shape))
         results = [x.reshape(shape) for x in results]
     results = [given(results[0], out), *results[1:]]

@@ -22,8 +22,13 @@ ELEMENT = DType(None, *CODES)
 
 
 def axes_of(a, ndim):
-    """The axes over which a call reduces, sorted: all by default, none for ()."""
-    return tuple(range(ndim)) if a.axis is None else normal_axes(a.axis, ndim)
+    """The axes over which a call reduces, sorted: all by default, none for ().
+
+    What has no dimensions has the axes 0 and -1 all the same, as in NumPy and MXNet.
+    """
+    if a.axis is None or (ndim == 0 and tuple(a.axis) in ((0,), (-1,))):
+        return tuple(range(ndim))
+    return normal_axes(a.axis, ndim)
 
 
 def kept_shape(shape, axes, keepdims):
