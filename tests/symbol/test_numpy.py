@@ -235,3 +235,15 @@ def test_hybrid_forward_over_symbols_and_arrays(tmp_path):
     for found, wanted in zip(block(x), expected, strict=True):
         assert type(found) is np.ndarray
         onp.testing.assert_allclose(found.asnumpy(), wanted, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("module", [mx.sym.np, mx.sym.npx, mx.sym.np.linalg, mx.sym.np.random])
+def test_every_name_that_is_listed_can_be_asked_for(module):
+    assert all(hasattr(module, name) for name in dir(module))
+
+
+def test_parameters_of_a_layer_become_variables():
+    x = mx.sym.var("x").as_np_ndarray()
+    out = mx.sym.npx.batch_norm(x, name="bn")
+    assert out.list_arguments() == ["x", "bn_gamma", "bn_beta"]
+    assert out.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]

@@ -52,11 +52,12 @@ def _from_record(namespace, name):
 
 def _with_variables(record, public):
     """A signature whose inputs may be left out, for symbols make variables of them."""
-    given = [
-        f"{part.strip()}=None" if part.strip() in record.inputs[1:] else part
-        for part in public.signature.split(",")
+    parts, inputs = public.signature.split(","), len(record.inputs)
+    listed = [
+        f"{part}=None" if 0 < place < inputs and part.strip().isidentifier() else part
+        for place, part in enumerate(parts)
     ]
-    return Public(f"{public.text.partition('(')[0]}({','.join(given)})", rename=public.rename)
+    return Public(f"{public.text.partition('(')[0]}({','.join(listed)})", rename=public.rename)
 
 
 def describing(function):
@@ -93,9 +94,10 @@ def offer(module, namespace, arrays):
     def lookup(name):
         made = _from_record(namespace, name)
         if made is None:
-            value = None if name.startswith("__") else getattr(import_module(arrays), name, None)
-            if value is None:
+            above = import_module(arrays)
+            if name.startswith("__") or not hasattr(above, name):
                 raise no_attribute(module, name)
+            value = getattr(above, name)
             made = describing(value) if inspect.isfunction(value) else value
         setattr(sys.modules[module], name, made)
         return made
