@@ -9,7 +9,6 @@ import contextlib
 import functools
 import inspect
 import sys
-import tempfile
 import threading
 from importlib import import_module
 
@@ -365,6 +364,8 @@ def default_array(source_array, device=None, dtype=None, ctx=None):
 @contextlib.contextmanager
 def TemporaryDirectory(*args, **kwargs):  # noqa: N802  its public name
     """A folder that is there inside a with statement; parameters are those of `tempfile`'s."""
+    import tempfile  # takes longer than most of mxcy's modules
+
     with tempfile.TemporaryDirectory(*args, **kwargs) as folder:
         yield folder
 

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 import zipfile
@@ -94,7 +93,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     folder, base = os.path.split(target)
     # A file name has at most 255 bytes, so the new one must not grow with the old one.
-    draft = os.path.join(folder, f".{base[:32]}.{secrets.token_hex(8)}.new")
+    draft = os.path.join(folder, f".{base[:32]}.{os.urandom(8).hex()}.new")
     # 0o666 less the umask, as a plain open() would give; mkstemp's 0o600 would surprise.
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:

@@ -1,11 +1,12 @@
 """Operator records by family: importing the package imports its modules, which register.
 
-Modules called ``numpy_...`` have the records of `mx.np`, and come when one is asked for.
+Modules called ``numpy_...``, which have the records of `mx.np`, and families that few programs use
+come when a record of theirs is asked for.
 """
 
 import gc
-import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 from mxcy.ops.core.record import REGISTRY
 
@@ -25,7 +26,24 @@ def _load(modules):
             gc.enable()
 
 
-_modules = sorted(found.name for found in pkgutil.walk_packages(__path__, f"{__name__}."))
-_for_numpy = [name for name in _modules if name.rpartition(".")[2].startswith("numpy_")]
-_load([name for name in _modules if name not in _for_numpy])
-REGISTRY.load_rest = lambda: _load(_for_numpy)
+_RARE = ("attention", "detection", "image")
+
+
+def _listed():
+    """The modules of all families, in the order of their names."""
+    home = Path(__file__).parent
+    for path in sorted(home.glob("*/*.py")):
+        family, stem = path.parent.name, path.stem
+        if family != "core":
+            yield f"{__name__}.{family}" + ("" if stem == "__init__" else f".{stem}")
+
+
+def _is_late(module):
+    _, _, family, *rest = module.split(".")
+    return family in _RARE or (rest and rest[0].startswith("numpy_"))
+
+
+_modules = list(_listed())
+_later = list(filter(_is_late, _modules))
+_load([name for name in _modules if not _is_late(name)])
+REGISTRY.load_rest = lambda: _load(_later)

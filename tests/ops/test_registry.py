@@ -22,6 +22,29 @@ print(find("_npi_add").name, len(late()) > 20, "_npi_sum" in REGISTRY)
 """
 
 
+RARE = """
+import sys, mxcy as mx
+came = lambda: any(m.startswith("mxcy.ops.detection.") for m in sys.modules)
+print(came(), mx.nd.sparse.dispatch.__name__, came(), callable(mx.{name}), came())
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nd.contrib.box_nms",
+        "nd.ROIPooling",
+        "nd.image.resize",
+        "sym.contrib.interleaved_matmul_selfatt_qk",
+        "sym.op.Correlation",
+        "npx.roi_pooling",
+    ],
+)
+def test_families_that_few_programs_use_come_when_asked_for(name, run_python):
+    said = run_python(RARE.replace("{name}", name)).split()
+    assert said == ["False", "mxcy.ndarray.sparse.dispatch", "False", "True", "True"]
+
+
 def test_records_of_numpy_come_with_the_first_that_is_asked_for(run_python):
     printed = run_python(PROGRAM, MXCY_MXNET=None)
     assert printed.splitlines() == ["0 False", "_npi_add True True"]
