@@ -1,5 +1,7 @@
 """Quantized numbers, by their definitions."""
 
+import math
+
 import numpy as np
 
 from mxcy._base import dtypes
@@ -7,6 +9,9 @@ from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.families.convolution import convolution
 from mxcy.onnx.onnx2mx.table import row
 from mxcy.onnx.onnx2mx.tensors import code_of
+from mxcy.onnx.onnx2mx.values import Value
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
 
 __all__ = []
 
@@ -42,12 +47,49 @@ def _quantized(F, x, scale, zero, code):
     return found.astype("int32").astype(dtypes.name_of(code))
 
 
+#: element type -> how far it reaches in steps, as our quantization counts
+_REACH = {dtypes.CODES["int8"]: 127.5, dtypes.CODES["uint8"]: 255.5}
+
+
+def _plain_step(x, scale, zero):
+    """The step of symmetric quantization by one constant float, or None."""
+    one = scale.array is not None and scale.array.size == 1 and scale.dtype == np.float32
+    none = zero is None or zero.array is not None and not zero.array.any()
+    return float(scale.array.reshape(())) if one and none and scale.array > 0 else None
+
+
+def _own_steps(x):
+    """The range that our quantization gave a value, two Values, or None."""
+    if x.entry is None or x.entry[0].op is not _QUANTIZE or x.entry[1]:
+        return None
+    return [Value(x.F, Spec((1,), _FLOAT), entry=(x.entry[0], i)) for i in (1, 2)]
+
+
+def _same(x, own, step):
+    """Whether a value was quantized by the step by which it is dequantized."""
+    return math.isclose(
+        x.entry[0].parsed.max_calib_range, _REACH[x.spec.dtype] * step, rel_tol=1e-6
+    )
+
+
+_QUANTIZE, _FLOAT = find("_contrib_quantize_v2"), dtypes.CODES["float32"]
+
+
 @row("QuantizeLinear", since=10)
 def quantize(F, a, x, scale, zero=None):
     if zero is not None:
         code = zero.spec.dtype
     else:
         code = code_of(a.output_dtype, "attribute output_dtype") if a.output_dtype else 3
+    step = _plain_step(x, scale, zero)
+    if step is not None and code in _REACH and x.array is None and x.dtype == np.float32:
+        # Ours, which layers between such arrays take into themselves.
+        top = _REACH[code] * step
+        low = 0.0 if dtypes.name_of(code) == "uint8" else -top
+        word = dtypes.name_of(code)
+        return F(
+            "_contrib_quantize_v2", x, out_type=word, min_calib_range=low, max_calib_range=top
+        )[0]
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     if x.kind != "f":
@@ -57,6 +99,10 @@ def quantize(F, a, x, scale, zero=None):
 
 @row("DequantizeLinear", since=10)
 def dequantize(F, a, x, scale, zero=None):
+    step = _plain_step(x, scale, zero)
+    own = _own_steps(x)
+    if own is not None and step is not None and not a.output_dtype and _same(x, own, step):
+        return F("_contrib_dequantize", x, *own)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     target = scale.dtype
