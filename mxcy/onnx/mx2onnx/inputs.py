@@ -104,7 +104,7 @@ def specs_of(sym, known, free):
         if node.name not in opened:  # labels
             opened[node.name] = Spec(None, spec.dtype)
     try:
-        return graph, infer_partial(graph, opened)
+        return graph, infer_partial(from_entries(sym._entries), opened)
     except MXNetError:  # a record that has to know all
         return graph, _inferred_one_by_one(graph, opened)
 

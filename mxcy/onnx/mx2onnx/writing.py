@@ -37,9 +37,10 @@ def write_model(model, path, infer_shapes=False, large=False):
             model = onnx.shape_inference.infer_shapes(model)
         except Exception as error:  # it raises anything, and the model is as good without
             logging.info("Shape inference failed, original export is kept: %s", error)
-    onnx.checker.check_model(model)
+    data = model.SerializeToString()
+    onnx.checker.check_model(data)
     with replacing(path) as file:
-        file.write(model.SerializeToString())
+        file.write(data)
 
 
 def _write_apart(onnx, model, path):
