@@ -7,6 +7,7 @@ import mxcy as mx
 from mxcy import amp
 from mxcy._base.dtypes import CODES
 from mxcy._execute.planned import Planned, target
+from mxcy.amp import speed
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.passes import casts, layers, widen
@@ -136,6 +137,19 @@ def test_what_has_no_kernel_runs_in_float32():
     names = [node.name for node in widened.nodes if node.op is not None]
     assert not any("narrowed" in name for name in names)
     assert widen.run(widened, target()) is widened
+
+
+@pytest.mark.parametrize("capable", [False, True])
+def test_a_warning_tells_once_that_nothing_is_gained(capable, monkeypatch, caplog):
+    monkeypatch.setattr(
+        speed.algorithm, "choose_dense", lambda *args: object() if capable else None
+    )
+    speed.tell_once.cache_clear()
+    symbol = residual()[0]
+    for target_type in ("float16", "bfloat16", "bfloat16"):
+        amp.convert_symbol(symbol, target_type)
+    assert caplog.text.count("no products of bfloat16") == (not capable)
+    speed.tell_once.cache_clear()
 
 
 def test_float32_graphs_are_left_alone():
