@@ -62,6 +62,8 @@ __all__ = [
 
 #: name -> module that is imported when the name is first asked for
 _LATER = {
+    "_api_internal": "mxcy._api_internal",
+    "_ffi": "mxcy._ffi",
     "amp": "mxcy.amp",
     "attribute": "mxcy.attribute",
     "container": "mxcy.container",

@@ -2,6 +2,8 @@
 
 # Written by `python -m tools.stubs --write`.
 
+from mxcy import _api_internal as _api_internal
+from mxcy import _ffi as _ffi
 from mxcy import amp as amp
 from mxcy import attribute as attribute
 from mxcy import autograd as autograd
@@ -86,5 +88,5 @@ from mxcy.util import use_np_array as use_np_array
 from mxcy.util import use_np_default_dtype as use_np_default_dtype
 from mxcy.util import use_np_shape as use_np_shape
 
-__all__ = ['AttrScope', 'Context', 'Device', 'MXNetError', 'amp', 'attribute', 'autograd', 'callback', 'container', 'contrib', 'cpu', 'cpu_pinned', 'cuda', 'current_context', 'current_device', 'device', 'dlpack', 'engine', 'error', 'executor', 'executor_manager', 'gluon', 'gpu', 'image', 'img', 'init', 'initializer', 'interop', 'io', 'is_np_array', 'is_np_default_dtype', 'is_np_shape', 'kv', 'kvstore', 'kvstore_server', 'library', 'log', 'lr_scheduler', 'metric', 'misc', 'mod', 'model', 'module', 'mon', 'monitor', 'name', 'nd', 'ndarray', 'np', 'np_array', 'np_default_dtype', 'np_shape', 'npx', 'num_gpus', 'numpy', 'numpy_extension', 'onnx', 'operator', 'opt', 'optimizer', 'profiler', 'random', 'recordio', 'registry', 'resource', 'rnd', 'rnn', 'rtc', 'runtime', 'set_np_shape', 'storage', 'sym', 'symbol', 'test_utils', 'th', 'torch', 'use_np', 'use_np_array', 'use_np_default_dtype', 'use_np_shape', 'util', 'visualization', 'viz']
+__all__ = ['AttrScope', 'Context', 'Device', 'MXNetError', '_api_internal', '_ffi', 'amp', 'attribute', 'autograd', 'callback', 'container', 'contrib', 'cpu', 'cpu_pinned', 'cuda', 'current_context', 'current_device', 'device', 'dlpack', 'engine', 'error', 'executor', 'executor_manager', 'gluon', 'gpu', 'image', 'img', 'init', 'initializer', 'interop', 'io', 'is_np_array', 'is_np_default_dtype', 'is_np_shape', 'kv', 'kvstore', 'kvstore_server', 'library', 'log', 'lr_scheduler', 'metric', 'misc', 'mod', 'model', 'module', 'mon', 'monitor', 'name', 'nd', 'ndarray', 'np', 'np_array', 'np_default_dtype', 'np_shape', 'npx', 'num_gpus', 'numpy', 'numpy_extension', 'onnx', 'operator', 'opt', 'optimizer', 'profiler', 'random', 'recordio', 'registry', 'resource', 'rnd', 'rnn', 'rtc', 'runtime', 'set_np_shape', 'storage', 'sym', 'symbol', 'test_utils', 'th', 'torch', 'use_np', 'use_np_array', 'use_np_default_dtype', 'use_np_shape', 'util', 'visualization', 'viz']
 __version__: str

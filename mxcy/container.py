@@ -1,6 +1,9 @@
 """`mx.container`: the immutable containers that MXNet's C functions exchange with Python."""
 
+import numbers
 from collections.abc import Mapping
+
+from mxcy._library import front
 
 __all__ = ["ADT", "Map", "String"]
 
@@ -26,14 +29,14 @@ class ADT:
     ----------
     tag : int
         Tells alternatives apart.
-    fields : list or tuple of ADT, Map or String
+    fields : list or tuple of ADT, Map, String, NDArray or number
     """
 
     __slots__ = ("_fields", "_tag")
 
     def __init__(self, tag, fields):
         for field in fields:
-            known = isinstance(field, (ADT, Map, String))
+            known = isinstance(field, (ADT, Map, String, front.NDArrayBase, numbers.Real))
             assert known, f"Expect object, but received : {type(field)}"
         self._tag, self._fields = int(tag), tuple(fields)
 

@@ -28,7 +28,8 @@ LAYERS = (
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),
     ("amp", "contrib", "gluon", "interop", "onnx", "quantization"),
     # names of their own over all of these
-    ("container", "cuda", "device", "dlpack", "error", "executor_manager", "library", "log")
+    ("_api_internal", "_ffi", "container", "cuda", "device", "dlpack", "error")
+    + ("executor_manager", "library", "log")
     + (
         "misc",
         "numpy_dispatch_protocol",

@@ -126,6 +126,19 @@ def test_containers():
         table["a"] = node
 
 
+def test_python_values_become_containers():
+    x = mx.np.ones(2)
+    table = mx._ffi.convert_to_node({"a": 2, "b": [x, "text", (2.5, x)]})
+    assert isinstance(table, mx.container.Map) and dict(table.items())["a"] == 2
+    fields = table["b"]
+    assert fields[0] is x and isinstance(fields[1], mx.container.String)
+    assert fields[2][:] == [2.5, x]
+    assert mx._api_internal._Map("a", x)["a"] is x and len(mx._api_internal._ADT(x, x)) == 2
+    for wrong in ({1: 2}, object(), None):
+        with pytest.raises(ValueError, match="convert_to_node"):
+            mx._ffi.convert_to_node(wrong)
+
+
 def test_what_needs_cuda_is_refused():
     with pytest.raises(mx.MXNetError, match="cuda_profiler_start"):
         mx.cuda.cuda_profiler_start()
