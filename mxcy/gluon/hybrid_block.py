@@ -260,8 +260,9 @@ class HybridBlock(CachedGraph, Block):
 
         Parameters
         ----------
-        path : str
-            What the names of the files ``path-symbol.json`` and ``path-0000.params`` start with.
+        path : str or None
+            What the names of the files ``path-symbol.json`` and ``path-0000.params`` start with;
+            None: nothing is written.
         epoch : int
             The number in the second.
         remove_amp_cast : bool
@@ -269,8 +270,8 @@ class HybridBlock(CachedGraph, Block):
 
         Returns
         -------
-        (str, str)
-            The names of the files.
+        (str, str) or (Symbol, dict of str to NDArray)
+            The names of the files; or what they would hold.
 
         Raises
         ------
@@ -283,16 +284,18 @@ class HybridBlock(CachedGraph, Block):
                 "Please first call block.hybridize() and then run forward with this block at least "
                 "once before calling export."
             )
-        symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
         graph, parameters = traced.symbol, traced.parameters
         if profile.is_mxnet_2():
             graph, parameters = traced.by_structural_names(self._collect_params_with_prefix())
-        graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
         states = set(graph.list_auxiliary_states())
         arrays = {
             f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
             for name, parameter in parameters.items()
         }
+        if path is None:
+            return graph, arrays
+        symbol_file, parameter_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
+        graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
         save_arrays(parameter_file, arrays)
         return symbol_file, parameter_file
 

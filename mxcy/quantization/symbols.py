@@ -7,7 +7,7 @@ from mxcy import env
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.graph.passes import quantize
-from mxcy.quantization.table import print_table
+from mxcy.quantization.table import print_table, quantized_nodes
 
 __all__ = ["calibrate_symbol", "quantize_parameters", "quantize_symbol"]
 
@@ -63,10 +63,8 @@ def quantize_symbol(
     answer = quantize.run(sym._entries, wish)
     quantized = type(sym)(answer.entries)
     if env.get("MXNET_QUANTIZATION_VERBOSE"):
-        for name in quantized.get_internals().list_outputs():
-            if name.startswith("quantized_") and name.endswith("_output"):
-                name = name.removeprefix("quantized_").removesuffix("_output")
-                logging.getLogger(__name__).warning("%s is quantized.", name)
+        for name in quantized_nodes(answer.entries):
+            logging.getLogger(__name__).warning("%s is quantized.", name)
     if "passes" in env.get("MXCY_VERBOSE"):
         print_table(answer)
     return quantized, answer.layers

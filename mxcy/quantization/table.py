@@ -2,7 +2,22 @@
 
 from mxcy.graph.node import topological
 
-__all__ = ["print_table"]
+__all__ = ["print_table", "quantized_nodes"]
+
+
+def quantized_nodes(entries):
+    """{name of a float node: the operator that stands for it now}.
+
+    Parameters
+    ----------
+    entries : list of (SymbolNode, int)
+        A quantized graph.
+    """
+    return {
+        node.name.removeprefix("quantized_"): node.op.name
+        for node in topological(entries)
+        if node.op is not None and node.name.startswith("quantized_")
+    }
 
 
 def print_table(answer=None, ranges=None):
@@ -15,9 +30,7 @@ def print_table(answer=None, ranges=None):
     """
     rows = []
     if answer is not None:
-        for node in topological(answer.entries):
-            if node.op is not None and node.name.startswith("quantized_"):
-                rows.append((node.name.removeprefix("quantized_"), node.op.name))
+        rows += quantized_nodes(answer.entries).items()
         rows += [(name, f"float: {reason}") for name, reason in answer.kept.items()]
     if ranges is not None:
         rows += [

@@ -292,8 +292,8 @@ class Symbol:
         """
         by_node = {}
         for node in topological(self._entries):
-            if node.attrs:
-                by_node.setdefault(node.name, {}).update(attributes.shown(node))
+            if shown := attributes.shown(node):
+                by_node.setdefault(node.name, {}).update(shown)
         return by_node
 
     def _set_attr(self, **kwargs):

@@ -118,6 +118,8 @@ def _chain(layer, kind, users, among_8_bits, taken):
 
 def _may_follow(node, allowed, among_8_bits):
     """Whether a node is an activation that a layer takes in."""
+    if not among_8_bits and node.op in (find("log_sigmoid"), find("mish")):
+        return True
     if node.op.epilogue is None or len(node.inputs) != 1:
         return False
     form = node.op.epilogue(node.parsed)

@@ -32,6 +32,13 @@ def _arguments(a):
     return (*with_bias, "min_bias", "max_bias")
 
 
+def _back_batch(a, ins, outs):
+    """The first extents of data and sums are the same."""
+    data, out = ins[0], outs[0]
+    if data.shape and out.shape:
+        data.fill("data", (out.shape[0], *data.shape[1:]))
+
+
 def _by_name(a, arrays):
     return dict(zip(_arguments(a), arrays, strict=True))
 
@@ -105,6 +112,7 @@ class QuantizedConv:
     layout: Enum(None, "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", beyond=("NWC",)) = None
 
     arguments = _arguments
+    infer_back = _back_batch
     dtypes = ("float32",)
     grad = stop
 
@@ -167,6 +175,7 @@ class QuantizedFullyConnected:
     flatten: Bool = True
 
     arguments = _arguments
+    infer_back = _back_batch
     dtypes = ("float32",)
     grad = stop
 
