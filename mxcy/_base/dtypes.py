@@ -98,11 +98,14 @@ def code_of(dtype: Any) -> int:
     if isinstance(dtype, str) and dtype in CODES:
         return CODES[dtype]
     try:
-        found = numpy_dtype(dtype)
-        # Once ml_dtypes is imported, NumPy knows the name, and means that package's type.
-        code = CODES["bfloat16"] if found.name == "bfloat16" else _BY_DTYPE.get(found)
+        kind = numpy_dtype(dtype)
     except TypeError:
         code = None
+    else:
+        code = _BY_DTYPE.get(kind)
+        # Once ml_dtypes is imported, NumPy knows the name, and means that package's type.
+        if code is None and kind.name == "bfloat16":
+            code = BFLOAT16
     if code is None:
         raise MXNetError(f"dtype {dtype!r} is not supported, choose one of {', '.join(CODES)}")
     return code

@@ -14,6 +14,7 @@ from mxcy.numpy._calls.general import store
 from mxcy.numpy._creation.constants import *  # noqa: F403
 from mxcy.numpy._creation.conversion import *  # noqa: F403
 from mxcy.numpy._creation.grids import *  # noqa: F403
+from mxcy.numpy._creation.likes import *  # noqa: F403
 from mxcy.numpy._creation.sequences import *  # noqa: F403
 from mxcy.numpy._linalg.norms import matrix_transpose  # noqa: F401
 from mxcy.numpy._linalg.products import *  # noqa: F403

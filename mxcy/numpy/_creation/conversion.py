@@ -10,14 +10,8 @@ from mxcy.numpy._arrays.ndarray import ndarray
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, from_onp, is_array, is_number_type
 from mxcy.numpy._calls.symbolic import is_symbol
-from mxcy.numpy._creation.rules import (
-    constant,
-    default_float,
-    default_type,
-    named_type,
-    place,
-    quick,
-)
+from mxcy.numpy._creation.constants import full
+from mxcy.numpy._creation.rules import default_float, default_type, named_type, place, quick
 
 __all__ = ["array", "asarray", "ascontiguousarray", "astype", "copy", "from_dlpack"]
 
@@ -53,8 +47,7 @@ def array(object, dtype=None, copy=True, ctx=None, device=None):
     if is_array(object):
         return _of_array(object, dtype, copy, ctx, device)
     if type(object) in (int, float) and ctx is None and device is None:
-        dtype = default_float() if dtype is None else named_type(dtype)
-        return constant((), object, dtype, place(None))
+        return full((), object, default_float() if dtype is None else named_type(dtype))
     values = onp_array(object)
     if dtype is not None:
         values = _exactly(object, values, named_type(dtype))

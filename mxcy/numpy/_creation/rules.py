@@ -15,7 +15,6 @@ from mxcy.ops.core.result_types import default_complex
 
 __all__ = [
     "check_order",
-    "constant",
     "default_float",
     "default_type",
     "exact_numbers",
@@ -117,10 +116,3 @@ def filled(array, value):
         return value.copyto(array)
     array[...] = value
     return array
-
-
-def constant(extents, value, dtype, context):
-    """An array of a shape that is filled with a value."""
-    if front.is_deferred() and not is_array(value):
-        return generate("_npi_full", context, **full_attributes(extents, value, dtype))
-    return filled(front.empty(extents, dtypes.code_of(dtype), context, ndarray), value)
