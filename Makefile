@@ -6,6 +6,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 JOBS ?= 2
 ISA ?= v3
+PRECISION ?= float32
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -qq
 TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_mnist.params
 PYTEST = $(VENV)/bin/python -m pytest -q
@@ -91,11 +92,12 @@ bench: $(VENV)/.installed
 peers:
 	@$(PYTHON) tools/peers.py
 
-# The scoring table, next to the peers that are there; SCORE='--network resnet-50 --batch-size 1,32'
+# The scoring table, next to the peers that are there (or PRECISION=int8); SCORE='--network resnet-50 --batch-size 1,32'
 score: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \
-	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json $(SCORE)
+	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json \
+	  --precision $(PRECISION) $(SCORE)
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers, after
 # the engine and the profiler alone with the thread sanitizer.

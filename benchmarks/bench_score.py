@@ -14,7 +14,7 @@ import mxcy as mx
 from benchmarks.score.contenders import CONTENDERS, OURS, Field, missing
 from benchmarks.score.fma_peak import fma_peak
 from benchmarks.score.material import Material
-from benchmarks.score.report import lines
+from benchmarks.score.report import DEMANDS, INT8_DEMANDS, lines
 from examples.image_classification.symbols import NETWORKS
 
 # The largest first: peak memory is that of the first batch of a process.
@@ -45,7 +45,9 @@ class Board:
     def report(self):
         """Lines: the table, what it comes to, and who did not take part."""
         self.peak = max(self.peak, fma_peak(self.threads))
-        yield from lines(self.cells, self.gflop, self.peak)
+        narrow = self.config.getoption("--precision") == "int8"
+        demands = INT8_DEMANDS if narrow else DEMANDS
+        yield from lines(self.cells, self.gflop, self.peak, demands)
         yield ", ".join(self.about.values()) + f"; {self.threads} threads each"
         yield from (f"failed: {failure}" for failure in self.failures)
         absent = missing(self.config.getoption("--peers"))
@@ -84,7 +86,7 @@ def field(request, board):
     material = Material(request.param, peers / "material")
     board.gflop[material.name] = material.gflop()
     only = {OURS, *_chosen(config, "--contender", CONTENDERS)}
-    made = Field(material, peers, board.threads, only)
+    made = Field(material, peers, board.threads, only, config.getoption("--precision"))
     yield made
     board.about.update(made.about)
     board.failures += made.failures

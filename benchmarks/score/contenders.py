@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.score.process import ContenderError, Process
 
-__all__ = ["CONTENDERS", "Cell", "Field", "OURS", "missing"]
+__all__ = ["CONTENDERS", "Cell", "Field", "OURS", "PRECISIONS", "missing"]
 
 OURS = "mxcy"
 #: column -> environment (None for this one), class of the worker
@@ -22,7 +22,16 @@ CONTENDERS = {
     "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Contender"),
     "OpenVINO": ("openvino", "with_openvino:Contender"),
 }
-TOLERANCE = 1e-4  # of the output's scale
+#: the same in int8
+QUANTIZED = {
+    OURS: (None, "with_mxcy:Quantized"),
+    "MXNet 1.9.1": ("mxnet", "with_mxnet:Quantized"),
+    "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Quantized"),
+    "OpenVINO": ("openvino", "with_openvino:Quantized"),
+}
+PRECISIONS = {"float32": CONTENDERS, "int8": QUANTIZED}
+#: how far outputs may be apart, of their scale; each quantizes a network in its own way
+TOLERANCES = {"float32": 1e-4, "int8": 0.5}
 REST = 0.2  # seconds; libraries' threads go on spinning for a while after their work
 
 
@@ -103,17 +112,18 @@ class Field:
         Threads for each.
     only : collection of str, optional
         Names of contenders; by default all that have an environment.
+    precision : {'float32', 'int8'}
     """
 
-    def __init__(self, material, peers, threads, only=None):
-        self.material = material
+    def __init__(self, material, peers, threads, only=None, precision="float32"):
+        self.material, self.tolerance = material, TOLERANCES[precision]
         self.about = {}
         self.failures = []
         self._output = material.folder / "output.npy"
         self._processes = {}
         absent = missing(peers)
         # ONNX Runtime's worker writes the file that OpenVINO's reads, so order matters here.
-        for name, (environment, kind) in CONTENDERS.items():
+        for name, (environment, kind) in PRECISIONS[precision].items():
             if name not in absent and (only is None or name in only):
                 python = _python(environment, peers)
                 log = material.folder / f"{kind.replace(':', '_')}.log"
@@ -154,7 +164,7 @@ class Field:
         Raises
         ------
         AssertionError
-            When outputs differ by more than 1e-4 of their scale.
+            When outputs differ by more than the precision's tolerance.
         """
         cell = Cell(self.material.name, batch)
         expected = None
@@ -167,7 +177,9 @@ class Field:
             found = np.load(self._output)
             expected = found if expected is None else expected
             error = float(np.abs(found - expected).max() / np.abs(expected).max())
-            assert error <= TOLERANCE, f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
+            assert error <= self.tolerance, (
+                f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
+            )
             cell.results[name] = Result(plan=answer["seconds"], error=error)
         for name in list(cell.results):
             self._ask(name, "peak", forget=True)

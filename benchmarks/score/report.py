@@ -4,7 +4,7 @@ import statistics
 
 from benchmarks.score.contenders import CONTENDERS, OURS
 
-__all__ = ["lines", "ratios"]
+__all__ = ["DEMANDS", "INT8_DEMANDS", "lines", "ratios"]
 
 # What is asked of the ratios: group, network (None for all), how, at least.
 DEMANDS = (
@@ -18,6 +18,8 @@ DEMANDS = (
     ("runtimes", "resnet-152", "median", 1.25),
     ("runtimes", None, "geometric mean", 1.25),
 )
+#: the same of int8
+INT8_DEMANDS = (("MXNet", None, "geometric mean", 1.1), ("runtimes", None, "geometric mean", 1.1))
 #: group -> contenders, the better of which counts in each cell
 GROUPS = {
     "MXNet": ("MXNet 1.9.1",),
@@ -79,7 +81,7 @@ def _table(network, cells, gflop, peak):
     yield ""
 
 
-def lines(cells, gflop, peak):
+def lines(cells, gflop, peak, demands=DEMANDS):
     """The report.
 
     Parameters
@@ -89,6 +91,8 @@ def lines(cells, gflop, peak):
         Network -> arithmetic of one image.
     peak : float
         GFLOP/s that the machine's cores can do together.
+    demands : sequence
+        What is asked of the ratios, as `DEMANDS`.
 
     Yields
     ------
@@ -97,7 +101,7 @@ def lines(cells, gflop, peak):
     for network in dict.fromkeys(cell.network for cell in cells):
         of_network = [cell for cell in cells if cell.network == network]
         yield from _table(network, of_network, gflop[network], peak)
-    for group, network, how, least in DEMANDS:
+    for group, network, how, least in demands:
         found = ratios(cells, group, network)
         if found:
             average = statistics.median if how == "median" else statistics.geometric_mean

@@ -5,6 +5,8 @@ from pathlib import Path
 import mxnet as mx
 import numpy as np
 
+from benchmarks.score.quantized import quantize
+
 
 class Contender:
     """See `worker.py`."""
@@ -22,9 +24,11 @@ class Contender:
     def bind(self, data):
         self._executor = None
         # Executors keep their arguments; the label of the loss layer is not used in inference.
-        arguments = {"data": mx.nd.array(data), "softmax_label": mx.nd.zeros(len(data))}
+        given = {"data": mx.nd.array(data), "softmax_label": mx.nd.zeros(len(data))}
+        arguments = {**self._arguments, **given}
+        arguments = {name: arguments[name] for name in self._symbol.list_arguments()}
         self._executor = self._symbol.bind(
-            mx.cpu(), {**self._arguments, **arguments}, grad_req="null", aux_states=self._auxiliary
+            mx.cpu(), arguments, grad_req="null", aux_states=self._auxiliary
         )
 
     def run(self):
@@ -35,3 +39,16 @@ class Contender:
 
     def about(self):
         return f"MXNet {mx.__version__}"
+
+
+class Quantized(Contender):
+    """The same in int8."""
+
+    def __init__(self, folder, threads):
+        super().__init__(folder, threads)
+        self._symbol, self._arguments, self._auxiliary = quantize(
+            mx, folder, self._symbol, self._arguments, self._auxiliary
+        )
+
+    def about(self):
+        return f"{super().about()} int8, ranges of 8 images"

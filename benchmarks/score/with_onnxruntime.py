@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import onnxruntime
 
 from benchmarks.score.onnx_graph import write_onnx
+from benchmarks.score.quantized import CALIBRATING
 
 
 class Contender:
@@ -35,3 +37,39 @@ class Contender:
 
     def about(self):
         return f"ONNX Runtime {onnxruntime.__version__}"
+
+
+class _Images:
+    """The images that tell the ranges, one batch."""
+
+    def __init__(self, folder):
+        images = np.load(Path(folder, "images.npy"))[:CALIBRATING]
+        self._batches = iter([{"data": images}])
+
+    def get_next(self):
+        return next(self._batches, None)
+
+
+class Quantized(Contender):
+    """The same quantized by its own tool: a QDQ file, a scale for each filter."""
+
+    def __init__(self, folder, threads):
+        super().__init__(folder, threads)
+        plain, self._path = self._path, Path(folder, "network_int8.onnx")
+        if not self._path.exists():
+            from onnxruntime.quantization import QuantType, quantize_static
+            from onnxruntime.quantization.shape_inference import quant_pre_process
+
+            folded = Path(folder, "network_folded.onnx")
+            quant_pre_process(str(plain), str(folded), skip_symbolic_shape=True)
+            quantize_static(
+                str(folded),
+                str(self._path),
+                _Images(folder),
+                per_channel=True,
+                activation_type=QuantType.QUInt8,
+                weight_type=QuantType.QInt8,
+            )
+
+    def about(self):
+        return f"{super().about()} int8 by QDQ file"

@@ -8,10 +8,12 @@ import openvino
 class Contender:
     """See `worker.py`."""
 
+    file = "network.onnx"
+
     def __init__(self, folder, threads):
         self._threads = threads
         self._core = openvino.Core()
-        self._model = self._core.read_model(Path(folder, "network.onnx"))
+        self._model = self._core.read_model(Path(folder, self.file))
 
     def bind(self, data):
         self._request = None
@@ -37,3 +39,12 @@ class Contender:
 
     def about(self):
         return f"OpenVINO {openvino.__version__.split('-')[0]}"
+
+
+class Quantized(Contender):
+    """The file that ONNX Runtime quantized; what stays float is float32."""
+
+    file = "network_int8.onnx"
+
+    def about(self):
+        return f"{super().about()} int8 by QDQ file, hint f32"

@@ -26,8 +26,11 @@ void add_as(const mx_call* call, float top) {
   const R* rhs = data<R>(call->in[1]);
   D* dst = data<D>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), 1 << 14, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      dst[i] = saturated<D>((float)lhs[i] * left + (float)rhs[i] * right);
+    const L* a = lhs;
+    const R* b = rhs;
+    const float x = left, y = right;
+    fill_run(dst, begin, end,
+             [=](int64_t i) { return saturated<D>((float)a[i] * x + (float)b[i] * y); });
   });
 }
 
@@ -50,7 +53,7 @@ int add(const mx_call* call) {
 
 template <class S, class D>
 void join_rows(const S* src, D* dst, int64_t n, float factor) {
-  for (int64_t i = 0; i < n; ++i) dst[i] = saturated<D>((float)src[i] * factor);
+  fill_run(dst, 0, n, [=](int64_t i) { return saturated<D>((float)src[i] * factor); });
 }
 
 template <class D>
@@ -103,7 +106,8 @@ int rectify(const mx_call* call) {
   const D* src = data<D>(call->in[0]);
   D* dst = data<D>(call->out[0]);
   parallel_for(call->threads, count(call->in[0]), 1 << 15, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) dst[i] = src[i] > 0 ? src[i] : 0;
+    const D* from = src;  // which may be the output itself
+    fill_run(dst, begin, end, [=](int64_t i) { return from[i] > 0 ? from[i] : (D)0; });
   });
   keep_range(call);
   return 0;

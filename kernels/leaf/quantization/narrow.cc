@@ -44,7 +44,9 @@ void narrow(const mx_call* call, float factor) {
   const S* src = data<S>(call->in[0]);
   D* dst = data<D>(call->out[0]);
   parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) dst[i] = saturated<D>((float)src[i] * factor);
+    const S* from = src;
+    const float by = factor;
+    fill_run(dst, begin, end, [=](int64_t i) { return saturated<D>((float)from[i] * by); });
   });
 }
 
@@ -92,7 +94,9 @@ int dequantize(const mx_call* call) {
   const S* src = data<S>(call->in[0]);
   float* dst = data<float>(call->out[0]);
   parallel_for(call->threads, count(call->in[0]), 1 << 14, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) dst[i] = (float)src[i] * step;
+    const S* from = src;
+    const float by = step;
+    fill_run(dst, begin, end, [=](int64_t i) { return (float)from[i] * by; });
   });
   return 0;
 }

@@ -27,17 +27,17 @@ int norm(const mx_call* call) {
   const float lowest = p.relu ? 0.f : -128.f;
   const S* src = data<S>(call->in[0]);
   int8_t* dst = data<int8_t>(call->out[0]);
-  const auto made = [=](float x) { return (int8_t)(saturated<int8_t>(x)); };
   if (inner == 1) {
     const int64_t grain = (1 << 14) / (channels + 1) + 1;
     parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
+      const float *a = factors, *b = shifts;
+      const float by = unit, low = lowest;
       for (int64_t r = begin; r < end; ++r) {
         const S* from = src + r * channels;
-        int8_t* to = dst + r * channels;
-        for (int64_t c = 0; c < channels; ++c) {
-          const float x = ((float)from[c] * factors[c] + shifts[c]) * unit;
-          to[c] = made(x < lowest ? lowest : x);
-        }
+        fill_run(dst + r * channels, 0, channels, [=](int64_t c) {
+          const float x = ((float)from[c] * a[c] + b[c]) * by;
+          return saturated<int8_t>(x < low ? low : x);
+        });
       }
     });
   } else {
@@ -45,10 +45,12 @@ int norm(const mx_call* call) {
     parallel_for(call->threads, p.outer * channels, grain, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const float factor = factors[r % channels], shift = shifts[r % channels];
-        for (int64_t i = r * inner; i < (r + 1) * inner; ++i) {
-          const float x = ((float)src[i] * factor + shift) * unit;
-          dst[i] = made(x < lowest ? lowest : x);
-        }
+        const float by = unit, low = lowest;
+        const S* from = src;
+        fill_run(dst, r * inner, (r + 1) * inner, [=](int64_t i) {
+          const float x = ((float)from[i] * factor + shift) * by;
+          return saturated<int8_t>(x < low ? low : x);
+        });
       }
     });
   }

@@ -40,8 +40,11 @@ void maximum(const P& p, const Window& w, const D* plane, D* dst) {
   const D lowest = (D)-1 < 0 ? (D)-128 : (D)0;
   const int64_t n = p.inner;
   for (int64_t c = 0; c < n; ++c) dst[c] = lowest;
-  each_place(p, w, plane, [=](const D* src) {
-    for (int64_t c = 0; c < n; ++c) dst[c] = src[c] > dst[c] ? src[c] : dst[c];
+  each_place(p, w, plane, [=](const D* source) {
+    const D* __restrict src = source;
+    D* __restrict to = dst;
+    const int64_t count = n;
+    for (int64_t c = 0; c < count; ++c) to[c] = src[c] > to[c] ? src[c] : to[c];
   });
 }
 

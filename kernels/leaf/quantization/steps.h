@@ -26,6 +26,14 @@ inline float rescale(float own, float top) {
   return top > 0 ? own / limit_of<S>() * limit_of<D>() / top : 0.f;
 }
 
+// dst[i] = f(i) for i in [begin, end). Stores of 8-bit numbers might change any variable in memory,
+// so `f` is a copy that holds what it needs.
+template <class D, class F>
+inline void fill_run(D* dst, int64_t begin, int64_t end, const F f) {
+#pragma GCC ivdep
+  for (int64_t i = begin; i < end; ++i) dst[i] = f(i);
+}
+
 // Rounded half to even and cut to what the type holds; NaN becomes the last.
 template <class D>
 inline D saturated(float x) {
