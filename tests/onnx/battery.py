@@ -18,6 +18,7 @@ TOLERANCE = {"float32": 1e-5, "float64": 1e-5, "float16": 4e-3}
 #: (record, sample) -> why ONNX Runtime gives something else
 EXCEPTIONS = {
     ("_contrib_MultiBoxDetection", 1): "what nms_topk leaves unsorted is sorted in the file",
+    ("_contrib_quantize_v2", 9): "nothing has no range",
     ("_npi_pad", 2): "it reflects no reflections",
     ("_npi_pad", 3): "it reflects no reflections",
     ("_npi_prod", 5): "it has no integers that overflow in products",
@@ -100,4 +101,8 @@ def check(record, index, sample, dtype, opset, dynamic, path):
         assert theirs.dtype == ours.dtype
         assert theirs.shape == ours.shape
         tolerance = TOLERANCE.get(str(ours.dtype), 0)
+        if ours.dtype in (np.int8, np.uint8) and any(v.dtype == np.float32 for v in values):
+            away = np.abs(theirs.astype(np.int32) - ours)
+            assert (away <= 1).all()  # a step, where a quotient is halfway between two
+            continue
         np.testing.assert_allclose(theirs, ours, rtol=tolerance, atol=tolerance)

@@ -120,6 +120,8 @@ class Translation:
         if self.log:
             self.log(node)
         try:
+            if any(value.dtype.kind == "c" for value in (*wanted, *filter(None, ins))):
+                builder.unsupported("complex numbers")
             own = self.users(node.op.name)
             made = own(node, ins, wanted) if own else node.op.onnx(node.attrs, builder, *ins)
         except UnsupportedError as error:

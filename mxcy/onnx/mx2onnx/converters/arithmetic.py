@@ -223,3 +223,29 @@ def scatter_number(a, G, x):
 def scatter_divide(a, G, x, y):
     """Of dense arrays as without `_scatter`."""
     return G.op("Div", x, y)
+
+
+def _arctan2(G, y, x):
+    """By the quotient's arctangent, in the quadrant that the signs tell."""
+    zero, half = G.like(x, 0), G.like(x, np.pi / 2)
+    flat = G.Equal(x, zero)
+    found = G.Atan(G.Div(y, G.Where(flat, G.like(x, 1), x)))
+    turn = G.Where(G.Less(y, zero), G.like(x, -np.pi), G.like(x, np.pi))
+    found = G.Where(G.Less(x, zero), G.Add(found, turn), found)
+    return G.Where(flat, G.Mul(G.Sign(y), half), found)
+
+
+_forms(_arctan2, numpy="arctan2")
+
+
+@convert("_contrib_allclose")
+def all_close(a, G, x, y):
+    """Whether all differences are within a tolerance."""
+    limit = G.Abs(y) * a.rtol + a.atol
+    near = G.Or(G.Equal(x, y), G.Not(G.Greater(G.Abs(G.Sub(x, y)), limit)))
+    both = G.And(G.IsNaN(x), G.IsNaN(y))
+    neither = G.Not(G.Or(G.IsNaN(x), G.IsNaN(y)))
+    near = G.And(near, neither)
+    near = G.Or(near, both) if a.equal_nan else near
+    found = G.reduce("Min", G.cast(near, np.int32))
+    return G.reshape(found, G.out.shape)

@@ -251,7 +251,15 @@ def nan_to_num(a, G, x):
     return G.Where(G.op("IsInf", x, detect_positive=0), G.like(x, low), found)
 
 
-@convert("_copy", "BlockGrad", "make_loss", "MakeLoss", "_npi_copy", "_contrib_gradientmultiplier")
+@convert(
+    "_copy",
+    "BlockGrad",
+    "make_loss",
+    "MakeLoss",
+    "_npi_copy",
+    "_contrib_gradientmultiplier",
+    "cast_storage",
+)
 def identity(a, G, x):
     """What differs is the gradient, or nothing."""
     return x
@@ -277,7 +285,7 @@ def identity_like(a, G, x, like):
     return x
 
 
-@convert("Cast", "amp_cast")
+@convert("Cast", "amp_cast", "_mx_astype")
 def cast(a, G, x):
     """To the result's element type; fractions are cut off."""
     return G.cast(x, G.out.dtype)

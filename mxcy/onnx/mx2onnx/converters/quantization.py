@@ -1,0 +1,50 @@
+"""Numbers of 8 bits: what quantizes and what turns back into floats.
+
+Between the two, ONNX Runtime computes layers in 8 bits by itself.
+"""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.registry import convert
+from mxcy.ops.quantization.ranges import calibrated, limit_of, reach_of
+
+__all__ = []
+
+
+def _vector(G, number):
+    return G.const(np.asarray([number], np.float32))
+
+
+@convert("_contrib_quantize_v2")
+def quantize(a, G, x):
+    """By a step without a shift; the range is given, or found when the network runs."""
+    kind = G.out.dtype
+    if x.dtype != np.float32:
+        G.unsupported("data of 8 bits")
+    limit, zero = np.float32(limit_of(kind)), G.const(np.zeros((), kind))
+    if calibrated(a):
+        top = reach_of(a)
+        low, high = np.float32(a.min_calib_range), np.float32(a.max_calib_range)
+        if kind == np.int8:
+            low, high = -top, top
+        step = G.const(np.float32(max(top / limit, np.finfo(np.float32).tiny)))
+        return [G.QuantizeLinear(x, step, zero, dtype=kind), _vector(G, low), _vector(G, high)]
+    low, high = G.reduce("Min", x), G.reduce("Max", x)
+    top = G.Max(G.Abs(low), G.Abs(high))
+    if kind == np.int8:
+        low, high = G.Neg(top), top
+    step = G.Max(top / limit, G.like(x, np.finfo(np.float32).tiny))
+    numbers = G.QuantizeLinear(x, step, zero, dtype=kind)
+    return [numbers, G.reshape(low, [1]), G.reshape(high, [1])]
+
+
+@convert("_contrib_dequantize")
+def dequantize(a, G, x, low, high):
+    """By the step that the range tells."""
+    limit, zero = np.float32(limit_of(x.dtype)), G.const(np.zeros((), x.dtype))
+    if low.array is not None and high.array is not None:
+        top = np.float32(max(abs(low.array.reshape(-1)[0]), abs(high.array.reshape(-1)[0])))
+        step = G.const(np.float32(top / limit))
+    else:
+        step = G.reshape(G.Max(G.Abs(low), G.Abs(high)) / limit, [])
+    return G.DequantizeLinear(x, step, zero, dtype=np.float32)
