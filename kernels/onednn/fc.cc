@@ -60,15 +60,17 @@ bool build_with(const mx_call* call, int type, Layout weights, Job* job) {
 }
 
 // Where the library's own kernel is as fast on weights as they are (measured with AVX2, AVX-512).
-bool packing_pays(const P& p) {
-  if (p.rows == 1) return mx_fail("a single row streams through weights as fast as they lie") == 0;
+// Of narrow numbers there is no such kernel.
+bool packing_pays(const P& p, int type) {
+  if (p.rows == 1 && type == kF32)
+    return mx_fail("a single row streams through weights as fast as they lie") == 0;
   return p.rows * p.hidden * p.depth >= 1 << 18 || mx_fail("too small for packed weights") == 0;
 }
 
 template <int type>
 bool build_packed(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
-  if (!packing_pays(p)) return false;
+  if (!packing_pays(p, type)) return false;
   Layout weights;
   return find_weights(p, type, &weights) && build_with(call, type, std::move(weights), job);
 }
