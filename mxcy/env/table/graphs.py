@@ -3,7 +3,7 @@
 from mxcy.env.kinds import flag, one_of
 from mxcy.env.variable import Variable
 
-_NO_INT8 = "there is no quantization yet"
+_NO_INT8 = "layers of 8 bits have no such switch"
 
 ROWS = (
     Variable("MXNET_ELIMINATE_COMMON_EXPR", flag, True, "C", "mxcy.graph.passes.cse",

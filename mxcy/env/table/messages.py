@@ -39,6 +39,7 @@ ROWS = (
              "mxcy._execute.cached_op",
              "Print the storage types in each new graph with sparse arrays, and what runs alone.",
              test="env/test_messages.py::test_storage_types_of_graphs"),
-    Variable("MXNET_QUANTIZATION_VERBOSE", flag, False, "C", "mxcy.contrib",
-             "Print what quantization does.", inert="there is no quantization yet"),
+    Variable("MXNET_QUANTIZATION_VERBOSE", flag, False, "C", "mxcy.quantization.symbols",
+             "Log which nodes quantization changes.",
+             test="quantization/test_models.py::test_verbose_tells_which_nodes_are_quantized"),
 )
