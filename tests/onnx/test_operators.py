@@ -9,7 +9,7 @@ from tests.onnx import battery  # noqa: E402
 
 @pytest.mark.parametrize("turn", range(8))
 def test_samples(turn, tmp_path):
-    """Samples take turns with versions, static and dynamic; battery.py as a program tries all."""
+    """Samples take turns with versions, static and dynamic; `battery` as a program tries all."""
     wrong, done = [], 0
     for number, case in enumerate(battery.cases()):
         if number % 40 != turn:
