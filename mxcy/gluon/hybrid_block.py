@@ -284,9 +284,7 @@ class HybridBlock(CachedGraph, Block):
                 "Please first call block.hybridize() and then run forward with this block at least "
                 "once before calling export."
             )
-        graph, parameters = traced.symbol, traced.parameters
-        if profile.is_mxnet_2():
-            graph, parameters = traced.by_structural_names(self._collect_params_with_prefix())
+        graph, parameters = self._graph_to_export(traced)
         states = set(graph.list_auxiliary_states())
         arrays = {
             f"{'aux' if name in states else 'arg'}:{name}": parameter._reduce()
@@ -298,6 +296,12 @@ class HybridBlock(CachedGraph, Block):
         graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
         save_arrays(parameter_file, arrays)
         return symbol_file, parameter_file
+
+    def _graph_to_export(self, traced):
+        """A traced graph and its parameters, by the names that files have."""
+        if profile.is_mxnet_2():
+            return traced.by_structural_names(self._collect_params_with_prefix())
+        return traced.symbol, traced.parameters
 
     def _needs_inputs(self):
         return True

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mxcy import autograd, profile, symbol
+from mxcy import autograd, symbol
 from mxcy import ndarray as nd
 from mxcy import numpy as mx_np
 from mxcy.gluon import SymbolBlock
@@ -87,9 +87,7 @@ def quantize_net(
             "data_shapes required: at least one of data_shapes or calib_data has to be provided."
         )
     traced = _trace(network, _examples(shapes, calib_data, ctx))
-    graph, parameters = traced.symbol, traced.parameters
-    if profile.is_mxnet_2():
-        graph, parameters = traced.by_structural_names(network._collect_params_with_prefix())
+    graph, parameters = network._graph_to_export(traced)
     values = {
         name: parameter._reduce().as_in_context(ctx) for name, parameter in parameters.items()
     }
@@ -102,7 +100,7 @@ def quantize_net(
         excluded += [layer.name for layer in graph.get_internals() if match in layer.name]
     if logger:
         logger.info("These layers have been excluded %s", excluded)
-    backend = "ONEDNN_QUANTIZE" if profile.is_mxnet_2() else "MKLDNN_QUANTIZE"
+    backend = "ONEDNN_QUANTIZE" if is_np_array() else "MKLDNN_QUANTIZE"
     fused = graph.get_backend_symbol(backend) if ctx.device_type == "cpu" else graph
     qsym, qargs, auxs, collector = quantize_graph(
         fused,

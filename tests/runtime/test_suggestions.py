@@ -39,7 +39,7 @@ MODULES = [
     (mx.metric, "Acuracy", "Accuracy"),
     (mx.io, "NDArrayItr", "NDArrayIter"),
     (mx.mod, "Modul", "Module"),
-    (mx.contrib, "onx", None),
+    (mx.contrib, "onx", "onnx"),
     (mx.gluon, "Trainr", "Trainer"),
     (mx.gluon.nn, "Densee", "Dense"),
     (mx.gluon.rnn, "LTSM", "LSTM"),

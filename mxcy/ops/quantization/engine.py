@@ -311,6 +311,7 @@ _DENSE_FIELDS = (Field("num_hidden", Int), *_FIELDS)
 def _infer_dense(a, data, weight, scale, *rest):
     eight_bits("data", data)
     require(a.num_hidden > 0, f"num_hidden: must be positive, got {a.num_hidden}")
+    require(data.shape != (), "data: expected at least one dimension")
     depth = -1 if data.shape is None else data.shape[-1]
     if not a.algo:
         weight.fill("weight", (a.num_hidden, depth))

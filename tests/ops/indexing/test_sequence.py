@@ -65,8 +65,10 @@ def test_running_sums(axis, dtype):
     np.testing.assert_array_equal(found, np.cumsum(values, axis, dtype))
 
 
-def test_running_sums_of_halves_are_made_in_float32():
+def test_each_running_sum_of_halves_is_rounded():
     ones = nd.ones((1, 5000), dtype="float16")
     found = nd.cumsum(ones, axis=1).asnumpy()
-    # 2049 is no float16: a sum that were rounded at each step would stay at 2048.
-    assert found[0, -1] == 5000
+    # 2049 is no float16: as in NumPy and MXNet the sums stay at 2048.
+    np.testing.assert_array_equal(found, np.cumsum(ones.asnumpy(), 1))
+    wide = nd.cumsum(ones, axis=1, dtype="float32").asnumpy()
+    assert wide[0, -1] == 5000
