@@ -121,12 +121,25 @@ bool find_weights(const P& p, const Shapes& shapes, Layout* weights) {
   return true;
 }
 
+// Whether both a single thread and all of them have a fast kernel for weights in a layout: who asks
+// whether there is one does not know yet how many threads will run it.
+template <class P, class Shapes>
+bool serves_all_teams(const P& p, const Shapes& shapes, const Layout& weights) {
+  for (const int threads : {1, opened().threads}) {
+    Team team(threads);
+    Primitive tried;
+    if (!describe(p, shapes, weights, &tried)) return false;
+  }
+  return true;
+}
+
 template <class P, class Shapes>
 bool build_layer(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes shapes(p);
   Layout weights;
-  if (!find_weights(p, shapes, &weights) || !describe(p, shapes, weights, &job->primitive()))
+  if (!find_weights(p, shapes, &weights) || !serves_all_teams(p, shapes, weights) ||
+      !describe(p, shapes, weights, &job->primitive()))
     return false;
   job->set_packed(weights);
   job->input(kSrc, 0, shapes.source_layout(p));

@@ -52,3 +52,15 @@ def test_parameters_of_8_bits_say_so(network):
     }
     assert kinds
     assert set(kinds.values()) == {np.dtype(np.int8)}
+
+
+@pytest.mark.parametrize("channels, kernel", [(512, 1), (64, 3)])
+def test_layers_for_which_some_teams_have_no_kernel(channels, kernel):
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(channels, kernel, padding=kernel // 2, in_channels=channels), nn.Dense(4))
+    net.initialize()
+    image = mx.nd.random.uniform(shape=(1, channels, 1, 1))
+    expected = net(image).asnumpy()
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(image), batch_size=1)
+    found = quantize_net(net, calib_data=loader, calib_mode="naive")(image).asnumpy()
+    assert np.abs(found - expected).max() <= 0.05 * np.abs(expected).max()
