@@ -12,6 +12,7 @@ from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, from_onp, is_array
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._creation.rules import place
+from mxcy.ops.core.record import find
 
 __all__ = [
     "bernoulli",
@@ -41,11 +42,13 @@ __all__ = [
     "weibull",
 ]
 
+_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 _SHARED = """
     size : int or tuple of int, optional
         The result's shape, to which arrays of parameters broadcast; by default their own.
     dtype : dtype, optional
-        The default floating type unless given; numbers are drawn as float32.
+        The default floating type unless given; numbers are drawn as float32. Integers are these
+        numbers without their fractions.
     device, ctx : Device, optional
     out : ndarray, optional
         The array that takes the result.
@@ -89,15 +92,11 @@ def _draw(name, parameters, size, dtype, device, ctx, out, **attrs):
         _check(name, attrs, **parameters)
         size = () if size is None else size
         attrs["ctx"] = str(place(ctx, device))
-    return operate(
-        f"_npi_{name}",
-        *arrays,
-        **parameters,
-        size=_extents(size),
-        dtype=_named(dtype),
-        out=out,
-        **attrs,
-    )
+    kind, op = _named(dtype), find(f"_npi_{name}")
+    attrs = {**attrs, **parameters, "size": _extents(size)}
+    if kind in _INTEGERS and kind not in op.schema.by_name["dtype"].type.choices:
+        return operate("Cast", operate(op.name, *arrays, **attrs), dtype=kind, out=out)
+    return operate(op.name, *arrays, dtype=kind, out=out, **attrs)
 
 
 def _check(name, attrs, scale=0.0, prob=0.0, shape=1.0, a=1.0, **others):

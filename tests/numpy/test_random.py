@@ -241,3 +241,17 @@ def test_multinomial_without_classes():
         assert np.random.multinomial(5, classes).shape == (0,)
         assert np.random.multinomial(5, classes, size=(2, 3)).shape == (2, 3, 0)
         assert np.random.multinomial(5, classes, size=3).dtype == "int64"
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_integer_types_cut_off_fractions(dtype):
+    np.random.seed(7)
+    floats = np.random.uniform(0, 100, size=(50,)).asnumpy()
+    np.random.seed(7)
+    drawn = np.random.uniform(0, 100, size=(50,), dtype=dtype)
+    assert drawn.dtype == dtype
+    onp.testing.assert_array_equal(drawn.asnumpy(), onp.trunc(floats))
+    out = np.zeros((50,), dtype=dtype)
+    np.random.seed(7)
+    assert np.random.uniform(0, 100, size=(50,), dtype=dtype, out=out) is out
+    onp.testing.assert_array_equal(out.asnumpy(), onp.trunc(floats))
