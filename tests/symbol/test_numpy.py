@@ -247,3 +247,8 @@ def test_parameters_of_a_layer_become_variables():
     out = mx.sym.npx.batch_norm(x, name="bn")
     assert out.list_arguments() == ["x", "bn_gamma", "bn_beta"]
     assert out.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]
+
+
+def test_what_computes_nothing_is_the_same_over_symbols():
+    assert mx.sym.np.set_printoptions is np.set_printoptions
+    assert mx.sym.np.newaxis is np.newaxis

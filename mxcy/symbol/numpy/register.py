@@ -79,6 +79,11 @@ def describing(function):
     return made
 
 
+def _computes(value):
+    """Whether a value is a function of arrays, not one of NumPy's that only sets something."""
+    return inspect.isfunction(value) and value.__module__.startswith("mxcy")
+
+
 def offer(module, namespace, arrays):
     """``__getattr__`` and ``__dir__`` of a module that offers what a module of arrays offers.
 
@@ -98,7 +103,7 @@ def offer(module, namespace, arrays):
             if name.startswith("__") or not hasattr(above, name):
                 raise no_attribute(module, name)
             value = getattr(above, name)
-            made = describing(value) if inspect.isfunction(value) else value
+            made = describing(value) if _computes(value) else value
         setattr(sys.modules[module], name, made)
         return made
 
