@@ -6,6 +6,7 @@ import warnings
 from mxcy import env
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
+from mxcy.graph.node import topological
 from mxcy.graph.passes import quantize
 from mxcy.quantization.table import print_table, quantized_nodes
 
@@ -122,4 +123,15 @@ def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
             low, high = (limit(values).reshape((1,)) for limit in (nd.min, nd.max))
             made = nd.contrib.quantize(values, low, high, out_type="int8")
             found |= dict(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
+    found |= {name: nd.ones_like(found[name]) for name in _fixed_gammas(qsym) if name in found}
     return found
+
+
+def _fixed_gammas(qsym):
+    """Scales of normalisations that count as 1: float operators know, quantized ones take them."""
+    for node in topological(qsym._entries):
+        if node.op is None or node.op.quantized is not None:
+            continue
+        if "fix_gamma" in node.op.schema.by_name and node.parsed.fix_gamma:
+            source, _ = node.inputs[node.op.arguments(node.parsed).index("gamma")]
+            yield source.name

@@ -322,3 +322,27 @@ def test_lenet_on_digits():
         batches = mx.io.NDArrayIter(mx.nd.array(images[train][:256]), batch_size=64)
         quantized = quant.quantize_net(net, calib_mode=mode, calib_data=batches)
         assert abs(accuracy(quantized) - expected) < (0.0035 if mode == "naive" else 0.01)
+
+
+@pytest.mark.parametrize("function", (quant.quantize_model, quant.quantize_model_mkldnn))
+def test_scales_that_count_as_one_do_so_in_8_bits(function):
+    net = mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4, name="conv")
+    net = mx.sym.BatchNorm(net, fix_gamma=True, name="bn")
+    net = mx.sym.FullyConnected(net, num_hidden=3, name="fc")
+    numbers = np.random.RandomState(0)
+    shapes, _, state_shapes = net.infer_shape(data=(4, 3, 8, 8))
+    args = {
+        name: mx.nd.array(numbers.randn(*shape) * 0.3)
+        for name, shape in zip(net.list_arguments(), shapes, strict=True)
+    }
+    data = args.pop("data")
+    args["bn_gamma"][:] = 3
+    states = zip(net.list_auxiliary_states(), state_shapes, strict=True)
+    auxs = {name: mx.nd.array(numbers.rand(*shape) + 0.5) for name, shape in states}
+    expected = outputs_of(net, args, auxs, data)
+    qsym, qargs, qauxs = function(
+        net, args, auxs, label_names=None, calib_mode="naive",
+        calib_data=mx.io.NDArrayIter(data, batch_size=4), quantize_mode="full",
+    )  # fmt: skip
+    assert relative_error(outputs_of(qsym, qargs, qauxs, data), expected) < 0.03
+    assert args["bn_gamma"].asnumpy().tolist() == [3] * 4
