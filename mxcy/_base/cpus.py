@@ -149,9 +149,21 @@ def model(root: str = "/") -> str:
 
     Virtual machines name several generations alike; the numbers tell them apart.
     """
-    fields = dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
+    fields = _fields(root)
     parts = [fields.get(key) for key in ("model name", "cpu family", "model", "stepping")]
     return " ".join(part for part in parts if part) or "unknown"
+
+
+@functools.cache
+def multiplies_octets(root: str = "/") -> bool:
+    """Whether the CPU has products of 8-bit numbers summed in 32 bits (VNNI, or AMX)."""
+    known = _fields(root).get("flags", "").split()
+    return not {"avx512_vnni", "avx_vnni", "amx_int8"}.isdisjoint(known)
+
+
+def _fields(root: str) -> dict[str, str]:
+    """What ``/proc/cpuinfo`` says of the last CPU."""
+    return dict(re.findall(r"^([^\t:]+)\s*: (.+)$", _text(root, "proc/cpuinfo") or "", re.M))
 
 
 def logical_processors(affinity: Collection[int] | None = None) -> int:

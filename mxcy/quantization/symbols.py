@@ -1,10 +1,12 @@
 """Quantized symbols and parameters: the graph pass as `mx.contrib.quantization` calls it."""
 
+import functools
 import logging
 import warnings
 
 from mxcy import env
 from mxcy import ndarray as nd
+from mxcy._base import cpus
 from mxcy.base import MXNetError
 from mxcy.graph.node import topological
 from mxcy.graph.passes import quantize
@@ -61,6 +63,7 @@ def quantize_symbol(
         operators=frozenset(excluded_operators or ()),
         parameters=frozenset(offline_params or ()),
     )
+    _tell_once()
     answer = quantize.run(sym._entries, wish)
     quantized = type(sym)(answer.entries)
     if env.get("MXNET_QUANTIZATION_VERBOSE"):
@@ -97,6 +100,15 @@ def calibrate_symbol(qsym, ranges):
     if "passes" in env.get("MXCY_VERBOSE"):
         print_table(ranges=ranges)
     return copied
+
+
+@functools.cache
+def _tell_once():
+    if not cpus.multiplies_octets():
+        logging.getLogger(__name__).warning(
+            "quantization: this CPU has no products of 8 bits (VNNI): results are right, but "
+            "nothing is gained by them"
+        )
 
 
 def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):

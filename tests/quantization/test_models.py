@@ -6,6 +6,7 @@ import pytest
 import mxcy as mx
 from mxcy.contrib import quantization as quant
 from mxcy.gluon import nn
+from mxcy.quantization import symbols
 from tests.quantization import golden
 
 NETS = golden.nets(mx)
@@ -346,3 +347,15 @@ def test_scales_that_count_as_one_do_so_in_8_bits(function):
     )  # fmt: skip
     assert relative_error(outputs_of(qsym, qargs, qauxs, data), expected) < 0.03
     assert args["bn_gamma"].asnumpy().tolist() == [3] * 4
+
+
+def test_a_cpu_without_products_of_8_bits_is_told_once(monkeypatch, caplog):
+    monkeypatch.setattr(symbols.cpus, "multiplies_octets", lambda: False)
+    symbols._tell_once.cache_clear()
+    sym, shape = NETS["plain"]
+    _, args, auxs = golden.inputs(mx, "plain", sym, shape)
+    for _ in range(2):
+        quant.quantize_model(sym, args, auxs, calib_mode="none")
+    symbols._tell_once.cache_clear()
+    told = [record.message for record in caplog.records if "VNNI" in record.message]
+    assert len(told) == 1

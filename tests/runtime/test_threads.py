@@ -99,6 +99,13 @@ def test_cpu_model(tmp_path):
     assert cpus.model(str(tmp_path)) == "Xeon 6 85 7"
 
 
+@pytest.mark.parametrize(("flags", "has"), [("fpu avx2", False), ("avx2 avx_vnni", True)])
+def test_products_of_8_bits(tmp_path, flags, has):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n")
+    assert cpus.multiplies_octets(str(tmp_path)) is has
+
+
 def test_time_that_threads_waited(tmp_path):
     for thread, text in (("1", "5 100 2"), ("2", "9 1000 3")):
         folder = tmp_path / "proc/self/task" / thread
