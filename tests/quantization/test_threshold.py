@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mxcy as mx
 from mxcy.ops.quantization import threshold
 
 _DRAWS = {
@@ -45,3 +46,12 @@ def test_estimates_are_as_good_as_is_assumed(kind):
 def test_bins_that_make_no_histogram(bins, edges):
     with pytest.raises(ValueError, match="odd number of bins and one edge more"):
         threshold.best_threshold(np.ones(bins), np.arange(edges))
+
+
+def test_more_numbers_than_bins_are_refused():
+    histogram, edges = mx.nd.ones((301,)), mx.nd.arange(302)
+    threshold, _ = mx.nd.contrib.calibrate_entropy(histogram, edges, num_quantized_bins=301)
+    assert threshold.shape == (1,)
+    for number in (303, 2**31 - 1):
+        with pytest.raises(mx.MXNetError, match="num_quantized_bins: expected at most 301"):
+            mx.nd.contrib.calibrate_entropy(histogram, edges, num_quantized_bins=number)

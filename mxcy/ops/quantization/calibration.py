@@ -55,6 +55,8 @@ class CalibrateEntropy:
             require(spec.shape is None or len(spec.shape) == 1, f"{name}: expected one dimension")
         if hist.shape is not None and hist.shape[0] != -1:
             require(hist.shape[0] % 2 == 1, f"hist: expected an odd number, got {hist.shape[0]}")
+            most, wanted = hist.shape[0], a.num_quantized_bins
+            require(wanted <= most, f"num_quantized_bins: expected at most {most}, got {wanted}")
             hist_edges.fill("hist_edges", (hist.shape[0] + 1,))
         return Spec((1,), _FLOAT), Spec((1,), _FLOAT)
 
