@@ -54,23 +54,6 @@ class Quantized:
     by: str = "_contrib_quantize_v2"
     renamed: Callable[[Any], dict[str, Any]] | None = None
 
-    def attrs(self, a: Any, schema: Any) -> dict[str, Any]:
-        """The attributes of a quantized node: those that both operators have.
-
-        Parameters
-        ----------
-        a : Attrs
-            Of the float node.
-        schema : Schema
-            Of the quantized operator.
-
-        Returns
-        -------
-        dict
-        """
-        shared = {name: getattr(a, name) for name in schema.names if hasattr(a, name)}
-        return shared | (self.renamed(a) if self.renamed else {})
-
     def range_names(self, inputs: tuple[str, ...]) -> tuple[str, ...]:
         """Those of a node's `inputs` that have a range, in their order."""
         return tuple(name for name in inputs if self.ranged is None or name in self.ranged)
