@@ -142,6 +142,9 @@ class Op:
         How it is computed together with what follows it.
     quantized : Quantized, optional
         Which operator computes it among numbers of 8 bits.
+    out_range : callable, optional
+        ``out_range(a, ranges, ins, outs)``: the (minimum, maximum) of a quantized result, where
+        attributes and the `ranges` of its inputs (None where unknown) tell it; else None.
     factor : callable, optional
         ``factor(a)``, the number by which it multiplies its input, or None.
     identity : bool
@@ -191,6 +194,7 @@ class Op:
         "epilogue",
         "layer",
         "quantized",
+        "out_range",
         "factor",
         "identity",
         "ignored",
@@ -254,6 +258,7 @@ class Op:
         epilogue: Callable[..., tuple[str, float, float] | None] | None = None,
         layer: Layer | None = None,
         quantized: Quantized | None = None,
+        out_range: Callable[..., tuple[float, float] | None] | None = None,
         factor: Callable[..., float | None] | None = None,
         identity: bool = False,
         ignores: Sequence[str] = (),
@@ -282,7 +287,7 @@ class Op:
         self.uses_rng = bool(uses_rng)
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
-        self.quantized = quantized
+        self.quantized, self.out_range = quantized, out_range
         self.identity, self.repeatable, self.complexes = identity, repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions
         self.in_symbols = in_symbols or InSymbols()

@@ -19,6 +19,7 @@ from mxcy.ops.quantization.ranges import (
     LIMITS,
     UINT8,
     calibrated,
+    calibrated_range,
     calibration,
     eight_bits,
     limit_of,
@@ -80,6 +81,7 @@ def _operand_samples(**attrs):
 
 @op(
     "_contrib_quantized_elemwise_add",
+    out_range=calibrated_range,
     aliases=("_npx_quantized_elemwise_add",),
     inputs=_PAIR,
     outputs=_OUTPUTS,
@@ -137,6 +139,7 @@ class QuantizedAdd:
 
 @op(
     "_contrib_quantized_elemwise_mul",
+    out_range=calibrated_range,
     aliases=("_npx_quantized_elemwise_mul",),
     inputs=_PAIR,
     outputs=lambda a: ("output",) if a.enable_float_output else tuple(_OUTPUTS.split()),
@@ -183,8 +186,16 @@ class QuantizedMul:
         return product, *signed_pair(xp, F32(2**31) * (steps[0] * steps[1]))
 
 
+def _joined_range(a, ranges, ins, outs):
+    joined = ranges[: a.num_args]
+    if None in joined:
+        return None
+    return min(low for low, _ in joined), max(high for _, high in joined)
+
+
 @op(
     "_contrib_quantized_concat",
+    out_range=_joined_range,
     inputs="",
     variadic="data",
     num_args="num_args",
@@ -285,6 +296,7 @@ def _norm_kernels(relu):
 
 @op(
     "_contrib_quantized_batch_norm",
+    out_range=calibrated_range,
     inputs="data gamma beta moving_mean moving_var min_data max_data",
     outputs=_OUTPUTS,
     aux=("moving_mean", "moving_var"),

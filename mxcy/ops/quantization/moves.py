@@ -12,7 +12,7 @@ from mxcy.ops.core.record import native, op, register, sample, stop, values
 from mxcy.ops.indexing.embedding import Embedding
 from mxcy.ops.pooling.pool import Pooling
 from mxcy.ops.pooling.pool import params as pool_params
-from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, pair, range_specs
+from mxcy.ops.quantization.ranges import F32, INT8, eight_bits, kept_range, pair, range_specs
 from mxcy.ops.shape.permute import Transpose
 from mxcy.ops.shape.reshape import Flatten, Reshape
 
@@ -71,6 +71,7 @@ def mover(name, plain, doc, samples, **parts):
         grad=stop,
         samples=tried,
         dtypes=("float32",),
+        out_range=kept_range,
         doc=doc,
         **parts,
     )
@@ -99,7 +100,13 @@ mover(
 )
 
 
-@op("_contrib_quantized_act", aliases=("_npx_quantized_act",), inputs=_INPUTS, outputs=_OUTPUTS)
+@op(
+    "_contrib_quantized_act",
+    out_range=kept_range,
+    aliases=("_npx_quantized_act",),
+    inputs=_INPUTS,
+    outputs=_OUTPUTS,
+)
 class QuantizedAct:
     """Replace negative numbers of quantized data by 0; the range stays.
 
@@ -137,6 +144,7 @@ def _many_in_window(a, ins, outs):
 
 @op(
     "_contrib_quantized_pooling",
+    out_range=kept_range,
     aliases=("_npx_quantized_pooling",),
     inputs=_INPUTS,
     outputs=_OUTPUTS,

@@ -11,7 +11,9 @@ from mxcy.ops.quantization.ranges import (
     INT32,
     LARGEST,
     LIMITS,
+    UINT8,
     calibrated,
+    calibrated_range,
     calibration,
     eight_bits,
     limit_of,
@@ -23,6 +25,7 @@ from mxcy.ops.quantization.ranges import (
     reach_of,
     saturated,
     signed_pair,
+    symmetric_range,
 )
 
 __all__ = []
@@ -92,8 +95,14 @@ def _type_with_range(a):
     return "uint8" if calibrated(a) and a.min_calib_range >= 0 else "int8"
 
 
+def _range_of_numbers(a, ranges, ins, outs):
+    as_given = outs[0].dtype in (UINT8, ins[0].dtype)
+    return (calibrated_range if as_given else symmetric_range)(a, ranges, ins, outs)
+
+
 @op(
     "_contrib_quantize_v2",
+    out_range=_range_of_numbers,
     aliases=("_npx_contrib_quantize_v2",),
     inputs="data",
     outputs="output min_output max_output",
@@ -191,6 +200,7 @@ class Dequantize:
 
 @op(
     "_contrib_requantize",
+    out_range=symmetric_range,
     aliases=("_npx_requantize",),
     inputs="data min_range max_range",
     outputs="output min_output max_output",

@@ -22,8 +22,10 @@ __all__ = [
     "UINT8",
     "calibrated",
     "calibration",
+    "calibrated_range",
     "codes_of",
     "eight_bits",
+    "kept_range",
     "limit_of",
     "pair",
     "pair_of",
@@ -33,6 +35,7 @@ __all__ = [
     "reach_of",
     "saturated",
     "signed_pair",
+    "symmetric_range",
 ]
 
 F32 = np.float32
@@ -51,6 +54,24 @@ _FLOAT = dtypes.code_of("float32")
 def codes_of(names):
     """The codes of element types by name."""
     return tuple(dtypes.code_of(name) for name in names)
+
+
+def kept_range(a, ranges, ins, outs):
+    """An `out_range`: that of the data."""
+    return ranges[0]
+
+
+def calibrated_range(a, ranges, ins, outs):
+    """An `out_range`: the one that attributes tell, as it is."""
+    return (a.min_calib_range, a.max_calib_range) if calibrated(a) else None
+
+
+def symmetric_range(a, ranges, ins, outs):
+    """An `out_range`: the reach of what attributes tell, on both sides of zero for int8."""
+    if not calibrated(a):
+        return None
+    top = max(abs(a.min_calib_range), abs(a.max_calib_range))
+    return (0.0, top) if outs[0].dtype == UINT8 else (-top, top)
 
 
 def calibrated(a):
