@@ -1,6 +1,6 @@
 """Write np_random_golden.npz with real MXNet: what mx.np.random draws on a CPU for a seed.
 
-Run it with a Python that has mxnet 2.0.0b1; the draws are in tests/numpy/random_draws.py.
+Run it with a Python that has mxnet 2.0.0b1; the draws are in tests/numpy/random/random_draws.py.
 """
 
 import sys
@@ -10,7 +10,7 @@ import mxnet
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "numpy"))
+sys.path.insert(0, str(HERE.parent / "numpy" / "random"))
 from random_draws import all_draws  # noqa: E402
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Write np_samples.json.gz with real MXNet: what its calls give for inputs of every type.
 
-Run it with a Python that has mxnet 2.0.0b1; the inputs are in tests/numpy/sample_calls.py. More
-calls are given as arguments. What fails late spoils what comes after it in MXNet, so that a process
-makes a few calls only.
+Run it with a Python that has mxnet 2.0.0b1; the inputs are in tests/numpy/calls/sample_calls.py.
+More calls are given as arguments. What fails late spoils what comes after it in MXNet, so that a
+process makes a few calls only.
 """
 
 import gzip
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "numpy"))
+sys.path.insert(0, str(HERE.parent / "numpy" / "calls"))
 from sample_calls import DATA, outcomes, read  # noqa: E402
 
 FEW = 12

@@ -3,7 +3,7 @@
 import pytest
 
 import mxcy as mx
-from tests.numpy.linear import check
+from tests.numpy.movement import check
 
 np, npx = mx.np, mx.npx
 

@@ -13,7 +13,7 @@ import numpy as onp
 
 __all__ = ["DATA", "KINDS", "outcomes", "read"]
 
-DATA = Path(__file__).parents[1] / "data" / "np_samples.json.gz"
+DATA = Path(__file__).parents[2] / "data" / "np_samples.json.gz"
 KINDS = {
     "f4": "float32",
     "f8": "float64",

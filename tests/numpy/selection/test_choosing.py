@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 import mxcy as mx
-from tests.numpy.linear import check
+from tests.numpy.movement import check
 
 np = mx.np
 

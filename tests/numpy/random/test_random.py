@@ -9,9 +9,9 @@ from scipy.stats import gamma
 import mxcy as mx
 from mxcy import autograd, np, npx
 from mxcy.base import MXNetError
-from tests.numpy.random_draws import all_draws
+from tests.numpy.random.random_draws import all_draws
 
-GOLDEN = Path(__file__).parents[1] / "data" / "np_random_golden.npz"
+GOLDEN = Path(__file__).parents[2] / "data" / "np_random_golden.npz"
 
 
 def test_numbers_equal_those_of_mxnet():

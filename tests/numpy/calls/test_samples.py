@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import mxcy as mx
-from tests.numpy.sample_calls import KINDS, outcomes, read
+from tests.numpy.calls.sample_calls import KINDS, outcomes, read
 
 GOLDEN = read()
 HOMES = ("np.linalg.", "np.random.", "npx.", "np.", "")
