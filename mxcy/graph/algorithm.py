@@ -33,7 +33,8 @@ _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
 _DENSE = {"fc_onednn": (0,)}
 #: of arrays of bfloat16
-_NARROW = {"_sg_onednn_conv": "conv_onednn_bf16", "_sg_onednn_fully_connected": "fc_onednn_bf16"}
+_NARROW_CONV = {"conv_winograd_bf16": (0, 96), "conv_onednn_bf16": (0,)}
+_NARROW_DENSE = {"fc_onednn_bf16": (0,)}
 
 
 class Choice:
@@ -99,6 +100,8 @@ def choose_conv(target, attrs, ins, tune=None):
     `tune` is its `cudnn_tune`: ``'off'`` means no trial.
     """
     names = _CONV if attrs.get("before", "none") == "none" else _SCALING
+    if ins[0].dtype == _BFLOAT:
+        names = _NARROW_CONV
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
         names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
@@ -113,7 +116,8 @@ def choose_dense(target, attrs, ins):
     """The Choice for a `_sg_onednn_fully_connected`, or None."""
     if target.settings["MXNET_ONEDNN_FORCE_FC_AB_FORMAT"]:
         return None
-    return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, _DENSE)
+    names = _NARROW_DENSE if ins[0].dtype == _BFLOAT else _DENSE
+    return _choose(target, find("_sg_onednn_fully_connected"), attrs, ins, names)
 
 
 def choose_int8(target, op, attrs, ins):
@@ -122,8 +126,6 @@ def choose_int8(target, op, attrs, ins):
 
 
 def _choose(target, op, attrs, ins, names, tries=True):
-    if ins[0].dtype == _BFLOAT:
-        names = {_NARROW[op.name]: (0,)}
     key = (op.name, tries, tuple(names), *attrs.items(), *((s.shape, s.dtype) for s in ins))
     if key not in target.choices:
         target.choices[key] = _choose_anew(target, op, attrs, ins, names, tries and target.tries)
@@ -172,7 +174,8 @@ def _memory_key(op, attrs, ins):
     """Under what a trial is remembered: images of about the same size have the same winner."""
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
     kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
-    return f"{op.name} {kept} {shapes}"
+    narrow = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
+    return f"{op.name} {kept} {shapes}{narrow}"
 
 
 def _about(extent):

@@ -20,6 +20,10 @@ struct Straight {
 template <int pairs>
 struct Nodes;
 template <>
+struct Nodes<1> {
+  static constexpr double at[] = {1};
+};
+template <>
 struct Nodes<2> {
   static constexpr double at[] = {0.625, 1.5};
 };

@@ -48,6 +48,25 @@ const char* winograd_refusal(const mx_fused_conv_params& p) {
   return nullptr;
 }
 
+int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& entry) {
+  const mx_fused_conv_params& p = params_of(call);
+  if (what == MX_QUERY_PACKED) return entry.packed(p);
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  // The caller has not decided on the number of threads yet.
+  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
+  return alone > team ? alone : team;
+}
+
+int winograd_run(const mx_call* call, const WinogradEntry& entry) {
+  const mx_fused_conv_params& p = params_of(call);
+  mx_call own = *call;
+  // The workspace was made for a smaller team if that has changed since.
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
+  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
+    return mx_fail("conv_winograd: the workspace is too small");
+  return entry.run(&own, p);
+}
+
 namespace {
 
 int64_t query(const mx_call* call, int32_t what) {
@@ -56,24 +75,13 @@ int64_t query(const mx_call* call, int32_t what) {
     mx_fail("conv_winograd: %s", reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
-  const WinogradEntry& entry = *winograd_entry(p);
-  if (what == MX_QUERY_PACKED) return entry.packed(p);
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
-  // The caller has not decided on the number of threads yet.
-  const int64_t alone = entry.workspace(p, 1), team = entry.workspace(p, mx_threads());
-  return alone > team ? alone : team;
+  return winograd_answer(call, what, *winograd_entry(p));
 }
 
 int conv_winograd(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
-  const WinogradEntry& entry = *winograd_entry(p);
-  mx_call own = *call;
-  // The workspace was made for a smaller team if that has changed since.
-  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
-  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
-    return mx_fail("conv_winograd: the workspace is too small");
-  return entry.run(&own, p);
+  return winograd_run(call, *winograd_entry(p));
 }
 
 template <bool turned>

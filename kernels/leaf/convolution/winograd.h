@@ -24,6 +24,9 @@ constexpr int kPanel = 2;
 // between the out blocks of M.
 void multiply_point(int tiles, int outs, int64_t in_blocks, const float* v, int64_t v_step,
                     const float* u, float* m, int64_t m_step);
+// The same of bfloat16, whose sums are float32; U has two channels side by side. Level 4 only.
+void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
+                    const bf16* u, float* m, int64_t m_step);
 
 // --- a problem -----------------------------------------------------------------------------------
 
@@ -38,7 +41,7 @@ struct Tiling {
 struct Cut {
   int64_t tiles;             // of a chunk
   int64_t outs;              // out blocks whose M is kept at a time
-  int64_t v_point, m_point;  // floats between points in V and M
+  int64_t v_point, m_point;  // numbers between points in V and M
   bool by_channels;          // threads share V and divide the out blocks
 };
 
@@ -70,5 +73,9 @@ struct WinogradEntry {
 const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if there is none
 // NULL, or why there is no such convolution here.
 const char* winograd_refusal(const mx_fused_conv_params& p);
+
+// What the library asks of a kernel that is not refused, and a run of it.
+int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& entry);
+int winograd_run(const mx_call* call, const WinogradEntry& entry);
 
 MX_LEAF_END

@@ -10,12 +10,19 @@ constexpr int64_t kMostTiles = 4 * kTileGroup;
 constexpr int64_t kFewOuts = 2 * kPanel;
 
 // The input under a tile: where it lies in the image when it lies inside, else a copy with zeros.
+template <class T>
 struct Patch {
-  const float* data;
-  int64_t row;  // floats between rows
+  const T* data;
+  int64_t row;  // numbers between rows
 };
 
-template <class Fy, class Fx>
+// One filter of a panel's block at all of its output channels.
+MX_INLINE void store_weights(float* u, int64_t c, int64_t width, int64_t first, const VB& x) {
+  store_block(u + c * width + first, x);
+}
+
+// T: the numbers of the data, of V and of U.
+template <class Fy, class Fx, class T = float>
 struct Form {
   static constexpr int B = kBlockLanes;
   static constexpr int kPoints = Fy::points * Fx::points;
@@ -36,14 +43,14 @@ struct Form {
     }
   };
 
-  static Patch patch_of(const Tiling& g, const float* plane, const Place& at, float* copy) {
+  static Patch<T> patch_of(const Tiling& g, const T* plane, const Place& at, T* copy) {
     const int64_t y0 = at.y - g.pad_y, x0 = at.x - g.pad_x;
     if (y0 >= 0 && x0 >= 0 && y0 + Fy::points <= g.height && x0 + Fx::points <= g.width)
       return {plane + (y0 * g.width + x0) * B, g.width * B};
     const int64_t low = x0 < 0 ? -x0 : 0, high = g.width - x0;  // columns inside
     for (int y = 0; y < Fy::points; ++y) {
       const bool inside = (uint64_t)(y0 + y) < (uint64_t)g.height;
-      const float* from = plane + ((y0 + y) * g.width + x0) * B;
+      const T* from = plane + ((y0 + y) * g.width + x0) * B;
       for (int x = 0; x < Fx::points; ++x, copy += B) {
         store_block(copy, inside && x >= low && x < high ? load_block(from + x * B) : VB{});
       }
@@ -51,7 +58,7 @@ struct Form {
     return {copy - kPoints * B, Fx::points * B};
   }
 
-  static void forward(const Patch& patch, float* v, int64_t v_point) {
+  static void forward(const Patch<T>& patch, T* v, int64_t v_point) {
     VB grid[Fy::points][Fx::points];
 #pragma GCC unroll 16
     for (int x = 0; x < Fx::points; ++x) {
@@ -71,22 +78,22 @@ struct Form {
   }
 
   // Tiles [first, first + count) of in blocks [begin, end) into V.
-  static void forward_all(const Tiling& g, const Cut& cut, const float* in, float* v, int64_t first,
+  static void forward_all(const Tiling& g, const Cut& cut, const T* in, T* v, int64_t first,
                           int64_t count, int64_t begin, int64_t end) {
-    alignas(64) float copy[kPoints * B];
+    alignas(64) T copy[kPoints * B];
     const int64_t plane = g.height * g.width * B;
     for (int64_t block = begin; block < end; ++block) {
       Place at(g, first);
-      float* to = v + block * cut.tiles * B;
+      T* to = v + block * cut.tiles * B;
       for (int64_t t = 0; t < count; ++t, to += B, at.next(g)) {
-        const float* source = in + (at.image * g.in_blocks + block) * plane;
+        const T* source = in + (at.image * g.in_blocks + block) * plane;
         forward(patch_of(g, source, at, copy), to, cut.v_point);
       }
     }
   }
 
   template <int act>
-  static void inverse(const float* m, int64_t m_point, const Finish& finish, int64_t at,
+  static void inverse(const float* m, int64_t m_point, const FinishOf<T>& finish, int64_t at,
                       int64_t row, int height, int width, const VB& bias) {
     VB grid[Fy::outputs][Fx::points];
 #pragma GCC unroll 16
@@ -103,16 +110,17 @@ struct Form {
       Fx::inverse(grid[y], out);
       if (width == Fx::outputs) {
 #pragma GCC unroll 16
-        for (int x = 0; x < Fx::outputs; ++x) finish.write<act>(at + x * B, out[x], bias);
+        for (int x = 0; x < Fx::outputs; ++x) finish.template write<act>(at + x * B, out[x], bias);
       } else {
-        for (int x = 0; x < width; ++x) finish.write<act>(at + x * B, out[x], bias);
+        for (int x = 0; x < width; ++x) finish.template write<act>(at + x * B, out[x], bias);
       }
     }
   }
 
   // M of tiles [first, first + count) and out blocks [begin, end) into the output.
-  static void inverse_all(const Tiling& g, const Cut& cut, const float* m, const Finish& finish,
-                          int64_t first, int64_t count, int64_t begin, int64_t end) {
+  static void inverse_all(const Tiling& g, const Cut& cut, const float* m,
+                          const FinishOf<T>& finish, int64_t first, int64_t count, int64_t begin,
+                          int64_t end) {
     const int64_t row = g.out_width * B, plane = g.out_height * row;
     with_activation(finish.act, [&](auto act) {
       for (int64_t block = begin; block < end; ++block) {
@@ -132,8 +140,8 @@ struct Form {
 
   // The products of V and U and their inverse transforms, for out blocks [begin, end), which start
   // and end with panels.
-  static void multiply_and_invert(const Tiling& g, const Cut& cut, const float* v, const float* u,
-                                  float* m, const Finish& finish, int64_t first, int64_t count,
+  static void multiply_and_invert(const Tiling& g, const Cut& cut, const T* v, const T* u, float* m,
+                                  const FinishOf<T>& finish, int64_t first, int64_t count,
                                   int64_t begin, int64_t end) {
     const int64_t channels = g.in_blocks * B, u_point = channels * g.out_blocks * B;
     for (int64_t low = begin; low < end; low += cut.outs) {
@@ -151,18 +159,23 @@ struct Form {
   }
 
   // An odd number of cache lines, so that points do not share cache sets.
-  static int64_t spread(int64_t floats) { return round_up(floats, 16) | 16; }
+  template <class N>
+  static int64_t spread(int64_t numbers) {
+    constexpr int64_t line = 64 / (int64_t)sizeof(N);
+    return round_up(numbers, line) | line;
+  }
 
   static Cut cut_of(const Tiling& g, int tile, int threads) {
-    constexpr int64_t kPointBytes = kPoints * B * (int64_t)sizeof(float);  // of a block in a tile
+    constexpr int64_t kBlock = kPoints * B * (int64_t)sizeof(float);  // of M in a tile
     const int64_t cache = second_cache(), outs = round_up(g.out_blocks, kPanel);
+    const int64_t ins = g.in_blocks * (int64_t)sizeof(T) / (int64_t)sizeof(float);
     Cut cut;
     // Where the weights outweigh V by far, reading them once for all threads counts most.
     cut.by_channels = threads > 1 && g.out_blocks > kPanel && 8 * g.tiles < g.out_blocks * B;
     // As many tiles as keep V and M in the cache, but enough of them for each reading of U.
     int64_t tiles = tile;
     if (tiles <= 0) {
-      tiles = cache / (kPointBytes * (g.in_blocks + outs)) / kTileGroup * kTileGroup;
+      tiles = cache / (kBlock * (ins + outs)) / kTileGroup * kTileGroup;
       if (tiles < kLeastTiles) tiles = kLeastTiles;
       if (tiles > kMostTiles) tiles = kMostTiles;
     }
@@ -173,30 +186,31 @@ struct Form {
     cut.tiles = ceil_div(all, chunks);
     // M of some channels if V then stays in the cache, else of all: points come one by one, and
     // what belongs to one fits.
-    const int64_t room = cache * 5 / 4 / (kPointBytes * cut.tiles) - g.in_blocks;
+    const int64_t room = cache * 5 / 4 / (kBlock * cut.tiles) - ins;
     cut.outs = room >= outs || room <= 0 ? outs : least(outs, kFewOuts);
-    cut.v_point = spread(g.in_blocks * cut.tiles * B);
-    cut.m_point = spread(cut.outs * cut.tiles * B);
+    cut.v_point = spread<T>(g.in_blocks * cut.tiles * B);
+    cut.m_point = spread<float>(cut.outs * cut.tiles * B);
     return cut;
   }
 
-  static int64_t v_size(const Cut& cut) { return kPoints * cut.v_point; }
-  static int64_t m_size(const Cut& cut) { return kPoints * cut.m_point; }
+  // Bytes.
+  static int64_t v_size(const Cut& cut) { return kPoints * cut.v_point * (int64_t)sizeof(T); }
+  static int64_t m_size(const Cut& cut) { return kPoints * cut.m_point * (int64_t)sizeof(float); }
   static int64_t workspace(const mx_fused_conv_params& p, int threads) {
     const Cut cut = cut_of(tiling_of<Fy, Fx>(p), p.tile, threads);
-    return ((cut.by_channels ? 1 : threads) * v_size(cut) + threads * m_size(cut)) *
-           (int64_t)sizeof(float);
+    return (cut.by_channels ? 1 : threads) * v_size(cut) + threads * m_size(cut);
   }
 
   static int run(const mx_call* call, const mx_fused_conv_params& p) {
     const Tiling g = tiling_of<Fy, Fx>(p);
     const int threads = call->threads;
     const Cut cut = cut_of(g, p.tile, threads);
-    const Finish finish = finish_of(call, p);
-    const float *in = data<float>(call->in[0]), *u = data<float>(call->in[1]);
-    float* v = (float*)call->workspace;
+    const FinishOf<T> finish = finish_of<T>(call, p);
+    const T *in = data<T>(call->in[0]), *u = data<T>(call->in[1]);
+    char* work = (char*)call->workspace;
     if (cut.by_channels) {
-      float* m = v + v_size(cut);
+      T* v = (T*)work;
+      char* m = work + v_size(cut);
       for (int64_t first = 0; first < g.tiles; first += cut.tiles) {
         const int64_t count = least(cut.tiles, g.tiles - first);
         parallel_for(threads, g.in_blocks, 1, [&](int64_t begin, int64_t end) {
@@ -204,8 +218,8 @@ struct Form {
         });
         const int64_t each = ceil_div(g.out_blocks, threads * kPanel) * kPanel;
         parallel_for(threads, g.out_blocks, each, [&](int64_t begin, int64_t end) {
-          multiply_and_invert(g, cut, v, u, m + begin / each * m_size(cut), finish, first, count,
-                              begin, end);
+          multiply_and_invert(g, cut, v, u, (float*)(m + begin / each * m_size(cut)), finish, first,
+                              count, begin, end);
         });
       }
       return 0;
@@ -213,11 +227,12 @@ struct Form {
     const int64_t chunks = ceil_div(g.tiles, cut.tiles);
     const int64_t each = ceil_div(chunks, threads);
     parallel_for(threads, chunks, each, [&](int64_t begin, int64_t end) {
-      float* own = v + begin / each * (v_size(cut) + m_size(cut));
+      char* own = work + begin / each * (v_size(cut) + m_size(cut));
+      T* v = (T*)own;
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * cut.tiles, count = least(cut.tiles, g.tiles - first);
-        forward_all(g, cut, in, own, first, count, 0, g.in_blocks);
-        multiply_and_invert(g, cut, own, u, own + v_size(cut), finish, first, count, 0,
+        forward_all(g, cut, in, v, first, count, 0, g.in_blocks);
+        multiply_and_invert(g, cut, v, u, (float*)(own + v_size(cut)), finish, first, count, 0,
                             g.out_blocks);
       }
     });
@@ -225,20 +240,20 @@ struct Form {
   }
 
   static int64_t packed(const mx_fused_conv_params& p) {
-    return kPoints * p.channels * p.filters * (int64_t)sizeof(float);
+    return kPoints * p.channels * p.filters * (int64_t)sizeof(T);
   }
 
   // Out block `block` of U, from OIHW weights; panels of two have the second beside the first.
-  static void pack_block(const mx_fused_conv_params& p, const float* weight, float* u,
-                         int64_t block, bool turned) {
+  static void pack_block(const mx_fused_conv_params& p, const float* weight, T* u, int64_t block,
+                         bool turned) {
     constexpr int taps = Fy::taps * Fx::taps;
     const int64_t point_step = p.channels * p.filters, panel = block / kPanel * kPanel;
     const int64_t width = least(kPanel, p.filters / B - panel) * B;
     const int64_t filter_step = turned ? taps : p.channels * taps;
     const int64_t channel_step = turned ? p.filters * taps : taps;
     weight += block * B * filter_step;
-    u += panel * B * p.channels + (block - panel) * B;
-    for (int64_t c = 0; c < p.channels; ++c, weight += channel_step, u += width) {
+    u += panel * B * p.channels;
+    for (int64_t c = 0; c < p.channels; ++c, weight += channel_step) {
       double lanes[taps][B];
       for (int f = 0; f < B; ++f) {
         const float* from = weight + f * filter_step;
@@ -255,8 +270,8 @@ struct Form {
         VW column[Fy::points];
         Fy::evaluate(rows[x], column);
         for (int y = 0; y < Fy::points; ++y) {
-          store_block(u + (y * Fx::points + x) * point_step,
-                      __builtin_convertvector(column[y], VB));
+          store_weights(u + (y * Fx::points + x) * point_step, c, width, (block - panel) * B,
+                        __builtin_convertvector(column[y], VB));
         }
       }
     }
@@ -264,7 +279,7 @@ struct Form {
 
   static int pack(const mx_call* call, const mx_fused_conv_params& p, bool turned) {
     const float* weight = data<float>(call->in[0]);
-    float* u = data<float>(call->out[0]);
+    T* u = data<T>(call->out[0]);
     parallel_for(call->threads, p.filters / B, 1, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, turned);
     });

@@ -1,6 +1,7 @@
 // Blocked activations: (N, C/B, H, W, B) with the B channels of a block in one vector, and what a
 // fused convolution does to a vector of sums before it is stored.
 #pragma once
+#include "leaf/simd/half.h"
 #include "leaf/simd/plane.h"
 #include "leaf/simd/special.h"
 
@@ -21,6 +22,13 @@ MX_INLINE VB load_block(const float* p) {
   return v;
 }
 MX_INLINE void store_block(float* p, const VB& v) { __builtin_memcpy(p, &v, sizeof v); }
+typedef uint16_t HB __attribute__((vector_size(2 * kBlockLanes)));  // a block of 16-bit numbers
+typedef uint32_t UB __attribute__((vector_size(4 * kBlockLanes)));
+MX_INLINE VB load_block(const bf16* p) {
+  HB bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return (VB)(__builtin_convertvector(bits, UB) << 16);
+}
 MX_INLINE VB splat_block(float x) { return x - VB{}; }
 
 // --- what follows a convolution ----------------------------------------------------------------
@@ -77,9 +85,11 @@ inline void with_activation(int act, const Body& body) {
 enum Beforehand { kNothing, kScale, kScaleRelu };
 
 // act(sum + bias + other), written to `out`; `other` is NULL or shaped like the output.
-struct Finish {
-  const float *bias, *other;
-  float* out;
+template <class T>
+struct FinishOf {
+  const float* bias;
+  const T* other;
+  T* out;
   int act;
   float alpha, beta;
 
@@ -89,18 +99,26 @@ struct Finish {
     VB sum = x + bias_block;
     if (other) sum += load_block(other + at);
     sum = activate<kind>(sum, splat_block(alpha), splat_block(beta));
+    if constexpr (kind == kAnyAct) {
+      float row[kBlockLanes];
+      store_block(row, sum);
+      activate_row(row, kBlockLanes, act, alpha, beta);
+      sum = load_block(row);
+    }
     store_block(out + at, sum);
-    if constexpr (kind == kAnyAct) activate_row(out + at, kBlockLanes, act, alpha, beta);
   }
   MX_INLINE VB bias_of(int64_t block) const {
     return bias ? load_block(bias + block * kBlockLanes) : VB{};
   }
 };
 
-inline Finish finish_of(const mx_call* call, const mx_fused_conv_params& p) {
+typedef FinishOf<float> Finish;
+
+template <class T = float>
+inline FinishOf<T> finish_of(const mx_call* call, const mx_fused_conv_params& p) {
   return {p.bias ? data<float>(call->in[2]) : nullptr,
-          p.sum ? data<float>(call->in[call->nin - 1]) : nullptr,
-          data<float>(call->out[0]),
+          p.sum ? data<T>(call->in[call->nin - 1]) : nullptr,
+          data<T>(call->out[0]),
           p.act,
           (float)p.alpha,
           (float)p.beta};

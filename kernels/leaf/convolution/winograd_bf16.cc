@@ -1,0 +1,131 @@
+// "conv_winograd_bf16": Winograd convolution of bfloat16 for filters of 3 x 3, where the CPU
+// multiplies such numbers. Tiles of 2 x 2 outputs need sums of four numbers at most, so that
+// rounding V to bfloat16 doubles the error of a direct convolution; with 4 x 4 it would be five
+// times as large.
+#include "leaf/convolution/winograd_form.h"
+#include "leaf/simd/bf16.h"
+
+MX_LEAF_BEGIN
+#if MX_ISA_LEVEL >= 4
+
+// A weight for each of the panel's output channels, beside that of the other channel of a pair.
+MX_INLINE void store_weights(bf16* u, int64_t c, int64_t width, int64_t first, const VB& x) {
+  bf16 row[kBlockLanes];
+  store_block(row, x);
+  u += c / 2 * 2 * width + c % 2 + 2 * first;
+  for (int i = 0; i < kBlockLanes; ++i) u[2 * i] = row[i];
+}
+
+namespace {
+
+constexpr int kAhead = 1024;  // numbers between the weights read and those fetched
+
+template <int R, int W>
+void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
+             int64_t m_step) {
+  constexpr int B = kBlockLanes;
+  VB acc[R][W] = {};
+  for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
+#pragma GCC unroll 2
+    for (int k = 0; k < B; k += 2, u += 2 * W * B) {
+      Pairs right[W];
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) {
+        right[w] = load_pairs(u + 2 * w * B);
+        __builtin_prefetch(u + kAhead + 2 * w * B);
+      }
+#pragma GCC unroll 14
+      for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+        for (int w = 0; w < W; ++w) add_products(acc[r][w], v + r * B + k, right[w]);
+      }
+    }
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) store_block(m + w * m_step + r * B, acc[r][w]);
+  }
+}
+
+typedef void (*Product)(int64_t, const bf16*, int64_t, const bf16*, float*, int64_t);
+
+// The product of R tiles and W out blocks is at [R - 1][W - 1].
+struct Products {
+  Product entry[kTileGroup][kPanel];
+  template <int R = kTileGroup>
+  constexpr Products& fill() {
+    entry[R - 1][0] = product<R, 1>;
+    entry[R - 1][1] = product<R, 2>;
+    if constexpr (R > 1) fill<R - 1>();
+    return *this;
+  }
+};
+constexpr Products kProducts = Products{}.fill();
+
+}  // namespace
+
+void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
+                    const bf16* u, float* m, int64_t m_step) {
+  const int groups = ceil_div(tiles, kTileGroup);
+  const int most = ceil_div(tiles, groups);
+  for (int t = 0; t < tiles; t += most) {
+    const int some = tiles - t < most ? tiles - t : most;
+    kProducts.entry[some - 1][outs - 1](in_blocks, v + t * kBlockLanes, v_step, u,
+                                        m + t * kBlockLanes, m_step);
+  }
+}
+
+namespace {
+
+typedef Toom<2, 3> Three;
+typedef Form<Three, Three, bf16> Narrow;
+constexpr WinogradEntry kEntry = {
+    3, 3, Narrow::run, Narrow::pack, Narrow::packed, Narrow::workspace};
+
+const char* refusal(const mx_fused_conv_params& p) {
+  if (!multiplies_bf16()) return "this CPU has no products of bfloat16";
+  if (p.kernel[1] != kEntry.rows || p.kernel[2] != kEntry.cols) return "the kernel is not 3 x 3";
+  return winograd_refusal(p);
+}
+
+const mx_fused_conv_params& params_of(const mx_call* call) {
+  return *(const mx_fused_conv_params*)call->params;
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  if (const char* reason = refusal(params_of(call))) {
+    mx_fail("conv_winograd_bf16: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  return winograd_answer(call, what, kEntry);
+}
+
+int convolve(const mx_call* call) {
+  if (const char* reason = refusal(params_of(call)))
+    return mx_fail("conv_winograd_bf16: %s", reason);
+  return winograd_run(call, kEntry);
+}
+
+int pack(const mx_call* call) {
+  if (const char* reason = refusal(params_of(call)))
+    return mx_fail("conv_winograd_bf16_pack: %s", reason);
+  return kEntry.pack(call, params_of(call), false);
+}
+
+}  // namespace
+
+void register_winograd_bf16() {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_winograd_bf16", convolve, MX_BIT(BF16), 0);
+  mx_kernel_extend("conv_winograd_bf16", &extra);
+  mx_kernel_add("conv_winograd_bf16_pack", pack, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_bf16_pack", &extra);
+}
+
+#else
+
+void register_winograd_bf16() {}
+
+#endif
+MX_LEAF_END
