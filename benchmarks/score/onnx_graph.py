@@ -55,6 +55,14 @@ def _batch_norm(node, ins, weights):
     return "BatchNormalization", ins, {"epsilon": float(node.get("eps", 1e-3))}
 
 
+def _clip(node, ins, weights):
+    bounds = []
+    for end in ("a_min", "a_max"):
+        bounds.append(f"{node.name}_{end}")
+        weights[bounds[-1]] = np.array(node.get(end), "float32")
+    return "Clip", [*ins, *bounds], {}
+
+
 def _lrn(node, ins, weights):
     attrs = {"size": node.get("nsize"), "alpha": float(node.get("alpha", 1e-4))}
     return (
@@ -75,6 +83,7 @@ WRITERS = {
     "LRN": _lrn,
     "Pooling": _pooling,
     "SoftmaxOutput": lambda node, ins, weights: ("Softmax", ins[:1], {"axis": 1}),
+    "clip": _clip,
     "_copy": lambda node, ins, weights: ("Identity", ins, {}),
     "elemwise_add": lambda node, ins, weights: ("Add", ins, {}),
 }

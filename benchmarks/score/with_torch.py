@@ -80,6 +80,7 @@ MAKERS = {
     ),
     "Pooling": _pooling,
     "SoftmaxOutput": lambda node: nn.Softmax(1),
+    "clip": lambda node: nn.Hardtanh(float(node.get("a_min")), float(node.get("a_max"))),
 }
 
 

@@ -27,6 +27,7 @@ WEIGHTS = {
     "inception-v3": 23_834_568,
     "resnet-50": 25_549_486,
     "resnet-152": 60_185_262,
+    "mobilenet-v2": 3_504_872,
     "resnet18_v1": 11_689_512,
 }
 

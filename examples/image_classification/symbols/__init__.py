@@ -5,7 +5,7 @@
 
 import mxcy as mx
 
-from . import alexnet, inception_bn, inception_v3, resnet, vgg
+from . import alexnet, inception_bn, inception_v3, mobilenet_v2, resnet, vgg
 
 __all__ = ["NETWORKS", "get_network", "image_shape"]
 
@@ -17,6 +17,7 @@ NETWORKS = {
     "inception-v3": (inception_v3, {}),
     "resnet-50": (resnet, {"num_layers": 50}),
     "resnet-152": (resnet, {"num_layers": 152}),
+    "mobilenet-v2": (mobilenet_v2, {}),
 }
 
 
