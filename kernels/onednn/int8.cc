@@ -111,16 +111,6 @@ bool describe(const Dense& p, const DenseShapes& s, Md weights, Primitive* primi
   return primitive->take(status, description, "inner product of 8 bits") && fast(*primitive);
 }
 
-// As for floats: one layout whatever the number of threads of a run.
-template <class P, class Shapes>
-bool find_weights(const P& p, const Shapes& shapes, Layout* weights) {
-  Team team(opened().threads);
-  Primitive chosen;
-  if (!describe(p, shapes, Layout::any(shapes.weights, kS8), &chosen)) return false;
-  *weights = Layout::copy(chosen.layout_of(kWeights));
-  return true;
-}
-
 // Whether both a single thread and all of them have a fast kernel for weights in a layout: who asks
 // whether there is one does not know yet how many threads will run it.
 template <class P, class Shapes>
@@ -133,13 +123,39 @@ bool serves_all_teams(const P& p, const Shapes& shapes, const Layout& weights) {
   return true;
 }
 
+int64_t Conv::* extent_of_batch(const Conv&) { return &Conv::batch; }
+int64_t Dense::* extent_of_batch(const Dense&) { return &Dense::rows; }
+
+// As for floats: one layout whatever the number of threads of a run, the one that oneDNN likes best
+// among those that serve all. Blocks of filters depend on threads and batch, so what it would take
+// for others is asked as well.
+template <class P, class Shapes>
+bool find_weights(const P& p, Layout* weights) {
+  const Shapes shapes(p);
+  const auto extent = extent_of_batch(p);
+  for (const int64_t batch : {p.*extent, (int64_t)1, (int64_t)8}) {
+    for (const int threads : {opened().threads, 1}) {
+      P other = p;
+      other.*extent = batch;
+      Primitive chosen;
+      {
+        Team team(threads);
+        const Shapes theirs(other);
+        if (!describe(other, theirs, Layout::any(theirs.weights, kS8), &chosen)) continue;
+      }
+      *weights = Layout::copy(chosen.layout_of(kWeights));
+      if (serves_all_teams(p, shapes, *weights)) return true;
+    }
+  }
+  return false;
+}
+
 template <class P, class Shapes>
 bool build_layer(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes shapes(p);
   Layout weights;
-  if (!find_weights(p, shapes, &weights) || !serves_all_teams(p, shapes, weights) ||
-      !describe(p, shapes, weights, &job->primitive()))
+  if (!find_weights<P, Shapes>(p, &weights) || !describe(p, shapes, weights, &job->primitive()))
     return false;
   job->set_packed(weights);
   job->input(kSrc, 0, shapes.source_layout(p));
@@ -156,7 +172,7 @@ bool build_pack(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes shapes(p);
   Layout packed;
-  return find_weights(p, shapes, &packed) &&
+  return find_weights<P, Shapes>(p, &packed) &&
          describe_pack(shapes.plain_weights(), std::move(packed), job);
 }
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy._library import onednn
 from mxcy.contrib.quantization import quantize_net
 from mxcy.gluon import nn
 
@@ -64,3 +65,17 @@ def test_layers_for_which_some_teams_have_no_kernel(channels, kernel):
     loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(image), batch_size=1)
     found = quantize_net(net, calib_data=loader, calib_mode="naive")(image).asnumpy()
     assert np.abs(found - expected).max() <= 0.05 * np.abs(expected).max()
+
+
+@pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+def test_single_images_stay_in_8_bits(monkeypatch, capfd):
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(576, 1, in_channels=96, activation="relu"), nn.Conv2D(96, 1))
+    net.initialize()
+    image = mx.nd.random.uniform(shape=(1, 96, 14, 14))
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(image), batch_size=1)
+    narrow = quantize_net(net, calib_data=loader, calib_mode="naive")
+    monkeypatch.setenv("MXCY_VERBOSE", "passes")
+    narrow(image).wait_to_read()
+    (line,) = [text for text in capfd.readouterr().out.splitlines() if "pass int8" in text]
+    assert "_int8_conv 0 -> 2" in line

@@ -1,6 +1,8 @@
 // Pooling of 8-bit numbers: "quantized_pool" (numbers, minimum, maximum -> the same), maxima and
 // averages rounded half to even, over arrays of (outer, spatial..., inner).
 #include "leaf/leaf.h"
+#include "leaf/quantization/steps.h"
+#include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -48,19 +50,59 @@ void maximum(const P& p, const Window& w, const D* plane, D* dst) {
   });
 }
 
+// The sums of `n` <= kStripe neighbouring channels over a window, in numbers of type W.
+constexpr int64_t kStripe = kVecBytes / 2;
+
+template <class W, class D>
+void add_up(const P& p, const Window& w, const D* plane, int64_t n, W* sums) {
+  typedef W V __attribute__((vector_size(kStripe * sizeof(W))));
+  typedef D Narrow __attribute__((vector_size(kStripe)));
+  if (n == kStripe) {
+    V total = {0};
+    each_place(p, w, plane, [&](const D* src) {
+      Narrow numbers;
+      memcpy(&numbers, src, sizeof numbers);
+      total += __builtin_convertvector(numbers, V);
+    });
+    memcpy(sums, &total, sizeof total);
+    return;
+  }
+  memset(sums, 0, kStripe * sizeof(W));
+  each_place(p, w, plane, [&](const D* src) {
+    for (int64_t c = 0; c < n; ++c) sums[c] += src[c];
+  });
+}
+
+// Sums of at most kMostNarrow numbers fit in 16 bits. Their quotients are as far from a half as a
+// float can tell, or are one.
+constexpr int64_t kMostNarrow = 128;
+
 template <class D>
 void average(const P& p, const Window& w, const D* plane, D* dst) {
-  constexpr int64_t kStripe = 256;
   const int64_t divisor = p.count_pad ? w.whole : w.inside;
+  if (w.inside <= 0) {
+    memset(dst, 0, p.inner);
+    return;
+  }
   for (int64_t first = 0; first < p.inner; first += kStripe) {
     const int64_t n = p.inner - first < kStripe ? p.inner - first : kStripe;
-    int32_t sums[kStripe] = {0};
-    each_place(p, w, plane + first, [&](const D* src) {
-      for (int64_t c = 0; c < n; ++c) sums[c] += src[c];
-    });
+    if (w.inside <= kMostNarrow && divisor <= kMostNarrow) {
+      int16_t sums[kStripe];
+      add_up(p, w, plane + first, n, sums);
+      const float by = (float)divisor;
+      const int16_t* from = sums;
+      if (n == kStripe)  // a count that the compiler knows
+        fill_run(dst + first, 0, kStripe,
+                 [=](int64_t c) { return (D)(int32_t)__builtin_rintf((float)from[c] / by); });
+      else
+        fill_run(dst + first, 0, n,
+                 [=](int64_t c) { return (D)(int32_t)__builtin_rintf((float)from[c] / by); });
+      continue;
+    }
+    int32_t sums[kStripe];
+    add_up(p, w, plane + first, n, sums);
     for (int64_t c = 0; c < n; ++c)
-      dst[first + c] =
-          w.inside > 0 ? (D)(int32_t)__builtin_rint((double)sums[c] / (double)divisor) : (D)0;
+      dst[first + c] = (D)(int32_t)__builtin_rint((double)sums[c] / (double)divisor);
   }
 }
 

@@ -319,13 +319,11 @@ def _norm(state, number):
 
 @_last("_contrib_quantized_flatten")
 def _flatten(state, number):
-    node = state.graph.nodes[number]
-    data, *ends = node.inputs
-    shape = state.graph.spec(data).shape
-    if not state.is_last(data) or any(extent != 1 for extent in shape[2:]):
-        return False
+    data, *ends = state.graph.nodes[number].inputs
+    alike = state.is_last(data) and math.prod(state.graph.spec(data).shape[2:]) == 1
     attrs = {"shape": state.graph.specs[number][0].shape}
-    state.put((number, 0), state.rewrite.add("_backward_reshape", attrs, [state.last(data)]))
+    numbers = state.last(data) if alike else state.plain(data)
+    state.put((number, 0), state.rewrite.add("_backward_reshape", attrs, [numbers]))
     for index, entry in enumerate(ends, 1):
         state.put((number, index), state.plain(entry))
     return True

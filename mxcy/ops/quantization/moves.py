@@ -189,6 +189,11 @@ class QuantizedPooling:
                 pool_type=kind,
             )
             yield sample(_numbers(2, 5, 6, 3), *RANGE, kernel=(2, 3), layout="NHWC", pool_type=kind)
+        for kind in ("int8", "uint8"):  # sums of 16 bits, and of 32
+            shared = {"pool_type": "avg", "layout": "NHWC"}
+            data = _numbers(1, 12, 12, 70, dtype=kind)
+            yield sample(data, *RANGE, kernel=(3, 3), pad=(1, 1), **shared)
+            yield sample(data, *RANGE, global_pool=True, **shared)
 
     kernels = (
         native(
