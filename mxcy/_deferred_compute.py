@@ -6,6 +6,7 @@ or writing to arrays, raises `TracedValueError`.
 """
 
 from mxcy import symbol
+from mxcy._base.errors import UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.symbol import Symbol
@@ -107,12 +108,13 @@ def get_symbol(output_arrays, sym_cls=Symbol):
 
     Raises
     ------
-    MXNetError
-        When something went in that is neither a variable nor was noted.
+    UntracedInputError
+        When something went in that is neither a variable nor was noted: an MXNetError and a
+        TypeError.
     """
     entries, constants = noted(_listed(output_arrays))
     if constants:
-        raise MXNetError(
+        raise UntracedInputError(
             "get_symbol: an array went into the computation that is neither a variable nor made "
             f"by it: {next(iter(constants.values()))!r}"
         )

@@ -13,6 +13,7 @@ __all__ = [
     "NotImplementedForSymbol",
     "NotSupportedForSparseNDArray",
     "TracedValueError",
+    "UntracedInputError",
     "caller",
     "complete_texts_with",
     "kernel_error",
@@ -41,6 +42,10 @@ class MXNetError(RuntimeError):
 
 class TracedValueError(MXNetError):
     """A program looked at values, or wrote to arrays, while its operations were only noted down."""
+
+
+class UntracedInputError(MXNetError, TypeError):
+    """What is no variable and was not noted went into a graph; a TypeError too, as in MXNet."""
 
 
 class _NotSupported(MXNetError):

@@ -1,8 +1,6 @@
 """`mx.np.type_functions`: questions about element types, and what limits them."""
 
 from mxcy.numpy._types.promotion import can_cast, result_type
-from mxcy.numpy._types.types import finfo, iinfo
+from mxcy.numpy._types.types import finfo, finfo_obj, iinfo, iinfo_obj
 
 __all__ = ["can_cast", "finfo", "finfo_obj", "iinfo", "iinfo_obj", "result_type"]
-
-finfo_obj, iinfo_obj = finfo, iinfo

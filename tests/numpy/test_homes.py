@@ -16,6 +16,12 @@ def test_modules_under_all_their_names():
     assert mx.npx is importlib.import_module("mxcy.numpy_extension")
     assert mx.nd.np.exp is np.exp and mx.nd.npx.softmax is npx.softmax
     assert importlib.import_module("mxcy.ndarray.numpy").ones is np.ones
+    for home in ("numpy.linalg", "numpy.random"):
+        module = importlib.import_module(f"mxcy.ndarray.{home}")
+        assert dir(module) == dir(importlib.import_module(f"mxcy.{home}"))
+    for home, name in (("control_flow", "cond"), ("image", "to_tensor"), ("random", "bernoulli")):
+        module = importlib.import_module(f"mxcy.ndarray.numpy_extension.{home}")
+        assert getattr(module, name) is getattr(getattr(npx, home), name) and name in dir(module)
 
 
 def test_every_operator_is_a_function_with_its_signature():

@@ -6,13 +6,14 @@ import numpy as onp
 
 from mxcy._base.errors import InvalidAxisError, InvalidValueError
 from mxcy._library import front
-from mxcy.base import integer_types
+from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view
 from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import cast, operate
 from mxcy.numpy._calls.operands import as_array, as_np_array, is_array
 from mxcy.ops.core.result_types import promote
+from mxcy.ops.shape.numpy_reshape import reshaped
 
 __all__ = [
     "append",
@@ -74,9 +75,14 @@ def _extents(shape):
     return tuple(extent.__index__() for extent in shape)
 
 
-def _new_shape(size, shape):
-    """A shape with what remains in place of -1."""
-    shape = _extents(shape)
+def _new_shape(old, shape):
+    """A shape with what remains in place of -1, and extents in place of `npx.reshape`'s codes."""
+    shape, size = _extents(shape), math.prod(old)
+    if min(shape, default=0) < -1:
+        try:
+            return reshaped(old, shape, False)
+        except MXNetError as error:
+            raise InvalidValueError(f"reshape: {error}") from None
     known = math.prod(extent for extent in shape if extent != -1)
     if shape == (-1,):
         return (size,)
@@ -94,7 +100,8 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
     ----------
     a : array_like
     shape, newshape : int or tuple of int
-        One extent may be -1, what remains; MXNet knows the second name.
+        One extent may be -1, what remains, and the codes of `npx.reshape` below -1 are known;
+        MXNet has the second name.
     order : {'C', 'F', 'A'}
         ``'F'`` reads and writes the elements with the first index changing fastest.
     out : ndarray, optional
@@ -113,8 +120,8 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
     """
     array = as_np_array(a)
     given = newshape if shape is None else shape
-    wanted = _new_shape(array.size, given)
-    given = wanted if -1 not in _extents(given) else _extents(given)
+    wanted = _new_shape(array.shape, given)
+    given = wanted if min(_extents(given), default=0) >= 0 else _extents(given)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if order == "F" and array.ndim + len(wanted) > 2:

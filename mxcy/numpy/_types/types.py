@@ -1,6 +1,7 @@
 """Element types and constants of `mx.np`."""
 
 from builtins import bool as bool_class
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -88,21 +89,72 @@ def named(mxnet_2):
     return {name: bool_class if name == "bool" else d.type for name, d in _DTYPES.items()}
 
 
-def iinfo(dtype):
+class finfo_obj(NamedTuple):  # noqa: N801  its public name
+    """The limits of a floating type that MXNet tells, as Python's numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+
+
+class iinfo_obj(NamedTuple):  # noqa: N801  its public name
+    """The limits of an integer type that MXNet tells, as Python's numbers."""
+
+    bits: int
+    max: int
+    min: int
+
+
+class _Limits:
+    """Limits of a type that are equal to those of the same type, and tell what NumPy's do."""
+
+    def __new__(cls, dtype):
+        limits = cls._source(dtypes.numpy_dtype(dtype))
+        found = (getattr(limits, name) for name in cls._fields)
+        self = super().__new__(cls, *(n.item() if isinstance(n, onp.generic) else n for n in found))
+        self._limits = limits
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._limits, name)
+        return found.item() if isinstance(found, onp.floating) else found
+
+    def __eq__(self, other):
+        return type(other) is type(self) and self.dtype == other.dtype
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+    def __reduce__(self):
+        return type(self), (self.dtype,)
+
+    def __repr__(self):
+        told = (name for name in ("min", "max", "eps", "dtype") if hasattr(self, name))
+        limits = ", ".join(f"{name}={getattr(self, name)}" for name in told)
+        return f"{type(self).__name__}({limits})"
+
+
+class iinfo(_Limits, iinfo_obj):  # noqa: N801  its public name
     """The limits of an integer type.
+
+    What NumPy's object of this name has beyond `bits`, `dtype`, `max` and `min` is here as well.
 
     Parameters
     ----------
     dtype : dtype or ndarray
-
-    Returns
-    -------
-    numpy.iinfo
     """
-    return onp.iinfo(dtypes.numpy_dtype(dtype))
+
+    _source = onp.iinfo
 
 
-class finfo:  # noqa: N801  its public name
+class finfo(_Limits, finfo_obj):  # noqa: N801  its public name
     """The limits of a floating type, as Python's numbers.
 
     What NumPy's object of this name has beyond `bits`, `dtype`, `eps`, `max`, `min` and
@@ -113,21 +165,4 @@ class finfo:  # noqa: N801  its public name
     dtype : dtype or ndarray
     """
 
-    def __init__(self, dtype):
-        self._limits = onp.finfo(dtypes.numpy_dtype(dtype))
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        found = getattr(self._limits, name)
-        return found.item() if isinstance(found, onp.floating) else found
-
-    def __eq__(self, other):
-        return isinstance(other, finfo) and self.dtype == other.dtype
-
-    def __hash__(self):
-        return hash(self.dtype)
-
-    def __repr__(self):
-        limits = f"min={self.min}, max={self.max}, eps={self.eps}, dtype={self.dtype}"
-        return f"finfo({limits})"
+    _source = onp.finfo

@@ -43,7 +43,12 @@ def log_softmax(xp, x, axis):
 
 
 def _axis(a, data):
-    return normal_axis(a.axis, data.ndim)
+    """The axis of normalisation; an array without axes counts as one number along axis 0."""
+    return 0 if data.ndim == 0 and a.axis in (0, -1) else normal_axis(a.axis, data.ndim)
+
+
+def _extent(a, data):
+    return data.shape[_axis(a, data)] if data.shape else 1
 
 
 def _infer(a, data, length=None):
@@ -83,30 +88,44 @@ def _result(a, data, out):
     return out.astype(data.dtype if a.dtype is None else a.dtype)
 
 
+def _with_axes(ref):
+    """A reference that is shown arrays with axes only."""
+
+    def of_any(a, xp, data, *length):
+        if data.ndim:
+            return ref(a, xp, data, *length)
+        return ref(a, xp, data[None], *(n[None] for n in length)).reshape(())
+
+    return of_any
+
+
+@_with_axes
 def _softmax_ref(a, xp, data, length=None):
-    axis, where = a.axis % data.ndim, None
+    axis, where = _axis(a, data), None
     if length is not None:
-        positions = xp.arange(data.shape[axis]).reshape(
+        positions = xp.arange(_extent(a, data)).reshape(
             [-1 if i == axis else 1 for i in range(data.ndim)]
         )
         where = xp.broadcast_to(positions < xp.expand_dims(length, axis), data.shape)
     return _result(a, data, softmax(xp, _scaled(xp, a, data), axis, where))
 
 
+@_with_axes
 def _softmin_ref(a, xp, data):
     return _result(a, data, softmax(xp, _scaled(xp, a, data, -1), a.axis % data.ndim))
 
 
+@_with_axes
 def _log_softmax_ref(a, xp, data):
     return _result(a, data, log_softmax(xp, _scaled(xp, a, data), a.axis % data.ndim))
 
 
 def _line(a, data):
     """Where the axis lies: fields of SOFTMAX."""
-    axis = normal_axis(a.axis, data.ndim)
+    axis = _axis(a, data)
     return {
         "outer": math.prod(data.shape[:axis]),
-        "extent": data.shape[axis],
+        "extent": _extent(a, data),
         "inner": math.prod(data.shape[axis + 1 :]),
     }
 
@@ -124,7 +143,7 @@ def _refuse_lengths(a, ins, outs):
         return "the result has another element type"
     if ins[1].dtype not in (dtypes.code_of("int32"), dtypes.code_of("int64")):
         return "lengths are neither int32 nor int64"
-    return None if ins[0].shape[a.axis] < 2**24 else "positions are no exact numbers"
+    return None if _extent(a, ins[0]) < 2**24 else "positions are no exact numbers"
 
 
 def _params(a, ins, sign):
@@ -153,6 +172,8 @@ def _grad(rule, sign):
     """The gradient by the operator `rule`, whose scale takes in the temperature and a sign."""
 
     def grad(a, F, g, out, specs):
+        if specs[0].shape == ():
+            return F.zeros_like(g)
         scale = sign / (1.0 if a.temperature is None else a.temperature)
         by_data = getattr(F, rule)(g, out, axis=a.axis, scale=scale)
         if a.dtype is None or specs[0].dtype == dtypes.code_of(a.dtype):
@@ -170,6 +191,7 @@ def _samples(**more):
         sample((3, 70), **more),
         sample((3, 4), dtype="float64", dtypes=("float32",), grad=False, **more),
         sample((2, 3, 17), axis=-2, **more),
+        sample((), axis=0, **more),
     )
 
 

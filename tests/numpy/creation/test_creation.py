@@ -123,6 +123,14 @@ def test_joining_and_shapes():
     assert np.concatenate((np.zeros((0, 3)), a)).shape == (2, 3)
     assert np.reshape(a, (-1,), order="F").tolist() == [0, 3, 1, 4, 2, 5]
     assert a.reshape(3, -1).shape == (3, 2) and a.reshape(6).ndim == 1
+    x = np.arange(24).reshape(2, 3, 4)
+    codes = {(-2, -2, 2, -1): (2, 3, 2, 2), (-5, 4): (6, 4), (-6, 1, -1, -4): (1, 2, 3, 4)}
+    for shape, extents in codes.items():  # MXNet 2's, as those of npx.reshape
+        assert x.reshape(shape).shape == np.reshape(x, shape).shape == extents
+        assert np.reshape(x, shape, order="F").shape == extents
+    for wrong in ((-1, -2, 3), (-2, -2, -2, -2), (-7,)):
+        with pytest.raises(ValueError):
+            x.reshape(wrong)
     assert np.transpose(a, (1, 0)).shape == (3, 2)
     assert np.squeeze(np.ones((1, 2, 1))).shape == (2,)
     assert np.squeeze(np.ones((1, 1))).shape == ()

@@ -1,0 +1,11 @@
+"""`mx.nd.np.linalg`: what `mx.np.linalg` offers."""
+
+from importlib import import_module
+
+
+def __getattr__(name):
+    return getattr(import_module("mxcy.numpy.linalg"), name)  # which is made of this package
+
+
+def __dir__():
+    return dir(import_module("mxcy.numpy.linalg"))
