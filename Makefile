@@ -1,6 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
-# Developers:  make dev | lint | format | bench | peers | score | sanitize | fuzz | clean
-#              make test-anywhere | test-pythons                        see CONTRIBUTING.md
+# Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
+#              fuzz | clean | test-anywhere | test-pythons           see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -12,7 +12,7 @@ TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: help train test test-anywhere test-pythons dev lint format bench peers score sanitize
+.PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
 .PHONY: fuzz clean
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -88,7 +88,8 @@ format: .lint/.installed
 	@touch $@
 
 bench: $(VENV)/.installed
-	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py
+	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py \
+	  --ignore benchmarks/bench_train.py
 
 # Environments of the frameworks that mxcy is compared with, in .peers (about 2 GB).
 peers:
@@ -100,6 +101,12 @@ score: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json \
 	  --precision $(PRECISION) $(SCORE)
+
+# The same for training; TABLE='--network lenet,resnet50_v1 --contender PyTorch'
+train-table: $(VENV)/.installed
+	@$(PIP) install -e '.[bench,onednn]'
+	@$(VENV)/bin/python -m pytest -q benchmarks/bench_train.py --benchmark-only \
+	  --benchmark-columns=min,median,rounds --score-json .benchmarks/train.json $(TABLE)
 
 # The tests that run kernels, over a library built with the address and undefined sanitizers, after
 # the engine and the profiler alone with the thread sanitizer.

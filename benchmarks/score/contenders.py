@@ -41,13 +41,15 @@ def _python(environment, peers):
     return Path(peers, environment, "bin", "python")
 
 
-def missing(peers):
+def missing(peers, contenders=CONTENDERS):
     """The contenders whose environments have not been made.
 
     Parameters
     ----------
     peers : str or Path
         The folder of environments.
+    contenders : dict, optional
+        As `CONTENDERS`.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def missing(peers):
     """
     return [
         name
-        for name, (environment, _) in CONTENDERS.items()
+        for name, (environment, _) in contenders.items()
         if not _python(environment, peers).exists()
     ]
 
@@ -115,19 +117,23 @@ class Field:
     precision : {'float32', 'int8'}
     """
 
+    worker = "benchmarks.score.worker"
+    tables = PRECISIONS
+    ours = (OURS,)
+
     def __init__(self, material, peers, threads, only=None, precision="float32"):
         self.material, self.tolerance = material, TOLERANCES[precision]
         self.about = {}
         self.failures = []
         self._output = material.folder / "output.npy"
         self._processes = {}
-        absent = missing(peers)
+        absent = missing(peers, self.tables[precision])
         # ONNX Runtime's worker writes the file that OpenVINO's reads, so order matters here.
-        for name, (environment, kind) in PRECISIONS[precision].items():
+        for name, (environment, kind) in self.tables[precision].items():
             if name not in absent and (only is None or name in only):
                 python = _python(environment, peers)
                 log = material.folder / f"{kind.replace(':', '_')}.log"
-                self._processes[name] = Process(str(python), kind, threads, log)
+                self._processes[name] = Process(str(python), kind, threads, log, self.worker)
                 answer = self._ask(name, "load", folder=str(material.folder))
                 if answer:
                     self.about[name] = answer["about"]
@@ -139,7 +145,7 @@ class Field:
         try:
             return self._processes[name].ask(do, **arguments)
         except ContenderError as error:
-            if name == OURS:
+            if name in self.ours:
                 raise
             self.failures.append(f"{name}, {self.material.name}: {str(error).splitlines()[0]}")
             self._processes.pop(name).close()
@@ -213,8 +219,8 @@ class Field:
                 cell.results[name].seconds += answer["seconds"]
 
     def once(self):
-        """Run mxcy once at the batch size of the last race."""
-        self._ask(OURS, "time", runs=1)
+        """Run mxcy once more."""
+        self._ask(self.ours[0], "time", runs=1)
 
     def close(self):
         """End all processes."""

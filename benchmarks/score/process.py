@@ -27,15 +27,17 @@ class Process:
         Threads that it may use.
     log : str or Path
         File for what it prints.
+    worker : str
+        The module that the process runs.
     """
 
-    def __init__(self, python, kind, threads, log):
+    def __init__(self, python, kind, threads, log, worker="benchmarks.score.worker"):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}
         environment.pop("CXX", None)  # PyTorch's compiler takes it for the name of one program
         self._kind, self._log = kind, Path(log)
         with open(log, "w") as file:
             self._process = subprocess.Popen(
-                [python, "-m", "benchmarks.score.worker", kind, str(threads)],
+                [python, "-m", worker, kind, str(threads)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=file,

@@ -38,9 +38,11 @@ def _memory(key):
 class Session:
     """What the process has been told so far; each public method is a command."""
 
+    package = "benchmarks.score"
+
     def __init__(self, kind, threads):
         module, name = kind.split(":")
-        self._kind = getattr(importlib.import_module(f"benchmarks.score.{module}"), name)
+        self._kind = getattr(importlib.import_module(f"{self.package}.{module}"), name)
         self._threads = threads
         self._contender = None
 
@@ -82,12 +84,12 @@ class Session:
         return {"bytes": peak}
 
 
-def serve(kind, threads):
+def serve(kind, threads, session=Session):
     """Answer commands until the pipe is closed."""
     # Libraries print to stdout as they please, so answers get a channel of their own.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    session = Session(kind, threads)
+    session = session(kind, threads)
     for line in sys.stdin:
         command = json.loads(line)
         try:

@@ -1,0 +1,99 @@
+"""Who trains, and how losses are compared before anything is timed."""
+
+from benchmarks.score import contenders
+from benchmarks.score.contenders import Cell, Result
+
+__all__ = ["COLUMNS", "OURS", "Field"]
+
+STEPS = 4  # the first ones, whose losses are compared
+TOLERANCE = 1e-3
+#: ours, the first of which sets the losses that others must have
+OURS = ("mxcy Gluon", "mxcy Module")
+#: column -> environment (None for this one), class of the worker
+COLUMNS = {
+    "mxcy Gluon": (None, "with_mxcy:Gluon"),
+    "mxcy Module": (None, "with_mxcy:Module"),
+    "MXNet Gluon": ("mxnet", "with_mxnet:Gluon"),
+    "MXNet Module": ("mxnet", "with_mxnet:Module"),
+    "PyTorch": ("torch", "with_torch:Eager"),
+    "PyTorch last": ("torch", "with_torch:Last"),
+    "PyTorch compile": ("torch", "with_torch:Compiled"),
+}
+#: rows whose networks are run as they are written
+EAGER = ("mxcy Gluon", "MXNet Gluon", "PyTorch")
+CHAIN = {
+    name: (environment, f"{kind.split(':')[0]}:Chain")
+    for name, (environment, kind) in COLUMNS.items()
+    if name in EAGER
+}
+
+
+def _columns(row):
+    if row.network == "chain":
+        return CHAIN
+    names = EAGER if row.eager else [n for n in COLUMNS if row.image or n != "PyTorch last"]
+    return {name: COLUMNS[name] for name in names}
+
+
+class Field(contenders.Field):
+    """All contenders with one row's network, each in a process of its own.
+
+    Parameters
+    ----------
+    material : Material
+        The row.
+    peers : str or Path
+        The folder of environments.
+    threads : int
+        Threads for each.
+    only : collection of str, optional
+        Names of contenders; by default all that have an environment.
+    """
+
+    worker = "benchmarks.train.worker"
+    ours = OURS
+
+    def __init__(self, material, peers, threads, only=None):
+        self.tables = {"float32": _columns(material.row)}
+        super().__init__(material, peers, threads, only)
+
+    def race(self, seconds, rounds):
+        """Train: contenders alternate, after the losses of each have been compared with ours.
+
+        Parameters
+        ----------
+        seconds : float
+            About how long each contender runs in all, if the rounds allow it.
+        rounds : int
+            Smallest number of rounds.
+
+        Returns
+        -------
+        Cell
+
+        Raises
+        ------
+        AssertionError
+            When losses differ by more than a thousandth.
+        """
+        cell = Cell(self.material.name, self.material.row.batch)
+        expected = None
+        for name in list(self._processes):
+            answer = self._ask(name, "losses", steps=STEPS)
+            if answer is None:
+                continue
+            expected = expected or answer["losses"]
+            pairs = zip(answer["losses"], expected, strict=True)
+            error = max(abs(loss - other) / abs(other) for loss, other in pairs)
+            assert error <= TOLERANCE, f"{name}, {cell.network}: {answer['losses']}, not {expected}"
+            cell.results[name] = Result(plan=answer["seconds"], error=error)
+        for name in list(cell.results):
+            self._ask(name, "peak", forget=True)
+        self._alternate(cell, seconds, rounds)
+        for name in list(cell.results):
+            answer = self._ask(name, "peak")
+            if answer is None:
+                del cell.results[name]
+            else:
+                cell.results[name].peak = answer["bytes"]
+        return cell

@@ -1,0 +1,100 @@
+"""The rows of the table. Every contender's environment reads them: NumPy is all they need."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["ROWS", "Row"]
+
+BATCHES = 3  # so many different batches follow each other in turns
+SGD = ("sgd", {"learning_rate": 0.005, "momentum": 0.9})
+# New deep networks are ill-conditioned: larger steps tell gradients' last digits apart.
+SLOW = ("sgd", {"learning_rate": 0.0001, "momentum": 0.9})
+ADAM = ("adam", {"learning_rate": 0.0005})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One network, its data and how it is trained.
+
+    Parameters
+    ----------
+    name : str
+    batch : int
+        Samples in a batch.
+    shape : tuple of int
+        Of one sample.
+    network : str
+        A function of `networks.py`; "zoo:NAME" is one of the model zoo.
+    classes : int
+        Classes of labels; 0 where the label is 0 or 1 and the loss logistic.
+    words : int
+        Samples are numbers of words below this; 0: they are real numbers.
+    labels : int
+        Labels of one sample.
+    optimizer : tuple
+        Its name and arguments.
+    eager : bool
+        Networks are not hybridized, compiled or bound.
+    about : dict
+        Arguments of the network.
+    """
+
+    name: str
+    batch: int
+    shape: tuple
+    network: str
+    classes: int = 10
+    words: int = 0
+    labels: int = 1
+    optimizer: tuple = SGD
+    eager: bool = False
+    about: dict = field(default_factory=dict)
+
+    @property
+    def image(self):
+        """Whether samples are images."""
+        return len(self.shape) == 3
+
+    def batches(self):
+        """Pairs of data and labels, the same in every process."""
+        random = np.random.RandomState(len(self.name))
+        number = self.batch * self.labels
+        for _ in range(BATCHES):
+            shape = (self.batch, *self.shape)
+            if self.words:
+                data = random.randint(0, self.words, shape).astype("float32")
+            else:
+                data = random.standard_normal(shape).astype("float32")
+            labels = random.randint(0, self.classes or 2, number).astype("float32")
+            yield data, labels
+
+
+def _zoo(name, batch, size=224, **about):
+    return Row(name, batch, (3, size, size), f"zoo:{name}", 1000, optimizer=SLOW, about=about)
+
+
+def _recommender(name, sparse):
+    words, about = 200_000, {"width": 64, "sparse": sparse}
+    return Row(name, 1024, (4,), "recommender", 0, words, optimizer=ADAM, about=about)
+
+
+ROWS = {
+    row.name: row
+    for row in (
+        Row("lenet", 64, (1, 28, 28), "lenet"),
+        _zoo("alexnet", 32),
+        _zoo("vgg16", 4),
+        _zoo("resnet18_v1", 16),
+        _zoo("resnet50_v1", 8),
+        _zoo("inceptionv3", 8, 299),
+        _zoo("mobilenetv2_1.0", 16),
+        Row("lstm_language", 20, (35,), "language", 10_000, 10_000, 35, about={"units": 200}),
+        Row("gru", 32, (50, 128), "recurrent", about={"units": 256}),
+        Row("bert_small", 8, (128,), "bert", 2, 30_522, 1, ADAM, about={"length": 128}),
+        _recommender("recommender_dense", False),
+        _recommender("recommender_sparse", True),
+        Row("mlp_eager", 128, (784,), "perceptron", eager=True),
+        Row("chain_eager", 64, (64,), "chain", eager=True),
+    )
+}
