@@ -4,7 +4,7 @@ from mxcy import autograd
 from mxcy._base.errors import MXNetError
 from mxcy._library import front
 from mxcy.graph.backend import to_entries
-from mxcy.graph.control import expand
+from mxcy.graph.control import EXPANSIONS, expand
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.node import SymbolNode, topological
@@ -69,7 +69,7 @@ def runner(node):
     callable
     """
     op = node.op
-    if op.in_symbols.subgraphs:
+    if op in EXPANSIONS:
         return lambda inputs: _run_expanded(node, inputs)
     call, known = function(op), op.schema.by_name
     given = {name: text for name, text in node.attrs.items() if name in known}

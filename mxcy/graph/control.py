@@ -11,6 +11,7 @@ A body is kept as an attribute: the JSON text of its graph.
 from functools import lru_cache
 
 from mxcy.graph.builder import Builder
+from mxcy.graph.extents import BY_EXTENTS, expand_by_extents
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.graph.json import loads
@@ -302,6 +303,7 @@ EXPANSIONS = {
     WHILE_LOOP: _expand_while,
     COND: _expand_cond,
     CACHED_OP: _expand_cached,
+    BY_EXTENTS: expand_by_extents,
 }
 ONLY_SYMBOLS.update((op.name, op) for op in EXPANSIONS)
 

@@ -112,59 +112,6 @@ def test_names_of_mxnet():
     assert mx.contrib.onnx.onnx2mx.import_onnx.GraphProto is GraphProto
 
 
-def reshaping(*between, target):
-    """A model that reshapes (n, 3, 4) by what `between` makes of its n."""
-    nodes = [
-        helper.make_node("Shape", ["x"], ["s"]),
-        helper.make_node("Gather", ["s", "zero"], ["n"]),
-        *between,
-        helper.make_node("Concat", target, ["target"], axis=0),
-        helper.make_node("Reshape", ["x", "target"], ["y"]),
-    ]
-    parameters = [
-        numpy_helper.from_array(np.array([value]), name)
-        for name, value in (("zero", 0), ("rest", -1), ("two", 2))
-    ]
-    return model_of(nodes, [("x", FLOAT, ("n", 3, 4))], [("y", FLOAT, None)], 17, parameters)
-
-
-def test_shape_arithmetic_leaves_no_nodes_and_batches_open():
-    sym, args, _ = mx.contrib.onnx.import_model(reshaping(target=["n", "rest"]))
-    assert not args and len(sym.get_internals().list_outputs()) == 2
-    for n in (1, 5):
-        assert sym.infer_shape(x=(n, 3, 4))[1] == [(n, 12)]
-    sym, _, _ = mx.contrib.onnx.import_model(reshaping(target=["n", "rest"]), {"x": (6, 3, 4)})
-    assert len(sym.get_internals().list_outputs()) == 2
-
-
-def test_open_extents_are_not_computed_with():
-    twice = helper.make_node("Mul", ["n", "two"], ["m"])
-    model = reshaping(twice, target=["m", "rest"])
-    with pytest.raises(MXNetError, match="node of m .Mul.: an input is n, .* give input_shapes"):
-        mx.contrib.onnx.import_model(model)
-    sym, _, _ = mx.contrib.onnx.import_model(model, {"x": (2, 3, 4)})
-    assert sym.infer_shape(x=(2, 3, 4))[1] == [(4, 6)]
-    least = helper.make_node("Min", ["n", "two"], ["m"])
-    with pytest.raises(MXNetError, match="an input is n"):
-        mx.contrib.onnx.import_model(reshaping(least, target=["m", "rest"]))
-
-
-def test_constants_of_open_extents():
-    nodes = [
-        helper.make_node("Shape", ["x"], ["s"], end=1),
-        helper.make_node("Concat", ["two", "s"], ["t"], axis=0),
-        helper.make_node(
-            "ConstantOfShape", ["t"], ["y"], value=helper.make_tensor("", FLOAT, (1,), [2.5])
-        ),
-    ]
-    parameters = [numpy_helper.from_array(np.array([2]), "two")]
-    model = model_of(nodes, [("x", FLOAT, ("n", 3))], [("y", FLOAT, (2, "n"))], 17, parameters)
-    net = mx.contrib.onnx.import_to_gluon(model)
-    for n in (1, 4):
-        found = net(mx.nd.full((n, 3), np.nan)).asnumpy()
-        np.testing.assert_array_equal(found, np.full((2, n), 2.5, np.float32))
-
-
 def test_values_of_inputs_may_be_told():
     model = model_of(
         [helper.make_node("Tile", ["x", "times"], ["y"], "tile")],

@@ -186,7 +186,8 @@ def _build(sym, arrays, data, opset, verbose, safe_indices):
     require_converters(graph, users)
     builder = Builder(opset, [node.name for node in graph.nodes])
     builder.options = {"safe_indices": safe_indices}
-    builder.tied = lambda node: given.tied_extents(sym, known, free, graph.nodes.index(node))
+    named = {name: extents for name, (_, _, extents) in data.items()}
+    builder.tied = lambda node: given.tied_extents(sym, known, named, graph.nodes.index(node))
     sources = {}
     for name, (shape, dtype, extents) in data.items():
         shape = tuple(n if isinstance(n, int) else -1 for n in extents)

@@ -132,13 +132,15 @@ def _inferred_one_by_one(graph, opened):
     return found
 
 
-def tied_extents(sym, known, free, number):
+def tied_extents(sym, known, extents, number):
     """Which input's free extents the free extents of an array made of nothing follow.
 
     Parameters
     ----------
-    sym, known, free
+    sym, known
         As for `specs_of`.
+    extents : dict of str to tuple
+        Of data: numbers, and names or None where they are free. Those of one name are equal.
     number : int
         Of a node whose shape its users tell, such as a recurrent network's first state.
 
@@ -148,19 +150,24 @@ def tied_extents(sym, known, free, number):
         Axis -> name of an input and its axis.
     """
     before = infer(from_entries(sym._entries), known).specs[number][0].shape
-    tied = {}
-    for name, axes in free.items():
-        for axis, is_free in enumerate(axes):
-            if not is_free:
-                continue
-            shape = list(known[name].shape)
+    places = [(n, axis) for n, axes in extents.items() for axis in range(len(axes))]
+    groups, tied = {}, {}
+    for name, axis in places:
+        extent = extents[name][axis]
+        if not isinstance(extent, int):
+            groups.setdefault(extent or (name, axis), []).append((name, axis))
+    for group in groups.values():
+        bumped = dict(known)
+        for name, axis in group:
+            shape = list(bumped[name].shape)
             shape[axis] *= 2
-            bumped = {**known, name: Spec(tuple(shape), known[name].dtype)}
-            try:
-                after = infer(from_entries(sym._entries), bumped).specs[number][0].shape
-            except MXNetError:
-                continue
-            for place, (old, new) in enumerate(zip(before, after, strict=True)):
-                if new != old and new == shape[axis]:
-                    tied[place] = name, axis
+            bumped[name] = Spec(tuple(shape), known[name].dtype)
+        try:
+            after = infer(from_entries(sym._entries), bumped).specs[number][0].shape
+        except MXNetError:
+            continue
+        wanted = bumped[group[0][0]].shape[group[0][1]]
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            if new not in (old, None) and new == wanted:
+                tied[place] = group[0]
     return tied

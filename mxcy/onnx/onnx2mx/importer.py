@@ -10,10 +10,11 @@ from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx import families
 from mxcy.onnx.onnx2mx.attributes import Attributes
+from mxcy.onnx.onnx2mx.expressions import Expressions
 from mxcy.onnx.onnx2mx.open_extents import inferred_names
 from mxcy.onnx.onnx2mx.table import find_row
 from mxcy.onnx.onnx2mx.tensors import Folder, code_of, to_numpy
-from mxcy.onnx.onnx2mx.values import Expressions, UnknownValueError, Value
+from mxcy.onnx.onnx2mx.values import UnknownValueError, Value
 from mxcy.ops.core.infer import Spec
 
 __all__ = ["Importer", "missing_operators"]

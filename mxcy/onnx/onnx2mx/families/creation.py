@@ -30,10 +30,10 @@ def constant(F, a):
 
 @row("ConstantOfShape", since=9)
 def constant_of_shape(F, a, shape):
-    told, known = shape.extents("the input shape"), shape
+    told = shape.told("the input shape")
     if any(isinstance(n, str) for n in told):
         number = F.constant(np.array(0, np.float32)) if a.value is None else a.tensor(a.value)
-        return F.filled(told, F.constant(number.array.reshape(()), number.spec.dtype), known)
+        return F.filled(told, F.constant(number.array.reshape(()), number.spec.dtype))
     shape = told
     if min(shape, default=0) < 0 or np.prod(shape, dtype=float) > _MOST:
         raise MXNetError(f"the input shape: cannot make an array of shape {shape}")
@@ -47,6 +47,12 @@ def constant_of_shape(F, a, shape):
 @row("Range", since=11)
 def range_(F, a, start, limit, delta):
     code = start.spec.dtype
+    if any(value.is_open for value in (start, limit, delta)):
+        (begin,), (end,), (step,) = (value.told("") for value in (start, limit, delta))
+        if step == 1:
+            count = F.open.combined("-", end, begin)
+            numbers = {"start": begin, "stop": end, "dtype": "int64"}
+            return F.shaped("_npi_arange", [], numbers, ((count,), "int64"))
     start, limit, delta = (
         value.numbers(f"the input {name}").reshape(())
         for value, name in ((start, "start"), (limit, "limit"), (delta, "delta"))

@@ -73,12 +73,59 @@ def aligned(F, a, x, y):
     return y.reshape(*y.full_shape, *(1,) * behind)
 
 
+def _reckoned(F, sign, x, y):
+    """A function of shapes some of whose extents are open; None where they are no such."""
+    if not x.is_open and not y.is_open or x.array is None or y.array is None:
+        return None
+    if max(x.array.size, y.array.size) > 64:
+        return None
+    return F.constant(F.open.arithmetic(sign, x.array, y.array))
+
+
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "maximum": "max", "minimum": "min"}
+
+
 def _binary(onnx_name, name):
     def function(F, a, x, y):
-        return F.binary(name, x, aligned(F, a, x, y))
+        y = aligned(F, a, x, y)
+        found = _reckoned(F, _SIGNS[name], x, y) if name in _SIGNS else _decided(F, name, x, y)
+        return F.binary(name, x, y) if found is None else found
 
     row(onnx_name)(function)
 
+
+def _decided(F, name, x, y):
+    """Comparisons of open extents with numbers below 0, which no extent is; None for others."""
+    if name not in _ABOVE or not (x.is_open or y.is_open) or x.array is None or y.array is None:
+        return None
+    whole = np.broadcast_shapes(x.shape, y.shape)
+    found = []
+    for left, right in zip(
+        F.open.told(np.broadcast_to(x.array, whole)),
+        F.open.told(np.broadcast_to(y.array, whole)),
+        strict=True,
+    ):
+        if left == right:
+            found.append(_ABOVE[name][1])
+        elif isinstance(left, str) and not isinstance(right, str) and right < 0:
+            found.append(_ABOVE[name][2])
+        elif isinstance(right, str) and not isinstance(left, str) and left < 0:
+            found.append(_ABOVE[name][0])
+        elif isinstance(left, str) or isinstance(right, str):
+            return None
+        else:
+            found.append(_ABOVE[name][(left > right) + (left >= right)])
+    return F.constant(np.array(found).reshape(whole))
+
+
+#: comparison -> what it says of numbers that are below, equal, above
+_ABOVE = {
+    "equal": (False, True, False),
+    "greater": (False, False, True),
+    "greater_equal": (False, True, True),
+    "less": (True, False, False),
+    "less_equal": (True, True, False),
+}
 
 for _name, _operator in {
     "Add": "add",
@@ -104,6 +151,9 @@ def div(F, a, x, y):
     y = aligned(F, a, x, y)
     if x.kind == "f":
         return F.binary("true_divide", x, y)
+    found = _reckoned(F, "/", x, y)
+    if found is not None:
+        return found
     if x.kind == "u":
         return F("_npi_floor_divide", x, y)
     # ONNX cuts off towards zero, as C does.
@@ -117,7 +167,8 @@ def div(F, a, x, y):
 
 @row("Mod")
 def mod(F, a, x, y):
-    return F("_npi_fmod" if a.fmod else "_npi_mod", x, y)
+    found = _reckoned(F, "%", x, y)
+    return F("_npi_fmod" if a.fmod else "_npi_mod", x, y) if found is None else found
 
 
 @row("Pow")
@@ -142,7 +193,8 @@ def bit_shift(F, a, x, y):
 def _chain(onnx_name, name):
     def function(F, a, first, *rest):
         for value in rest:
-            first = F.binary(name, first, value)
+            found = _reckoned(F, _SIGNS[name], first, value)
+            first = F.binary(name, first, value) if found is None else found
         return first
 
     row(onnx_name)(function)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.onnx.onnx2mx.families.open_sizes import resized_axis, scaled
 from mxcy.onnx.onnx2mx.families.resampling import positions, weights
 from mxcy.onnx.onnx2mx.table import row
 
@@ -23,16 +24,22 @@ class _How:
         self.outside = 0.0 if a.extrapolation_value is None else a.extrapolation_value
 
 
-def _resized(F, x, sizes, scales, how, roi=None):
+def _resized(F, x, sizes, scales, how, roi=None, names=None):
     """Each axis on its own: positions taken, or a product with the matrix of weights."""
     extents, around = x.shape, None
+    named = F.extents(x, names)
     if _upsamples(x, sizes, scales, how):
         scale = int(scales[2])
         return F("UpSampling", x, scale=scale, sample_type="nearest")
     for axis, (n, size, scale) in enumerate(zip(extents, sizes, scales, strict=True)):
         cropped = how.coordinates == "tf_crop_and_resize"
-        if n == -1 and (cropped or scale != 1):
+        if n == -1 and cropped:
             x.full_shape  # noqa: B018  raises
+        if size == named[axis] and not cropped:
+            continue
+        if isinstance(size, str) or n == -1:
+            x = resized_axis(F, x, axis, size, named[axis], scale, how)
+            continue
         if size == n and scale == 1 and not cropped:
             continue
         region = (0.0, 1.0) if roi is None else (roi[axis], roi[axis + len(extents)])
@@ -60,8 +67,12 @@ def _upsamples(x, sizes, scales, how):
         and x.ndim == 4
         and x.kind == "f"
         and scales[0] == scales[1] == 1
+        and None not in scales
         and scales[2] == scales[3] == int(scales[2]) > 1
-        and tuple(sizes[2:]) == tuple(n * int(scales[2]) for n in x.shape[2:])
+        and all(
+            n == -1 or size == n * int(scale)
+            for size, n, scale in zip(sizes, x.shape, scales, strict=True)
+        )
     )
 
 
@@ -93,34 +104,37 @@ def _product(F, x, axis, matrix):
 
 def _sizes(F, a, x, scales, sizes):
     """(sizes, scales) of all axes."""
-    extents = x.shape
+    extents = F.extents(x, _names(a))
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
-        wanted = dict(zip(axes, sizes.extents("the input sizes"), strict=True))
-        for axis, name in [(i, n) for i, n in wanted.items() if isinstance(n, str)]:
-            if a.extents[0] is None or a.extents[0][axis] != name:
-                sizes.integers("the input sizes")  # raises
-            wanted.pop(axis)  # the batch's stays as it is
+        wanted = dict(zip(axes, sizes.told("the input sizes"), strict=True))
         policy = a.keep_aspect_ratio_policy or "stretch"
         if policy != "stretch":
+            extents = x.full_shape
             choose = min if policy == "not_larger" else max
             ratio = choose(size / extents[axis] for axis, size in wanted.items())
             wanted = {axis: math.floor(ratio * extents[axis] + 0.5) for axis in wanted}
         for axis, size in wanted.items():
             whole[axis] = size
-            ratios[axis] = ratio if policy != "stretch" else size / extents[axis]
+            if policy != "stretch":
+                ratios[axis] = ratio
+            elif isinstance(size, str) or isinstance(extents[axis], str):
+                ratios[axis] = 1.0 if size == extents[axis] else None
+            else:
+                ratios[axis] = size / extents[axis]
     else:
         numbers = scales.numbers("the input scales").reshape(-1).tolist()
         for axis, ratio in zip(axes, numbers, strict=True):
-            if extents[axis] != -1 or ratio != 1:
-                whole[axis] = (
-                    math.floor(x.full_shape[axis] * ratio)
-                    if extents[axis] == -1
-                    else (math.floor(extents[axis] * ratio))
-                )
-                ratios[axis] = ratio
-    if any(n <= 0 and n != known for n, known in zip(whole, extents, strict=True)):
+            if not isinstance(extents[axis], str):
+                whole[axis] = math.floor(extents[axis] * ratio)
+            elif ratio != 1:
+                whole[axis] = scaled(F, extents[axis], ratio)
+            ratios[axis] = ratio
+    if any(
+        not isinstance(n, str) and n <= 0 and n != old
+        for n, old in zip(whole, extents, strict=True)
+    ):
         raise MXNetError(f"cannot resize {extents} to {tuple(whole)}")
     return whole, ratios
 
@@ -129,7 +143,7 @@ def _sizes(F, a, x, scales, sizes):
 def resize_by_scales(F, a, x, scales):
     # How positions were meant was not written down before opset 11: as in Upsample.
     how = _How(a, a.mode, "asymmetric", "floor")
-    return _resized(F, x, *_sizes(F, a, x, scales, None), how)
+    return _resized(F, x, *_sizes(F, a, x, scales, None), how, names=_names(a))
 
 
 @row("Resize", since=11)
@@ -145,13 +159,19 @@ def resize(F, a, x, roi=None, scales=None, sizes=None):
             region[axis] = numbers[place]
             region[axis + x.ndim] = numbers[place + len(axes)]
         axes = set(axes)
-    return _resized(F, x, whole, ratios, how, region)
+    return _resized(F, x, whole, ratios, how, region, _names(a))
 
 
 @row("Upsample", since=7)
 def upsample_by_attribute(F, a, x):
     how = _How(a, a.mode, "asymmetric", "floor")
-    return _resized(F, x, *_sizes(F, a, x, F.constant(np.array(a.scales)), None), how)
+    scales = F.constant(np.array(a.scales))
+    return _resized(F, x, *_sizes(F, a, x, scales, None), how, names=_names(a))
+
+
+def _names(a):
+    """What ONNX calls the extents of the image."""
+    return a.extents[0] if a.extents else None
 
 
 @row("Upsample", since=9)

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.table import row
 
-__all__ = ["along", "from_below"]
+__all__ = ["along", "counted", "from_below"]
 
 
 def from_below(F, indices, extent):
@@ -18,7 +19,7 @@ def from_below(F, indices, extent):
 
 
 def _check(indices, extent):
-    if indices.array is not None and indices.array.size and extent >= 0:
+    if indices.array is not None and not indices.is_open and indices.array.size and extent >= 0:
         low, high = indices.array.min(), indices.array.max()
         if low < -extent or high >= extent:
             raise MXNetError(f"the indices {low} to {high} are not within an extent of {extent}")
@@ -34,12 +35,35 @@ def gather(F, a, x, indices):
 
 def along(F, x, indices, axis):
     """NumPy's `take_along_axis`, where other axes of `x` may be longer."""
-    extents = indices.full_shape
-    if any(n != m for i, (n, m) in enumerate(zip(x.full_shape, extents, strict=True)) if i != axis):
-        ends = [n if i == axis else m
-                for i, (n, m) in enumerate(zip(x.full_shape, extents, strict=True))]  # fmt: skip
-        x = F("slice", x, begin=(0,) * x.ndim, end=tuple(ends))
-    return F("_take_along", x, indices, axis=axis, mode="wrap", taken=extents[axis])
+    named, wanted = F.extents(x), F.extents(indices)
+    if all(n == m or n == -1 for i, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True))
+           if i != axis) and not isinstance(wanted[axis], str):  # fmt: skip
+        return F("_take_along", x, indices, axis=axis, mode="wrap", taken=wanted[axis])
+    whole = tuple(n if i == axis else m for i, (n, m) in enumerate(zip(named, wanted, strict=True)))
+    word = dtypes.name_of(x.spec.dtype)
+    if whole != named:
+        cut = {"begin": (0,) * x.ndim, "end": whole}
+        x = (
+            F.shaped("slice", [x], cut, (whole, word))
+            if _has_names(whole)
+            else F("slice", x, **cut)
+        )
+    told = {"axis": axis, "mode": "wrap", "taken": wanted[axis]}
+    if not _has_names(wanted):
+        return F("_take_along", x, indices, **told)
+    return F.shaped("_take_along", [x, indices], told, (wanted, word))
+
+
+def _has_names(extents):
+    return any(isinstance(n, str) for n in extents)
+
+
+def counted(F, extent):
+    """The whole numbers from 0 below an extent."""
+    if not isinstance(extent, str):
+        return F.constant(np.arange(extent, dtype=np.int64))
+    told = {"start": 0, "stop": extent, "dtype": "int64"}
+    return F.shaped("_npi_arange", [], told, ((extent,), "int64"))
 
 
 @row("GatherElements", since=11)
@@ -50,23 +74,25 @@ def gather_elements(F, a, x, indices):
 @row("GatherND", since=11)
 def gather_nd(F, a, x, indices):
     batch = a.batch_dims or 0
-    depth = indices.full_shape[-1]
+    depth = indices.shape[-1] if indices.shape[-1] != -1 else indices.full_shape[-1]
     if not batch and indices.array is not None:
         for place in range(depth):
             part = indices.array[..., place]
             _check(F.constant(part), x.shape[place])
-    extents = np.array(x.full_shape[batch : batch + depth], np.int64)
+    named = F.extents(x)
     places = indices.astype("int64")
     if indices.array is None or (indices.array.size and indices.array.min() < 0):
         below = F("_npi_less", places, F.like(0, places))
-        places = F.where(below, places + F.constant(extents), places)
+        ends = F.constant(F.open.array(named[batch : batch + depth]))
+        places = F.where(below, places + ends, places)
     if batch:
-        lead = indices.full_shape[:batch]
-        own = np.stack(np.meshgrid(*map(np.arange, lead), indexing="ij"), axis=-1)
-        spread = (*lead, *(1,) * (indices.ndim - batch - 1), batch)
-        whole = (*indices.full_shape[:-1], batch)
-        own = np.broadcast_to(own.reshape(spread), whole).astype(np.int64)
-        places = F.concat([F.constant(own), places], indices.ndim - 1)
+        # What the first axes of the positions say of themselves: zeros, and their own numbers.
+        zeros = F("zeros_like", F.part(places, places.ndim - 1, 0, 1))
+        own = []
+        for axis, extent in enumerate(F.extents(indices)[:batch]):
+            spread = (-1, *(1,) * (indices.ndim - 1 - axis))
+            own.append(zeros + counted(F, extent).reshape(*spread))
+        places = F.concat([*own, places], indices.ndim - 1)
     order = (places.ndim - 1, *range(places.ndim - 1))
     return F("gather_nd", x, places.transpose(*order))
 

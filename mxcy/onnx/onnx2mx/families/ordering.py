@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.onnx.onnx2mx.table import row
 
 __all__ = []
@@ -25,12 +26,21 @@ def top_k_by_attribute(F, a, x):
 
 @row("TopK", since=10)
 def top_k(F, a, x, k):
-    (k,) = k.integers("the input K")
-    return _top(F, x, a.axis % x.ndim, k, a.largest is None or bool(a.largest))
+    (k,), axis = k.told("the input K"), a.axis % x.ndim
+    largest = a.largest is None or bool(a.largest)
+    if not isinstance(k, str):
+        return _top(F, x, axis, k, largest)
+    whole = tuple(k if i == axis else n for i, n in enumerate(F.extents(x)))
+    told = {"axis": axis, "k": k, "ret_typ": "both", "is_ascend": not largest, "dtype": "int64"}
+    return tuple(
+        F.shaped("topk", [x], told, (whole, dtypes.name_of(x.spec.dtype)), (whole, "int64"))
+    )
 
 
 @row("Unique", since=11)
 def unique(F, a, x):
+    if x.array is None:
+        return _unique(F, a, x)
     array = x.numbers("the input of Unique")
     values, first, inverse, counts = np.unique(
         array, return_index=True, return_inverse=True, return_counts=True, axis=a.axis
@@ -46,3 +56,16 @@ def unique(F, a, x):
     return F.constant(values, x.spec.dtype), *(
         F.constant(part.astype(np.int64)) for part in (first, inverse, counts)
     )
+
+
+def _unique(F, a, x):
+    """Of values that are known when the graph runs."""
+    told = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": a.axis}
+    found, first, inverse, counts = F("_npi_unique", x, **told)
+    if not a.sorted:  # in the order in which they come
+        order = F("argsort", first, dtype="int64")
+        places = F("argsort", order, dtype="int64")
+        found = F("take", found, order, axis=a.axis or 0, mode="clip")
+        first, counts = (F("take", part, order, axis=0, mode="clip") for part in (first, counts))
+        inverse = F("take", places, inverse, axis=0, mode="clip")
+    return found, first, inverse, counts

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.onnx.onnx2mx.families.padding import padded
 from mxcy.onnx.onnx2mx.families.scatter import scattered
-from mxcy.onnx.onnx2mx.families.shape import padded
 from mxcy.onnx.onnx2mx.families.windows import Windows
 from mxcy.onnx.onnx2mx.table import row
 

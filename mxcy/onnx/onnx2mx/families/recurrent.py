@@ -124,7 +124,7 @@ class _Layer:
             mode=self.mode(),
             state_outputs=True,
         )
-        y = F("Reshape", found[0], shape=(0, 0, self.directions, self.hidden))
+        y = F("_npx_reshape", found[0], newshape=(-2, -2, self.directions, self.hidden))
         return (y.transpose(0, 2, 1, 3), *found[1:])
 
     # --- step by step ---

@@ -98,11 +98,25 @@ _REDUCTIONS = {
 }
 
 
+#: reduction -> the sign between extents
+_OF_EXTENTS = {"ReduceProd": "*", "ReduceSum": "+", "ReduceMax": "max", "ReduceMin": "min"}
+
+
+def _of_extents(F, sign, x, keepdims):
+    """All extents of a shape, some of which are open, together."""
+    first, *others = F.open.told(x.array)
+    for other in others:
+        first = F.open.combined(sign, first, other)
+    return F.constant(F.open.array([first]).reshape((1,) * x.ndim if keepdims else ()))
+
+
 def _reduction(onnx_name, reduce):
     def function(F, a, x, axes=None):
         chosen = axes_of(a, x, axes)
         if chosen is None and onnx_name not in ("ReduceL2", "ReduceSumSquare"):
             chosen = ()
+        if x.is_open and onnx_name in _OF_EXTENTS and len(chosen) == x.ndim:
+            return _of_extents(F, _OF_EXTENTS[onnx_name], x, bool(a.keepdims))
         return reduce(F, x, chosen or (), bool(a.keepdims))
 
     row(onnx_name)(function)

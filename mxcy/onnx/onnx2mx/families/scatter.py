@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
-from mxcy.onnx.onnx2mx.families.indexing import from_below
+from mxcy.onnx.onnx2mx.families.indexing import counted, from_below
 from mxcy.onnx.onnx2mx.table import row
 
 __all__ = ["scattered"]
@@ -17,13 +18,19 @@ _STEPS = {"mul": "multiply", "max": "maximum", "min": "minimum"}
 
 def scattered(F, x, places, updates, reduction="none"):
     """An array with `updates` written at `places`, a Value of shape (depth, count...)."""
-    shape = x.full_shape
-    if 0 in updates.full_shape:
+    if 0 in updates.shape:
         return x
-    if reduction == "none":
-        return F("_scatter_set_nd", x, updates, places, shape=shape)
-    if reduction == "add":
-        return x + F("_backward_gather_nd", updates, places, shape=shape)
+    shape, word = F.extents(x), dtypes.name_of(x.spec.dtype)
+    is_open = any(isinstance(n, str) for n in shape)
+    if reduction in ("none", "add"):
+        operator = "_scatter_set_nd" if reduction == "none" else "_backward_gather_nd"
+        inputs = [x, updates, places] if reduction == "none" else [updates, places]
+        found = (
+            F.shaped(operator, inputs, {"shape": shape}, (shape, word))
+            if is_open
+            else F(operator, *inputs, shape=shape)
+        )
+        return found if reduction == "none" else x + found
     if reduction not in _STEPS:
         raise MXNetError(f"attribute reduction: {reduction!r} is not implemented")
     # Positions may be equal, so the writes wait for each other.
@@ -42,8 +49,8 @@ def scattered(F, x, places, updates, reduction="none"):
 
 @row("ScatterND", since=11)
 def scatter_nd(F, a, x, indices, updates):
-    depth = indices.full_shape[-1]
-    extents = F.constant(np.array(x.full_shape[:depth], np.int64))
+    depth = indices.shape[-1] if indices.shape[-1] != -1 else indices.full_shape[-1]
+    extents = F.constant(F.open.array(F.extents(x)[:depth]))
     places = indices.astype("int64")
     if indices.array is None or (indices.array.size and indices.array.min() < 0):
         places = F.where(F("_npi_less", places, F.like(0, places)), places + extents, places)
@@ -54,12 +61,22 @@ def scatter_nd(F, a, x, indices, updates):
 @row("Scatter", since=9)
 @row("ScatterElements", since=11)
 def scatter_elements(F, a, x, indices, updates):
-    axis, extents = a.axis % x.ndim, indices.full_shape
-    own = from_below(F, indices.astype("int64"), x.full_shape[axis])
-    grid = [
-        own if i == axis else F.constant(part)
-        for i, part in enumerate(np.indices(extents, np.int64))
-    ]
+    axis, extents = a.axis % x.ndim, F.extents(indices)
+    (extent,) = F.extents(x)[axis : axis + 1]
+    if isinstance(extent, str):
+        extent = F.constant(F.open.array([extent]).reshape(()))
+    own = from_below(F, indices.astype("int64"), extent)
+    if -1 in indices.shape:
+        zeros = F("zeros_like", own)
+        grid = [
+            own if i == axis else zeros + counted(F, n).reshape(-1, *(1,) * (x.ndim - 1 - i))
+            for i, n in enumerate(extents)
+        ]
+    else:
+        grid = [
+            own if i == axis else F.constant(part)
+            for i, part in enumerate(np.indices(extents, np.int64))
+        ]
     places = F("_npi_stack", *grid, axis=0)
     return scattered(F, x, places, updates, a.reduction or "none")
 

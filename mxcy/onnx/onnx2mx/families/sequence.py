@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.onnx.onnx2mx.families.shape import sliced
+from mxcy.onnx.onnx2mx.families.parts import sliced
 from mxcy.onnx.onnx2mx.table import row
 
 __all__ = []

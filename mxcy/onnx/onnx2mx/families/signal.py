@@ -4,7 +4,8 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
-from mxcy.onnx.onnx2mx.families.shape import padded, sliced
+from mxcy.onnx.onnx2mx.families.padding import padded
+from mxcy.onnx.onnx2mx.families.parts import sliced
 from mxcy.onnx.onnx2mx.table import row
 from mxcy.onnx.onnx2mx.tensors import code_of
 

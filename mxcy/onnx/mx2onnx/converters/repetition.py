@@ -1,0 +1,78 @@
+"""Elements repeated."""
+
+import numpy as np
+
+from mxcy.onnx.mx2onnx.converters.order import axes_of
+from mxcy.onnx.mx2onnx.registry import convert
+
+__all__ = []
+
+
+@convert("broadcast_to", "_npi_broadcast_to")
+def broadcast_to(a, G, x):
+    """Extents that are 0 are the input's."""
+    shape = list(a.shape)
+    if G.node.op.name == "broadcast_to":
+        shape = [own if wish == 0 else wish for own, wish in zip(G.dims(x), shape, strict=True)]
+    else:  # -2 keeps an extent
+        own = [1] * (len(shape) - x.ndim) + G.dims(x)
+        shape = [n if wish == -2 else wish for n, wish in zip(own, shape, strict=True)]
+    return G.expand(x, shape)
+
+
+@convert("broadcast_axis")
+def broadcast_axis(a, G, x):
+    """Axes of extent 1 repeated."""
+    shape = G.dims(x)
+    for axis, extent in zip(axes_of(a.axis), axes_of(a.size), strict=True):
+        shape[axis] = extent
+    return G.expand(x, shape)
+
+
+@convert("broadcast_like")
+def broadcast_like(a, G, x, like):
+    """To the extents of another array, or some of them."""
+    if a.lhs_axes is None:
+        return G.expand(x, G.dims(like))
+    shape, theirs = G.dims(x), G.dims(like)
+    for own, other in zip(axes_of(a.lhs_axes), axes_of(a.rhs_axes), strict=True):
+        shape[own] = theirs[other]
+    return G.expand(x, shape)
+
+
+@convert("tile", "_npi_tile")
+def tile(a, G, x):
+    """Repetitions for each axis, with more axes where there are more numbers."""
+    reps = axes_of(a.reps)
+    if len(reps) > x.ndim:
+        x = G.unsqueeze(x, tuple(range(len(reps) - x.ndim)))
+    reps = [1] * (x.ndim - len(reps)) + reps
+    shape = tuple(-1 if n == -1 else n * rep for n, rep in zip(x.shape, reps, strict=True))
+    return G.op("Tile", x, G.ints(*reps), shape=shape) if reps else x
+
+
+@convert("repeat")
+def repeat(a, G, x):
+    """Each element as often, one after the other."""
+    if a.axis is None:
+        x, axis = G.flat(x), 0
+    else:
+        axis = a.axis % x.ndim
+    return _repeated(G, x, a.repeats, axis)
+
+
+def _repeated(G, x, count, axis):
+    dims = G.dims(x)
+    spread = G.expand(G.unsqueeze(x, (axis + 1,)), [*dims[: axis + 1], count, *dims[axis + 1 :]])
+    return G.reshape(spread, [*dims[:axis], G.times(dims[axis], count), *dims[axis + 1 :]])
+
+
+@convert("_npi_repeats")
+def repeats(a, G, x):
+    """Each element as often as its number says."""
+    x, axis = (G.flat(x), 0) if a.axis is None else (x, a.axis % x.ndim)
+    counts = axes_of(a.repeats)
+    if len(counts) == 1:
+        return _repeated(G, x, counts[0], axis)
+    places = np.repeat(np.arange(len(counts)), counts)
+    return G.gather(x, G.const(places.astype(np.int64)), axis)

@@ -1,0 +1,351 @@
+"""What rows of the table compute with.
+
+`Expressions`, the ``F`` of rows, makes a node per operator and infers its shape at once. Operators
+over constants alone are computed by their definitions with NumPy, so that shape arithmetic leaves
+no nodes.
+"""
+
+import json
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.base import MXNetError
+from mxcy.graph.extents import BY_EXTENTS, postfix
+from mxcy.graph.node import SymbolNode
+from mxcy.onnx.onnx2mx.open_extents import Extent, OpenExtents
+from mxcy.onnx.onnx2mx.values import Value, cast_array
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
+from mxcy.ops.core.reference import compute
+from mxcy.ops.elementwise.constant import written
+from mxcy.symbol.attributes import text_of
+
+__all__ = ["Expressions"]
+
+#: arrays of up to this many bytes are written into the graph, others are parameters
+_WRITTEN = 4096
+#: results of constants above this many bytes are computed when the graph runs
+_FOLDED = 1 << 28
+
+#: function -> the operator of two arrays, that with a number second, that with a number first
+_BINARY = {
+    "add": ("broadcast_add", "_plus_scalar", "_plus_scalar"),
+    "subtract": ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
+    "multiply": ("broadcast_mul", "_mul_scalar", "_mul_scalar"),
+    "true_divide": ("broadcast_div", "_div_scalar", "_rdiv_scalar"),
+    "power": ("broadcast_power", "_power_scalar", "_rpower_scalar"),
+    "maximum": ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar"),
+    "minimum": ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"),
+}
+#: the same of arrays of one shape, which layers take into themselves
+_OF_EQUALS = {
+    "add": "elemwise_add",
+    "subtract": "elemwise_sub",
+    "multiply": "elemwise_mul",
+    "true_divide": "elemwise_div",
+}
+
+
+class Expressions:
+    """Makes the nodes of one symbol; every operator of ours as a function of Values.
+
+    Attributes
+    ----------
+    inputs : dict of str to Value
+        The graph's own inputs.
+    parameters : dict of str to numpy.ndarray
+        What the variables that are no inputs hold.
+    scope : str
+        What new nodes are named after.
+    """
+
+    def __init__(self):
+        self.inputs, self.parameters, self.scope = {}, {}, ""
+        self.types = {}
+        self.open = OpenExtents()
+        self._names = set()
+        self._made = {}
+
+    def __call__(self, op, *inputs, **attrs):
+        """Apply an operator; returns a Value, or a list of all visible outputs.
+
+        Inputs that are None are left out. Attributes are given in any form that records accept.
+        """
+        record = find(op)
+        values = [value for value in inputs if value is not None]
+        texts = {
+            name: text_of(record.schema.by_name[name], value)
+            for name, value in attrs.items()
+            if value is not None
+        }
+        if record.num_args is not None:
+            texts.setdefault(record.num_args, str(len(values)))
+        node = SymbolNode(record, "", texts)
+        parsed = node.parsed
+        if record.uses_mode:
+            parsed = parsed.with_values(("train",), (False,))
+        if all(value.array is not None for value in values) and not record.draws(parsed):
+            folded = self._fold(record, parsed, values)
+            if folded is not None:
+                return folded[0] if len(folded) == 1 else folded
+        node.inputs = [self.entry(value) for value in values]
+        specs = [Spec(value.spec.shape, value.spec.dtype) for value in values]
+        if specs and all(spec.shape is None for spec in specs):
+            outs = [Spec(None, spec.dtype) for spec in record.infer(parsed, specs)]
+        else:
+            outs = record.infer(parsed, specs)
+        for value, spec in zip(values, specs, strict=True):
+            if value.entry[0].op is None:  # what a variable's user tells about it
+                value.spec = spec
+        node.name = self.unique(f"{self.scope}_{record.name.strip('_').lower()}")
+        self._made[id(node)] = node
+        visible = record.visible(parsed)
+        found = [Value(self, spec, entry=(node, i)) for i, spec in enumerate(outs[:visible])]
+        return found[0] if visible == 1 else found
+
+    def _fold(self, record, parsed, values):
+        """The outputs as constants, or None where they are better computed when the graph runs."""
+        specs = [Spec(value.spec.shape, value.spec.dtype) for value in values]
+        if sum(v.array.nbytes for v in values) > _FOLDED:
+            return None
+        outs = record.infer(parsed, specs)
+        visible = record.visible(parsed)
+        if record.eager is not None:
+            return None if any(v.is_open for v in values) else self._waited(record, parsed, values)
+        if not all(out.known for out in outs) or sum(out.nbytes for out in outs) > _FOLDED:
+            return None
+        try:
+            arrays = compute(record, parsed, [value.array for value in values])
+        except MXNetError:
+            return None
+        if any(self.open.has(value.array) for value in values):
+            probes = [self.open.probed(value.array) for value in values]
+            again = compute(record, parsed, probes)
+            if not all(map(self.open.moved, map(np.asarray, arrays), map(np.asarray, again))):
+                return None
+        return [
+            self.constant(cast_array(np.asarray(array).reshape(out.shape), out.dtype), out.dtype)
+            for array, out in zip(arrays[:visible], outs[:visible], strict=True)
+        ]
+
+    def _waited(self, record, parsed, values):
+        """The constants of an operator whose shapes depend on values."""
+        arrays = record.ref(parsed, np, *[value.array for value in values])
+        arrays = arrays if isinstance(arrays, tuple | list) else (arrays,)
+        codes = [
+            out.dtype for out in record.infer(parsed, [Spec(None, v.spec.dtype) for v in values])
+        ]
+        return [self.constant(x, code) for x, code in zip(arrays, codes, strict=True)]
+
+    def unique(self, name):
+        """A name that no node has yet, like `name`."""
+        found, count = name, 0
+        while found in self._names:
+            found, count = f"{name}{count}", count + 1
+        self._names.add(found)
+        return found
+
+    def finish(self, name, values):
+        """Name the node of a row's first result after the ONNX node where it is new."""
+        if name and values and values[0].entry is not None and name not in self._names:
+            node = self._made.get(id(values[0].entry[0]))
+            if node is not None:
+                self._names.discard(node.name)
+                node.name = name
+                self._names.add(name)
+        self._made.clear()
+
+    # --- values ---
+    def constant(self, array, dtype=None, name=None):
+        """A constant Value; `dtype` is a code where NumPy has no such type."""
+        array = np.asarray(array)
+        if array.dtype.name == "bfloat16":  # the type of ml_dtypes
+            array, dtype = array.astype(np.float32), dtypes.CODES["bfloat16"]
+        code = dtypes.code_of(array.dtype) if dtype is None else dtype
+        return Value(self, Spec(array.shape, code), array=array, name=name)
+
+    def like(self, number, value):
+        """A number as a constant of a value's element type."""
+        if isinstance(number, Value):
+            return number
+        return self.constant(cast_array(np.asarray(number), value.spec.dtype), value.spec.dtype)
+
+    def variable(self, name, spec, extra=None):
+        """The Value of a new variable."""
+        if name in self._names:
+            raise MXNetError(f"two tensors of the graph are named {name}")
+        self._names.add(name)
+        return Value(self, spec, entry=(SymbolNode(None, name, extra), 0))
+
+    def entry(self, value):
+        """The entry of a value in the symbol; constants become nodes or parameters."""
+        if value.entry is None:
+            if self.open.has(value.array):
+                value.entry = self._reckoned(value)
+                return value.entry
+            small = value.array.nbytes <= _WRITTEN
+            if small and (value.name is None or value.kind != "f" or value.ndim == 0):
+                value.entry = self._written(value)
+            else:
+                self.parameter(value)
+        return value.entry
+
+    def _written(self, value):
+        code = value.spec.dtype
+        bf16 = code == dtypes.CODES["bfloat16"]
+        node = SymbolNode(find("_constant"), self.unique(value.name or f"{self.scope}_constant"))
+        node.attrs = {k: str(v) for k, v in written(value.array).items()}
+        if not bf16:
+            return node, 0
+        return SymbolNode(find("Cast"), node.name + "_cast", {"dtype": "bfloat16"}, [(node, 0)]), 0
+
+    def parameter(self, value):
+        """The value itself, made a variable if it is a constant."""
+        if value.entry is None:
+            name = self.unique(value.name or f"{self.scope}_parameter")
+            self.parameters[name] = value.array
+            self.types[name] = value.spec.dtype
+            value.entry = SymbolNode(None, name, {}), 0
+        return value
+
+    # --- operators that rows need in more than one place ---
+    def shaped(self, operator, inputs, attrs, *results):
+        """An operator with extents among its attributes that are known when the graph runs.
+
+        Parameters
+        ----------
+        operator : str
+        inputs : sequence of Value
+        attrs : dict
+            With `Extent`s in the place of numbers.
+        *results : (tuple, str)
+            Shape and element type of each output; the shapes may have `Extent`s and -1.
+
+        Returns
+        -------
+        Value, or a list of them
+        """
+        sources, leaves = list(inputs), {}
+
+        def leaf(tree):
+            if isinstance(tree, tuple):
+                leaf(tree[1])
+                leaf(tree[2])
+            elif isinstance(tree, str) and tree not in leaves:
+                value, axis = self.open.homes[tree]
+                places = [i for i, x in enumerate(sources) if x is value] or [len(sources)]
+                sources.extend([value] * (places[0] == len(sources)))
+                leaves[tree] = places[0], axis
+
+        def noted(told):
+            if isinstance(told, Extent):
+                tree = self.open.tree(told)
+                leaf(tree)
+                return {"extent": postfix(tree, leaves)}
+            return [noted(part) for part in told] if isinstance(told, tuple | list) else told
+
+        texts = {
+            "operator": operator,
+            "attrs": json.dumps({k: noted(v) for k, v in attrs.items() if v is not None}),
+            "results": json.dumps([[noted(shape), dtype] for shape, dtype in results]),
+            "num_inputs": str(len(inputs)),
+            "num_outputs": str(len(results)),
+        }
+        texts["num_args"] = str(len(sources))
+        name = self.unique(f"{self.scope}_{operator.strip('_').lower()}")
+        node = SymbolNode(BY_EXTENTS, name, texts, [self.entry(value) for value in sources])
+        self._made[id(node)] = node
+        found = []
+        for place, (shape, dtype) in enumerate(results):
+            closed = tuple(-1 if isinstance(n, str) else int(n) for n in shape)
+            named = tuple(shape) if -1 not in shape else None
+            spec = Spec(closed, dtypes.code_of(dtype))
+            found.append(Value(self, spec, entry=(node, place), extents=named))
+        return found[0] if len(found) == 1 else found
+
+    def extents(self, x, named=None):
+        """The extents of a value: ints, and names of those that are open.
+
+        Parameters
+        ----------
+        x : Value
+        named : sequence of str or None, optional
+            What ONNX calls them.
+        """
+        if x.extents is not None:
+            return x.extents
+        named = named if named is not None and len(named) == x.ndim else (None,) * x.ndim
+        return tuple(
+            self.open.of_axis(x, axis, name if isinstance(name, str) else None)
+            for axis, name in enumerate(named)
+        )
+
+    def _reckoned(self, value):
+        """The entry of a constant that tells open extents: computed when the graph runs."""
+        parts = [
+            self.shaped("_npi_full", [], {"shape": (1,), "int_value": n, "value_type": 0,
+                                          "dtype": "int64"}, ((1,), "int64"))
+            if isinstance(n, str) else self.constant(np.array([n], np.int64))
+            for n in self.open.told(value.array)
+        ]  # fmt: skip
+        return self.concat(parts, 0).reshape(*value.array.shape).entry
+
+    def filled(self, told, number):
+        """An array of one number whose shape may have names.
+
+        Parameters
+        ----------
+        told : tuple of int and str
+        number : Value
+            A scalar.
+        """
+        word = dtypes.name_of(number.spec.dtype)
+        return self.shaped("_npi_broadcast_to", [number], {"shape": told}, (told, word))
+
+    def binary(self, name, left, right):
+        """A function of two values that meet by broadcasting, in its form with a number if can be.
+
+        The numbers of rows are taken in the type of the other operand.
+        """
+        if not isinstance(left, Value):
+            left = self.like(left, right)
+        if not isinstance(right, Value):
+            right = self.like(right, left)
+        if name not in _BINARY:
+            return self(f"_npi_{name}", left, right)
+        arrays, number, number_first = _BINARY[name]
+        if left.kind == "f":
+            if _is_number(right, left):
+                return self(number, left, scalar=float(right.array))
+            if _is_number(left, right):
+                return self(number_first, right, scalar=float(left.array))
+        if left.spec.known and left.spec.shape == right.spec.shape:
+            arrays = _OF_EQUALS.get(name, arrays)
+        return self(arrays, left, right)
+
+    def where(self, condition, left, right):
+        """Elements of the one or the other."""
+        return self("_npi_where", condition, left, right)
+
+    def part(self, value, axis, begin, end):
+        """The elements from `begin` to `end` along an axis, maybe none."""
+        before = (None,) * axis
+        return self("slice", value, begin=(*before, begin), end=(*before, end))
+
+    def concat(self, values, axis):
+        """Values one behind the other along an axis that is not negative."""
+        return values[0] if len(values) == 1 else self("Concat", *values, dim=axis)
+
+    def sum(self, value, axes=None, keepdims=False):
+        """Sums along axes."""
+        return self("_npi_sum", value, axis=axes, keepdims=keepdims)
+
+    def mean(self, value, axes=None, keepdims=False):
+        """Means along axes."""
+        return self("_npi_mean", value, axis=axes, keepdims=keepdims)
+
+
+def _is_number(value, other):
+    """Whether a value is one number that leaves the other operand's shape as it is."""
+    return value.array is not None and value.array.ndim == 0 and other.array is None
