@@ -11,7 +11,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime to run what is expo
 import mxcy as mx  # noqa: E402
 from mxcy.onnx.mx2onnx import writing  # noqa: E402
 from mxcy.onnx.mx2onnx._export_onnx import MXNetGraph  # noqa: E402
-from tests.onnx.battery import session  # noqa: E402
+from tests.onnx.battery.operators import session  # noqa: E402
 
 
 def dense(units=4):

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("onnxruntime", reason="needs onnxruntime to run what is exported")
 
-from tests.onnx import battery  # noqa: E402
+from tests.onnx.battery import operators as battery  # noqa: E402
 
 
 @pytest.mark.parametrize("turn", range(8))

@@ -1,9 +1,9 @@
 """Records' samples exported and run by ONNX Runtime, beside what we compute."""
 
-import itertools
-import tempfile
+import re
 
 import numpy as np
+import onnx
 import onnxruntime
 
 import mxcy as mx
@@ -14,7 +14,8 @@ from mxcy.onnx.mx2onnx import registry
 from tests.ops.test_records import RECORDS, attrs_of, draw, samples_of, to_array
 from tests.symbol.test_operators import bits, symbol_of
 
-OPSETS = (12, 13, 17, 18, 20, 21)
+#: versions that are tried; the last one is the newest that onnx knows
+OPSETS = (12, 13, 17, 18, 21, onnx.defs.onnx_opset_version())
 #: element types of which ONNX Runtime computes nearly everything
 KINDS = ("float32", "int32", "int64", "bool")
 TOLERANCE = {"float32": 1e-5, "float64": 1e-5, "float16": 4e-3}
@@ -41,10 +42,12 @@ def session(path):
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def cases():
+def cases(pattern="."):
     """(record, index, sample, dtype) of everything that has a converter and a certain result."""
     registry.load()
     for name, record in RECORDS:
+        if not re.search(pattern, name):
+            continue
         if record.onnx is None or record.eager is not None or record.uses_rng and name != "Dropout":
             continue
         for index, sample in enumerate(samples_of(record)):
@@ -109,25 +112,3 @@ def check(record, index, sample, dtype, opset, dynamic, path):
             assert (away <= 1).all()  # a step, where a quotient is halfway between two
             continue
         np.testing.assert_allclose(theirs, ours, rtol=tolerance, atol=tolerance)
-
-
-def main():
-    """Try everything: all samples, all versions, static and dynamic; tells what is wrong."""
-    counts = {"right": 0, "refused": 0, "wrong": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        for case in cases():
-            for opset, dynamic in itertools.product(OPSETS, (False, True)):
-                try:
-                    check(*case, opset, dynamic, f"{folder}/model.onnx")
-                    counts["right"] += 1
-                except Refused:
-                    counts["refused"] += 1
-                except Exception as error:
-                    counts["wrong"] += 1
-                    record, index, _, dtype = case
-                    print(f"{record.name}-{index}-{dtype} opset {opset} {dynamic}: {error}")
-    print(counts)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,69 @@
+"""Everything that is exported, in all versions: ``python -m tests.onnx.battery [PART] [PATTERN]``.
+
+The parts are ``operators`` (all samples of all records, fixed and with free extents) and
+``networks`` (the zoo and others, imported again as well); both by default.
+"""
+
+import itertools
+import re
+import sys
+import tempfile
+
+from tests.onnx.battery import networks, operators
+
+
+def try_operators(pattern, folder):
+    """All samples, all versions, static and dynamic; (counts, what is wrong)."""
+    counts, wrong = {"right": 0, "refused": 0, "wrong": 0}, []
+    for case in operators.cases(pattern):
+        for opset, dynamic in itertools.product(operators.OPSETS, (False, True)):
+            try:
+                operators.check(*case, opset, dynamic, f"{folder}/model.onnx")
+                counts["right"] += 1
+            except operators.Refused:
+                counts["refused"] += 1
+            except Exception as error:
+                counts["wrong"] += 1
+                record, index, _, dtype = case
+                wrong.append(f"{record.name}-{index}-{dtype} opset {opset} {dynamic}: {error}")
+                print(wrong[-1], flush=True)
+    return counts, wrong
+
+
+def try_networks(pattern, folder):
+    """All networks in all versions, those of the zoo in the usual one alone after the first."""
+    counts, wrong = {"right": 0, "wrong": 0}, []
+    for name in filter(re.compile(pattern).search, networks.CASES):
+        for opset in operators.OPSETS:
+            label = f"{name} opset {opset}"
+            try:
+                away, back = networks.check(name, opset, f"{folder}/net.onnx")
+                told = f"{away:.1e} beside ONNX Runtime, {back:.1e} imported again"
+                good = away <= networks.BESIDE_RUNTIME and back <= networks.BESIDE_ORIGINAL
+            except Exception as error:
+                told, good = f"{type(error).__name__}: {str(error)[:300]}", False
+            counts["right" if good else "wrong"] += 1
+            if not good:
+                wrong.append(label)
+            print(f"{label}: {told}{'' if good else '  WRONG'}", flush=True)
+    return counts, wrong
+
+
+PARTS = {"operators": try_operators, "networks": try_networks}
+
+
+def main(*words):
+    """Run parts of the battery; the exit status tells whether anything was wrong."""
+    parts = [word for word in words if word in PARTS] or list(PARTS)
+    pattern = next((word for word in words if word not in PARTS), ".")
+    failed = False
+    for part in parts:
+        with tempfile.TemporaryDirectory() as folder:
+            counts, wrong = PARTS[part](pattern, folder)
+        print(part, counts, flush=True)
+        failed = failed or bool(wrong)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
