@@ -10,6 +10,7 @@ times 12. ``/`` rounds down.
 
 import json
 import operator
+from collections.abc import Callable
 
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
@@ -21,7 +22,7 @@ from mxcy.ops.core.record import Op, find
 __all__ = ["BY_EXTENTS", "FUNCTIONS", "evaluated", "expand_by_extents", "postfix"]
 
 #: sign -> function of two numbers
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
