@@ -32,6 +32,11 @@ _CONV = {
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # arrays as oneDNN likes them, as they lie, row-major
 _DENSE = {"fc_onednn": (0,)}
+#: of 8 bits
+_INT8 = {
+    "_int8_conv": {"int8_conv_onednn": (0,), "int8_conv_direct": (0,)},
+    "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_direct": (0,)},
+}
 #: of arrays of bfloat16
 _NARROW_CONV = {"conv_winograd_bf16": (0, 96), "conv_onednn_bf16": (0,)}
 _NARROW_DENSE = {"fc_onednn_bf16": (0,)}
@@ -122,7 +127,7 @@ def choose_dense(target, attrs, ins):
 
 def choose_int8(target, op, attrs, ins):
     """The Choice for a layer of 8 bits, or None; `op` is its record."""
-    return _choose(target, op, attrs, ins, {f"{op.name[1:]}_onednn": (0,)})
+    return _choose(target, op, attrs, ins, _INT8[op.name])
 
 
 def _choose(target, op, attrs, ins, names, tries=True):

@@ -1,0 +1,169 @@
+// Sums of products of bytes, see bytes.h.
+#include "leaf/quantization/bytes.h"
+
+#if MX_ISA_LEVEL == 4
+MX_LEAF_BEGIN
+namespace {
+
+// Pixels of a sum by its registers of filters, so that all of them fit in 32 registers.
+constexpr int kMostPixels[kMostVectors + 1] = {0, 8, 8, 8, 6};
+
+struct Lanes {
+  __mmask16 inside[kMostVectors];  // the filters that there are
+
+  Lanes(int64_t filters, int vectors) {
+    for (int n = 0; n < kMostVectors; ++n) {
+      const int64_t left = n < vectors ? filters - n * kFilterLanes : 0;
+      inside[n] = left >= kFilterLanes ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
+    }
+  }
+};
+
+inline __m512 other_of(const ByteSink& sink, int64_t at, __mmask16 inside) {
+  const __m128i bytes = _mm_maskz_loadu_epi8(inside, (const char*)sink.other + at);
+  return _mm512_cvtepi32_ps(sink.other_type == MX_I8 ? _mm512_cvtepi8_epi32(bytes)
+                                                     : _mm512_cvtepu8_epi32(bytes));
+}
+
+// The bytes of at most four registers of numbers, one after the other.
+template <bool is_signed>
+inline __m512i narrowed(const __m512i* numbers, bool positive) {
+  const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  const __m512i low = _mm512_packs_epi32(numbers[0], numbers[1]);
+  const __m512i high = _mm512_packs_epi32(numbers[2], numbers[3]);
+  if (!is_signed) return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+  const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high));
+  return positive ? _mm512_max_epi8(bytes, _mm512_setzero_si512()) : bytes;
+}
+
+template <int N>
+inline void store_bytes(char* to, __m512i bytes, const Lanes& lanes) {
+  if (lanes.inside[N - 1] != 0xffff) {
+    const __mmask64 inside = (uint64_t)lanes.inside[0] | (uint64_t)lanes.inside[1] << 16 |
+                             (uint64_t)lanes.inside[2] << 32 | (uint64_t)lanes.inside[3] << 48;
+    _mm512_mask_storeu_epi8(to, inside, bytes);
+    return;
+  }
+  if (N == 4) _mm512_storeu_si512(to, bytes);
+  if (N == 1) _mm_storeu_si128((__m128i*)to, _mm512_castsi512_si128(bytes));
+  if (N == 2 || N == 3) _mm256_storeu_si256((__m256i*)to, _mm512_castsi512_si256(bytes));
+  if (N == 3) _mm_storeu_si128((__m128i*)(to + 32), _mm512_extracti32x4_epi32(bytes, 2));
+}
+
+// Results of type D, with or without another summand, of sums with factors and bias.
+template <class D, bool adds, int M, int N>
+inline __attribute__((always_inline)) void finish_as(const __m512i (&sums)[M][N],
+                                                     const ByteSink& given, int64_t pixel,
+                                                     int64_t filter) {
+  const ByteSink sink = given;  // which stores cannot change
+  const Lanes lanes(sink.filters - filter, N);
+  __m512 scale[N], bias[N];
+#pragma GCC unroll 4
+  for (int n = 0; n < N; ++n) {
+    const int64_t at = filter + n * kFilterLanes;
+    scale[n] = _mm512_maskz_loadu_ps(lanes.inside[n], sink.scale + at);
+    bias[n] =
+        sink.bias ? _mm512_maskz_loadu_ps(lanes.inside[n], sink.bias + at) : _mm512_setzero_ps();
+  }
+  const __m512 high = _mm512_set1_ps(sink.high), share = _mm512_set1_ps(sink.other_scale);
+  const __m512 zero = _mm512_setzero_ps();
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m) {
+    const int64_t at = (pixel + m) * sink.filters + filter;
+    __m512i numbers[kMostVectors] = {};
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) {
+      __m512 x = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[m][n]), scale[n], bias[n]);
+      if (adds) {
+        const __m512 other = other_of(sink, at + n * kFilterLanes, lanes.inside[n]);
+        x = _mm512_fmadd_ps(other, share, x);
+      }
+      x = _mm512_min_ps(x, high);
+      if (sizeof(D) == 1) {
+        numbers[n] = _mm512_cvtps_epi32(x);
+        continue;
+      }
+      if (sink.positive) x = _mm512_max_ps(x, zero);
+      _mm512_mask_storeu_ps((float*)sink.out + at + n * kFilterLanes, lanes.inside[n], x);
+    }
+    if (sizeof(D) == 1)
+      store_bytes<N>((char*)sink.out + at, narrowed<(D)-1 < 0>(numbers, sink.positive), lanes);
+  }
+}
+
+template <class D, int M, int N>
+inline __attribute__((always_inline)) void finish_with(const __m512i (&sums)[M][N],
+                                                       const ByteSink& sink, int64_t pixel,
+                                                       int64_t filter) {
+  sink.other ? finish_as<D, true>(sums, sink, pixel, filter)
+             : finish_as<D, false>(sums, sink, pixel, filter);
+}
+
+template <int M, int N>
+inline __attribute__((always_inline)) void finish(const __m512i (&sums)[M][N], const ByteSink& sink,
+                                                  int64_t pixel, int64_t filter) {
+  if (sink.type == MX_U8) return finish_with<uint8_t>(sums, sink, pixel, filter);
+  if (sink.type == MX_I8) return finish_with<int8_t>(sums, sink, pixel, filter);
+  finish_as<float, false>(sums, sink, pixel, filter);
+}
+
+template <int M, int N>
+void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* weights,
+              const int32_t* start, const ByteSink& sink, int64_t pixel, int64_t filter) {
+  __m512i sums[M][N];
+#pragma GCC unroll 4
+  for (int n = 0; n < N; ++n) {
+    const __m512i first = _mm512_loadu_si512(start + n * kFilterLanes);
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m) sums[m][n] = first;
+  }
+  for (int r = 0; r < reach.runs; ++r) {
+    const uint8_t* at[M];
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m) at[m] = from[m] + reach.offset[r];
+    for (int64_t i = 0; i < reach.bytes; i += 4, weights += N * 64) {
+      __m512i w[N];
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) w[n] = _mm512_loadu_si512(weights + n * 64);
+#pragma GCC unroll 8
+      for (int m = 0; m < M; ++m) {
+        int32_t four;
+        memcpy(&four, at[m] + i, 4);
+        const __m512i u = _mm512_set1_epi32(four);
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) add_products(sums[m][n], u, w[n]);
+      }
+    }
+  }
+  finish<M, N>(sums, sink, pixel, filter);
+}
+
+typedef void (*Tile)(const uint8_t* const*, const ByteReach&, const int8_t*, const int32_t*,
+                     const ByteSink&, int64_t, int64_t);
+#define MX_TILES(N) \
+  {                 \
+    sum_tile<1, N>, sum_tile<2, N>, sum_tile<3, N>, sum_tile<4, N>, sum_tile<5, N>, sum_tile<6, N>
+constexpr Tile kTiles[kMostVectors][8] = {MX_TILES(1), sum_tile<7, 1>, sum_tile<8, 1>},
+               MX_TILES(2), sum_tile<7, 2>, sum_tile<8, 2>
+}
+, MX_TILES(3), sum_tile<7, 3>, sum_tile<8, 3>
+}
+, MX_TILES(4), nullptr, nullptr
+}
+,
+}
+;
+#undef MX_TILES
+
+}  // namespace
+
+int most_pixels(int vectors) { return kMostPixels[vectors]; }
+
+void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteReach& reach,
+               const int8_t* weights, const int32_t* start, const ByteSink& sink, int64_t pixel,
+               int64_t filter) {
+  kTiles[vectors - 1][pixels - 1](from, reach, weights, start, sink, pixel, filter);
+}
+
+MX_LEAF_END
+#endif

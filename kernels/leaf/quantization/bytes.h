@@ -1,0 +1,56 @@
+// Sums of products of unsigned and signed bytes in registers of AVX-512, with VNNI: some pixels
+// times at most 64 filters, and what makes bytes or floats of the sums.
+#pragma once
+#include "leaf/leaf.h"
+
+#if MX_ISA_LEVEL == 4
+#include <immintrin.h>
+
+MX_LEAF_BEGIN
+
+constexpr int kFilterLanes = 16;   // of a register
+constexpr int kMostVectors = 4;    // registers of filters of a sum
+constexpr int kMostRuns = 256;     // runs of neighbouring bytes under a window
+constexpr uint8_t kMiddle = 0x80;  // what an int8 zero becomes as an unsigned byte
+
+// Whether this CPU has the instruction; without it nothing here may be called.
+inline bool has_vnni() { return __builtin_cpu_supports("avx512vnni") != 0; }
+
+// sum += u[0] * s[0] + ... + u[3] * s[3] in each lane. The build's own level does not know the
+// instruction, so that there is no intrinsic.
+inline __attribute__((always_inline)) void add_products(__m512i& sum, __m512i u, __m512i s) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s));
+}
+inline __attribute__((always_inline)) void add_products(__m256i& sum, __m256i u, __m256i s) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s));
+}
+
+// What a sum runs over: `runs` of `bytes` (a multiple of 4), at offsets from each pixel's first.
+struct ByteReach {
+  int runs;
+  int64_t bytes;
+  int64_t offset[kMostRuns];
+};
+
+// Where sums go, and on what way: rows of `filters` results for each pixel.
+struct ByteSink {
+  void* out;
+  const void* other;          // the other summand, or NULL
+  const float *scale, *bias;  // of each filter; no bias: NULL
+  int64_t filters;
+  float other_scale, high;  // results are at most `high`
+  bool positive;            // and at least 0
+  int32_t type, other_type;
+};
+
+int most_pixels(int vectors);
+
+// Sums of `pixels` <= most_pixels(vectors), whose windows begin at `from`, and of `vectors` <= 4
+// times 16 filters, from `filter` on; `start` are what the sums begin with. Weights are
+// [run][4 bytes][filter][byte], results go to the rows from `pixel` on.
+void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteReach& reach,
+               const int8_t* weights, const int32_t* start, const ByteSink& sink, int64_t pixel,
+               int64_t filter);
+
+MX_LEAF_END
+#endif

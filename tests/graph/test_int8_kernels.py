@@ -1,0 +1,116 @@
+"""Our own kernels of 8 bits against their definition: the same integers where factors are exact."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy._base.dtypes import code_of
+from mxcy._library import front
+from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import find
+
+PACKERS = {"_int8_conv": "_pack_int8_conv_weight", "_int8_dense": "_pack_int8_dense_weight"}
+
+
+def _computed(name, algo, attrs, arrays, form):
+    """A layer's result by the kernel `algo`; the test is skipped where the CPU has none."""
+    if not front.has_kernel(algo, code_of("uint8")):
+        pytest.skip("this CPU has no products of 8 bits")
+    record = find(name)
+    a = record.schema.intern(name, {**attrs, "algo": algo, "packed": 1})
+    ins = [Spec(x.shape, code_of(x.dtype)) for x in arrays]
+    ins[1] = Spec((1,), code_of("uint8"))
+    outs = record.infer(a, ins)
+    params = record.kernels[0].struct.pack(**record.kernels[0].params(a, ins, outs))
+    attrs = {**attrs, "algo": algo, "packed": front.query(algo, params, ins, outs, "packed")}
+    (blob,), _ = front.execute(find(PACKERS[name]), (arrays[1],), {**attrs, **form})
+    (result, *_), ran = front.execute(record, (arrays[0], blob, *arrays[2:]), attrs)
+    assert ran == algo
+    return result.asnumpy()
+
+
+def _drawn(rng, shape, kind):
+    low, high = (-128, 128) if kind == "int8" else (0, 256)
+    return mx.nd.array(rng.integers(low, high, shape), dtype=kind)
+
+
+def _layer(rng, name, algo, data, weight, attrs, form, exact=True):
+    """Compare all that may follow a layer; factors are powers of two where sums must be exact."""
+    filters, depth = weight.shape[0], int(np.prod(weight.shape[1:]))
+    shift = np.ceil(np.log2(100 * np.sqrt(depth)))
+    scale = 2.0 ** -(shift + rng.integers(0, 3, filters)) if exact else rng.uniform(0.5, 1, filters)
+    scale = scale if exact else scale / 2**shift
+    given = [data, weight, mx.nd.array(scale), mx.nd.array(rng.integers(-40, 40, filters) / 4)]
+    attrs = {**attrs, "source_type": np.dtype(data.dtype).name}
+    call = getattr(mx.nd._internal, name)
+    shape = call(*given, **attrs).shape
+    for out_type, other_type, extra in (
+        ("int8", "int8", {}),
+        ("uint8", "uint8", {"act": "relu"}),
+        ("int8", "uint8", {"act": "relu", "with_sum": True}),
+        ("uint8", "int8", {"act": "clip", "limit": 40.0, "with_sum": True}),
+        ("float32", "int8", {"act": "relu"}),
+        ("int8", "int8", {"no_bias": True, "with_sum": True, "other_scale": 0.5}),
+    ):
+        arrays = given[:3] if extra.get("no_bias") else list(given)
+        if extra.get("with_sum"):
+            arrays.append(_drawn(rng, shape, other_type))
+        every = {**attrs, **extra, "out_type": out_type, "other_type": other_type}
+        want = call(*arrays, **every).asnumpy()
+        got = _computed(name, algo, every, arrays, form)
+        assert got.dtype == want.dtype
+        if exact:
+            np.testing.assert_array_equal(got, want)
+        elif out_type == "float32":
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
+        else:
+            assert abs(got.astype(int) - want.astype(int)).max() <= 1
+
+
+def _image(rng, algo, source, shape, filters, group=1, exact=True, **window):
+    channels, attrs = shape[-1], {**window, "num_filter": filters, "num_group": group}
+    weight = _drawn(rng, (filters, channels // group, *window["kernel"]), "int8")
+    form = {"batch": shape[0], "source": shape[1:-1]}
+    _layer(rng, "_int8_conv", algo, _drawn(rng, shape, source), weight, attrs, form, exact)
+
+
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    "shape, filters, window",
+    [
+        ((2, 9, 7, 8), 70, {"kernel": (1, 1)}),
+        ((1, 5, 5, 3), 16, {"kernel": (1, 1)}),
+        ((3, 9, 7, 6), 33, {"kernel": (1, 1), "stride": (2, 2)}),
+        ((1, 9, 7, 8), 20, {"kernel": (1, 1), "stride": (3, 1), "pad": (1, 2)}),
+        ((2, 13, 11, 3), 64, {"kernel": (7, 7), "stride": (2, 2), "pad": (3, 3)}),
+        ((2, 6, 9, 16), 100, {"kernel": (3, 3), "pad": (1, 1)}),
+        ((1, 1, 9, 4), 5, {"kernel": (3, 3), "pad": (1, 1)}),
+        ((1, 9, 9, 5), 17, {"kernel": (3, 3), "dilate": (2, 2), "pad": (2, 1)}),
+        ((1, 3, 8, 4), 8, {"kernel": (1, 3), "dilate": (1, 2), "stride": (1, 2)}),
+        ((2, 1, 1, 4), 40, {"kernel": (3, 1), "pad": (3, 0), "stride": (2, 1)}),
+    ],
+)
+def test_convolutions(source, shape, filters, window):
+    _image(np.random.default_rng(filters), "int8_conv_direct", source, shape, filters, **window)
+
+
+def test_factors_of_any_size():
+    rng = np.random.default_rng(1)
+    _image(rng, "int8_conv_direct", "uint8", (2, 6, 5, 8), 40, exact=False, kernel=(3, 3))
+
+
+@pytest.mark.parametrize("rows", [1, 5, 200])
+def test_images_in_pieces(rows):
+    """More filters and pixels than a thread takes at once."""
+    rng = np.random.default_rng(rows)
+    shape = (1, rows, 40, 12)
+    _image(rng, "int8_conv_direct", "uint8", shape, 160, kernel=(3, 3), pad=(1, 1))
+
+
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize("rows, depth, hidden", [(1, 70, 21), (3, 64, 130), (20, 5, 64)])
+def test_dense_layers(source, rows, depth, hidden):
+    rng = np.random.default_rng(rows)
+    data, weight = _drawn(rng, (rows, depth), source), _drawn(rng, (hidden, depth), "int8")
+    attrs = {"num_hidden": hidden}
+    _layer(rng, "_int8_dense", "int8_dense_direct", data, weight, attrs, {"batch": rows})
