@@ -43,15 +43,20 @@ def _layer(rng, name, algo, data, weight, attrs, form, exact=True):
     given = [data, weight, mx.nd.array(scale), mx.nd.array(rng.integers(-40, 40, filters) / 4)]
     attrs = {**attrs, "source_type": np.dtype(data.dtype).name}
     call = getattr(mx.nd._internal, name)
+    alone = algo == "int8_conv_depthwise"  # nothing is added, and there are no floats
     shape = call(*given, **attrs).shape
     for out_type, other_type, extra in (
         ("int8", "int8", {}),
         ("uint8", "uint8", {"act": "relu"}),
+        ("int8", "int8", {"act": "relu", "no_bias": True}),
+        ("uint8", "uint8", {"act": "clip", "limit": 30.0}),
         ("int8", "uint8", {"act": "relu", "with_sum": True}),
         ("uint8", "int8", {"act": "clip", "limit": 40.0, "with_sum": True}),
         ("float32", "int8", {"act": "relu"}),
         ("int8", "int8", {"no_bias": True, "with_sum": True, "other_scale": 0.5}),
     ):
+        if alone and ("with_sum" in extra or out_type == "float32"):
+            continue
         arrays = given[:3] if extra.get("no_bias") else list(given)
         if extra.get("with_sum"):
             arrays.append(_drawn(rng, shape, other_type))
@@ -92,6 +97,22 @@ def _image(rng, algo, source, shape, filters, group=1, exact=True, **window):
 )
 def test_convolutions(source, shape, filters, window):
     _image(np.random.default_rng(filters), "int8_conv_direct", source, shape, filters, **window)
+
+
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize("channels", [3, 32, 40, 96, 144])
+@pytest.mark.parametrize(
+    "extent, window",
+    [
+        ((9, 7), {"pad": (1, 1)}),
+        ((8, 10), {"pad": (1, 1), "stride": (2, 2)}),
+        ((4, 5), {"pad": (0, 2), "stride": (1, 3)}),
+    ],
+)
+def test_depthwise_convolutions(source, channels, extent, window):
+    rng = np.random.default_rng(channels)
+    shape, algo = (2, *extent, channels), "int8_conv_depthwise"
+    _image(rng, algo, source, shape, channels, channels, kernel=(3, 3), **window)
 
 
 def test_factors_of_any_size():
