@@ -95,7 +95,7 @@ bench: $(VENV)/.installed
 peers:
 	@$(PYTHON) tools/peers.py
 
-# The scoring table, next to the peers that are there (or PRECISION=int8); SCORE='--network resnet-50 --batch-size 1,32'
+# The scoring table, next to the peers that are there (or PRECISION=int8, bf16); SCORE='--network resnet-50 --batch-size 1,32'
 score: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \

@@ -14,7 +14,7 @@ import mxcy as mx
 from benchmarks.score.contenders import CONTENDERS, OURS, Field, missing
 from benchmarks.score.fma_peak import fma_peak
 from benchmarks.score.material import Material
-from benchmarks.score.report import DEMANDS, INT8_DEMANDS, lines
+from benchmarks.score.report import BF16_DEMANDS, DEMANDS, INT8_DEMANDS, lines
 from examples.image_classification.symbols import NETWORKS
 
 # The largest first: peak memory is that of the first batch of a process.
@@ -45,8 +45,8 @@ class Board:
     def report(self):
         """Lines: the table, what it comes to, and who did not take part."""
         self.peak = max(self.peak, fma_peak(self.threads))
-        narrow = self.config.getoption("--precision") == "int8"
-        demands = INT8_DEMANDS if narrow else DEMANDS
+        narrow = {"int8": INT8_DEMANDS, "bf16": BF16_DEMANDS}
+        demands = narrow.get(self.config.getoption("--precision"), DEMANDS)
         yield from lines(self.cells, self.gflop, self.peak, demands)
         yield ", ".join(self.about.values()) + f"; {self.threads} threads each"
         yield from (f"failed: {failure}" for failure in self.failures)

@@ -22,7 +22,7 @@ def pytest_addoption(parser):
     group.addoption("--batch-size", default="all", help="batch sizes, separated by commas")
     group.addoption("--contender", default="all", help="columns besides mxcy, separated by commas")
     group.addoption("--peers", default=".peers", help="folder of the contenders' environments")
-    group.addoption("--precision", default="float32", help="float32 or int8")
+    group.addoption("--precision", default="float32", help="float32, int8 or bf16")
     group.addoption("--score-seconds", type=float, default=1.0, help="for a contender in a cell")
     group.addoption("--score-rounds", type=int, default=3, help="in a cell, at least")
     group.addoption("--score-json", default=None, help="file to write all figures to")

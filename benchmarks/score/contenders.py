@@ -29,9 +29,15 @@ QUANTIZED = {
     "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Quantized"),
     "OpenVINO": ("openvino", "with_openvino:Quantized"),
 }
-PRECISIONS = {"float32": CONTENDERS, "int8": QUANTIZED}
+#: the same in bfloat16, which ONNX Runtime does not have on CPUs: float32
+NARROW = {
+    OURS: (None, "with_mxcy:Narrow"),
+    "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Contender"),
+    "OpenVINO": ("openvino", "with_openvino:Narrow"),
+}
+PRECISIONS = {"float32": CONTENDERS, "int8": QUANTIZED, "bf16": NARROW}
 #: how far outputs may be apart, of their scale; each quantizes a network in its own way
-TOLERANCES = {"float32": 1e-4, "int8": 0.5}
+TOLERANCES = {"float32": 1e-4, "int8": 0.5, "bf16": 0.1}
 REST = 0.2  # seconds; libraries' threads go on spinning for a while after their work
 
 
@@ -114,7 +120,7 @@ class Field:
         Threads for each.
     only : collection of str, optional
         Names of contenders; by default all that have an environment.
-    precision : {'float32', 'int8'}
+    precision : {'float32', 'int8', 'bf16'}
     """
 
     worker = "benchmarks.score.worker"

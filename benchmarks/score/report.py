@@ -5,7 +5,7 @@ import statistics
 from benchmarks.score.contenders import CONTENDERS, OURS
 from examples.image_classification.symbols import NETWORKS
 
-__all__ = ["DEMANDS", "INT8_DEMANDS", "lines", "ratios"]
+__all__ = ["BF16_DEMANDS", "DEMANDS", "INT8_DEMANDS", "lines", "ratios"]
 
 # What is asked of the ratios: group, network (None for all), how, at least.
 DEMANDS = (
@@ -24,6 +24,8 @@ INT8_DEMANDS = (
     *(("all", network, "geometric mean", 1.0) for network in NETWORKS),
     ("all", None, "geometric mean", 1.1),
 )
+#: the same of bfloat16
+BF16_DEMANDS = (("runtimes", None, "geometric mean", 1.1),)
 #: group -> contenders, the better of which counts in each cell
 GROUPS = {
     "MXNet": ("MXNet 1.9.1",),

@@ -52,3 +52,23 @@ class Quantized(Contender):
 
     def about(self):
         return f"{super().about()} int8, ranges of 8 images"
+
+
+class Narrow(Contender):
+    """The same in bfloat16, as `amp` converts it."""
+
+    def __init__(self, folder, threads):
+        super().__init__(folder, threads)
+        self._symbol, self._arguments, self._auxiliary = mx.amp.convert_model(
+            self._symbol,
+            self._arguments,
+            self._auxiliary,
+            target_dtype="bfloat16",
+            cast_optional_params=True,
+        )
+
+    def output(self):
+        return self._executor.outputs[0].astype("float32").asnumpy()
+
+    def about(self):
+        return f"{super().about()} bf16 by amp"

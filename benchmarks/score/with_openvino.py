@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: float32, latency hint, batch size fixed."""
+"""OpenVINO on the CPU: float32 unless told, latency hint, batch size fixed."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ class Contender:
     """See `worker.py`."""
 
     file = "network.onnx"
+    hint = "f32"
 
     def __init__(self, folder, threads):
         self._threads = threads
@@ -23,7 +24,7 @@ class Contender:
             "CPU",
             {
                 "PERFORMANCE_HINT": "LATENCY",
-                "INFERENCE_PRECISION_HINT": "f32",
+                "INFERENCE_PRECISION_HINT": self.hint,
                 "INFERENCE_NUM_THREADS": self._threads,
             },
         )
@@ -48,3 +49,12 @@ class Quantized(Contender):
 
     def about(self):
         return f"{super().about()} int8 by QDQ file, hint f32"
+
+
+class Narrow(Contender):
+    """The float file, computed in bfloat16."""
+
+    hint = "bf16"
+
+    def about(self):
+        return f"{super().about()} hint bf16"

@@ -106,7 +106,7 @@ def choose_conv(target, attrs, ins, tune=None):
     """
     names = _CONV if attrs.get("before", "none") == "none" else _SCALING
     if ins[0].dtype == _BFLOAT:
-        names = _NARROW_CONV
+        names = _NARROW_CONV if names is _CONV else {}
     if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
         names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")

@@ -38,6 +38,15 @@ def residual():
     return S.FullyConnected(S.Flatten(x), num_hidden=5, name="fc"), (2, 3, 12, 12)
 
 
+def preactivation():
+    """Normalisations before convolutions, as in ResNet v2."""
+    x = conv(S.var("data"), "c0")
+    for number, kernel in enumerate((1, 3), 1):
+        y = S.BatchNorm(x, fix_gamma=False, use_global_stats=True, name=f"n{number}")
+        x = x + conv(S.relu(y), f"c{number}", kernel=kernel)
+    return x, (2, 3, 12, 12)
+
+
 def odd():
     """Channels that do not fill blocks, windows beyond the padding, a strided group."""
     x = S.Activation(conv(S.var("data"), "c0", 6, stride=(2, 2)), act_type="tanh")
@@ -58,7 +67,7 @@ def attention():
     ), (16, 8, 32)
 
 
-NETS = {"residual": residual, "odd": odd, "attention": attention}
+NETS = {"residual": residual, "preactivation": preactivation, "odd": odd, "attention": attention}
 
 
 def arrays_of(symbol, shape):
@@ -120,6 +129,16 @@ def test_layers_take_in_what_follows():
         elif node.op is not None and node.op.name == "_sg_onednn_fully_connected":
             assert node.attrs.wide
             assert specs[0].dtype == FLOAT
+
+
+@pytest.mark.skipif(not speed.multiplies_bfloat16(), reason="no products of bfloat16 here")
+def test_normalisations_between_blocked_arrays_stay_there():
+    symbol, shape = preactivation()
+    converted = amp.convert_symbol(symbol, "bfloat16")
+    counts = Planned(graph_of(converted, arrays_of(symbol, shape)), mx.cpu(), True).graph.count_ops()
+    assert counts["_blocked_scale_shift"] == 2
+    assert counts["_from_blocked"] == 1
+    assert not {"BatchNorm", "relu", "Activation", "_to_blocked"} & counts.keys()
 
 
 def test_what_has_no_kernel_runs_in_float32():

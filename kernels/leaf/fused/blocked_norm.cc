@@ -1,6 +1,7 @@
 // Normalisation of blocked arrays, (batch, channels / B, spatial..., B), in inference:
 // "blocked_scale_shift" (data, scale, shift) and "blocked_lrn" (data).
 #include "core/memory/scratch.h"
+#include "leaf/simd/half.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
 
@@ -15,13 +16,23 @@ template <class T>
 MX_INLINE void write(T* dst, Vec<T> x, int n) {
   n == kLanes<T> ? store(dst, x) : store_first(dst, x, n);
 }
+MX_INLINE VF read(const bf16* src, int n) {
+  VH bits = {};
+  n == kLanes<float> ? memcpy(&bits, src, sizeof bits) : memcpy(&bits, src, n * sizeof(bf16));
+  return widen(bf16{}, bits);
+}
+MX_INLINE void write(bf16* dst, VF x, int n) {
+  const VH bits = narrow(bf16{}, x);
+  n == kLanes<float> ? memcpy(dst, &bits, sizeof bits) : memcpy(dst, &bits, n * sizeof(bf16));
+}
 
-template <class T, bool relu>
+// H: the type of the data; T: that of the parameters, in which it is computed.
+template <class H, class T, bool relu>
 void scale_shift(const mx_call* call, const mx_scale_shift_params& p) {
   typedef Vec<T> V;
-  const T *in = data<T>(call->in[0]), *scales = data<T>(call->in[1]),
-          *shifts = data<T>(call->in[2]);
-  T* out = data<T>(call->out[0]);
+  const T *scales = data<T>(call->in[1]), *shifts = data<T>(call->in[2]);
+  const H* in = data<H>(call->in[0]);
+  H* out = data<H>(call->out[0]);
   constexpr int64_t kStrip = 64;
   const int64_t strips = ceil_div(p.inner, kStrip);
   parallel_for(call->threads, p.outer * p.blocks * strips, 1, [&](int64_t begin, int64_t end) {
@@ -43,10 +54,10 @@ void scale_shift(const mx_call* call, const mx_scale_shift_params& p) {
   });
 }
 
-template <class T>
+template <class H, class T>
 int blocked_scale_shift(const mx_call* call) {
   const auto& p = *(const mx_scale_shift_params*)call->params;
-  p.relu ? scale_shift<T, true>(call, p) : scale_shift<T, false>(call, p);
+  p.relu ? scale_shift<H, T, true>(call, p) : scale_shift<H, T, false>(call, p);
   return 0;
 }
 
@@ -106,7 +117,7 @@ int blocked_lrn(const mx_call* call) {
 
 template <class T>
 void add_kernels(uint32_t dtype) {
-  mx_kernel_add("blocked_scale_shift", blocked_scale_shift<T>, dtype, 0);
+  mx_kernel_add("blocked_scale_shift", blocked_scale_shift<T, T>, dtype, 0);
   mx_kernel_add("blocked_lrn", blocked_lrn<T>, dtype, 0);
 }
 
@@ -115,5 +126,6 @@ void add_kernels(uint32_t dtype) {
 void register_blocked_norm() {
   add_kernels<float>(MX_BIT(F32));
   add_kernels<double>(MX_BIT(F64));
+  mx_kernel_add("blocked_scale_shift", blocked_scale_shift<bf16, float>, MX_BIT(BF16), 0);
 }
 MX_LEAF_END

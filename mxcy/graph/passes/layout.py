@@ -17,7 +17,7 @@ from mxcy.ops.fused.blocked import plain_shape
 
 __all__ = ["run"]
 
-_FLOAT = CODES["float32"]
+_FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
 
 #: operator name -> function(layout, number) that tells whether it could place the node
 _BLOCKED: dict = {}
@@ -331,7 +331,9 @@ def _batch_norm(layout, number):
     a, source = node.attrs, node.inputs[0]
     if not layout.is_blocked(source) or a.axis != 1 or a.output_mean_var:
         return False
-    if layout.graph.spec(source).dtype != _FLOAT:
+    if graph.spec(source).dtype not in (_FLOAT, _BFLOAT):
+        return False
+    if any(graph.spec(entry).dtype != _FLOAT for entry in node.inputs[1:]):
         return False
     if a.train and not a.use_global_stats:
         return False

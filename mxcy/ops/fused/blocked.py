@@ -13,13 +13,13 @@ from mxcy.ops.core.attrs import Bool, Float, Int, UInt
 from mxcy.ops.core.infer import Spec, require, same_dtype
 from mxcy.ops.core.params import LRN as LRN_PARAMS
 from mxcy.ops.core.params import POOL, SCALE_SHIFT
-from mxcy.ops.core.record import by_onednn, native, op, register, sample
+from mxcy.ops.core.record import by_onednn, native, op, register, sample, values
 from mxcy.ops.norm.scale import LRN
 from mxcy.ops.pooling import pool
 
 __all__ = ["blocked", "blocked_shape", "plain", "plain_shape"]
 
-_BFLOAT = CODES["bfloat16"]
+_BFLOAT, _FLOAT = CODES["bfloat16"], CODES["float32"]
 _ALL = ("float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 
 
@@ -202,12 +202,17 @@ def _scale_shift_params(a, ins, outs):
     }
 
 
+def _vectors(shape):
+    """Samples of scale and shift beside blocked data of 16 bits."""
+    return [values(-1, 1, (shape[1] * shape[-1],), "float32")] * 2
+
+
 @op("_blocked_scale_shift", inputs="data scale shift")
 class BlockedScaleShift:
     """``data * scale + shift`` for each channel of a blocked array, and `relu`, if asked for.
 
     Shapes: data (batch, channels / block, spatial..., block), scale and shift (channels,): what a
-    BatchNorm comes to in inference, see `_batch_norm_scale`.
+    BatchNorm comes to in inference, see `_batch_norm_scale`; of float32 beside data of bfloat16.
     """
 
     relu: Bool = False
@@ -216,13 +221,28 @@ class BlockedScaleShift:
         sample((2, 2, 3, 5, 8), (16,), (16,)),
         sample((1, 3, 9, 9, 16), (48,), (48,), relu=True),
         sample((1, 2, 7, 3), (6,), (6,), relu=True),
+        *(
+            sample(shape, *_vectors(shape), relu=relu, dtypes=("bfloat16",))
+            for shape, relu in (((1, 3, 9, 9, 16), True), ((1, 2, 7, 3), False))
+        ),
     )
     kernels = (
-        native("blocked_scale_shift", struct=SCALE_SHIFT, params=_scale_shift_params, inplace=True),
+        native(
+            "blocked_scale_shift",
+            struct=SCALE_SHIFT,
+            params=_scale_shift_params,
+            inplace=True,
+            mixed=True,
+        ),
     )
 
     def infer(a, data, scale, shift):
-        dtype = same_dtype((data, scale, shift), ("data", "scale", "shift"))
+        dtype = data.dtype
+        if dtype == _BFLOAT:
+            for name, vector in (("scale", scale), ("shift", shift)):
+                vector.fill(name, dtype=_FLOAT)
+        else:
+            dtype = same_dtype((data, scale, shift), ("data", "scale", "shift"))
         shape = plain_shape(data.shape)
         channels = -1 if shape is None else shape[1]
         scale.fill("scale", (channels,))
@@ -232,7 +252,7 @@ class BlockedScaleShift:
     def ref(a, xp, data, scale, shift):
         shape = (1, data.shape[1], *[1] * (data.ndim - 3), data.shape[-1])
         out = data * scale.reshape(shape) + shift.reshape(shape)
-        return xp.maximum(out, 0) if a.relu else out
+        return (xp.maximum(out, 0) if a.relu else out).astype(data.dtype, copy=False)
 
 
 def _lrn_params(a, ins, outs):
