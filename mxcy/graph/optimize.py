@@ -14,6 +14,7 @@ from mxcy.graph.passes import (
     mirror,
     products,
     recurrent,
+    same_types,
     simplify,
     widen,
 )
@@ -23,10 +24,10 @@ from mxcy.graph.verify import verify
 __all__ = ["optimize"]
 
 #: of inference graphs: for all, and for the backend ONEDNN
-INFERENCE = (simplify.run, fold.run, widen.run, cse.run, recurrent.run)
+INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
 BACKEND = (casts.run, products.run, layers.run, int8.run, layout.run)
 #: of graphs with a backward pass
-TRAINING = (dce.run, simplify.run, fold.run, widen.run, cse.run, mirror.run)
+TRAINING = (dce.run, simplify.run, same_types.run, fold.run, widen.run, cse.run, mirror.run)
 #: of all graphs, at the end
 LAST = (fuse.run,)
 

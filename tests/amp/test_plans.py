@@ -134,8 +134,8 @@ def test_layers_take_in_what_follows():
 @pytest.mark.skipif(not speed.multiplies_bfloat16(), reason="no products of bfloat16 here")
 def test_normalisations_between_blocked_arrays_stay_there():
     symbol, shape = preactivation()
-    converted = amp.convert_symbol(symbol, "bfloat16")
-    counts = Planned(graph_of(converted, arrays_of(symbol, shape)), mx.cpu(), True).graph.count_ops()
+    graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
+    counts = Planned(graph, mx.cpu(), True).graph.count_ops()
     assert counts["_blocked_scale_shift"] == 2
     assert counts["_from_blocked"] == 1
     assert not {"BatchNorm", "relu", "Activation", "_to_blocked"} & counts.keys()
