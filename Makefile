@@ -1,6 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons           see CONTRIBUTING.md
+#              fuzz | clean | test-anywhere | test-pythons | test-dist   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -13,7 +13,7 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean
+.PHONY: fuzz clean test-dist
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
@@ -56,6 +56,10 @@ test-anywhere: $(VENV)/.installed
 
 test-pythons: $(VENV)/.installed
 	@JOBS=$(JOBS) tools/test_pythons.sh $(VENV)/bin/python
+
+# All tests with processes of MPI, one after the other: they have the cores for themselves.
+test-dist: $(VENV)/.installed
+	@$(PYTEST) -m dist tests/dist
 
 # All checks of style and types, side by side, in an environment of their own; the versions stand in
 # tools/lint.txt. `make format` mends what tools can mend.

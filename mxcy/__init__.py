@@ -138,3 +138,5 @@ _offer_numpy(lambda: import_module("mxcy.numpy").ndarray)
 util._start_semantics()
 if env.get("MXNET_PROFILER_AUTOSTART"):
     import_module("mxcy.profiler.autostart")
+if env.is_set("DMLC_ROLE") or env.is_set("MXCY_RANK_PID"):
+    import_module("mxcy.dist.start").begin()

@@ -4,7 +4,7 @@ from mxcy import autograd
 from mxcy import optimizer as optimizers
 from mxcy.gluon.parameter import Parameter
 from mxcy.gluon.parameter_dict import ParameterDict
-from mxcy.kvstore import KVStoreBase
+from mxcy.kvstore import KVStore, KVStoreBase
 from mxcy.kvstore.choice import choose_store, create
 from mxcy.kvstore.local import KINDS, why_not
 from mxcy.optimizer import state_files
@@ -175,10 +175,13 @@ class Trainer:
         waiting = {id(p) for p in self._params_to_init if p._data is None}
         if self._kvstore is not None:
             ready = {id(p) for p in self._params_to_init} - waiting
-            for i, parameter in enumerate(self._params):
-                if id(parameter) in ready:
-                    arrays = parameter._list_arrays()
-                    self._kvstore.broadcast(i, arrays[0], out=arrays)
+            keys = [i for i, parameter in enumerate(self._params) if id(parameter) in ready]
+            arrays = [self._params[i]._list_arrays() for i in keys]
+            if isinstance(self._kvstore, KVStore):
+                self._kvstore.broadcast(keys, [each[0] for each in arrays], out=arrays)
+            else:
+                for i, each in zip(keys, arrays, strict=True):
+                    self._kvstore.broadcast(i, each[0], out=each)
         self._params_to_init = [p for p in self._params_to_init if id(p) in waiting]
 
     def _ready(self):
@@ -207,7 +210,19 @@ class Trainer:
         lr : float
             The new rate.
         """
+        self._settle()
         self._optimizer.set_learning_rate(lr)
+
+    def _settle(self):
+        """Let the last step be done before settings change, which another thread reads."""
+        if self._distributed and self._update_on_kvstore:
+            self._kvstore._settle()
+
+    def _rescale(self, batch_size):
+        scale = self._scale / batch_size
+        if scale != self._optimizer.rescale_grad:
+            self._settle()
+            self._optimizer.rescale_grad = scale
 
     # -- the step ---------------------------------------------------------------------------------
 
@@ -230,7 +245,7 @@ class Trainer:
             When a gradient is stale.
         """
         self._ready()
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._rescale(batch_size)
         if self._update_on_kvstore and not ignore_stale_grad:
             self._refuse_stale()
         if self._update_on_kvstore and self._overflows():
@@ -260,7 +275,7 @@ class Trainer:
             "update() when parameters are updated on kvstore is not supported. "
             "Try setting `update_on_kvstore` to False when creating trainer."
         )
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._rescale(batch_size)
         self._update(ignore_stale_grad)
 
     @property
@@ -366,6 +381,8 @@ def _check_kind(kvstore):
     if kvstore is None or isinstance(kvstore, KVStoreBase):
         return
     if isinstance(kvstore, str) and kvstore.lower() in (*KINDS, *KVStoreBase.kv_registry):
+        return
+    if isinstance(kvstore, str) and "dist" in kvstore.lower():
         return
     why = why_not(kvstore.lower()) if isinstance(kvstore, str) else ""
     raise ValueError(

@@ -21,7 +21,8 @@ def create(name="local"):
     name : str
         ``'local'`` and ``'device'`` add up in this process, as do their longer names
         ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
-        names are those of registered classes.
+        names are those of registered classes. ``'dist'``, ``'dist_sync'`` and the like add up over
+        the processes of a job, which is this process alone unless MPI has started it.
 
     Returns
     -------
@@ -39,6 +40,10 @@ def create(name="local"):
     registered = KVStoreBase.kv_registry.get(name.lower())
     if registered is not None:
         return registered()
+    if "dist" in name.lower():
+        from mxcy.kvstore.dist_store import DistStore  # programs of one process do without it
+
+        return KVStore(DistStore(name.lower()))
     return KVStore(LocalStore(name.lower()))
 
 

@@ -2,7 +2,6 @@
 
 import pickle
 
-from mxcy import optimizer as optimizers
 from mxcy._library.api_calls import api_call
 from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
@@ -46,8 +45,7 @@ class KVStore(KVStoreBase):
         MXNetError
             When a key is there already.
         """
-        for one, arrays in _pairs(key, value):
-            self.handle.init(one, arrays[0])
+        self.handle.init_all([(one, arrays[0]) for one, arrays in _pairs(key, value)])
 
     @api_call("MXKVStorePushEx")
     def push(self, key, value, priority=0):
@@ -75,7 +73,7 @@ class KVStore(KVStoreBase):
                 if any(array.stype != "default" for array in arrays):
                     raise MXNetError(f"key {one}: gradient compression takes dense arrays only")
                 arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
-            self.handle.push(one, arrays)
+            self.handle.push(one, arrays, priority)
 
     @api_call("MXKVStorePullEx")
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
@@ -103,7 +101,7 @@ class KVStore(KVStoreBase):
             if ignore_sparse:
                 dense = not self.handle.is_sparse(one)
                 arrays = [array for array in arrays if dense and array.stype == "default"]
-            self.handle.pull(one, arrays)
+            self.handle.pull(one, arrays, priority)
 
     @api_call("MXKVStorePullRowSparseEx")
     def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
@@ -159,10 +157,11 @@ class KVStore(KVStoreBase):
         optimizer : Optimizer
             The optimizer; keys are the indices of its weights.
         """
-        self._set_updater(optimizers.get_updater(optimizer))
+        self._set_updater(self.handle.updater_of(optimizer, self._updater))
 
     def _set_updater(self, updater):
         """Let ``updater(key, pushed, stored)`` change the stored values."""
+        self.handle.settle()
         self._updater = updater
         self.handle.updater = updater
 
@@ -188,11 +187,15 @@ class KVStore(KVStoreBase):
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write the states of the optimizer to a file, see `KVStoreBase`."""
         assert self._updater is not None, "Cannot save states: the store has no optimizer"
+        self.handle.settle()
+        if self.rank != 0:  # all workers have the same states
+            return
         state_files.save(fname, self._updater.get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname):
         """Read the states of the optimizer from a file that `save_optimizer_states` wrote."""
         assert self._updater is not None, "Cannot load states: the store has no optimizer"
+        self.handle.settle()
         state_files.load(fname, self._updater)
 
     def stats(self):
@@ -204,7 +207,9 @@ class KVStore(KVStoreBase):
             ``reduce_threads`` (MXNET_KVSTORE_REDUCTION_NTHREADS: 1, or the team works on arrays of
             at least ``bigarray_bound`` elements), ``sums``, the numbers of ``serial``, ``parallel``
             and ``tree`` ones so far, and ``trees`` for each group of devices
-            (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level.
+            (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level. A
+            store over several processes also tells the library that they reach each other by,
+            ``engine``, and its ``buckets``: the keys of each, how many sums it has made, and bytes.
         """
         return self.handle.stats()
 
@@ -228,6 +233,27 @@ class KVStore(KVStoreBase):
     def _barrier(self):
         """Wait until all workers come here."""
         self.handle.barrier()
+
+    def _settle(self):
+        """Wait until what has been pushed has changed the stored values."""
+        self.handle.settle()
+
+    def get_num_dead_node(self, node_id, timeout=60):
+        """How many processes of the job have died.
+
+        Parameters
+        ----------
+        node_id : int
+            Which are meant: 1 the scheduler, 2 servers, 4 workers, or a sum of these.
+        timeout : int
+            Not needed: MPI ends the job when one of its processes dies.
+
+        Returns
+        -------
+        int
+            0.
+        """
+        return 0
 
     def __reduce__(self):
         raise pickle.PicklingError("a KVStore cannot be pickled: it belongs to its process")

@@ -5,16 +5,13 @@ from mxcy import ndarray as nd
 from mxcy._base.suggestions import did_you_mean
 from mxcy.base import MXNetError
 from mxcy.kvstore.tree_sum import TreeSum
+from mxcy.optimizer import get_updater
 
 __all__ = ["KINDS", "LocalStore", "why_not"]
 
 KINDS = ("local", "local_update_cpu", "local_allreduce_cpu", "device", "local_allreduce_device")
 #: what names of MXNet's other stores contain, and what those do
-_ELSEWHERE = {
-    "dist": "add up over several machines",
-    "p3": "add up over several machines",
-    "nccl": "add up on NVIDIA's GPUs",
-}
+_ELSEWHERE = {"p3": "add up over several machines", "nccl": "add up on NVIDIA's GPUs"}
 
 
 def why_not(kind):
@@ -26,12 +23,13 @@ def why_not(kind):
 class LocalStore:
     """Keeps an array per key; what is pushed from several devices is added up.
 
-    This is what a `KVStore` works on. A store over several processes offers the same methods.
+    This is what a `KVStore` works on. `DistStore` adds up over several processes as well.
 
     Parameters
     ----------
     kind : str
-        One of the local kinds. They differ only in where sums are made, which on CPUs is the same.
+        One of the local kinds, or what a subclass takes. They differ only in where sums are made,
+        which on CPUs is the same.
 
     Raises
     ------
@@ -43,7 +41,7 @@ class LocalStore:
     num_workers = 1
 
     def __init__(self, kind):
-        if kind not in KINDS:
+        if kind not in KINDS and "dist" not in kind:
             raise MXNetError(
                 f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {KINDS}"
                 f"{did_you_mean(kind, KINDS)}"
@@ -63,26 +61,31 @@ class LocalStore:
         """bool: whether gradients may be compressed."""
         return "device" in self.type
 
-    def init(self, key, value):
-        """Put in a new key with a copy of its first value."""
-        if key in self._values:
+    def init_all(self, pairs):
+        """Put in new keys with copies of their first values."""
+        for key, value in pairs:
+            self._check_new(key, self._values)
+            self._put(key, value.copy())
+
+    @staticmethod
+    def _check_new(key, known):
+        """Refuse a key that is among those known, or of another type than they."""
+        if key in known:
             raise MXNetError(
                 f"duplicate init of key {key}. Please double check if you called kv.init or "
                 "kv.broadcast with this key multiple times"
             )
-        if any(isinstance(known, str) != isinstance(key, str) for known in self._values):
+        if any(isinstance(other, str) != isinstance(key, str) for other in known):
             raise MXNetError(f"Mixed key types are not allowed: {key!r} among others")
-        self._values[key] = value.copy()
+
+    def _put(self, key, value):
+        self._values[key] = value
         self._numbers[key] = len(self._numbers)
 
-    def push(self, key, arrays):
+    def push(self, key, arrays, priority=0):
         """Replace a value by the sum of arrays, or let the updater change it by them."""
         stored = self._value(key)
-        for array in arrays:
-            if array.shape != stored.shape:
-                raise MXNetError(
-                    f"key {key} has a value of shape {stored.shape}, got {array.shape}"
-                )
+        self._check_shapes(key, arrays, stored)
         total = self._sum(key, arrays, stored.context)
         if self.updater is None and total.stype != stored.stype:
             self._values[key] = total.tostype(stored.stype)
@@ -90,6 +93,14 @@ class LocalStore:
             self._values[key] = total.copy() if total is arrays[0] else total
         else:
             self.updater(key, total, stored)
+
+    @staticmethod
+    def _check_shapes(key, arrays, stored):
+        for array in arrays:
+            if array.shape != stored.shape:
+                raise MXNetError(
+                    f"key {key} has a value of shape {stored.shape}, got {array.shape}"
+                )
 
     def _sum(self, key, arrays, context):
         """The sum, in the order of the devices or of a tree; of big arrays by several threads."""
@@ -130,15 +141,19 @@ class LocalStore:
             "trees": [joining.trees for joining in self._trees.values()],
         }
 
-    def pull(self, key, arrays):
-        """Copy a value to arrays."""
-        value = self._value(key)
+    @staticmethod
+    def _check_outs(key, arrays, value):
         for array in arrays:
             if array.shape != value.shape:
                 raise MXNetError(
                     f"key {key} has a value of shape {value.shape}, but an array of shape "
                     f"{array.shape} was to take it"
                 )
+
+    def pull(self, key, arrays, priority=0):
+        """Copy a value to arrays."""
+        value = self._value(key)
+        self._check_outs(key, arrays, value)
         trees = self._joining(arrays)
         if trees is not None:
             trees.spread(value, arrays, self._root(key, arrays))
@@ -166,6 +181,13 @@ class LocalStore:
 
     def barrier(self):
         """Wait for the other workers, of which there are none."""
+
+    def settle(self):
+        """Wait until all that has been pushed has changed values, as it does at once here."""
+
+    def updater_of(self, optimizer, before):
+        """The updater that follows another one, or None, with an optimizer."""
+        return get_updater(optimizer)
 
     def _value(self, key):
         try:

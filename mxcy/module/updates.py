@@ -1,6 +1,7 @@
 """How gradients of several devices come together and change the parameters."""
 
 from mxcy import optimizer as optimizers
+from mxcy.kvstore import KVStore
 from mxcy.kvstore.choice import choose_store
 from mxcy.optimizer import state_files
 
@@ -87,8 +88,16 @@ def start_store(kvstore, param_arrays, arg_params, param_names, update_on_kvstor
     param_names : list of str
     update_on_kvstore : bool
     """
+    # Workers start from the same values, whoever updates them.
+    shared = isinstance(kvstore, KVStore) and kvstore.num_workers > 1
+    outs = []
     for name, arrays in zip(param_names, param_arrays, strict=True):
-        out = arrays if update_on_kvstore else [arg_params[name]]
+        out = arrays if update_on_kvstore or shared else []
+        outs.append(out if update_on_kvstore else [*out, arg_params[name]])
+    if isinstance(kvstore, KVStore):
+        kvstore.broadcast(list(param_names), [arg_params[name] for name in param_names], out=outs)
+        return
+    for name, out in zip(param_names, outs, strict=True):
         kvstore.broadcast(name, arg_params[name], out=out)
 
 

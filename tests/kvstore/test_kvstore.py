@@ -175,15 +175,7 @@ def test_kinds():
         mx.kv.create("moon")
 
 
-@pytest.mark.parametrize(
-    ("name", "purpose"),
-    [
-        ("dist_sync", "several machines"),
-        ("dist_device_async", "several machines"),
-        ("p3", "several machines"),
-        ("NCCL", "GPUs"),
-    ],
-)
+@pytest.mark.parametrize(("name", "purpose"), [("p3", "several machines"), ("NCCL", "GPUs")])
 def test_kinds_for_several_processes_are_refused(name, purpose):
     with pytest.raises(mx.MXNetError, match=f"cannot add up .*{purpose}.*choose one of"):
         mx.kv.create(name)

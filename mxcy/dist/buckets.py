@@ -1,0 +1,261 @@
+"""Buckets: keys that travel together, and the calls by which their sums are made.
+
+A bucket belongs to one channel, on which the processes' calls meet in order. Each call is a session:
+a process joins when all keys of the bucket have been pushed, or when somebody waits for one of them.
+Which keys have been pushed everywhere is part of the session: the others keep what was pushed for
+the next one. So no process waits for keys that another pushes later, or in another order.
+"""
+
+from collections import deque
+
+import numpy as np
+
+from mxcy.base import MXNetError
+
+__all__ = ["Bucket", "Slot", "plan"]
+
+#: buckets of at most so many bytes count who has pushed a key in the same call that adds up
+_COUNTED_BYTES = 65536
+#: after the last push to a bucket that others of its keys have not got: it goes if nothing more has
+#: been called for, or anyway
+_FLUSH_SECONDS, _LOSE_HOPE_SECONDS = 1e-3, 20e-3
+
+
+class Slot:
+    """A key in its bucket.
+
+    Parameters
+    ----------
+    key : int or str
+    shape : tuple of int
+    dtype : numpy.dtype
+        Of the sums; the arrays that are pushed have it.
+    deliver : callable
+        ``deliver(sum, lease)`` gets each sum; it keeps `lease` as long as it needs `sum`.
+
+    Attributes
+    ----------
+    submitted, arrived, rounds : int
+        How many pushes the program has called for, how many have come here, and how many sums have
+        been delivered.
+    pulls : deque
+        Those who wait: the round that they need, a function of the text of an error or None, and
+        since when.
+    failed : str or None
+        Why there will be no more sums.
+    """
+
+    def __init__(self, key, shape, dtype, deliver):
+        self.key, self.shape, self.dtype = key, tuple(shape), np.dtype(dtype)
+        self.deliver = deliver
+        self.size = int(np.prod(self.shape, dtype=np.int64))
+        self.bytes = self.size * self.dtype.itemsize
+        self.submitted = self.arrived = self.rounds = 0
+        self.inputs, self.pulls = deque(), deque()
+        self.failed = None
+        self.bucket, self.number = None, 0
+        self.place = slice(0, 0)
+
+    def answer(self):
+        """Tell those who wait for rounds that are done, or for nothing any more."""
+        while self.pulls and (self.failed or self.pulls[0][0] <= self.rounds):
+            needed, told, _ = self.pulls.popleft()
+            told(self.failed if self.rounds < needed or self.failed else None)
+
+
+def plan(slots, bound, first, most):
+    """Group keys into buckets: the last ones first, as backward passes finish them.
+
+    Parameters
+    ----------
+    slots : list of Slot
+        In the order in which they were put into the store.
+    bound, first : int
+        Bytes at which a bucket is closed, and at which the first one is.
+    most : int
+        How many buckets there may be; they grow where there would be more.
+
+    Returns
+    -------
+    list of list of Slot
+    """
+    while True:
+        groups, open_groups = [], {}
+        for slot in reversed(slots):
+            if slot.bytes >= bound:
+                groups.append([slot])
+                continue
+            group = open_groups.get(slot.dtype)
+            if group is None:
+                group = open_groups[slot.dtype] = []
+                groups.append(group)
+            group.append(slot)
+            closed = first if groups[0] is group else bound
+            if sum(one.bytes for one in group) >= closed:
+                del open_groups[slot.dtype]
+        kinds = len({slot.dtype for slot in slots})
+        if len(groups) <= max(most, kinds):
+            return groups
+        bound *= 2
+
+
+class _Lease:
+    """Returns a buffer to its bucket when nobody needs what is in it."""
+
+    def __init__(self, free, buffer):
+        self._free, self._buffer = free, buffer
+
+    def __del__(self):
+        self._free.append(self._buffer)
+
+
+class Bucket:
+    """Keys of one dtype on one channel.
+
+    Parameters
+    ----------
+    slots : list of Slot
+    channel : channel of a `World`
+    size : int
+        How many processes there are.
+    """
+
+    def __init__(self, slots, channel, size):
+        self.slots, self._channel, self._ranks = slots, channel, size
+        self.dtype = slots[0].dtype
+        start = 0
+        for slot in slots:
+            slot.bucket, slot.place = self, slice(start, start + slot.size)
+            start += slot.size
+        self.length = start
+        counts = self.dtype.char in "fdlq" and start * self.dtype.itemsize <= _COUNTED_BYTES
+        self._counted = len(slots) > 1 and counts
+        self._filling = None
+        self._filled = 0  # slots with something to send
+        self._free = []
+        self._session = None
+        self._last_push = self._not_before = 0.0
+        self.sessions = self.bytes = 0
+        self.failures = []  # slots whose sums could not be delivered
+        self.priority = 0
+
+    @property
+    def posted(self):
+        """bool: whether a session is under way."""
+        return self._session is not None
+
+    @property
+    def pending(self):
+        """bool: whether something has been pushed that is not summed yet."""
+        return self._filled > 0
+
+    def _buffer(self):
+        if self._free:
+            return self._free.pop()
+        return np.zeros(self.length + (len(self.slots) if self._counted else 0), self.dtype)
+
+    def push(self, slot, array, now, priority=0):
+        """Take a copy of what is pushed to a key."""
+        if self._filling is None:
+            self._filling = self._buffer()
+        self._filled += not slot.inputs
+        if slot.inputs or self._session is not None:
+            slot.inputs.append(np.array(array).reshape(-1))
+        else:
+            own = self._filling[slot.place]
+            np.copyto(own.reshape(slot.shape), array)
+            slot.inputs.append(own)
+        slot.arrived += 1
+        self._last_push = now
+        self.priority = max(self.priority, priority)
+
+    def ready(self, now, closing=False):
+        """Whether this process joins a session now."""
+        if self._session is not None or now < self._not_before:
+            return False
+        if self._filled == len(self.slots) or closing:
+            return self._filled > 0
+        if not self._filled or now - self._last_push < _FLUSH_SECONDS:
+            return False
+        if now - self._last_push >= _LOSE_HOPE_SECONDS:
+            return True  # what has been called for may wait for these sums
+        return all(slot.inputs or slot.submitted == slot.arrived for slot in self.slots)
+
+    def start(self):
+        """Join a session with what has been pushed."""
+        self._session = self._run([slot for slot in self.slots if slot.inputs])
+        self._request = next(self._session)
+        self.priority = 0
+        self.sessions += 1
+
+    def go_on(self, now):
+        """Carry a session on.
+
+        Returns
+        -------
+        bool
+            Whether something has moved.
+        """
+        if not self._request.done():
+            return False
+        try:
+            self._request = self._session.send(now)
+        except StopIteration:
+            self._session = None
+        return True
+
+    def _run(self, pushed):
+        for slot in pushed:
+            own = self._filling[slot.place]
+            if slot.inputs[0].base is not self._filling:
+                np.copyto(own, slot.inputs[0])
+                slot.inputs[0] = own
+        whole = len(pushed) == len(self.slots)
+        agreed = pushed
+        if len(self.slots) > 1 and not self._counted:
+            mine = np.array([bool(slot.inputs) for slot in self.slots], np.uint8)
+            everybody = np.empty_like(mine)
+            now = yield self._channel.least(mine, everybody)
+            agreed = [slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have]
+            whole = len(agreed) == len(self.slots)
+            if not agreed:
+                self._not_before = now + _FLUSH_SECONDS
+                return
+        source = self._filling
+        if self._counted:
+            for i, slot in enumerate(self.slots):
+                source[self.length + i] = bool(slot.inputs)
+        elif not whole:
+            source = np.concatenate([source[slot.place] for slot in agreed])
+        target = self._buffer()
+        now = yield self._channel.sum(source, target[: source.size])
+        self.bytes += source.nbytes
+        lease = _Lease(self._free, target)
+        if self._counted:
+            counts = target[self.length :]
+            agreed = [
+                slot for slot, count in zip(self.slots, counts, strict=True) if count == self._ranks
+            ]
+            if not agreed:
+                self._not_before = now + _FLUSH_SECONDS
+            whole = True  # as to the places in the target
+        self._deliver(agreed, target, lease, whole)
+
+    def _deliver(self, agreed, target, lease, whole):
+        start = 0
+        for slot in agreed:
+            place = slot.place if whole else slice(start, start + slot.size)
+            start += slot.size
+            slot.inputs.popleft()
+            self._filled -= not slot.inputs
+            try:
+                slot.deliver(target[place].reshape(slot.shape), lease)
+            except Exception as error:  # in a user's updater
+                slot.failed = f"key {slot.key!r}, round {slot.rounds + 1}: {_told(error)}"
+                self.failures.append(slot)
+            slot.rounds += 1
+            slot.answer()
+
+
+def _told(error):
+    return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,67 @@
+"""Agreements of all processes, as generators: they yield requests, and are resumed once those are done."""
+
+import json
+
+import numpy as np
+
+__all__ = ["barrier", "broadcast", "gather_texts"]
+
+
+def gather_texts(world, value):
+    """What each process says, as values that JSON can tell.
+
+    Parameters
+    ----------
+    world : World
+    value : object
+        What this process says.
+
+    Yields
+    ------
+    request
+
+    Returns
+    -------
+    list
+        By rank.
+    """
+    channel = world.control()
+    content = np.frombuffer(json.dumps(value).encode(), np.uint8)
+    lengths = np.zeros(world.size, np.int64)
+    yield channel.gather(np.array([content.size], np.int64), lengths)
+    together = np.empty(int(lengths.sum()), np.uint8)
+    yield channel.gather_parts(content, together, [int(length) for length in lengths])
+    ends = np.cumsum(lengths)
+    return [
+        json.loads(together[end - length : end].tobytes())
+        for end, length in zip(ends, lengths, strict=True)
+    ]
+
+
+def broadcast(world, arrays, root=0):
+    """Take the contents of contiguous arrays from one process.
+
+    Parameters
+    ----------
+    world : World
+    arrays : list of numpy.ndarray
+        Filled in place.
+    root : int
+
+    Yields
+    ------
+    request
+    """
+    for array in arrays:
+        if array.size:
+            yield world.control().broadcast(array.reshape(-1).view(np.uint8), root)
+
+
+def barrier(world):
+    """Wait for all processes.
+
+    Yields
+    ------
+    request
+    """
+    yield world.control().sum(np.zeros(1, np.int64), np.empty(1, np.int64))

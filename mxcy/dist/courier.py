@@ -1,0 +1,209 @@
+"""The thread of a process that sends and receives; everything of MPI happens there."""
+
+import itertools
+import threading
+import time
+from collections import deque
+
+from mxcy.base import MXNetError
+from mxcy.dist.letters import Letters
+
+__all__ = ["Courier"]
+
+_NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
+
+
+class _Task:
+    """An agreement that a thread waits for."""
+
+    def __init__(self, steps, what):
+        self.steps, self.what, self.number = steps, what, 0
+        self.over = threading.Event()
+        self.value = self.error = self.request = None
+        self.began = time.monotonic()
+
+
+class Courier:
+    """Owns a world, and carries on what has been started in it.
+
+    Parameters
+    ----------
+    open_world : callable
+        Makes the `World`, on the courier's thread.
+    patience : float
+        After so many seconds of waiting, processes that do not answer are looked for; 0: never.
+
+    Attributes
+    ----------
+    world : World
+    exchanges : list of Exchange
+        What is carried on, in the order in which all processes made it.
+
+    Raises
+    ------
+    MXNetError
+        When the world cannot be opened.
+    """
+
+    def __init__(self, open_world, patience=0):
+        self.exchanges = []
+        self.world = None
+        self.closing = self.failed = None
+        self._inbox, self._tasks = deque(), deque()
+        self._current = None
+        self._started = 0  # tasks
+        self._exchange_numbers = itertools.count()
+        self._wake = threading.Event()
+        self._patience = patience
+        self._opened = _Task(None, "open")
+        self._thread = threading.Thread(
+            target=self._live, args=(open_world,), name="mxcy courier", daemon=True
+        )
+        self._thread.start()
+        self._opened.over.wait()
+        if self._opened.error is not None:
+            raise self._opened.error
+
+    def next_exchange(self):
+        """The number of a new exchange."""
+        return next(self._exchange_numbers)
+
+    # -- for other threads ------------------------------------------------------------------------
+
+    def submit(self, function):
+        """Have a function called on the courier's thread, after those before it."""
+        self._inbox.append(function)
+        self._wake.set()
+
+    def call(self, steps, what):
+        """Run a generator of requests in which all processes take part, and wait for its result.
+
+        Parameters
+        ----------
+        steps : generator
+        what : str
+            What it is, for errors.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        MXNetError
+            When a process has left the job without taking part.
+        """
+        task = _Task(steps, what)
+        self.submit(lambda: self._tasks.append(task))
+        if not self._thread.is_alive():
+            raise MXNetError(f"{what}: the job has been closed")
+        task.over.wait()
+        if task.error is not None:
+            raise task.error
+        return task.value
+
+    def close(self):
+        """Say goodbye, wait for all others, and leave; nothing is sent or received afterwards."""
+        if self._thread.is_alive():
+            self.submit(self._begin_close)
+            self._thread.join()
+
+    # -- the courier's thread ---------------------------------------------------------------------
+
+    def _live(self, open_world):
+        try:
+            self.world = open_world()
+            self.letters = Letters(self, self._patience)
+        except Exception as error:
+            self._opened.error = error
+        self._opened.over.set()
+        if self.world is None:
+            return
+        try:
+            while not self._turn():
+                pass
+            self.world.finalize()
+        except Exception as error:  # of MPI: nothing can go on
+            self._fail(MXNetError(f"rank {self.world.rank}: MPI failed: {error}"))
+
+    def _turn(self):
+        """Carry on what can be; whether all is over."""
+        now = time.monotonic()
+        moved = self._read_inbox()
+        moved |= self._step_task()
+        busy = self._current is not None or self.closing is not None
+        for exchange in self.exchanges:
+            went, waits = exchange.step(now)
+            moved |= went
+            busy |= waits
+        moved |= self.letters.look(now)
+        if self.closing is not None and self.closing.done():
+            return True
+        if not moved:
+            if busy:
+                time.sleep(_NAP)
+            else:
+                self._wake.wait(_SLEEP)
+        return False
+
+    def _read_inbox(self):
+        self._wake.clear()
+        moved = False
+        while self._inbox:
+            self._inbox.popleft()()
+            moved = True
+        return moved
+
+    def _step_task(self):
+        if self._current is None:
+            if not self._tasks:
+                return False
+            task = self._current = self._tasks.popleft()
+            self._started += 1
+            task.number, task.began = self._started, time.monotonic()
+            task.error = self.letters.absent(task)
+            return self._resume(task)
+        task = self._current
+        task.error = task.error or self.letters.absent(task)
+        if task.error is not None or task.request.done():
+            return self._resume(task)
+        return False
+
+    def _resume(self, task):
+        try:
+            if task.error is not None:
+                task.steps.close()
+                raise StopIteration
+            task.request = next(task.steps)
+            return True
+        except StopIteration as end:
+            task.value = end.value
+        except Exception as error:
+            task.error = error
+        self._current = None
+        task.over.set()
+        return True
+
+    def report(self):
+        """How far this process has come: pushes by key of each exchange, and agreements."""
+        return {"rounds": [exchange.arrived() for exchange in self.exchanges], "tasks": self._started}
+
+    def _begin_close(self):
+        for exchange in self.exchanges:
+            exchange.closing = True
+        self.letters.to_all("bye", **self.report())
+        self.closing = self.world.everybody()
+
+    def _fail(self, error):
+        self.failed = error
+        for task in [self._current, *self._tasks]:
+            if task is not None:
+                task.error = error
+                task.over.set()
+        for exchange in self.exchanges:
+            exchange.fail(str(error))
+
+    @property
+    def waiting(self):
+        """_Task or None: the agreement that is under way."""
+        return self._current

@@ -1,0 +1,241 @@
+"""Sums over the processes of a job, by key: what a store pushes to and pulls from."""
+
+import time
+
+import numpy as np
+
+from mxcy.base import MXNetError
+from mxcy.dist import collectives
+from mxcy.dist.buckets import Bucket, Slot, plan
+
+__all__ = ["Exchange"]
+
+_MOST_BUCKETS = 256
+_MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
+
+
+class Exchange:
+    """The keys of a store.
+
+    All processes make their exchanges in the same order, and put the same keys into them. Pushes and
+    pulls come from any thread; those of one key in the program's order.
+
+    Parameters
+    ----------
+    courier : Courier
+    bound : int
+        Bytes at which a bucket is closed; the first one at an eighth of that.
+    """
+
+    def __init__(self, courier, bound):
+        self._courier, self._bound = courier, bound
+        self.number = courier.next_exchange()
+        self.slots, self.closing = [], False
+        self._open = []  # slots without a bucket
+        self._held = []  # pushes that came while keys are put in
+        self._entering = False
+        self._buckets, self._channels, self._active = [], [], set()
+        self._reason = None
+        courier.submit(lambda: courier.exchanges.append(self))
+
+    # -- keys -------------------------------------------------------------------------------------
+
+    def init(self, entries, delivers):
+        """Put in new keys; all processes do, and take the first process's values.
+
+        Parameters
+        ----------
+        entries : list of (key, numpy.ndarray)
+            New keys with their values, which are overwritten; sums have the same dtype.
+        delivers : list of callable
+            See `Slot`.
+
+        Returns
+        -------
+        list of Slot
+
+        Raises
+        ------
+        MXNetError
+            When the processes' keys, shapes or dtypes differ.
+        """
+        what = f"init of key {entries[0][0]!r}" if entries else "init"
+        return self._courier.call(self._enter(entries, delivers), what)
+
+    def _enter(self, entries, delivers):
+        world = self._courier.world
+        self._entering = True
+        try:
+            mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
+            told = yield from collectives.gather_texts(world, [mine, not self._open])
+            if any(sealed for _, sealed in told):
+                self._seal()
+            _compare([keys for keys, _ in told])
+            yield from collectives.broadcast(world, [array for _, array in entries])
+            added = [
+                Slot(key, array.shape, array.dtype, deliver)
+                for (key, array), deliver in zip(entries, delivers, strict=True)
+            ]
+            for slot in added:
+                slot.number = len(self.slots)
+                self.slots.append(slot)
+            self._open += added
+            needed = len(self._buckets) + len(self._planned())
+            if needed > _MOST_CHANNELS:
+                raise MXNetError(
+                    f"a store of several processes can have {_MOST_CHANNELS} groups of keys; put "
+                    "keys in with few calls of init, before the first push"
+                )
+            while len(self._channels) < needed:
+                self._channels.append(world.new_channel())
+        finally:
+            self._entering = False
+            held, self._held = self._held, []
+            for push in held:
+                self._push(*push)
+        return added
+
+    def _planned(self):
+        most = max(1, _MOST_BUCKETS - len(self._buckets))
+        return plan(self._open, self._bound, self._bound // 8, most)
+
+    def _seal(self):
+        """Give all keys that have none a bucket."""
+        for group in self._planned():
+            channel = self._channels[len(self._buckets)]
+            self._buckets.append(Bucket(group, channel, self._courier.world.size))
+        self._open = []
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def push(self, slot, array, done, priority=0):
+        """Add an array to the next sum of a key.
+
+        Parameters
+        ----------
+        slot : Slot
+            Its `submitted` has been raised by the caller.
+        array : numpy.ndarray
+        done : callable
+            Called when `array` is not needed any more.
+        priority : int
+            Buckets with larger numbers go first.
+        """
+        self._courier.submit(lambda: self._push(slot, array, done, priority))
+
+    def _push(self, slot, array, done, priority):
+        if slot.bucket is None:
+            if self._entering:
+                self._held.append((slot, array, done, priority))
+                return
+            self._seal()
+        slot.bucket.push(slot, array, time.monotonic(), priority)
+        self._active.add(slot.bucket)
+        done()
+        self._check(slot)
+
+    def pull(self, slot, told):
+        """Have ``told(error)`` called when all sums pushed so far have been delivered.
+
+        Parameters
+        ----------
+        slot : Slot
+        told : callable
+            Gets the text of an error, or None; on the courier's thread.
+        """
+        self._courier.submit(lambda: self._pull(slot, told))
+
+    def _pull(self, slot, told):
+        slot.failed = slot.failed or self._reason
+        slot.pulls.append((slot.arrived, told, time.monotonic()))
+        slot.answer()
+
+    # -- the courier's thread ---------------------------------------------------------------------
+
+    def step(self, now):
+        """Carry sums on; whether something moved, and whether something is under way."""
+        moved = False
+        starting = []
+        for bucket in list(self._active):
+            if bucket.posted:
+                moved |= self._carry(bucket, now)
+            if not bucket.posted:
+                if bucket.ready(now, self.closing):
+                    starting.append(bucket)
+                elif not bucket.pending:
+                    self._active.discard(bucket)
+        for bucket in sorted(starting, key=lambda one: -one.priority):
+            bucket.start()
+        return moved or bool(starting), bool(self._active)
+
+    def _carry(self, bucket, now):
+        moved = bucket.go_on(now)
+        for slot in bucket.failures:
+            self._courier.letters.to_all(
+                "failed", exchange=self.number, slot=slot.number, text=slot.failed
+            )
+        bucket.failures.clear()
+        return moved
+
+    def arrived(self):
+        """How often each key has been pushed here."""
+        return [slot.arrived for slot in self.slots]
+
+    def check_left(self):
+        """Give up what processes that have left will never push."""
+        for slot in self.slots:
+            self._check(slot)
+
+    def _check(self, slot):
+        if self._courier.letters.left and slot.arrived > slot.rounds and not slot.failed:
+            slot.failed = self._courier.letters.gone(self, slot)
+            if slot.failed:
+                slot.answer()
+
+    def longest_wait(self):
+        """Who has waited longest: (since when, this, slot), or None."""
+        waits = [(slot.pulls[0][2], slot) for slot in self.slots if slot.pulls]
+        if not waits:
+            return None
+        since, slot = min(waits, key=lambda wait: wait[0])
+        return since, self, slot
+
+    def fail(self, text):
+        """Nothing will be summed any more."""
+        self._reason = text
+        for slot in self.slots:
+            slot.failed = slot.failed or text
+            slot.answer()
+
+    def stats(self):
+        """Of each bucket its keys, bytes of a session, sessions, and bytes sent so far."""
+        return [
+            {
+                "keys": [slot.key for slot in bucket.slots],
+                "length": bucket.length * np.dtype(bucket.dtype).itemsize,
+                "sessions": bucket.sessions,
+                "bytes": bucket.bytes,
+            }
+            for bucket in self._buckets
+        ]
+
+
+def _compare(told):
+    """Refuse keys that differ between processes."""
+    for rank, keys in enumerate(told):
+        if keys == told[0]:
+            continue
+        for i in range(max(len(keys), len(told[0]))):
+            first = told[0][i] if i < len(told[0]) else None
+            other = keys[i] if i < len(keys) else None
+            if first != other:
+                raise MXNetError(
+                    f"init: rank 0 puts in {_described(first)}, rank {rank} {_described(other)}"
+                )
+
+
+def _described(entry):
+    if entry is None:
+        return "no further key"
+    key, shape, dtype = entry
+    return f"key {key!r} of shape {tuple(shape)} and dtype {np.dtype(dtype).name}"

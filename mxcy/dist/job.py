@@ -1,0 +1,73 @@
+"""The job that this process belongs to: opened by the first store that needs it."""
+
+import threading
+
+from mxcy import env
+from mxcy.base import MXNetError
+from mxcy.dist import endings
+from mxcy.dist.courier import Courier
+from mxcy.dist.exchange import Exchange
+from mxcy.dist.memory_world import MemoryJob
+from mxcy.dist.roles import read_place
+from mxcy.dist.world import World, has_engine, no_engine
+
+__all__ = ["Job", "job"]
+
+
+class Job:
+    """The job of this process.
+
+    Attributes
+    ----------
+    courier : Courier or None
+        Once the job is open.
+    """
+
+    def __init__(self):
+        self.courier = None
+        self._lock = threading.Lock()
+
+    def open(self):
+        """The courier, which opens the job when it is first asked for.
+
+        Returns
+        -------
+        Courier
+
+        Raises
+        ------
+        MXNetError
+            When variables say nonsense, or MPI is not there.
+        """
+        with self._lock:
+            if self.courier is None:
+                self.courier = _courier()
+                endings.watch(self.courier)
+            return self.courier
+
+    def new_exchange(self):
+        """A new exchange; all processes of the job make theirs in the same order."""
+        return Exchange(self.open(), env.get("MXCY_DIST_BUCKET_BYTES"))
+
+
+def _courier():
+    place = read_place()
+    patience = env.get("MXCY_DIST_TIMEOUT")
+    env.get("MXCY_DIST_BUCKET_BYTES")
+    if not place.started:
+        return Courier(lambda: MemoryJob(1).worlds[0], patience)
+    if not has_engine():
+        raise no_engine("MPI has started this process")
+
+    def open_world():
+        world = World(place.role)
+        if place.workers is not None and place.workers != world.size:
+            raise MXNetError(
+                f"DMLC_NUM_WORKER={place.workers}, but MPI has started {world.size} workers"
+            )
+        return world
+
+    return Courier(open_world, patience)
+
+
+job = Job()

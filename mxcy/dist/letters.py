@@ -1,0 +1,143 @@
+"""What processes tell each other beside sums: that they leave, how far they are, what failed."""
+
+import json
+import time
+
+from mxcy.base import MXNetError
+
+__all__ = ["Letters"]
+
+_ANSWER_SECONDS = 2  # that a process has to tell how far it is
+
+
+class Letters:
+    """Reads and writes the letters of a courier.
+
+    Parameters
+    ----------
+    courier : Courier
+    patience : float
+        Seconds of waiting after which all are asked how far they are; 0: never.
+    """
+
+    def __init__(self, courier, patience):
+        self._courier, self._world, self._patience = courier, courier.world, patience
+        self.left = {}  # rank -> how far it was
+        self._answers = None
+        self._asked = self._looked = 0.0
+
+    def to_all(self, kind, **content):
+        """Write to all other processes."""
+        text = json.dumps({"kind": kind, **content}).encode()
+        for rank in range(self._world.size):
+            if rank != self._world.rank:
+                self._world.send(rank, text)
+
+    def name(self, rank):
+        """A process in messages."""
+        return f"rank {rank} ({self._world.hosts[rank]})"
+
+    def look(self, now):
+        """Read what has come, and ask when something takes too long; whether there was anything."""
+        if self._world.size == 1 or now - self._looked < 1e-3:
+            return False
+        self._looked = now
+        moved = False
+        while (letter := self._world.receive()) is not None:
+            rank, content = letter
+            self._read(rank, json.loads(content))
+            moved = True
+        if self._patience:
+            self._lose_patience(now)
+        return moved
+
+    def _read(self, rank, content):
+        kind = content.pop("kind")
+        if kind == "bye":
+            self.left[rank] = content
+            for exchange in self._courier.exchanges:
+                exchange.check_left()
+        elif kind == "ask":
+            text = json.dumps({"kind": "tell", **self._courier.report()}).encode()
+            self._world.send(rank, text)
+        elif kind == "tell" and self._answers is not None:
+            self._answers[rank] = content
+        elif kind == "failed":
+            exchange = self._courier.exchanges[content["exchange"]]
+            exchange.slots[content["slot"]].failed = f"{self.name(rank)}: {content['text']}"
+
+    def absent(self, task):
+        """The error for an agreement in which a process that has left did not take part, or None."""
+        for rank, state in self.left.items():
+            if state["tasks"] < task.number:
+                return MXNetError(f"{self.name(rank)} left the job before {task.what}")
+        return None
+
+    def gone(self, exchange, slot):
+        """Who has left without the pushes that a key waits for, as a text, or None."""
+        for rank, state in self.left.items():
+            rounds = _rounds_of(state, exchange, slot)
+            if rounds < slot.arrived:
+                return (
+                    f"{self.name(rank)} left the job in round {rounds + 1} of key {slot.key!r}, "
+                    "which it has not pushed"
+                )
+        return None
+
+    # -- patience ---------------------------------------------------------------------------------
+
+    def _waits(self):
+        """What has been waited for longest: (since when, exchange or None, slot or task)."""
+        waits = [wait for wait in (one.longest_wait() for one in self._courier.exchanges) if wait]
+        if self._courier.waiting is not None:
+            waits.append((self._courier.waiting.began, None, self._courier.waiting))
+        return min(waits, key=lambda wait: wait[0], default=None)
+
+    def _lose_patience(self, now):
+        wait = self._waits()
+        if wait is None or now - wait[0] < self._patience:
+            self._answers = None
+            return
+        if self._answers is None:
+            self._answers, self._asked = {}, now
+            self.to_all("ask")
+            return
+        others = self._world.size - 1
+        if len(self._answers) < others and time.monotonic() - self._asked < _ANSWER_SECONDS:
+            return
+        _, exchange, waited = wait
+        whole = self._blame(exchange, waited)
+        if exchange is None:
+            waited.error = MXNetError(whole)
+        else:
+            waited.failed = whole
+            waited.answer()
+        self._answers = None
+
+    def _blame(self, exchange, waited):
+        what = waited.what if exchange is None else f"round {waited.rounds + 1} of key {waited.key!r}"
+        silent, behind = [], []
+        for rank in range(self._world.size):
+            if rank == self._world.rank:
+                continue
+            state = self._answers.get(rank)
+            if state is None:
+                silent.append(self.name(rank))
+            elif exchange is None and state["tasks"] < waited.number:
+                behind.append(self.name(rank))
+            elif exchange is not None and _rounds_of(state, exchange, waited) <= waited.rounds:
+                behind.append(self.name(rank))
+        told = [f"{', '.join(silent)} does not answer"] if silent else []
+        told += [f"{', '.join(behind)} has not come there"] if behind else []
+        return (
+            f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: "
+            + ("; ".join(told) or "all have come there")
+        )
+
+
+def _rounds_of(state, exchange, slot):
+    """How many pushes of a key a process has told of."""
+    rounds = state["rounds"]
+    if exchange.number >= len(rounds) or slot.number >= len(rounds[exchange.number]):
+        return 0
+    return rounds[exchange.number][slot.number]

@@ -1,0 +1,156 @@
+"""The processes of a job by MPI: the only module that imports mpi4py."""
+
+import importlib
+import importlib.util
+import socket
+
+from mxcy.base import MXNetError
+
+__all__ = ["World", "has_engine", "no_engine"]
+
+_LETTER = 1  # the tag of letters
+
+
+def has_engine():
+    """Whether mpi4py is installed."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+def no_engine(why):
+    """The error for a job of several processes without mpi4py."""
+    return MXNetError(
+        f"{why}, but mpi4py is not installed; 'pip install mxcy[dist]' has it with MPICH, "
+        "'pip install mxcy[dist-ft]' with Open MPI"
+    )
+
+
+class World:
+    """The workers of a job; all methods belong to the thread that opened it.
+
+    Parameters
+    ----------
+    role : {'worker', 'server'}
+        What this process is; processes of the same role make a world.
+
+    Attributes
+    ----------
+    rank, size : int
+        The number of this process among those of its role, and how many these are.
+    hosts : list of str
+        The machine of each.
+    engine : str
+        The name and version of the library.
+
+    Raises
+    ------
+    MXNetError
+        When mpi4py or MPI cannot be opened.
+    """
+
+    def __init__(self, role="worker"):
+        self._mpi, self._owned = _open()
+        mpi = self._mpi
+        whole = mpi.COMM_WORLD.Dup()
+        whole.Set_errhandler(mpi.ERRORS_RETURN)
+        self._whole = whole
+        roles = whole.allgather(role)
+        #: of each process of the job, its role: those of MPI's ranks in order
+        self.roles = roles
+        self._comm = whole.Split(roles.index(role), whole.rank)
+        self.rank, self.size = self._comm.rank, self._comm.size
+        self.hosts = self._comm.allgather(socket.gethostname())
+        self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
+        self._letters = self._comm.Dup()
+        self._sent = []
+
+    def new_channel(self):
+        """A channel of its own, on which collective calls meet in order; all processes call this."""
+        return _Channel(self._mpi, self._comm.Dup())
+
+    def control(self):
+        """The channel for agreements."""
+        return _Channel(self._mpi, self._comm)
+
+    # -- letters: what one process tells another --------------------------------------------------
+
+    def send(self, rank, content):
+        """Send bytes to a process; the call does not wait."""
+        self._sent = [request for request in self._sent if not request.Test()]
+        octets = bytearray(content)
+        self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _LETTER))
+
+    def receive(self):
+        """A letter that has come, as (rank of the sender, bytes), or None."""
+        mpi, status = self._mpi, self._mpi.Status()
+        if not self._letters.Iprobe(mpi.ANY_SOURCE, _LETTER, status):
+            return None
+        octets = bytearray(status.Get_count(mpi.BYTE))
+        self._letters.Recv([octets, mpi.BYTE], status.source, _LETTER)
+        return status.source, bytes(octets)
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def everybody(self):
+        """A request that is done when all processes of the job, of all roles, have made it."""
+        return _Request(self._whole.Ibarrier())
+
+    def finalize(self):
+        """Leave MPI, which all processes have to do."""
+        if self._owned and not self._mpi.Is_finalized():
+            self._mpi.Finalize()
+
+
+def _open():
+    """The module mpi4py.MPI, initialized; and whether it is ours to finalize."""
+    if not has_engine():
+        raise no_engine("a job of several processes needs MPI")
+    settings = importlib.import_module("mpi4py").rc
+    try:
+        settings.initialize = settings.finalize = False
+        settings.thread_level = "multiple"
+        mpi = importlib.import_module("mpi4py.MPI")
+        owned = not mpi.Is_initialized()
+        if owned:
+            mpi.Init_thread(mpi.THREAD_MULTIPLE)
+    except (ImportError, RuntimeError, AttributeError) as error:
+        raise MXNetError(f"MPI cannot be opened: {error}") from error
+    return mpi, owned
+
+
+class _Channel:
+    """Collective calls that do not wait; each gives a request."""
+
+    def __init__(self, mpi, comm):
+        self._mpi, self._comm = mpi, comm
+
+    def sum(self, source, target):
+        """Add up arrays of all processes."""
+        return _Request(self._comm.Iallreduce(source, target, self._mpi.SUM))
+
+    def least(self, source, target):
+        """The least of each element over all processes."""
+        return _Request(self._comm.Iallreduce(source, target, self._mpi.MIN))
+
+    def gather(self, source, target):
+        """The arrays of all processes, as rows, or one after the other."""
+        return _Request(self._comm.Iallgather(source, target))
+
+    def gather_parts(self, source, target, lengths):
+        """Arrays of several lengths one after the other."""
+        kind = self._mpi._typedict[target.dtype.char]
+        return _Request(self._comm.Iallgatherv(source, [target, lengths, None, kind]))
+
+    def broadcast(self, array, root):
+        """Take the array of one process."""
+        return _Request(self._comm.Ibcast(array, root))
+
+
+class _Request:
+    """What has been started and may be done."""
+
+    def __init__(self, request):
+        self._request = request
+
+    def done(self):
+        """Whether it is; asking makes it go on."""
+        return self._request.Test()

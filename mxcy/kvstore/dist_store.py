@@ -1,0 +1,253 @@
+"""Values that the workers of a job share: what each of them pushes is added up over all."""
+
+from mxcy import ndarray as nd
+from mxcy._base.dtypes import NAMES, code_of
+from mxcy._base.errors import caller
+from mxcy._library import front
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.dist import collectives, endings
+from mxcy.dist.job import job
+from mxcy.kvstore.local import LocalStore
+from mxcy.kvstore.optimizer_terms import agree
+from mxcy.optimizer import get_updater
+
+__all__ = ["DistStore"]
+
+#: what travels in another type, that sums are made in
+_TRAVELS = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
+
+
+class _Shared:
+    """A key that all workers have."""
+
+    def __init__(self, travels):
+        self.travels = travels  # the dtype of sums
+        self.var = front.Var()  # orders this worker's pushes and pulls
+        self.slot = None
+
+
+class DistStore(LocalStore):
+    """Keeps an array per key, the same in all workers of the job.
+
+    Each push of a worker is part of the next sum of its key. Pushes and pulls are operations of the
+    engine: they start when their arrays are ready, and nobody waits for them but who reads.
+
+    Parameters
+    ----------
+    kind : str
+        A name with 'dist' in it.
+
+    Raises
+    ------
+    MXNetError
+        When the job cannot be opened, or `kind` needs what is not there yet.
+    """
+
+    def __init__(self, kind):
+        if "async" in kind:
+            raise MXNetError(
+                f"key-value store {kind!r}: updates that do not wait for all workers are not "
+                "available yet; use 'dist_sync'"
+            )
+        super().__init__(kind)
+        self._courier = job.open()
+        self._exchange = job.new_exchange()
+        self._shared = {}
+        self._courier.submit(lambda: front.set_bulk_size(0))  # that thread never waits for arrays
+        endings.before_close(front.wait_all)
+
+    @property
+    def rank(self):
+        return self._courier.world.rank
+
+    @property
+    def num_workers(self):
+        return self._courier.world.size
+
+    @property
+    def compresses(self):
+        return False
+
+    # -- keys -------------------------------------------------------------------------------------
+
+    def init_all(self, pairs):
+        """Put in new keys with the first worker's values; all workers call it."""
+        known = dict.fromkeys(self._values)
+        for key, value in pairs:
+            self._check_new(key, known)
+            known[key] = None
+            if value.stype != "default" and self.num_workers > 1:
+                raise MXNetError(
+                    f"key {key!r}: values of storage type {value.stype!r} cannot be shared by "
+                    "several workers yet"
+                )
+        dense = [(key, value) for key, value in pairs if value.stype == "default"]
+        entries, delivers = [], []
+        for key, value in dense:
+            travels = _TRAVELS.get(_name(value.dtype), _name(value.dtype))
+            self._shared[key] = _Shared(travels)
+            entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
+            delivers.append(self._delivering(key))
+        try:
+            slots = self._exchange.init(entries, delivers)
+        except MXNetError:
+            for key, _ in dense:
+                del self._shared[key]
+            raise
+        for (key, value), (_, array), slot in zip(dense, entries, slots, strict=True):
+            self._shared[key].slot = slot
+            self._put(key, nd.array(array, cpu(), array.dtype).astype(value.dtype))
+        for key, value in pairs:
+            if value.stype != "default":
+                self._put(key, value.copy())
+
+    def _check_new(self, key, known):
+        super()._check_new(key, known)
+        if isinstance(key, int) and not 0 <= key < 2**31:
+            raise MXNetError(f"key {key}: expected 0 to {2**31 - 1}, or a str")
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def push(self, key, arrays, priority=0):
+        """Add arrays to this worker's part of a key's next sum."""
+        if key not in self._shared:
+            super().push(key, arrays)
+            return
+        stored, shared = self._value(key), self._shared[key]
+        self._check_shapes(key, arrays, stored)
+        total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
+        if total.stype != "default":
+            total = total.tostype("default")
+        if _name(total.dtype) != shared.travels:
+            total = total.astype(shared.travels)
+        shared.slot.submitted += 1
+
+        def start(completion):
+            self._exchange.push(shared.slot, _window(total).numpy_view(), completion, priority)
+
+        _operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
+
+    def _delivering(self, key):
+        """What is called on the courier's thread with each sum of a key."""
+
+        def deliver(array, lease):
+            stored, shared = self._values[key], self._shared[key]
+            code = code_of(shared.travels)
+            total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
+            if total.dtype != stored.dtype:
+                total = total.astype(stored.dtype)
+            if self.updater is None:
+                self._values[key] = total
+            else:
+                self.updater(key, total, stored)
+
+        return deliver
+
+    def pull(self, key, arrays, priority=0):
+        """Copy a value to arrays when all that this worker has pushed to it is in."""
+        if key not in self._shared:
+            super().pull(key, arrays)
+            return
+        self._check_outs(key, arrays, self._value(key))
+        if not arrays:
+            return
+        windows = [_window(array) for array in arrays]
+
+        def start(completion):
+            self._exchange.pull(self._shared[key].slot, lambda error: take(completion, error))
+
+        def take(completion, error):
+            try:
+                if error:
+                    raise MXNetError(error)
+                for window in windows:
+                    self._values[key].copyto(window)
+            except Exception as failure:
+                completion(str(failure))
+                return
+            name = f"KVStore.pull({key!r})"
+            _operation(lambda: _complete(completion, windows), windows, [], name, "noskip")
+
+        name = f"KVStore.pull({key!r})"
+        _operation(start, [self._shared[key].var], list(arrays), name, "async", priority)
+        for array in arrays:
+            array.touch()
+
+    def settle(self):
+        """Wait until all that this worker has pushed has been added up and has changed values."""
+        waits = [self._settling(shared) for shared in self._shared.values() if shared.slot]
+        for wait in waits:
+            wait.wait_to_read()
+
+    def _settling(self, shared):
+        """What is written when all pushes to a key have changed its value."""
+        over = front.Var()
+
+        def start(completion):
+            def told(error):
+                completion(error) if error else completion()
+
+            self._exchange.pull(shared.slot, told)
+
+        _operation(start, [shared.var], [over], "KVStore.settle", "async")
+        return over
+
+    # -- workers ----------------------------------------------------------------------------------
+
+    def barrier(self):
+        """Wait for the other workers."""
+        self._courier.call(collectives.barrier(self._courier.world), "_barrier()")
+
+    def updater_of(self, optimizer, before):
+        """The updater with the first worker's settings; it keeps states of the same optimizer."""
+        self.settle()
+        optimizer = self._courier.call(agree(self._courier.world, optimizer), "set_optimizer()")
+        updater = get_updater(optimizer)
+        if type(getattr(before, "optimizer", None)) is type(optimizer):
+            updater.states, updater.states_synced = before.states, before.states_synced
+        return updater
+
+    def stats(self):
+        """How values are added up; see `KVStore.stats`."""
+        return {
+            **super().stats(),
+            "engine": self._courier.world.engine,
+            "buckets": self._exchange.stats(),
+        }
+
+
+def _name(dtype):
+    """The name of an element type."""
+    return NAMES[code_of(dtype)]
+
+
+def _window(array):
+    """An array of its own over the memory of another, which the engine does not order."""
+    return front.from_memory(array.address, array, array.shape, array.dtype_code, array.context)
+
+
+def _operation(function, reads, writes, name, kind, priority=0):
+    context = cpu()
+    front.push(
+        function,
+        reads,
+        writes,
+        name,
+        caller(),
+        priority,
+        kind,
+        context.device_typeid,
+        context.device_id,
+    )
+
+
+def _complete(completion, windows):
+    """End an operation with the error of what it wrote, if there is one."""
+    text = None
+    for window in windows:
+        try:
+            window.wait_to_read()
+        except Exception as error:
+            text = str(error)
+    completion(text) if text else completion()

@@ -1,0 +1,95 @@
+"""What workers agree on before an optimizer runs: its class and settings, told as JSON."""
+
+import warnings
+
+from mxcy.base import MXNetError
+from mxcy.dist import collectives
+from mxcy.optimizer import Optimizer
+
+__all__ = ["agree", "terms_of"]
+
+_PLAIN = (bool, int, float, str, type(None))
+#: counts, which belong to the worker
+_OWN = ("num_update", "begin_num_update")
+
+
+def _settings(described):
+    return {
+        name: value
+        for name, value in sorted(vars(described).items())
+        if isinstance(value, _PLAIN) and name not in _OWN
+    }
+
+
+def terms_of(optimizer):
+    """Class and settings of an optimizer and its scheduler.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+
+    Returns
+    -------
+    dict
+        Of what JSON can tell.
+    """
+    terms = {"class": type(optimizer).__name__, "settings": _settings(optimizer)}
+    scheduler = optimizer.lr_scheduler
+    if scheduler is not None:
+        terms["scheduler"] = [type(scheduler).__name__, _settings(scheduler)]
+    return terms
+
+
+def agree(world, optimizer):
+    """Take the first worker's settings, as a generator; see `mxcy.dist.collectives`.
+
+    Parameters
+    ----------
+    world : World
+    optimizer : Optimizer
+        This worker's, whose settings change.
+
+    Yields
+    ------
+    request
+
+    Returns
+    -------
+    Optimizer
+
+    Raises
+    ------
+    MXNetError
+        When the first worker's is of another class that this worker does not know.
+
+    Warns
+    -----
+    UserWarning
+        When settings differ.
+    """
+    mine = terms_of(optimizer)
+    first = (yield from collectives.gather_texts(world, mine))[0]
+    if mine == first:
+        return optimizer
+    if first["class"] != mine["class"]:
+        kind = Optimizer.opt_registry.get(first["class"].lower())
+        if kind is None:
+            raise MXNetError(
+                f"set_optimizer: rank 0 has the optimizer {first['class']}, which is not "
+                f"registered in rank {world.rank}"
+            )
+        optimizer = kind(param_dict=optimizer.param_dict, param_idx2name=optimizer.idx2name)
+    differing = [
+        name for name, value in first["settings"].items() if mine["settings"].get(name) != value
+    ]
+    warnings.warn(
+        f"set_optimizer: rank {world.rank} has another {first['class']} than rank 0, whose "
+        f"settings are used: {', '.join(differing) or 'the scheduler of rates differs'}",
+        stacklevel=2,
+    )
+    for name, value in first["settings"].items():
+        setattr(optimizer, name, value)
+    if optimizer.lr_scheduler is not None and "scheduler" in first:
+        for name, value in first["scheduler"][1].items():
+            setattr(optimizer.lr_scheduler, name, value)
+    return optimizer

@@ -1,0 +1,1 @@
+"""Programs beside the package: ``python -m mxcy.tools.launch`` starts jobs of several processes."""

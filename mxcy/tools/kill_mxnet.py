@@ -1,0 +1,18 @@
+"""End the jobs that ``mxcy.tools.launch`` runs on this machine for this user, and nothing else."""
+
+import sys
+
+from mxcy.tools import jobs
+
+__all__ = ["main"]
+
+
+def main():
+    """Run the program."""
+    ended = jobs.end_all()
+    print(f"ended {len(ended)} job{'s' * (len(ended) != 1)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

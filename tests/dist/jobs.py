@@ -1,0 +1,100 @@
+"""Jobs of real MPI processes on this machine, which never outlive their test."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+__all__ = ["Ended", "job", "needs_mpi"]
+
+ROOT = Path(__file__).resolve().parents[2]
+_SET_BY_OTHERS = ("DMLC_", "PMI_", "PMIX_", "OMPI_", "MXCY_DIST", "MXCY_RANK", "MPI")
+
+
+def needs_mpi(test):
+    """Mark a test that starts processes of MPI; once for both fronts is enough."""
+    for mark in (
+        pytest.mark.dist,
+        pytest.mark.skipif(
+            importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not there: mxcy[dist]"
+        ),
+        pytest.mark.skipif(
+            os.environ.get("MXNET_ENABLE_CYTHON") == "0", reason="with the Cython front it has run"
+        ),
+    ):
+        test = mark(test)
+    return test
+
+
+class Ended:
+    """A job that has ended.
+
+    Attributes
+    ----------
+    code : int
+    out, err : str
+    seconds : float
+    """
+
+    def __init__(self, code, out, err, seconds):
+        self.code, self.out, self.err, self.seconds = code, out, err, seconds
+
+    @property
+    def lines(self):
+        """What the ranks have printed, sorted; each starts with a newline, as lines may mix."""
+        return sorted(filter(None, self.out.splitlines()))
+
+
+def start(ranks, code, *arguments, servers=0, **variables):
+    """Start a job by the launcher, in a process group of its own."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(_SET_BY_OTHERS)}
+    environment.update(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, sys.path)]))
+    environment.update(OMP_NUM_THREADS="1", PYTHONFAULTHANDLER="1", **variables)
+    line = [sys.executable, "-m", "mxcy.tools.launch", "-n", str(ranks), "-s", str(servers)]
+    return subprocess.Popen(
+        [*line, *arguments, sys.executable, "-c", code],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def job(ranks, code, *arguments, timeout=60, **settings):
+    """Run a program in several processes.
+
+    Parameters
+    ----------
+    ranks : int
+    code : str
+        The program.
+    *arguments : str
+        More options of the launcher.
+    timeout : float
+        Seconds after which the job is killed, and the test fails.
+    **settings
+        `servers`, and variables of the environment.
+
+    Returns
+    -------
+    Ended
+    """
+    began = time.monotonic()
+    process = start(ranks, code, *arguments, **settings)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGTERM)  # the launcher ends all of it
+        try:
+            out, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+        pytest.fail(f"the job took longer than {timeout} seconds:\n{out}\n{err}")
+    return Ended(process.returncode, out, err, time.monotonic() - began)

@@ -1,0 +1,98 @@
+"""Many ranks in one process: exchanges on threads, without MPI."""
+
+import threading
+
+import numpy as np
+
+from mxcy.dist.courier import Courier
+from mxcy.dist.exchange import Exchange
+from mxcy.dist.memory_world import MemoryJob
+
+__all__ = ["Rank", "run"]
+
+
+class Rank:
+    """A worker with one exchange.
+
+    Attributes
+    ----------
+    values : dict
+        What has been delivered: the sums of each key, in order.
+    """
+
+    def __init__(self, world, bound, patience):
+        self.rank, self.size = world.rank, world.size
+        self.courier = Courier(lambda: world, patience)
+        self.exchange = Exchange(self.courier, bound)
+        self.slots, self.values = {}, {}
+
+    def init(self, **arrays):
+        """Put in keys, and return what everybody has."""
+        entries = [(key, np.array(array)) for key, array in arrays.items()]
+        for key in arrays:
+            self.values[key] = []
+        delivers = [
+            lambda total, lease, key=key: self.values[key].append(total.copy()) for key in arrays
+        ]
+        for slot in self.exchange.init(entries, delivers):
+            self.slots[slot.key] = slot
+        return [array for _, array in entries]
+
+    def push(self, key, array):
+        """Push; the array may be changed afterwards."""
+        self.slots[key].submitted += 1
+        self.exchange.push(self.slots[key], np.array(array), lambda: None)
+
+    def pull(self, key):
+        """Wait for all sums that this rank has pushed to; the last one, or an error."""
+        over, errors = threading.Event(), []
+
+        def told(error):
+            errors.append(error)
+            over.set()
+
+        self.exchange.pull(self.slots[key], told)
+        assert over.wait(60)
+        if errors[0]:
+            raise RuntimeError(errors[0])
+        return self.values[key][-1] if self.values[key] else None
+
+
+def run(size, program, bound=4096, seed=None, patience=0):
+    """Run a program on each rank, and close them all.
+
+    Parameters
+    ----------
+    size : int
+    program : callable
+        ``program(rank)``.
+    bound : int
+        Bytes of a bucket.
+    seed : int, optional
+        Of random delays.
+    patience : float
+        See `Courier`.
+
+    Returns
+    -------
+    list
+        What the programs returned, or the exceptions that they raised.
+    """
+    results = [None] * size
+    worlds = MemoryJob(size, seed).worlds
+
+    def live(number):
+        rank = Rank(worlds[number], bound, patience)
+        try:
+            results[number] = program(rank)
+        except Exception as error:
+            results[number] = error
+        rank.courier.close()
+
+    threads = [threading.Thread(target=live, args=(i,), daemon=True) for i in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a rank hangs"
+    return results

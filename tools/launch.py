@@ -1,0 +1,11 @@
+"""Start a training of several processes, as ``python -m mxcy.tools.launch`` does.
+
+python tools/launch.py -n 4 python train.py --kv-store dist_sync
+"""
+
+import sys
+
+from mxcy.tools.launch import main
+
+if __name__ == "__main__":
+    sys.exit(main())
