@@ -87,6 +87,23 @@ def test_a_short_branch_waits_for_its_reader():
     assert [len(names) for names in groups(made)] == [3]
 
 
+def test_long_branches_wait_for_their_only_reader():
+    """What clip's gradient is made of: two masks of the data, times a gradient that comes late."""
+    b, F, x = start()
+    late = F.softmax(F.softmax(x))
+    inside = (1 - (x < -0.5)) * (1 - (x > 0.5))
+    made = fused(b.finish([(late * inside).entry]))
+    assert [len(names) for names in groups(made)] == [6]
+
+
+def test_branches_with_other_readers_do_not_wait():
+    """exp and sin go into the softmax, on which the sum depends."""
+    b, F, x = start()
+    early = F.sin(F.exp(x))
+    made = fused(b.finish([F.cos(F.softmax(early) + early).entry]))
+    assert sorted(len(names) for names in groups(made)) == [2, 2]
+
+
 def test_types_part_groups():
     b, F, x = start()
     made = fused(b.finish([F.sin(F.exp(F.cast(F.sin(F.exp(x)), dtype="float64"))).entry]))

@@ -49,12 +49,15 @@ def _split(members, outside):
 
 
 class _Group:
-    """Nodes that are to be one program; `inputs` may count some that are results of members."""
+    """Nodes that are to be one program; `inputs` may count some that are results of members.
 
-    __slots__ = ("members", "steps", "inputs", "level")
+    `readers` counts how often others read results of members.
+    """
 
-    def __init__(self, number, node, level):
-        self.members, self.level = [number], level
+    __slots__ = ("members", "steps", "inputs", "level", "readers")
+
+    def __init__(self, number, node, level, readers):
+        self.members, self.level, self.readers = [number], level, readers
         self.steps, self.inputs = max(1, len(node.inputs) - 1), set(node.inputs)
 
 
@@ -93,8 +96,8 @@ class _Grouping:
             return
         near = [s for s in sources if self.goes_with(s, number)]
         level = max(self.level(s) + (self.group[s] is not None and s not in near) for s in sources)
-        own = _Group(number, node, level)
-        joined = [s for s in near if self.level(s) == level or self.can_wait(s)]
+        own = _Group(number, node, level, self.uses[number])
+        joined = [s for s in near if self.level(s) == level or self.can_wait(s, number)]
         if joined and not self.merge(own, joined):
             own.level = max(level, *(self.level(s) + 1 for s in near))
             self.group[number] = own
@@ -125,10 +128,14 @@ class _Grouping:
             and graph.specs[source][0] == graph.specs[number][0]
         )
 
-    def can_wait(self, source):
-        """Whether a node can be computed later: nobody else needs it."""
+    def reads(self, number, group):
+        """How many inputs of a node are results of a group."""
+        return sum(self.group[source] is group for source, _ in self.graph.nodes[number].inputs)
+
+    def can_wait(self, source, number):
+        """Whether the group of a node's input can be computed later: nobody else needs it."""
         group = self.group[source]
-        return self.uses[source] == 1 and group is not None and len(group.members) == 1
+        return group is not None and group.readers == self.reads(number, group)
 
     def merge(self, own, joined):
         """Put a node with a group of its own into the groups of some of its inputs, as one.
@@ -144,6 +151,8 @@ class _Grouping:
         if steps + len(inputs) + MAX_OUTPUTS > MAX_STEPS or len(inputs) > MAX_INPUTS:
             return False
         first = groups[0]
+        read = sum(self.reads(own.members[0], group) for group in groups)
+        first.readers = own.readers + sum(group.readers for group in groups) - read
         first.steps, first.inputs, first.level = steps, inputs, own.level
         for group in (*groups[1:], own):
             first.members += group.members
