@@ -1,7 +1,9 @@
 // Depthwise convolution (one channel a group) without matrices: "conv_depthwise" (data, weight[,
 // bias]), "conv_depthwise_data" (gradient of the output, weight) and "conv_depthwise_weight" (data,
-// gradient of the output). A filter sees one plane, which stays in the cache for all its taps.
+// gradient of the output). A filter sees one plane, which stays in the cache for all its taps; the
+// usual filters, square and of 3 or 5 taps a side, are done by planes.h.
 #include "leaf/convolution/patches.h"
+#include "leaf/convolution/planes.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -53,10 +55,106 @@ struct Job {
   }
 };
 
+// --- usual filters -----------------------------------------------------------------------------
+
+template <class T>
+int forward_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
+  bool ok = true;
+  with_plane_sizes(planes, [&](auto taps, auto step) {
+    constexpr int K = taps, S = step;
+    parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
+      auto copy = planes.padded_data<T, K, S>();
+      T* memory = (T*)scratch(kTempSlot, copy.bytes());
+      if (!memory) {
+        ok = false;
+        return;
+      }
+      copy.clear(memory);
+      for (int64_t i = begin; i < end; ++i) {
+        copy.fill(data<T>(call->in[0]) + i * job.source, planes.height, planes.width);
+        for (int64_t f = 0; f < job.p.filters; ++f) {
+          const int64_t filter = i % job.p.groups * job.p.filters + f;
+          plane_forward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K,
+                                 call->nin > 2 ? data<T>(call->in[2])[filter] : 0,
+                                 data<T>(call->out[0]) + (i * job.p.filters + f) * job.target,
+                                 job.add);
+        }
+      }
+    });
+  });
+  return ok ? 0 : -1;
+}
+
+template <class T>
+int backward_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
+  bool ok = true;
+  with_plane_sizes(planes, [&](auto taps, auto step) {
+    constexpr int K = taps, S = step;
+    parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
+      auto copy = planes.padded_gradient<T, K, S>();
+      const int64_t line = planes.width + planes.left + 2 * S * kLanes<T>;
+      T* memory = (T*)scratch(kTempSlot, copy.bytes() + (size_t)line * sizeof(T));
+      if (!memory) {
+        ok = false;
+        return;
+      }
+      copy.clear(memory);
+      for (int64_t i = begin; i < end; ++i) {
+        T* out = data<T>(call->out[0]) + i * job.source;
+        const T bias = call->nin > 2 ? data<T>(call->in[2])[i % job.p.groups] : 0;
+        for (int64_t f = 0; f < job.p.filters; ++f) {
+          const int64_t filter = i % job.p.groups * job.p.filters + f;
+          copy.fill(data<T>(call->in[0]) + (i * job.p.filters + f) * job.target,
+                    planes.target_height, planes.target_width);
+          plane_backward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K, f ? 0 : bias,
+                                  out, job.add || f > 0, memory + copy.bytes() / sizeof(T));
+        }
+      }
+    });
+  });
+  return ok ? 0 : -1;
+}
+
+template <class T>
+int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
+  bool ok = true;
+  with_plane_sizes(planes, [&](auto taps, auto step) {
+    constexpr int K = taps, S = step;
+    parallel_for(call->threads, job.p.groups, 1, [&](int64_t begin, int64_t end) {
+      auto copy = planes.padded_data<T, K, S>();
+      T* memory = (T*)scratch(kTempSlot, copy.bytes());
+      if (!memory) {
+        ok = false;
+        return;
+      }
+      copy.clear(memory);
+      T* out = data<T>(call->out[0]);
+      const int64_t size = job.p.filters * K * K;
+      for (int64_t i = begin * size; !job.add && i < end * size; ++i) out[i] = 0;
+      for (int64_t group = begin; group < end; ++group) {
+        for (int64_t n = 0; n < job.p.batch; ++n) {
+          const int64_t plane = n * job.p.groups + group;
+          copy.fill(data<T>(call->in[0]) + plane * job.source, planes.height, planes.width);
+          for (int64_t f = 0; f < job.p.filters; ++f) {
+            const T* gradient = data<T>(call->in[1]) + (plane * job.p.filters + f) * job.target;
+            plane_weight<T, K, S>(planes, copy, gradient, out + group * size + f * K * K);
+          }
+        }
+      }
+    });
+  });
+  return ok ? 0 : -1;
+}
+
+// --- all filters ---------------------------------------------------------------------------------
+
 template <class S>
 int conv_depthwise(const mx_call* call) {
   typedef Sum<S> T;
   const Job<S> job(call);
+  if constexpr (!is_half<S>) {
+    if (const PlaneJob planes(job.p); planes.taps) return forward_planes<S>(call, job, planes);
+  }
   bool ok = true;
   parallel_for(call->threads, job.p.batch * job.filters, 1, [&](int64_t begin, int64_t end) {
     T* temporary = job.planes();
@@ -86,6 +184,9 @@ template <class S>
 int conv_depthwise_data(const mx_call* call) {
   typedef Sum<S> T;
   const Job<S> job(call);
+  if constexpr (!is_half<S>) {
+    if (const PlaneJob planes(job.p); planes.taps) return backward_planes<S>(call, job, planes);
+  }
   bool ok = true;
   parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
     T* temporary = job.planes();
@@ -117,6 +218,9 @@ template <class S>
 int conv_depthwise_weight(const mx_call* call) {
   typedef Sum<S> T;
   const Job<S> job(call);
+  if constexpr (!is_half<S>) {
+    if (const PlaneJob planes(job.p); planes.taps) return weight_planes<S>(call, job, planes);
+  }
   bool ok = true;
   parallel_for(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
     T* temporary = job.planes();

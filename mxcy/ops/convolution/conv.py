@@ -127,6 +127,8 @@ def conv_kernels(suffix, roles, pads=None):
             return None
         if math.prod(weight.shape[2:]) == 1:
             return "a pointwise convolution is a plain product"
+        if weight.shape[1] == 1 and a.kernel in ((3, 3), (5, 5)):
+            return "a depthwise convolution is made in one pass over memory"
         if suffix == "_data" and data.shape[1] < 8:
             return "too few channels for oneDNN's layouts"
         if suffix == "_weight" and weight.size > 2 * data.size:

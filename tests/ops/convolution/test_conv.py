@@ -23,6 +23,16 @@ PROBLEMS = {
         (2, 6, 9, 9),
         dict(kernel=(3, 3), pad=(1, 1), stride=(2, 2), num_filter=12, num_group=6),
     ),
+    "depthwise wide": (
+        (2, 3, 12, 37),
+        dict(kernel=(3, 3), pad=(0, 1), stride=(2, 2), num_filter=3, num_group=3),
+    ),
+    "depthwise of 5": ((2, 4, 17, 33), dict(kernel=(5, 5), pad=(2, 1), num_filter=4, num_group=4)),
+    "depthwise of 5 strided": (
+        (1, 4, 16, 40),
+        dict(kernel=(5, 5), pad=(2, 2), stride=(2, 2), num_filter=8, num_group=4),
+    ),
+    "depthwise small": ((3, 5, 2, 7), dict(kernel=(3, 3), pad=(2, 1), num_filter=5, num_group=5)),
     "dilated": ((2, 4, 15, 12), dict(kernel=(3, 2), dilate=(3, 4), pad=(2, 5), num_filter=5)),
     "mostly padding": ((1, 2, 3, 3), dict(kernel=(3, 3), pad=(4, 4), stride=(3, 3), num_filter=2)),
     "one dimension": ((3, 7, 40), dict(kernel=(4,), stride=(3,), pad=(2,), num_filter=9)),
@@ -95,6 +105,23 @@ def test_maps(problem, dtype):
         np.testing.assert_array_equal(run(operator, a, ins, like, threads=2, **more), found)
         added = run(operator, a, ins, like, into=like, **more)
         check(added, expected + like.astype(float), dtype)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_depthwise_weights_do_not_see_what_no_window_covers(stride):
+    """The last column is read by the vectors' lanes, but no filter reaches it."""
+    shape = {"kernel": (3, 3), "stride": (stride, stride), "num_filter": 1, "num_group": 1}
+    a = REGISTRY["Convolution"].schema.intern("Convolution", shape)
+    data = np.ones((1, 1, 3 + stride, 9 if stride == 1 else 10), "float32")
+    positions = (8 if stride == 1 else 4), 2
+    if stride == 2:
+        data[..., -1] = np.inf
+        grad = np.ones((1, 1, positions[1], positions[0]), "float32")
+    else:
+        data[..., 0, 0] = np.inf
+        grad = np.ones((1, 1, 2, 7), "float32")
+    found = run("_conv_weight", a, (data, grad), np.ones((1, 1, 3, 3), "float32"))
+    assert np.isfinite(found).sum() == (9 if stride == 2 else 8)
 
 
 def test_deconvolution_is_the_transpose():
