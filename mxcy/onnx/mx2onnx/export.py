@@ -9,6 +9,7 @@ from mxcy.onnx.mx2onnx import inputs as given
 from mxcy.onnx.mx2onnx import registry
 from mxcy.onnx.mx2onnx.builder import Builder
 from mxcy.onnx.mx2onnx.custom import MXNetGraph, Users
+from mxcy.onnx.mx2onnx.folding import fold_normalizations
 from mxcy.onnx.mx2onnx.model import make_model
 from mxcy.onnx.mx2onnx.translate import Translation, require_converters
 from mxcy.onnx.mx2onnx.values import Value
@@ -206,6 +207,7 @@ def _build(sym, arrays, data, opset, verbose, safe_indices):
     users.start(builder)
     results = translation.graph(graph, sources, partial_specs)
     outputs = _outputs(builder, results, sources)
+    fold_normalizations(builder, outputs)
     ports = [(sources[n], [e if isinstance(e, str) else None for e in data[n][2]]) for n in data]
     return make_model(builder, ports, outputs, extra=users.initializer)
 

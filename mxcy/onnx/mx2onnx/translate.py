@@ -9,6 +9,7 @@ from mxcy._base.errors import MXNetError
 from mxcy.graph.control import body_graph
 from mxcy.onnx.errors import MissingConverterError, UnsupportedError
 from mxcy.onnx.mx2onnx.values import Value
+from mxcy.ops.core.infer import Spec
 
 __all__ = ["Translation", "require_converters", "subgraphs"]
 
@@ -110,6 +111,11 @@ class Translation:
             for index, value in enumerate(self.node(node, ins, wanted, prefix, named)):
                 values[number, index] = value
         return [values[entry] for entry in graph.outputs]
+
+    @staticmethod
+    def spec_of(value):
+        """Shape and type of a Value as graphs have them."""
+        return Spec(value.shape, dtypes.code_of(value.dtype))
 
     def node(self, node, ins, wanted, prefix="", named=True):
         """The results of one node."""

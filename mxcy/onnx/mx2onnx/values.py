@@ -16,15 +16,18 @@ class Value:
     shape : tuple of int or None
         -1 where an extent is known only when the network runs; None when not even the rank is.
     dtype : numpy.dtype or None
+    real : Value or None
+        The floats for which numbers of 32 bits stand, where these are at hand.
     """
 
-    __slots__ = ("name", "shape", "dtype", "_builder", "_array", "_compute")
+    __slots__ = ("name", "shape", "dtype", "real", "_builder", "_array", "_compute")
     __array_ufunc__ = None  # NumPy's scalars leave operators to us
 
     def __init__(self, builder, name, shape=None, dtype=None, array=None, compute=None):
         self.name, self.dtype = name, None if dtype is None else np.dtype(dtype)
         self.shape = None if shape is None else tuple(int(extent) for extent in shape)
         self._builder, self._array, self._compute = builder, array, compute
+        self.real = None
 
     @property
     def array(self):

@@ -20,7 +20,7 @@ from mxcy.ops.quantization.ranges import (
     signed_pair,
 )
 
-__all__ = []
+__all__ = ["whole_bias"]
 
 _INPUTS = "data weight bias? min_data max_data min_weight max_weight min_bias? max_bias?"
 
@@ -60,7 +60,7 @@ def _reaches(xp, given):
     }
 
 
-def _whole_bias(xp, given, reaches):
+def whole_bias(xp, given, reaches):
     """The bias in steps of the sums."""
     kind = given["data"].dtype
     steps = per_unit(limit_of(kind), reaches["data"]) * per_unit(LIMITS["int8"], reaches["weight"])
@@ -153,7 +153,7 @@ class QuantizedConv:
         sums = forward_ref(a, xp, given["data"].astype("int64"), given["weight"].astype("int64"))
         reaches = _reaches(xp, given)
         if "bias" in given:
-            sums = sums + _whole_bias(xp, given, reaches).reshape(-1, *[1] * len(a.kernel))
+            sums = sums + whole_bias(xp, given, reaches).reshape(-1, *[1] * len(a.kernel))
         return sums.astype("int32"), *_sum_range(xp, given, reaches)
 
 
@@ -202,5 +202,5 @@ class QuantizedFullyConnected:
         sums = FullyConnected.ref(a, xp, data, weight, None)
         reaches = _reaches(xp, given)
         if "bias" in given:
-            sums = sums + _whole_bias(xp, given, reaches)
+            sums = sums + whole_bias(xp, given, reaches)
         return sums.astype("int32"), *_sum_range(xp, given, reaches)

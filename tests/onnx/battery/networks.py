@@ -7,9 +7,9 @@ import numpy as np
 import mxcy as mx
 from mxcy.gluon.model_zoo import vision
 from tests.onnx.battery import detectors, images, sequences
-from tests.onnx.battery.operators import session
+from tests.onnx.battery.operators import OPSETS, session
 
-__all__ = ["CASES", "check", "difference", "draw", "exported"]
+__all__ = ["CASES", "ZOO", "ZOO_OPSETS", "check", "difference", "draw", "exported"]
 
 #: how far results may be away, of the largest output
 BESIDE_RUNTIME, BESIDE_ORIGINAL = 1e-4, 1e-5
@@ -31,9 +31,11 @@ def _of_zoo(name):
     return lambda: vision.get_model(name), [(1, *shape)], [("N", *shape)], [(2, *shape)]
 
 
+ZOO = tuple(vision._models())
+ZOO_OPSETS = (17, OPSETS[-1])
 #: name -> (maker, shapes, free extents or None, other shapes or None[, bounds of whole numbers])
 CASES = {
-    **{name: _of_zoo(name) for name in vision._models()},
+    **{name: _of_zoo(name) for name in ZOO},
     **images.CASES,
     **sequences.CASES,
     **detectors.CASES,

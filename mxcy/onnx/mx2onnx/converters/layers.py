@@ -180,12 +180,23 @@ def _windows(a, G, x):
         found = G.AveragePool(x, pads=pads, count_include_pad=0, **given)
     else:
         ends = [p + extra for p, extra in zip(pad, beyond, strict=True)]
+        if any(end >= k for end, k in zip(ends, kernel, strict=True)):
+            return _uncounted(G, x, pad, ends, given)
         counted = int(counts and any(pad))
         found = G.AveragePool(x, pads=(*pad, *ends), count_include_pad=counted, **given)
     if not sums:
         return found
     found = found * math.prod(kernel)
     return _root(a, G, found) if a.pool_type == "lp" else found
+
+
+def _uncounted(G, x, pad, ends, given):
+    """Averages of windows of which some lie in the padding: sums, and how many were added."""
+    padded = G.pad(x, (0, 0, *pad), (0, 0, *ends))
+    ones = G.const(np.ones((1, 1, *x.shape[2:]), x.dtype))
+    counts = G.AveragePool(G.pad(ones, (0, 0, *pad), (0, 0, *ends)), **given)
+    least = 1 / math.prod(given["kernel_shape"])
+    return G.Div(G.AveragePool(padded, **given), G.Max(counts, G.like(x, least)))
 
 
 def _full(a, G, x, pad, given):

@@ -5,8 +5,9 @@ Between the two, ONNX Runtime computes layers in 8 bits by itself.
 
 import numpy as np
 
+from mxcy.onnx.mx2onnx.converters.quantized_layers import quantized, range_of, reach, step_of
 from mxcy.onnx.mx2onnx.registry import convert
-from mxcy.ops.quantization.ranges import calibrated, limit_of, reach_of
+from mxcy.ops.quantization.ranges import LARGEST, calibrated, limit_of, reach_of
 
 __all__ = []
 
@@ -19,8 +20,14 @@ def _vector(G, number):
 def quantize(a, G, x):
     """By a step without a shift; the range is given, or found when the network runs."""
     kind = G.out.dtype
-    if x.dtype != np.float32:
-        G.unsupported("data of 8 bits")
+    if x.dtype != np.float32:  # which stay what they are
+        top = np.float32(limit_of(x.dtype))
+        low, high = (
+            (a.min_calib_range, a.max_calib_range)
+            if calibrated(a)
+            else (np.float32(0) if x.dtype == np.uint8 else -top, top)
+        )
+        return [x, _vector(G, low), _vector(G, high)]
     limit, zero = np.float32(limit_of(kind)), G.const(np.zeros((), kind))
     if calibrated(a):
         top = reach_of(a)
@@ -29,6 +36,8 @@ def quantize(a, G, x):
             low, high = -top, top
         step = G.const(np.float32(max(top / limit, np.finfo(np.float32).tiny)))
         return [G.QuantizeLinear(x, step, zero, dtype=kind), _vector(G, low), _vector(G, high)]
+    if 0 in x.shape:
+        return [G.full(G.dims(x), 0, kind), _vector(G, 0), _vector(G, 0)]
     low, high = G.reduce("Min", x), G.reduce("Max", x)
     top = G.Max(G.Abs(low), G.Abs(high))
     if kind == np.int8:
@@ -48,3 +57,16 @@ def dequantize(a, G, x, low, high):
     else:
         step = G.reshape(G.Max(G.Abs(low), G.Abs(high)) / limit, [])
     return G.DequantizeLinear(x, step, zero, dtype=np.float32)
+
+
+@convert("_contrib_quantize")
+def quantize_by_range(a, G, x, low, high):
+    """By the step that a range tells; int8 has no -128."""
+    kind = G.out.dtype
+    largest = limit_of(kind) if kind == np.uint8 else LARGEST["int8"]
+    step = step_of(G, low, high, largest)
+    numbers = quantized(G, x, step, kind)
+    if kind == np.uint8:
+        return [numbers, low, high]
+    top = reach(G, low, high)
+    return [G.op("Max", numbers, G.const(np.int8(-127))), *range_of(G, kind, top)]
