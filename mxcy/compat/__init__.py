@@ -15,13 +15,14 @@ import mxcy
 from mxcy import libinfo, profile
 from mxcy.compat import old_numpy
 from mxcy.compat.finder import MxnetFinder
+from mxcy.compat.horovod_finder import HorovodFinder
 
 __all__ = ["find_real_mxnet", "install", "is_installed", "old_numpy", "uninstall"]
 
 #: what `mxnet.__version__` says unless told otherwise: the release whose interface mxcy follows
 MXNET_VERSION = profile.PROFILES[profile.current().name]
 
-_finder = MxnetFinder()
+_finder, _horovod = MxnetFinder(), HorovodFinder()
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 _aside = {}  # modules of a real mxnet that had been imported, for uninstall
 
@@ -52,7 +53,8 @@ def install(replace=False, version=MXNET_VERSION):
 
     From then on ``mxnet`` is the module `mxcy`, ``mxnet.gluon.nn`` is `mxcy.gluon.nn`, and so on
     for every module, with the same classes and functions. Pickles that name classes of ``mxnet``
-    load. An mxnet that is installed stays as it is, and by default it keeps its name too.
+    load. An mxnet that is installed stays as it is, and by default it keeps its name too. Where no
+    horovod is installed, ``horovod.mxnet`` is `mxcy.horovod`.
 
     Parameters
     ----------
@@ -83,6 +85,7 @@ def install(replace=False, version=MXNET_VERSION):
             _aside[name] = sys.modules.pop(name)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+        sys.meta_path.append(_horovod)
         sys.path.insert(1 if replace else len(sys.path), _CHILDREN)  # 0 is the program's folder
         importlib.invalidate_caches()
     if version is not None:
@@ -99,9 +102,10 @@ def uninstall():
     """Undo `install`: the name ``mxnet`` belongs to nobody, or to the real one, again."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        sys.meta_path.remove(_horovod)
         sys.path.remove(_CHILDREN)
     for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] == "mxnet" and _finder.owns(module):
+        if name.partition(".")[0] in ("mxnet", "horovod") and _finder.owns(module):
             del sys.modules[name]
     sys.modules.update(_aside)
     _aside.clear()

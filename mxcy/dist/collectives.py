@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-__all__ = ["barrier", "broadcast", "gather_texts"]
+__all__ = ["barrier", "broadcast", "gather_texts", "parts"]
 
 
 def gather_texts(world, value):
@@ -31,11 +31,12 @@ def gather_texts(world, value):
     yield channel.gather(np.array([content.size], np.int64), lengths)
     together = np.empty(int(lengths.sum()), np.uint8)
     yield channel.gather_parts(content, together, [int(length) for length in lengths])
-    ends = np.cumsum(lengths)
-    return [
-        json.loads(together[end - length : end].tobytes())
-        for end, length in zip(ends, lengths, strict=True)
-    ]
+    return [json.loads(part.tobytes()) for part in parts(together, lengths)]
+
+
+def parts(together, lengths):
+    """An array's parts of the given lengths, as views."""
+    return np.split(together, np.cumsum(lengths)[:-1])
 
 
 def broadcast(world, arrays, root=0):

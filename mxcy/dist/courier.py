@@ -7,6 +7,7 @@ from collections import deque
 
 from mxcy.base import MXNetError
 from mxcy.dist.letters import Letters
+from mxcy.dist.meetings import Meetings
 
 __all__ = ["Courier"]
 
@@ -114,6 +115,7 @@ class Courier:
         try:
             self.world = open_world()
             self.letters = Letters(self, self._patience)
+            self.meetings = Meetings(self)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -136,7 +138,9 @@ class Courier:
             went, waits = exchange.step(now)
             moved |= went
             busy |= waits
-        moved |= self.letters.look(now)
+        went, waits = self.meetings.step()
+        moved |= went | self.letters.look(now)
+        busy |= waits
         if self.closing is not None and self.closing.done():
             return True
         if not moved:
@@ -202,6 +206,7 @@ class Courier:
                 task.over.set()
         for exchange in self.exchanges:
             exchange.fail(str(error))
+        self.meetings.fail(str(error))
 
     @property
     def waiting(self):

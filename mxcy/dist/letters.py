@@ -7,6 +7,7 @@ from mxcy.base import MXNetError
 
 __all__ = ["Letters"]
 
+_LOOK_SECONDS = 2e-4  # between looks for letters
 _ANSWER_SECONDS = 2  # that a process has to tell how far it is
 
 
@@ -33,13 +34,17 @@ class Letters:
             if rank != self._world.rank:
                 self._world.send(rank, text)
 
+    def to_one(self, rank, kind, **content):
+        """Write to one process."""
+        self._world.send(rank, json.dumps({"kind": kind, **content}).encode())
+
     def name(self, rank):
         """A process in messages."""
         return f"rank {rank} ({self._world.hosts[rank]})"
 
     def look(self, now):
         """Read what has come, and ask when something takes too long; whether there was anything."""
-        if self._world.size == 1 or now - self._looked < 1e-3:
+        if self._world.size == 1 or now - self._looked < _LOOK_SECONDS:
             return False
         self._looked = now
         moved = False
@@ -57,9 +62,13 @@ class Letters:
             self.left[rank] = content
             for exchange in self._courier.exchanges:
                 exchange.check_left()
+            self._courier.meetings.check_left()
+        elif kind == "ready":
+            self._courier.meetings.hear_ready(rank, content["name"], content["terms"])
+        elif kind == "go":
+            self._courier.meetings.hear_go(content["name"], content["terms"])
         elif kind == "ask":
-            text = json.dumps({"kind": "tell", **self._courier.report()}).encode()
-            self._world.send(rank, text)
+            self.to_one(rank, "tell", **self._courier.report())
         elif kind == "tell" and self._answers is not None:
             self._answers[rank] = content
         elif kind == "failed":

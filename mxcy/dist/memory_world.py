@@ -9,6 +9,8 @@ from collections import deque
 
 import numpy as np
 
+from mxcy.dist.collectives import parts
+
 __all__ = ["MemoryJob", "MemoryWorld"]
 
 
@@ -124,6 +126,17 @@ class _Channel:
 
     def gather_parts(self, source, target, lengths):
         return self._meet(source, lambda brought: np.copyto(target, np.concatenate(brought)))
+
+    def deal(self, source, sent, target, taken):
+        rank = self._world.rank
+
+        def take(brought):
+            mine = [parts(content, lengths)[rank] for content, lengths in brought]
+            np.copyto(target, np.concatenate(mine))
+
+        self._calls += 1
+        meeting = self._world.job.meet((self._name, self._calls), rank, (np.array(source), sent))
+        return self._world.request(meeting, take)
 
     def broadcast(self, array, root):
         source = array if self._world.rank == root else None

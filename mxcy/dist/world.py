@@ -138,7 +138,12 @@ class _Channel:
     def gather_parts(self, source, target, lengths):
         """Arrays of several lengths one after the other."""
         kind = self._mpi._typedict[target.dtype.char]
-        return _Request(self._comm.Iallgatherv(source, [target, lengths, None, kind]))
+        return _Request(self._comm.Iallgatherv(source, [target, lengths, kind]))
+
+    def deal(self, source, sent, target, taken):
+        """Send parts of given lengths to the processes in order, and take theirs."""
+        kind = self._mpi._typedict[source.dtype.char]
+        return _Request(self._comm.Ialltoallv([source, sent, kind], [target, taken, kind]))
 
     def broadcast(self, array, root):
         """Take the array of one process."""

@@ -1,28 +1,36 @@
-"""A store that adds up by BytePS's servers; it needs the package byteps."""
+"""A store that adds up by BytePS's servers, or without that package over MPI's processes."""
 
+from mxcy.kvstore import processes
 from mxcy.kvstore.base import KVStoreBase, as_list
 from mxcy.ndarray import NDArray
 
 __all__ = ["BytePS"]
 
 
+class _Processes:
+    """What the store calls of byteps, by MPI."""
+
+    init = staticmethod(processes.init)
+    rank = staticmethod(processes.rank)
+    local_rank = staticmethod(processes.local_rank)
+    size = staticmethod(processes.size)
+
+    def byteps_declare_tensor(self, name):
+        """Nothing: calls meet by name without."""
+
+    def byteps_push_pull(self, tensor, version, priority, name, is_average):
+        processes.allreduce_(tensor, is_average, name, priority)
+
+
 @KVStoreBase.register
 class BytePS(KVStoreBase):
-    """Adds up over the processes that ``bpslaunch`` has started.
-
-    Raises
-    ------
-    ImportError
-        When byteps is not there.
-    """
+    """Adds up over the processes that ``bpslaunch`` or `mxcy.tools.launch` has started."""
 
     def __init__(self):
         try:
             import byteps.mxnet as library
-        except ImportError as error:
-            raise ImportError(
-                "the key-value store 'byteps' needs the package byteps, built for mxnet"
-            ) from error
+        except ImportError:
+            library = _Processes()
         self.handle = library
         self.handle.init()
 

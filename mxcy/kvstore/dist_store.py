@@ -2,20 +2,17 @@
 
 from mxcy import ndarray as nd
 from mxcy._base.dtypes import NAMES, code_of
-from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist import collectives, endings
 from mxcy.dist.job import job
+from mxcy.kvstore.engine_calls import TRAVELS, operation, window
 from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.optimizer import get_updater
 
 __all__ = ["DistStore"]
-
-#: what travels in another type, that sums are made in
-_TRAVELS = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
 
 
 class _Shared:
@@ -85,7 +82,7 @@ class DistStore(LocalStore):
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
         entries, delivers = [], []
         for key, value in dense:
-            travels = _TRAVELS.get(_name(value.dtype), _name(value.dtype))
+            travels = TRAVELS.get(_name(value.dtype), _name(value.dtype))
             self._shared[key] = _Shared(travels)
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
             delivers.append(self._delivering(key))
@@ -124,9 +121,9 @@ class DistStore(LocalStore):
         shared.slot.submitted += 1
 
         def start(completion):
-            self._exchange.push(shared.slot, _window(total).numpy_view(), completion, priority)
+            self._exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
 
-        _operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
+        operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
 
     def _delivering(self, key):
         """What is called on the courier's thread with each sum of a key."""
@@ -152,7 +149,7 @@ class DistStore(LocalStore):
         self._check_outs(key, arrays, self._value(key))
         if not arrays:
             return
-        windows = [_window(array) for array in arrays]
+        targets = [window(array) for array in arrays]
 
         def start(completion):
             self._exchange.pull(self._shared[key].slot, lambda error: take(completion, error))
@@ -161,16 +158,16 @@ class DistStore(LocalStore):
             try:
                 if error:
                     raise MXNetError(error)
-                for window in windows:
-                    self._values[key].copyto(window)
+                for target in targets:
+                    self._values[key].copyto(target)
             except Exception as failure:
                 completion(str(failure))
                 return
             name = f"KVStore.pull({key!r})"
-            _operation(lambda: _complete(completion, windows), windows, [], name, "noskip")
+            operation(lambda: _complete(completion, targets), targets, [], name, "noskip")
 
         name = f"KVStore.pull({key!r})"
-        _operation(start, [self._shared[key].var], list(arrays), name, "async", priority)
+        operation(start, [self._shared[key].var], list(arrays), name, "async", priority)
         for array in arrays:
             array.touch()
 
@@ -190,7 +187,7 @@ class DistStore(LocalStore):
 
             self._exchange.pull(shared.slot, told)
 
-        _operation(start, [shared.var], [over], "KVStore.settle", "async")
+        operation(start, [shared.var], [over], "KVStore.settle", "async")
         return over
 
     # -- workers ----------------------------------------------------------------------------------
@@ -222,32 +219,12 @@ def _name(dtype):
     return NAMES[code_of(dtype)]
 
 
-def _window(array):
-    """An array of its own over the memory of another, which the engine does not order."""
-    return front.from_memory(array.address, array, array.shape, array.dtype_code, array.context)
-
-
-def _operation(function, reads, writes, name, kind, priority=0):
-    context = cpu()
-    front.push(
-        function,
-        reads,
-        writes,
-        name,
-        caller(),
-        priority,
-        kind,
-        context.device_typeid,
-        context.device_id,
-    )
-
-
-def _complete(completion, windows):
+def _complete(completion, targets):
     """End an operation with the error of what it wrote, if there is one."""
     text = None
-    for window in windows:
+    for target in targets:
         try:
-            window.wait_to_read()
+            target.wait_to_read()
         except Exception as error:
             text = str(error)
     completion(text) if text else completion()

@@ -1,5 +1,6 @@
-"""A store that adds up over Horovod's processes; it needs the package horovod."""
+"""A store that adds up over Horovod's processes, or without that package over those of MPI."""
 
+from mxcy.kvstore import processes
 from mxcy.kvstore.base import KVStoreBase, as_list
 
 __all__ = ["Horovod"]
@@ -8,22 +9,14 @@ __all__ = ["Horovod"]
 def _library():
     try:
         import horovod.mxnet as library
-    except ImportError as error:
-        raise ImportError(
-            "the key-value store 'horovod' needs the package horovod, built for mxnet"
-        ) from error
+    except ImportError:
+        return processes
     return library
 
 
 @KVStoreBase.register
 class Horovod(KVStoreBase):
-    """Adds up over the processes that ``horovodrun`` has started.
-
-    Raises
-    ------
-    ImportError
-        When horovod is not there.
-    """
+    """Adds up over the processes that ``horovodrun`` or `mxcy.tools.launch` has started."""
 
     def __init__(self):
         self._library = _library()

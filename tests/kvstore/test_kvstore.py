@@ -258,8 +258,6 @@ def _library(monkeypatch, package, number):
 
 @pytest.mark.parametrize("name", ["horovod", "byteps"])
 def test_libraries_for_several_processes(name, monkeypatch):
-    with pytest.raises(ImportError, match=f"needs the package {name}"):
-        mx.kv.create(name)
     library = _library(monkeypatch, name, 0)
     store = mx.kv.create(name)
     assert library.started == 1 and store.type == name
@@ -279,6 +277,19 @@ def test_libraries_for_several_processes(name, monkeypatch):
             store.pushpull("w", [value, value])
         with pytest.raises(NotImplementedError):
             store.set_optimizer(None)
+
+
+@pytest.mark.parametrize("name", ["horovod", "byteps"])
+def test_processes_of_mpi_in_place_of_the_libraries(name):
+    store = mx.kv.create(name)
+    assert (store.rank, store.local_rank, store.num_workers, store.type) == (0, 0, 1, name)
+    value, out = mx.nd.array([1, 2]), mx.nd.zeros(2)
+    store.broadcast("w", value, out)
+    assert out.asnumpy().tolist() == [1, 2]
+    store.pushpull("w", value * 3, out=out)
+    assert out.asnumpy().tolist() == [3, 6]
+    store.pushpull("w", value)
+    assert value.asnumpy().tolist() == [1, 2]
 
 
 def test_values_come_from_the_first_process(monkeypatch):

@@ -1,0 +1,126 @@
+"""Calls in which processes meet by name, in whatever order each comes to them.
+
+A process tells rank 0 of a call that it is ready for; when all are, rank 0 tells everybody to go, and
+so all make the calls in the order of rank 0's letters.
+"""
+
+from collections import deque
+
+__all__ = ["Meetings"]
+
+
+class _Call:
+    """A call of this process."""
+
+    def __init__(self, name, terms, make_steps, done):
+        self.name, self.terms, self.make_steps, self.done = name, terms, make_steps, done
+        self.steps = self.request = None
+
+
+class Meetings:
+    """The calls by name of a courier's process.
+
+    Parameters
+    ----------
+    courier : Courier
+    """
+
+    def __init__(self, courier):
+        self._courier = courier
+        self._mine = {}  # name -> calls that wait for the others, in order
+        self._ready = {}  # of rank 0: name -> for each rank its terms, in order
+        self._going = deque()
+        self.channel = None
+
+    def open(self):
+        """Make the channel; a generator in which all processes take part."""
+        if self.channel is None:
+            self.channel = self._courier.world.new_channel()
+        yield from ()
+
+    # -- for other threads ------------------------------------------------------------------------
+
+    def call(self, name, terms, make_steps, done):
+        """Make a call once all processes are ready for one of that name.
+
+        Parameters
+        ----------
+        name : str
+        terms : object
+            What JSON can tell of the call; all processes' terms go to `make_steps`.
+        make_steps : callable
+            ``make_steps(channel, terms_of_all)`` gives a generator of requests, and raises for
+            terms that do not go together.
+        done : callable
+            ``done(error, value)`` on the courier's thread: a text or None, and the generator's
+            result.
+        """
+        call = _Call(name, terms, make_steps, done)
+        self._courier.submit(lambda: self._tell(call))
+
+    # -- the courier's thread ---------------------------------------------------------------------
+
+    def _tell(self, call):
+        self._mine.setdefault(call.name, deque()).append(call)
+        world, letters = self._courier.world, self._courier.letters
+        if world.rank == 0:
+            self.hear_ready(0, call.name, call.terms)
+        else:
+            letters.to_one(0, "ready", name=call.name, terms=call.terms)
+        self.check_left()
+
+    def hear_ready(self, rank, name, terms):
+        """On rank 0: a process is ready for a call."""
+        world = self._courier.world
+        ready = self._ready.setdefault(name, [deque() for _ in range(world.size)])
+        ready[rank].append(terms)
+        while all(ready):
+            together = [queue.popleft() for queue in ready]
+            self._courier.letters.to_all("go", name=name, terms=together)
+            self.hear_go(name, together)
+        if not any(ready):
+            del self._ready[name]
+
+    def hear_go(self, name, terms):
+        """All are ready for a call."""
+        call = self._mine[name].popleft()
+        if not self._mine[name]:
+            del self._mine[name]
+        call.terms = terms
+        self._going.append(call)
+
+    def step(self):
+        """Carry the first call on; whether something moved, and whether something is under way."""
+        if not self._going:
+            return False, bool(self._mine)
+        call = self._going[0]
+        if call.request is not None and not call.request.done():
+            return False, True
+        try:
+            if call.steps is None:
+                call.steps = call.make_steps(self.channel, call.terms)
+            call.request = next(call.steps)
+        except StopIteration as end:
+            self._end(call, None, end.value)
+        except Exception as error:
+            self._end(call, str(error), None)
+        return True, True
+
+    def _end(self, call, error, value):
+        self._going.popleft()
+        call.done(error, value)
+
+    def check_left(self):
+        """Give up calls for which processes that have left were not ready."""
+        left = self._courier.letters.left
+        if not left:
+            return
+        names = ", ".join(self._courier.letters.name(rank) for rank in sorted(left))
+        self.fail(f"{names} left the job")
+
+    def fail(self, text):
+        """No call that waits will be made."""
+        waiting, self._mine = self._mine, {}
+        for calls in waiting.values():
+            for call in calls:
+                call.done(f"{text}; {call.name!r} waits for all workers", None)

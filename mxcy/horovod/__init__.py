@@ -1,0 +1,83 @@
+"""The interface of ``horovod.mxnet`` over the processes of a job: scripts change one import.
+
+``import mxcy.horovod as hvd`` in place of ``import horovod.mxnet as hvd``; jobs start by
+``python -m mxcy.tools.launch -n 4 -s 0 python train.py``.
+"""
+
+from mxcy.horovod.compression import Compression
+from mxcy.horovod.offers import (
+    Average,
+    Sum,
+    ccl_built,
+    cuda_built,
+    ddl_built,
+    gloo_built,
+    gloo_enabled,
+    mpi_built,
+    mpi_enabled,
+    mpi_threads_supported,
+    nccl_built,
+    rocm_built,
+)
+from mxcy.horovod.training import DistributedOptimizer, DistributedTrainer, broadcast_parameters
+from mxcy.kvstore.processes import (
+    allgather,
+    allgather_object,
+    allreduce,
+    allreduce_,
+    alltoall,
+    broadcast,
+    broadcast_,
+    broadcast_object,
+    cross_rank,
+    cross_size,
+    grouped_allreduce,
+    grouped_allreduce_,
+    init,
+    is_homogeneous,
+    is_initialized,
+    local_rank,
+    local_size,
+    rank,
+    shutdown,
+    size,
+)
+
+__all__ = [
+    "Average",
+    "Compression",
+    "DistributedOptimizer",
+    "DistributedTrainer",
+    "Sum",
+    "allgather",
+    "allgather_object",
+    "allreduce",
+    "allreduce_",
+    "alltoall",
+    "broadcast",
+    "broadcast_",
+    "broadcast_object",
+    "broadcast_parameters",
+    "ccl_built",
+    "cross_rank",
+    "cross_size",
+    "cuda_built",
+    "ddl_built",
+    "gloo_built",
+    "gloo_enabled",
+    "grouped_allreduce",
+    "grouped_allreduce_",
+    "init",
+    "is_homogeneous",
+    "is_initialized",
+    "local_rank",
+    "local_size",
+    "mpi_built",
+    "mpi_enabled",
+    "mpi_threads_supported",
+    "nccl_built",
+    "rank",
+    "rocm_built",
+    "shutdown",
+    "size",
+]
