@@ -1,5 +1,7 @@
 """Batch normalisation."""
 
+import itertools
+
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, Float, FloatOrNone, Int
 from mxcy.ops.core.in_symbols import STATISTICS, InSymbols
@@ -8,6 +10,7 @@ from mxcy.ops.core.params import BATCH_NORM
 from mxcy.ops.core.precision import Precision
 from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
+from mxcy.ops.core.stypes import refuse
 
 __all__ = ["along", "other_axes", "require_float"]
 
@@ -79,6 +82,17 @@ def _kernels(name, data, batch_stats, when=None):
 _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values(0.5, 2, (3,)))
 
 
+def _sparse_gammas():
+    """Refusals of sparse inputs whose gamma would be overwritten: they are computed on copies."""
+    for stypes in itertools.product(("default", "row_sparse"), repeat=5):
+        if "row_sparse" in stypes:
+            yield refuse(
+                " ".join(stypes),
+                "fix_gamma=True is not supported for sparse arrays",
+                lambda a, *specs: a.fix_gamma,
+            )
+
+
 @op(
     "BatchNorm",
     aliases=("_npx_batch_norm",),
@@ -95,6 +109,7 @@ _STATES = (values(-1, 1, (3,)), values(-1, 1, (3,)), values(-1, 1, (3,)), values
     in_symbols=InSymbols(STATISTICS, named=True),
     uses_mode=True,
     repeatable=True,
+    stypes=tuple(_sparse_gammas()),
     amp=Precision("either", "either", fp32_inputs=("gamma", "beta", "moving_mean", "moving_var")),
 )
 class BatchNorm:
@@ -104,7 +119,7 @@ class BatchNorm:
     index of `axis`. In training mode mean and (biased) variance are those of the batch, and the
     backward pass then moves the running statistics: ``moving = momentum * moving + (1 - momentum) *
     batch``. Otherwise, or with `use_global_stats`, the running statistics are used and stay as they
-    are. With `fix_gamma` gamma is overwritten by ones and has no gradient.
+    are. With `fix_gamma` gamma is overwritten by ones, has no gradient, and sparse inputs raise.
 
     Shapes: data any, the others (channels,); their dtype is float32 for half-precision data, else
     the data's. `output_mean_var` returns also the mean and ``1 / sqrt(var + eps)``. `cudnn_off` and

@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from mxcy._base.dtypes import CODES, code_of, dtype_of, is_inexact, name_of, real_of
+from mxcy._base.errors import InvalidValueError
 from mxcy.ops.core.attrs import Bool, DType, Field, ShapeOrNone
 from mxcy.ops.core.in_symbols import TYPED
-from mxcy.ops.core.infer import Spec, normal_axes, require
+from mxcy.ops.core.infer import Spec, normal_axes
 from mxcy.ops.core.params import ARG, REDUCE
 from mxcy.ops.core.record import native, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE, KEEP, MEAN, TEST, asked
@@ -19,6 +20,7 @@ __all__ = ["along", "axes_of", "count", "kept_shape", "numpy_reduction", "over",
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 _ALL = (*_FLOATS, "int32", "int64", "int8", "uint8", "bool")
 ELEMENT = DType(None, *CODES)
+_BOOL = CODES["bool"]
 
 
 def axes_of(a, ndim):
@@ -132,7 +134,10 @@ def numpy_reduction(
         axes = axes_of(a, x.ndim)
         if needs_elements:
             empty = 0 in (x.shape[i] for i in axes)
-            require(not empty, f"zero-size array to reduction {name} which has no identity")
+            if empty:
+                raise InvalidValueError(
+                    f"zero-size array to reduction {name} which has no identity"
+                )
         return Spec(kept_shape(x.shape, axes, a.keepdims), code)
 
     def ref(a, xp, x):
@@ -146,6 +151,8 @@ def numpy_reduction(
     def refusal(a, ins, outs):
         if not ins[0].size or not axes_of(a, ins[0].ndim):
             return "nothing is reduced"
+        if outs[0].dtype == _BOOL != ins[0].dtype:
+            return "what a truth value is would be cut to whole numbers"
         return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
 
     def rule_of_gradients(a, F, g, x, out, specs):
@@ -194,6 +201,7 @@ def numpy_reduction(
             sample((3,), axis=(), grad=False),
             sample((5, 130), axis=(1,), grad=False),
             sample((2, 0, 3), axis=(0,), grad=False),
+            *((sample((3, 4), dtype="bool", axis=(1,), grad=False),) if typed else ()),
         ),
         numpy=numpy,
     )

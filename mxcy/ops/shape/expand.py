@@ -227,12 +227,12 @@ class BroadcastAxis:
 
 def _likened(a, lhs, rhs):
     """(dimension of lhs, dimension of rhs) of every pair that is matched."""
-    if a.lhs_axes is None and a.rhs_axes is None:
+    if a.lhs_axes is None or a.rhs_axes is None:  # MXNet asks for both
         require(
             len(lhs) == len(rhs), f"lhs {lhs} and rhs {rhs} differ in their number of dimensions"
         )
         return [(i, i) for i in range(len(lhs))]
-    left, right = a.lhs_axes or (), a.rhs_axes or ()
+    left, right = a.lhs_axes, a.rhs_axes
     require(
         len(left) == len(right) > 0, f"lhs_axes {a.lhs_axes} and rhs_axes {a.rhs_axes} must match"
     )

@@ -146,3 +146,12 @@ def test_backward_has_a_mode_of_its_own(forward, backward):
     np.testing.assert_allclose(g.grad.asnumpy(), (grad * scaled).sum((0, 2)), rtol=1e-9)
     moved = mean.asnumpy() != running[0][:, 0]
     assert moved.all() if forward and backward else not moved.any()
+
+
+def test_gamma_of_sparse_inputs_cannot_be_fixed():
+    data, ones, zeros = mx.nd.ones((2, 3)), mx.nd.ones(3), mx.nd.zeros(3)
+    sparse = data.tostype("row_sparse")
+    with pytest.raises(mx.MXNetError, match="fix_gamma"):
+        mx.nd.BatchNorm(sparse, ones, zeros, zeros, ones)
+    found = mx.nd.BatchNorm(sparse, ones, zeros, zeros, ones, fix_gamma=False)
+    np.testing.assert_allclose(found.asnumpy(), 1 / np.sqrt(1.001), rtol=1e-5)
