@@ -25,6 +25,17 @@ inline __attribute__((always_inline)) void add_products(__m256i& sum, __m256i u,
   __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s));
 }
 
+// The bytes of at most four registers of numbers, one after the other.
+template <bool is_signed>
+inline __m512i narrowed(const __m512i* numbers, bool positive) {
+  const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  const __m512i low = _mm512_packs_epi32(numbers[0], numbers[1]);
+  const __m512i high = _mm512_packs_epi32(numbers[2], numbers[3]);
+  if (!is_signed) return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+  const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high));
+  return positive ? _mm512_max_epi8(bytes, _mm512_setzero_si512()) : bytes;
+}
+
 // What a sum runs over: `runs` of `bytes` (a multiple of 4), at offsets from each pixel's first.
 struct ByteReach {
   int runs;

@@ -2,6 +2,7 @@
 // maximum): each channel of (outer, channels, inner) numbers of 8 bits scaled and shifted into a
 // given range, its negative part cut off if wanted.
 #include "leaf/leaf.h"
+#include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
 #include "quantize_params.gen.h"
 
@@ -9,6 +10,34 @@ MX_LEAF_BEGIN
 namespace {
 
 typedef mx_quantized_norm_params P;
+
+// Channels [0, n) of a place, by factors and shifts.
+template <class S>
+void norm_place(const S* from, int8_t* to, int64_t n, const float* a, const float* b, float by,
+                float low) {
+  int64_t done = 0;
+#if MX_ISA_LEVEL == 4
+  const __m512 unit = _mm512_set1_ps(by), lowest = _mm512_set1_ps(low);
+  const __m512 highest = _mm512_set1_ps(127.f);
+  for (; done + 64 <= n; done += 64) {
+    __m512i numbers[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const int64_t at = done + 16 * i;
+      const __m128i bytes = _mm_loadu_si128((const __m128i*)(from + at));
+      const __m512i whole = (S)-1 < 0 ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+      __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_loadu_ps(a + at));
+      x = _mm512_mul_ps(_mm512_add_ps(x, _mm512_loadu_ps(b + at)), unit);
+      numbers[i] = _mm512_cvtps_epi32(_mm512_max_ps(_mm512_min_ps(x, highest), lowest));
+    }
+    _mm512_storeu_si512(to + done, narrowed<true>(numbers, false));
+  }
+#endif
+  fill_run(to, done, n, [=](int64_t c) {
+    const float x = ((float)from[c] * a[c] + b[c]) * by;
+    return saturated<int8_t>(x < low ? low : x);
+  });
+}
 
 template <class S>
 int norm(const mx_call* call) {
@@ -30,15 +59,8 @@ int norm(const mx_call* call) {
   if (inner == 1) {
     const int64_t grain = (1 << 14) / (channels + 1) + 1;
     parallel_for(call->threads, p.outer, grain, [&](int64_t begin, int64_t end) {
-      const float *a = factors, *b = shifts;
-      const float by = unit, low = lowest;
-      for (int64_t r = begin; r < end; ++r) {
-        const S* from = src + r * channels;
-        fill_run(dst + r * channels, 0, channels, [=](int64_t c) {
-          const float x = ((float)from[c] * a[c] + b[c]) * by;
-          return saturated<int8_t>(x < low ? low : x);
-        });
-      }
+      for (int64_t r = begin; r < end; ++r)
+        norm_place(src + r * channels, dst + r * channels, channels, factors, shifts, unit, lowest);
     });
   } else {
     const int64_t grain = (1 << 14) / (inner + 1) + 1;
