@@ -39,14 +39,23 @@ void each_place(const P& p, const Window& w, const D* plane, const Body& body) {
 
 template <class D>
 void maximum(const P& p, const Window& w, const D* plane, D* dst) {
+  typedef Vec<D> V;
   const D lowest = (D)-1 < 0 ? (D)-128 : (D)0;
-  const int64_t n = p.inner;
-  for (int64_t c = 0; c < n; ++c) dst[c] = lowest;
-  each_place(p, w, plane, [=](const D* source) {
+  int64_t done = 0;
+  for (; done + kLanes<D> <= p.inner; done += kLanes<D>) {
+    V top = splat<V>(lowest);
+    each_place(p, w, plane + done, [&](const D* src) {
+      const V x = load(src);
+      top = x > top ? x : top;
+    });
+    store(dst + done, top);
+  }
+  const int64_t n = p.inner - done;
+  for (int64_t c = 0; c < n; ++c) dst[done + c] = lowest;
+  each_place(p, w, plane + done, [=](const D* source) {
     const D* __restrict src = source;
-    D* __restrict to = dst;
-    const int64_t count = n;
-    for (int64_t c = 0; c < count; ++c) to[c] = src[c] > to[c] ? src[c] : to[c];
+    D* __restrict to = dst + done;
+    for (int64_t c = 0; c < n; ++c) to[c] = src[c] > to[c] ? src[c] : to[c];
   });
 }
 

@@ -275,6 +275,27 @@ def _rows(state, layer):
     return state.rewrite.add("_backward_reshape", {"shape": rows}, [data])
 
 
+@_last("_contrib_quantize_v2")
+def _quantize(state, number):
+    """What only convolutions read is brought channels-last while it is rounded."""
+    graph, entry = state.graph, (number, 0)
+    data = graph.spec(graph.nodes[number].inputs[0])
+    if entry not in state.ranges or len(data.shape) < 3 or data.dtype != _FLOAT:
+        return False
+    readers = {user for user, _, index in state.users[number] if index == 0}
+    if not all(user >= 0 and graph.nodes[user].op is _DEQUANTIZE for user in readers):
+        return False
+    readers = {after for user in readers for after, _, _ in state.users[user]}
+    layers = {layer.number for layer in state.layers.values() if "kernel" in layer.attrs}
+    if not readers <= layers:
+        return False
+    attrs = {"out_type": _kind(graph.spec(entry)), "reach": max(map(abs, state.ranges[entry]))}
+    inputs = [state.plain(graph.nodes[number].inputs[0])]
+    new = state.rewrite.add("_quantize_last", attrs, inputs, graph.nodes[number].name)
+    state.put(entry, new, True)
+    return True
+
+
 @_last("_contrib_quantized_pooling")
 def _pooling(state, number):
     node = state.graph.nodes[number]

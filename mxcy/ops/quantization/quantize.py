@@ -1,7 +1,7 @@
 """Operators between floats and numbers of 8 bits."""
 
 from mxcy._base import dtypes
-from mxcy.ops.core.attrs import Enum, FloatOrNone
+from mxcy.ops.core.attrs import Double, Enum, FloatOrNone
 from mxcy.ops.core.infer import Spec, back_shape, require
 from mxcy.ops.core.params import CALIBRATED
 from mxcy.ops.core.record import native, op, sample, stop, values
@@ -168,6 +168,48 @@ class QuantizeV2:
         top = F32(max(abs(low), abs(high)))
         numbers = saturated(xp, data * per_unit(LIMITS[kind], top), kind)
         return numbers, *(pair_of(xp, low, high) if kind == "uint8" else signed_pair(xp, top))
+
+
+@op("_quantize_last", inputs="data")
+class QuantizeLast:
+    """Numbers of 8 bits of an image of floats, with channels last: ``data * limit / reach``.
+
+    `limit` is 127.5 for int8 and 255.5 for uint8; as `_contrib_quantize_v2` rounds. Shapes: data
+    (batch, channel, spatial...), the result (batch, spatial..., channel).
+    """
+
+    out_type: Enum("int8", "uint8") = "int8"
+    reach: Double = 1.0
+
+    dtypes = ("float32",)
+    domain = (-3.0, 3.0)
+    grad = stop
+
+    def samples():
+        for kind in ("int8", "uint8"):
+            yield sample((2, 3, 9, 11), out_type=kind, reach=2)
+            yield sample((1, 70, 7, 5), out_type=kind, reach=1.5)
+        yield sample((2, 3, 70), reach=0)
+        yield sample((0, 3, 4))
+
+    kernels = (
+        native(
+            "quantize_last",
+            struct=CALIBRATED,
+            params=lambda a, ins, outs: {"given": True, "low": -a.reach, "high": a.reach},
+            mixed=True,
+        ),
+    )
+
+    def infer(a, data):
+        data.fill("data", dtype=_FLOAT)
+        shape = data.shape
+        require(shape is None or len(shape) > 2, f"data: expected an image, got shape {shape}")
+        return Spec(shape and (shape[0], *shape[2:], shape[1]), dtypes.code_of(a.out_type))
+
+    def ref(a, xp, data):
+        scaled = data.astype(F32) * per_unit(LIMITS[a.out_type], F32(a.reach))
+        return xp.moveaxis(saturated(xp, scaled, a.out_type), 1, -1)
 
 
 @op("_contrib_dequantize", inputs="data min_range max_range")
