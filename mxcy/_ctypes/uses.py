@@ -17,7 +17,7 @@ _COPY_FROM, _COPY_TO = 1, 2
 _SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
-_heavy_work = 2000000
+_heavy_work = 4000000
 
 
 def set_heavy_work(work):

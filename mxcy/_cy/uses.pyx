@@ -24,7 +24,7 @@ cdef enum:
     SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
-cdef int64_t heavy_work = 2000000
+cdef int64_t heavy_work = 4000000
 
 
 def set_heavy_work(int64_t work):

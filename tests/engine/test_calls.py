@@ -18,7 +18,7 @@ def all_calls():
     front.set_heavy_work(0)
     yield
     mx.nd.waitall()
-    front.set_heavy_work(2000000)
+    front.set_heavy_work(4000000)
 
 
 @pytest.fixture

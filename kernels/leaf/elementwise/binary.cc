@@ -12,12 +12,27 @@ namespace {
       return __VA_ARGS__;            \
     }                                \
   };
+#define MX_BINARY_TEST(name, types, ...)       \
+  struct name##_op : Test {                    \
+    template <class V>                         \
+    static MX_INLINE Mask<V> holds(V x, V y) { \
+      return __VA_ARGS__;                      \
+    }                                          \
+    template <class V>                         \
+    static MX_INLINE V f(V x, V y) {           \
+      return truth<V>(holds(x, y));            \
+    }                                          \
+  };
 #define MX_GRAD MX_BINARY
 #define MX_BINARY_BITS(name, ...) MX_BINARY(name, BITS, __VA_ARGS__)
 #include "elemwise.def"
 
 template <class Op, class T>
-constexpr Rows kRows = {vv_row<Op, T>, vs_row<Op, T>, sv_row<Op, T>, dtype_of<T>};
+constexpr Rows kRows = {
+    {vv_row<Op, T>, binary_test<Op, T, true, true>(), dtype_of<T>},
+    {vs_row<Op, T>, binary_test<Op, T, true, false>(), dtype_of<T>},
+    {sv_row<Op, T>, binary_test<Op, T, false, true>(), dtype_of<T>},
+};
 
 template <class Op, class T>
 int same_shape(const mx_call* call) {
@@ -25,11 +40,11 @@ int same_shape(const mx_call* call) {
 }
 template <class Op, class T>
 int with_scalar(const mx_call* call) {
-  return run_with_scalars(call, vs_row<Op, T>, dtype_of<T>, 1, false);
+  return run_with_scalars(call, kRows<Op, T>.vs, 1, false);
 }
 template <class Op, class T>
 int scalar_with(const mx_call* call) {
-  return run_with_scalars(call, sv_row<Op, T>, dtype_of<T>, 1, true);
+  return run_with_scalars(call, kRows<Op, T>.sv, 1, true);
 }
 template <class Op, class T>
 int broadcast(const mx_call* call) {

@@ -74,9 +74,8 @@ struct Broadcast {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last];
     const int64_t step_r = step_l == 0 ? 1 : p.rhs[last];  // of one element, one operand runs
-    const Row row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
-    const Runner runner(row, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l,
-                        step_r);
+    const TypedRow& row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
+    const Runner runner(row, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l, step_r);
     Odometer at(p, begin / inner);
     uint64_t value_l, value_r;
     for (int64_t i = begin; i < end; at.next()) {
@@ -100,8 +99,7 @@ struct Broadcast {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last], step_r = p.rhs[last];
     const bool whole_l = runs_along_whole(p, p.lhs), whole_r = runs_along_whole(p, p.rhs);
-    const Runner runner(rows.vv, rows.type, call->in[0].dtype, call->in[1].dtype, call->out[0],
-                        true, true);
+    const Runner runner(rows.vv, call->in[0].dtype, call->in[1].dtype, call->out[0], true, true);
     const GatherRow gather_l = gather_of(size_l), gather_r = gather_of(size_r);
     alignas(64) char block_l[kBlock * 8], block_r[kBlock * 8];
     Odometer at(p, begin / inner);

@@ -2,6 +2,7 @@
 // runners, compiled once, cut a call into rows, in threads and through converted blocks.
 #pragma once
 #include "leaf/simd/cast.h"
+#include "leaf/simd/pack.h"
 #include "leaf/simd/stream.h"
 
 MX_LEAF_BEGIN
@@ -31,11 +32,45 @@ MX_INLINE void apply_row(T* dst, const T* a, const T* b, int64_t n, F f) {
     store_first(dst, result, (int)n);
 }
 
+// Whether `f(vector of a, vector of b)` holds of n elements, as booleans.
+template <class T, bool kStepA, bool kStepB, class F>
+MX_INLINE void test_row(uint8_t* dst, const T* a, const T* b, int64_t n, F f) {
+  constexpr int L = kLanes<T>;
+  const auto block = [=](const T* x, const T* y) MX_ALWAYS {
+    return packed<T>([=](int i) MX_ALWAYS {
+      return f(kStepA ? load(x + i * L) : splat<Vec<T>>(*x),
+               kStepB ? load(y + i * L) : splat<Vec<T>>(*y));
+    });
+  };
+  int64_t i = 0;
+  for (; i + kVecBytes <= n; i += kVecBytes)
+    store(dst + i, block(kStepA ? a + i : a, kStepB ? b + i : b));
+  if (i == n) return;
+  T end_a[kVecBytes] = {}, end_b[kVecBytes] = {};
+  memcpy(end_a, kStepA ? a + i : a, (kStepA ? n - i : 1) * sizeof(T));
+  memcpy(end_b, kStepB ? b + i : b, (kStepB ? n - i : 1) * sizeof(T));
+  store_first(dst + i, block(end_a, end_b), (int)(n - i));
+}
+
+// What functors derive from whose `holds` tells where they are 1.
+struct Test {};
+
 template <class Op, class T>
 void unary_row(void* dst, const void* a, const void*, int64_t n) {
   const T unused = 0;
   apply_row<T, true, false>((T*)dst, (const T*)a, &unused, n,
                             [](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x); });
+}
+// The same as a test; NULL for a functor that is none.
+template <class Op, class T>
+constexpr Row unary_test() {
+  if constexpr (__is_base_of(Test, Op))
+    return [](void* dst, const void* a, const void*, int64_t n) {
+      const T unused = 0;
+      test_row<T, true, false>((uint8_t*)dst, (const T*)a, &unused, n,
+                               [](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::holds(x); });
+    };
+  return nullptr;
 }
 // A functor of x and two numbers.
 template <class Op, class T>
@@ -61,10 +96,25 @@ void sv_row(void* dst, const void* a, const void* b, int64_t n) {
                             [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
 }
 
-// The rows of a binary functor, computing in element type `type`.
-struct Rows {
-  Row vv, vs, sv;
+// Tests of runs or of one element each; NULL for a functor that is none.
+template <class Op, class T, bool kStepA, bool kStepB>
+constexpr Row binary_test() {
+  if constexpr (__is_base_of(Test, Op))
+    return [](void* dst, const void* a, const void* b, int64_t n) {
+      test_row<T, kStepA, kStepB>((uint8_t*)dst, (const T*)a, (const T*)b, n,
+                                  [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::holds(x, y); });
+    };
+  return nullptr;
+}
+
+// A row that computes in element type `type`, and its test that writes booleans, if it has one.
+struct TypedRow {
+  Row row, test;
   int32_t type;
+};
+// The rows of a binary functor.
+struct Rows {
+  TypedRow vv, vs, sv;
 };
 
 // One row on memory of any type: converts blocks where memory does not hold the row's type, and
@@ -76,12 +126,12 @@ struct Runner {
   bool step_a, step_b;  // false: one value, already in the row's type
   bool streams;
 
-  Runner(Row row_, int32_t type, int32_t in_a, int32_t in_b, const mx_tensor& to, bool step_a_,
+  Runner(const TypedRow& typed, int32_t in_a, int32_t in_b, const mx_tensor& to, bool step_a_,
          bool step_b_)
-      : row(row_),
-        load_a(holds(in_a, type) ? nullptr : cast_row(type, in_a)),
-        load_b(holds(in_b, type) ? nullptr : cast_row(type, in_b)),
-        save(to.dtype == type ? nullptr : cast_row(to.dtype, type)),
+      : row(to.dtype == MX_BOOL && typed.test ? typed.test : typed.row),
+        load_a(holds(in_a, typed.type) ? nullptr : cast_row(typed.type, in_a)),
+        load_b(holds(in_b, typed.type) ? nullptr : cast_row(typed.type, in_b)),
+        save(to.dtype == typed.type || row != typed.row ? nullptr : cast_row(to.dtype, typed.type)),
         size_a(element_size(in_a)),
         size_b(element_size(in_b)),
         out_size(element_size(to.dtype)),
@@ -153,8 +203,8 @@ const Instruction* find_instruction(const Instruction (&table)[n], uint32_t code
 constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of this
 
 // Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.
-int run_unary(const mx_call* call, Row row, int32_t type);
-int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first);
+int run_unary(const mx_call* call, const TypedRow& typed);
+int run_with_scalars(const mx_call* call, const TypedRow& typed, int numbers, bool scalar_first);
 int run_binary(const mx_call* call, const Rows& rows);
 int run_broadcast(const mx_call* call, const Rows& rows);
 

@@ -29,16 +29,17 @@ bool rounds_number(const mx_tensor& in, const mx_tensor& out) {
 
 }  // namespace
 
-int run_unary(const mx_call* call, Row row, int32_t type) {
+int run_unary(const mx_call* call, const TypedRow& typed) {
   const mx_tensor &in = call->in[0], &out = call->out[0];
-  if (plain(call, type)) {
-    row(out.data, in.data, nullptr, count(out));
+  if (plain(call, typed.type)) {
+    typed.row(out.data, in.data, nullptr, count(out));
     return 0;
   }
-  return run(call, Runner(row, type, in.dtype, type, out, true, false), in.data, nullptr);
+  return run(call, Runner(typed, in.dtype, typed.type, out, true, false), in.data, nullptr);
 }
 
-int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bool scalar_first) {
+int run_with_scalars(const mx_call* call, const TypedRow& typed, int numbers, bool scalar_first) {
+  const int32_t type = typed.type;
   const mx_tensor &in = call->in[0], &out = call->out[0];
   uint64_t rounded[2], scalars[2];
   if (rounds_number(in, out)) {
@@ -52,21 +53,21 @@ int run_with_scalars(const mx_call* call, Row row, int32_t type, int numbers, bo
   const void *a = in.data, *b = scalars;
   if (scalar_first) a = scalars, b = in.data;
   if (plain(call, type)) {
-    row(out.data, a, b, count(out));
+    typed.row(out.data, a, b, count(out));
     return 0;
   }
   const int32_t type_a = scalar_first ? type : in.dtype, type_b = scalar_first ? in.dtype : type;
-  return run(call, Runner(row, type, type_a, type_b, out, !scalar_first, scalar_first), a, b);
+  return run(call, Runner(typed, type_a, type_b, out, !scalar_first, scalar_first), a, b);
 }
 
 int run_binary(const mx_call* call, const Rows& rows) {
   const mx_tensor *in = call->in, &out = call->out[0];
-  if (plain(call, rows.type)) {
-    rows.vv(out.data, in[0].data, in[1].data, count(out));
+  if (plain(call, rows.vv.type)) {
+    rows.vv.row(out.data, in[0].data, in[1].data, count(out));
     return 0;
   }
-  return run(call, Runner(rows.vv, rows.type, in[0].dtype, in[1].dtype, out, true, true),
-             in[0].data, in[1].data);
+  return run(call, Runner(rows.vv, in[0].dtype, in[1].dtype, out, true, true), in[0].data,
+             in[1].data);
 }
 
 MX_LEAF_END

@@ -12,6 +12,17 @@ namespace {
       return __VA_ARGS__;          \
     }                              \
   };
+#define MX_UNARY_TEST(name, types, ...)   \
+  struct name##_op : Test {               \
+    template <class V>                    \
+    static MX_INLINE Mask<V> holds(V x) { \
+      return __VA_ARGS__;                 \
+    }                                     \
+    template <class V>                    \
+    static MX_INLINE V f(V x) {           \
+      return truth<V>(holds(x));          \
+    }                                     \
+  };
 #define MX_UNARY_BITS(name, ...) MX_UNARY(name, BITS, __VA_ARGS__)
 #define MX_UNARY2(name, types, ...)                        \
   struct name##_op {                                       \
@@ -24,11 +35,11 @@ namespace {
 
 template <class Op, class T>
 int unary(const mx_call* call) {
-  return run_unary(call, unary_row<Op, T>, dtype_of<T>);
+  return run_unary(call, {unary_row<Op, T>, unary_test<Op, T>(), dtype_of<T>});
 }
 template <class Op, class T>
 int unary2(const mx_call* call) {
-  return run_with_scalars(call, unary2_row<Op, T>, dtype_of<T>, 2, false);
+  return run_with_scalars(call, {unary2_row<Op, T>, nullptr, dtype_of<T>}, 2, false);
 }
 
 template <class T>

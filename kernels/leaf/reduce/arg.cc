@@ -1,6 +1,8 @@
 // "argmax" and "argmin": where along a dimension of (outer, extent, inner) arrays the largest or
 // smallest element lies. The first of equal ones counts, and a NaN more than any number.
 #include "leaf/simd/cast.h"
+#include "leaf/simd/lanes.h"
+#include "leaf/simd/pack.h"
 #include "leaf/simd/plane.h"
 
 MX_LEAF_BEGIN
@@ -14,43 +16,84 @@ MX_INLINE Mask<V> better(V x, V best) {
   return more | ((x != x) & (best == best));
 }
 
-template <bool largest, class S>
-int64_t position_in_row(const S* row, int64_t extent) {
-  typedef Sum<S> T;
+// The first place of a value in a row; of a NaN where the value is one.
+template <bool is_number, class S, class T = Sum<S>>
+int64_t place_of(const S* row, int64_t extent, T value) {
   constexpr int L = kLanes<T>;
-  // Two passes, one for the value and one for its first place, are simpler than lanes of places.
-  constexpr int kChains = 4;  // which do not wait for each other
-  const Vec<T> start = splat<Vec<T>>(scalar_as<T>(row[0]));
-  Vec<T> best[kChains] = {start, start, start, start};
-  Mask<Vec<T>> no_number = {};
-  const auto take = [&](int chain, Vec<T> x) MX_ALWAYS {
-    best[chain] = largest ? max(x, best[chain]) : min(x, best[chain]);
-    if constexpr (is_real<Vec<T>>) no_number |= x != x;
-  };
+  const Vec<T> wanted = splat<Vec<T>>(value);
   int64_t i = 0;
-  for (; i + kChains * L <= extent; i += kChains * L)
-#pragma GCC unroll 4
-    for (int c = 0; c < kChains; ++c) take(c, load_as<T>(row + i + c * L));
-  for (; i + L <= extent; i += L) take(0, load_as<T>(row + i));
-  for (; i < extent; ++i) take(1, splat<Vec<T>>(scalar_as<T>(row[i])));
-  for (int c = 1; c < kChains; ++c)
-    best[0] = largest ? max(best[c], best[0]) : min(best[c], best[0]);
-  T found = best[0][0];
-  for (int e = 1; e < L; ++e)
-    if (largest ? best[0][e] > found : best[0][e] < found) found = best[0][e];
-  if constexpr (is_real<Vec<T>>)
-    if (any(no_number)) found = (T)__builtin_nan("");
-
-  i = 0;
   for (; i + L <= extent; i += L) {
     const Vec<T> x = load_as<T>(row + i);
-    if (any(found == found ? x == found : x != x)) break;
+    if (any(is_number ? x == wanted : x != x)) break;
   }
   for (; i < extent; ++i) {
     const T x = scalar_as<T>(row[i]);
-    if (found == found ? x == found : x != x) break;
+    if (is_number ? x == value : x != x) break;
   }
   return i;
+}
+
+template <class V, class F>
+MX_INLINE Element<V> fold_lanes(V x, const F& join) {
+#pragma GCC unroll 8
+  for (int half = kLanes<Element<V>> / 2; half; half /= 2) x = join(x, swap_lanes(x, half));
+  return x[0];
+}
+
+// Which byte that is not zero comes first.
+MX_INLINE int first_set(Vec<uint8_t> x) {
+#if MX_ISA_LEVEL == 4
+  return __builtin_ctzll(_mm512_test_epi8_mask((__m512i)x, (__m512i)x));
+#elif MX_ISA_LEVEL == 3
+  return __builtin_ctz(_mm256_movemask_epi8((__m256i)(x != 0)));
+#else
+  return __builtin_ctz(_mm_movemask_epi8((__m128i)(x != 0)));
+#endif
+}
+
+template <bool largest, class S>
+int64_t position_in_row(const S* row, int64_t extent) {
+  typedef Sum<S> T;
+  typedef Vec<T> V;
+  typedef Mask<V> I;
+  constexpr int64_t L = kLanes<T>, kRun = kVecBytes;
+  const auto better_of = [](V x, V y) MX_ALWAYS { return largest ? max(x, y) : min(x, y); };
+  V best = splat<V>(scalar_as<T>(row[0]));
+  I run = {}, at = {}, no_number = {};
+  // Runs of some vectors are compared as one; the last run begins before its turn.
+  const int64_t runs = extent < kRun ? 0 : ceil_div(extent, kRun);
+  const auto begin_of = [=](int64_t i) { return least(i * kRun, extent - kRun); };
+  for (int64_t i = 0; i < runs; ++i) {
+    const S* from = row + begin_of(i);
+    V most = load_as<T>(from);
+    if constexpr (is_real<V>) no_number |= most != most;
+#pragma GCC unroll 8
+    for (int c = 1; c < (int)sizeof(T); ++c) {
+      const V x = load_as<T>(from + c * L);
+      if constexpr (is_real<V>) no_number |= x != x;
+      most = better_of(x, most);
+    }
+    if constexpr (sizeof(T) > 1) {
+      run = (largest ? most > best : most < best) ? at : run;
+      at += 1;
+    }
+    best = better_of(most, best);
+  }
+  for (int64_t i = runs * kRun; i < extent; ++i) {
+    const V x = splat<V>(scalar_as<T>(row[i]));
+    if constexpr (is_real<V>) no_number |= x != x;
+    best = better_of(x, best);
+  }
+  const T value = fold_lanes(best, better_of);
+  if constexpr (is_real<V>)
+    if (any(no_number)) return place_of<false>(row, extent, value);
+  // Bytes are too narrow to count runs.
+  if (runs == 0 || sizeof(T) == 1) return place_of<true>(row, extent, value);
+  const V wanted = splat<V>(value);
+  const I first = best == wanted ? run : splat<I>((Element<I>)runs);
+  const int64_t begin = begin_of(fold_lanes(first, [](I x, I y) MX_ALWAYS { return min(x, y); }));
+  return begin + first_set(packed<T>(
+                     [=](int c) MX_ALWAYS { return load_as<T>(row + begin + c * L) == wanted; }));
 }
 
 template <bool largest, class S>
@@ -100,13 +143,17 @@ int position(const mx_call* call) {
   const int64_t grain = 4096 / (line + 1) + 1;
   parallel_for(call->threads, p.outer * blocks, grain, [&](int64_t begin, int64_t end) {
     int64_t found[kColumns];
-    for (int64_t i = begin; i < end; ++i) {
+    for (int64_t i = begin, rows; p.inner == 1 && i < end; i += rows) {
+      rows = least(end - i, kColumns);
+      for (int64_t r = 0; r < rows; ++r)
+        found[r] = position_in_row<largest>(in + (i + r) * line, p.extent);
+      save(data<char>(call->out[0]) + i * size, found, rows);
+    }
+    for (int64_t i = begin; p.inner > 1 && i < end; ++i) {
       const int64_t first = i % blocks * kColumns, at = i / blocks;
       const int64_t width = least(p.inner - first, kColumns);
       const S* from = in + at * line + first;
-      if (p.inner == 1)
-        found[0] = position_in_row<largest>(from, p.extent);
-      else if constexpr (sizeof(S) == 1)
+      if constexpr (sizeof(S) == 1)
         positions_in_byte_columns<largest>(found, from, p.extent, p.inner, width);
       else
         positions_in_columns<largest>(found, from, p.extent, p.inner, width);

@@ -2,6 +2,7 @@
 // The functors; how a call is cut up is reduce_run.cc's business.
 #include "leaf/reduce/reduce.h"
 
+#include "leaf/simd/lanes.h"
 #include "leaf/simd/math.h"
 
 MX_LEAF_BEGIN
@@ -91,12 +92,6 @@ struct Of {
 #pragma GCC unroll 8
     for (int half = L / 2; half; half /= 2) sum = Op::join(sum, swap_lanes(sum, half));
     wide(*total) = Op::join(splat<Vec<W>>(wide(*total)), splat<Vec<W>>(sum[0]))[0];
-  }
-
-  static MX_INLINE V swap_lanes(V x, int distance) {
-    Mask<V> from;
-    for (int i = 0; i < L; ++i) from[i] = i ^ distance;
-    return __builtin_shuffle(x, from);
   }
 
   static void fold_rows(void* to, const void* from, int64_t stride, int64_t rows, int64_t n,

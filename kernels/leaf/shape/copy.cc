@@ -165,7 +165,12 @@ int fill(const mx_call* call) {
   T value;
   cast_row(call->out[0].dtype, MX_F64)(&value, call->params, 1);
   T* dst = data<T>(call->out[0]);
+  const bool zeros = value == 0;
   parallel_for(call->threads, count(call->out[0]), kGrain, [&](int64_t begin, int64_t end) {
+    if (zeros) {
+      memset(dst + begin, 0, (end - begin) * sizeof(T));
+      return;
+    }
     for (int64_t i = begin; i < end; ++i) dst[i] = value;
   });
   return 0;

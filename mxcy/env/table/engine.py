@@ -30,7 +30,7 @@ ROWS = (
     Variable("MXNET_GPU_COPY_NTHREADS", integer(1), 2, "I", "mxcy._library.front",
              "Threads for copies to and from each GPU. Here GPUs are virtual.",
              test="env/test_engine.py::test_gpu_workers"),
-    Variable("MXCY_ENGINE_WORK", integer(0), 2000000, "I", "mxcy._library.front",
+    Variable("MXCY_ENGINE_WORK", integer(0), 4000000, "I", "mxcy._library.front",
              "From how much work on, in elementwise steps, operators are left to workers of the "
              "engine; smaller ones run in their caller unless their arrays are in use.",
              test="env/test_virtual.py::test_work"),
