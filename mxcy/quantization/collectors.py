@@ -10,6 +10,8 @@ __all__ = ["CalibrationCollector", "LayerHistogramCollector", "LayerOutputMinMax
 __all__ += ["combine_histogram", "optimal_threshold", "optimal_thresholds", "smooth_distribution"]
 
 _BINS = 8001
+#: how many of a layer's numbers that are not zero may be clipped, at most
+_CLIPPED = 1e-3
 
 
 class CalibrationCollector:
@@ -260,14 +262,29 @@ def optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logge
     """
     ranges = {}
     for name in list(hist_dict):
+        histogram = hist_dict.pop(name)
+        least_top = _clipping_few(*histogram[:2])
         low, _, threshold, divergence = optimal_threshold(
-            hist_dict.pop(name), quantized_dtype, num_quantized_bins
+            histogram, quantized_dtype, num_quantized_bins
         )
-        top = threshold[0]
+        top = max(threshold[0], least_top)
         ranges[name] = (0.0, top) if _is_unsigned(low, quantized_dtype) else (-top, top)
         if logger:
             logger.debug("layer=%s, th=%f, divergence=%f", name, top, divergence[0])
     return ranges
+
+
+def _clipping_few(counts, edges):
+    """The least threshold beyond which lie at most `_CLIPPED` of the numbers that are not zero.
+
+    Where most numbers are the same, as those of an image's background, the divergence likes
+    thresholds that tell these apart from their neighbours and clip nearly all others.
+    """
+    middle = len(counts) // 2
+    outwards = counts[middle:][1:] + counts[:middle][::-1]  # from the middle bin on
+    beyond = outwards.sum() - np.cumsum(outwards)
+    width = int(np.argmax(beyond <= _CLIPPED * outwards.sum())) + 1 if len(outwards) else 0
+    return np.float32(edges[middle + width + 1])
 
 
 def smooth_distribution(p, eps=0.0001):

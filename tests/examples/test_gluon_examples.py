@@ -52,6 +52,30 @@ def test_digits_in_mixed_precision(options, capsys):
     assert "converted to bfloat16" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("options", "apart"),
+    [
+        ("--network lstm --steps 40 --batch-size 16", 0.01),
+        ("--network resnet --steps 2 --batch-size 2", 0.2),
+    ],
+)
+def test_losses_in_mixed_precision(options, apart, capsys):
+    loss, mixed = example("amp_losses").main(options.split())
+    assert loss < 4
+    assert abs(mixed - loss) < apart * loss
+    assert "from float32" in capsys.readouterr().out
+
+
+def test_digits_in_8_bits(capsys):
+    told = example("quantize_digits").main("--epochs 1 --images 1500".split())
+    for right, narrow, agreement, error in told.values():
+        assert right > 0.75
+        assert abs(narrow - right) <= 0.003
+        assert agreement >= 0.98
+        assert error < 0.05
+    assert capsys.readouterr().out.count("data_quantize") == 2
+
+
 def test_pictures_show_what_labels_say():
     module = example("shapes_ssd")
     pictures, labels = module.draw_many(20, 0)

@@ -5,6 +5,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.ops.quantization import threshold
+from mxcy.quantization.collectors import LayerHistogramCollector
 
 _DRAWS = {
     "smooth": lambda rng: np.rint(1000 * np.exp(-(np.linspace(-3, 3, 401) ** 2))),
@@ -46,6 +47,27 @@ def test_estimates_are_as_good_as_is_assumed(kind):
 def test_bins_that_make_no_histogram(bins, edges):
     with pytest.raises(ValueError, match="odd number of bins and one edge more"):
         threshold.best_threshold(np.ones(bins), np.arange(edges))
+
+
+def test_backgrounds_do_not_make_collectors_clip_what_stands_out():
+    rng = np.random.default_rng(0)
+    numbers = np.where(rng.uniform(size=200_000) < 0.8, 0, rng.normal(size=200_000))
+    collector = LayerHistogramCollector()
+    collector.collect("x", "relu", numbers.astype("float32"))
+    alone = collector.get_optimal_threshold(collector.hist_dict["x"], "int8")[2]
+    low, high = collector.post_collect()["x"]
+    assert alone < 1 and low == -high
+    clipped = (np.abs(numbers) > high).sum() / (numbers != 0).sum()
+    assert 5e-4 < clipped <= 1e-3
+
+
+def test_collectors_of_zeros_and_of_one_number():
+    collector = LayerHistogramCollector(401)
+    collector.collect("zeros", "relu", np.zeros(5, "float32"))
+    collector.collect("one", "relu", np.array([0, 0, 3], "float32"))
+    ranges = collector.post_collect()
+    assert np.isfinite(ranges["zeros"]).all()
+    assert ranges["one"][1] == pytest.approx(3)
 
 
 def test_more_numbers_than_bins_are_refused():

@@ -51,9 +51,12 @@ def best_threshold(histogram, edges, levels=255):
     widths = np.arange(min(levels // 2, middle), middle + 1)
     divergences = np.full(widths.size, np.inf, np.float32)
     estimates = _estimates(counts.astype(np.float64), widths, levels)
-    doubtful = ~(estimates > np.min(estimates, initial=np.inf) + 2 * _DOUBT)
-    for place in np.flatnonzero(doubtful):
+    least = np.inf
+    for place in np.argsort(np.where(np.isnan(estimates), -np.inf, estimates), kind="stable"):
+        if estimates[place] > least + _DOUBT:
+            break  # it and those that follow come out larger
         divergences[place] = _divergence(counts, widths[place], levels)
+        least = min(least, divergences[place])
     best = np.argmin(divergences)
     return edges[middle + widths[best] + 1], divergences[best]
 
