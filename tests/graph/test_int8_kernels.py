@@ -129,7 +129,9 @@ def test_images_in_pieces(rows):
 
 
 @pytest.mark.parametrize("source", ["int8", "uint8"])
-@pytest.mark.parametrize("rows, depth, hidden", [(1, 70, 21), (3, 64, 130), (20, 5, 64)])
+@pytest.mark.parametrize(
+    "rows, depth, hidden", [(1, 70, 21), (3, 64, 130), (20, 5, 64), (13, 9001, 70)]
+)
 def test_dense_layers(source, rows, depth, hidden):
     rng = np.random.default_rng(rows)
     data, weight = _drawn(rng, (rows, depth), source), _drawn(rng, (hidden, depth), "int8")

@@ -93,18 +93,25 @@ inline __attribute__((always_inline)) void finish(const __m512i (&sums)[M][N], c
                                                   int64_t pixel, int64_t filter) {
   if (sink.type == MX_U8) return finish_with<uint8_t>(sums, sink, pixel, filter);
   if (sink.type == MX_I8) return finish_with<int8_t>(sums, sink, pixel, filter);
-  finish_as<float, false>(sums, sink, pixel, filter);
+  if (sink.type == MX_F32) return finish_as<float, false>(sums, sink, pixel, filter);
+  int32_t* out = (int32_t*)sink.out + pixel * sink.filters + filter;
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n)
+      _mm512_storeu_si512(out + m * sink.filters + n * kFilterLanes, sums[m][n]);
+  }
 }
 
 template <int M, int N>
 void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* weights,
-              const int32_t* start, const ByteSink& sink, int64_t pixel, int64_t filter) {
+              const ByteStart& start, const ByteSink& sink, int64_t pixel, int64_t filter) {
   __m512i sums[M][N];
 #pragma GCC unroll 4
   for (int n = 0; n < N; ++n) {
-    const __m512i first = _mm512_loadu_si512(start + n * kFilterLanes);
 #pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) sums[m][n] = first;
+    for (int m = 0; m < M; ++m)
+      sums[m][n] = _mm512_loadu_si512(start.sums + m * start.step + n * kFilterLanes);
   }
   for (int r = 0; r < reach.runs; ++r) {
     const uint8_t* at[M];
@@ -127,7 +134,7 @@ void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* 
   finish<M, N>(sums, sink, pixel, filter);
 }
 
-typedef void (*Tile)(const uint8_t* const*, const ByteReach&, const int8_t*, const int32_t*,
+typedef void (*Tile)(const uint8_t* const*, const ByteReach&, const int8_t*, const ByteStart&,
                      const ByteSink&, int64_t, int64_t);
 #define MX_TILES(N) \
   {                 \
@@ -149,7 +156,7 @@ constexpr Tile kTiles[kMostVectors][8] = {MX_TILES(1), sum_tile<7, 1>, sum_tile<
 int most_pixels(int vectors) { return kMostPixels[vectors]; }
 
 void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteReach& reach,
-               const int8_t* weights, const int32_t* start, const ByteSink& sink, int64_t pixel,
+               const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,
                int64_t filter) {
   kTiles[vectors - 1][pixels - 1](from, reach, weights, start, sink, pixel, filter);
 }

@@ -43,7 +43,8 @@ struct ByteReach {
   int64_t offset[kMostRuns];
 };
 
-// Where sums go, and on what way: rows of `filters` results for each pixel.
+// Where sums go, and on what way: rows of `filters` results for each pixel. With type MX_I32 they
+// stay sums, and only `out` and `filters` count.
 struct ByteSink {
   void* out;
   const void* other;          // the other summand, or NULL
@@ -56,11 +57,18 @@ struct ByteSink {
 
 int most_pixels(int vectors);
 
+// What sums begin with: those of a pixel are `step` behind those of the one before, or, with 0, the
+// same for all.
+struct ByteStart {
+  const int32_t* sums;
+  int64_t step;
+};
+
 // Sums of `pixels` <= most_pixels(vectors), whose windows begin at `from`, and of `vectors` <= 4
-// times 16 filters, from `filter` on; `start` are what the sums begin with. Weights are
-// [run][4 bytes][filter][byte], results go to the rows from `pixel` on.
+// times 16 filters, from `filter` on. Weights are [run][4 bytes][filter][byte], results go to the
+// rows from `pixel` on.
 void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteReach& reach,
-               const int8_t* weights, const int32_t* start, const ByteSink& sink, int64_t pixel,
+               const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,
                int64_t filter);
 
 MX_LEAF_END

@@ -4,8 +4,7 @@
 //
 // Data is read where it lies if it is unsigned and needs no padding, else through a band: the rows
 // under some output rows with padding written out, int8 numbers moved up by 128.
-#include "int8_params.gen.h"
-#include "leaf/quantization/bytes.h"
+#include "leaf/quantization/byte_layer.h"
 
 #if MX_ISA_LEVEL == 4
 #include "core/cache.h"
@@ -14,88 +13,10 @@ MX_LEAF_BEGIN
 namespace {
 
 enum Act { kNone, kPositive, kLimited };
-constexpr int64_t kRegister = 64;          // bytes of a register, as of a line of the cache
 constexpr int64_t kFewWeights = 48 << 10;  // which all lie beside a tile's data in the cache
 
-int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-// A convolution; a dense layer is one of 1 x 1 over an image of one row.
-struct Layer {
-  int64_t images, channels, filters, height, width, out_height, out_width;
-  int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
-  bool is_signed;
-
-  explicit Layer(const mx_int8_conv_params& p)
-      : images(p.batch),
-        channels(p.channels),
-        filters(p.filters),
-        height(p.source[1]),
-        width(p.source[2]),
-        out_height(p.target[1]),
-        out_width(p.target[2]),
-        taps_y(p.kernel[1]),
-        taps_x(p.kernel[2]),
-        stride_y(p.stride[1]),
-        stride_x(p.stride[2]),
-        dilate_y(p.dilate[1]),
-        dilate_x(p.dilate[2]),
-        pad_y(p.pad[1]),
-        pad_x(p.pad[2]),
-        is_signed(p.source_type == MX_I8) {
-    if (taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0) {
-      width = out_width = images * height * width;
-      images = height = out_height = 1;
-    }
-  }
-  explicit Layer(const mx_int8_dense_params& p)
-      : images(1),
-        channels(p.depth),
-        filters(p.hidden),
-        height(1),
-        width(p.rows),
-        out_height(1),
-        out_width(p.rows),
-        taps_y(1),
-        taps_x(1),
-        stride_y(1),
-        stride_x(1),
-        dilate_y(1),
-        dilate_x(1),
-        pad_y(0),
-        pad_x(0),
-        is_signed(p.source_type == MX_I8) {}
-
-  // One row of pixels that need not be told apart.
-  bool flat() const {
-    return images == 1 && height == 1 && out_width == width && taps_y * taps_x == 1 &&
-           pad_y + pad_x == 0;
-  }
-  bool in_place() const { return flat() && !is_signed && channels % 4 == 0; }
-
-  // Neighbouring bytes under a window: whole rows of it, or the channels of its pixels.
-  bool by_rows() const { return dilate_x == 1 || taps_x == 1; }
-  int64_t runs() const { return by_rows() ? taps_y : taps_y * taps_x; }
-  int64_t run() const { return by_rows() ? taps_x * channels : channels; }
-  int64_t run_bytes() const { return round_up(run(), 4); }
-
-  // The band leaves out the rows and, if windows are one pixel wide, the columns between windows.
-  int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
-  int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
-  int64_t row_step() const { return least(stride_y, reach_y()); }
-  int64_t column_step() const { return reach_x() == 1 ? 1 : stride_x; }
-  int64_t band_row() const { return ((out_width - 1) * column_step() + reach_x()) * channels; }
-  int64_t band_rows(int64_t rows) const { return (rows - 1) * row_step() + reach_y(); }
-
-  int64_t vectors() const { return ceil_div(filters, kFilterLanes); }
-  int64_t panels() const { return ceil_div(vectors(), kMostVectors); }
-  // The registers before a panel: panels are as wide as possible and about equal.
-  int64_t before(int64_t panel) const {
-    return panel * (vectors() / panels()) + least(panel, vectors() % panels());
-  }
-  int64_t depth() const { return runs() * run_bytes(); }
-  int64_t weight_bytes() const { return vectors() * kFilterLanes * depth(); }
-  int64_t start_bytes() const { return round_up(vectors() * kRegister, kRegister); }
-};
+constexpr int64_t kResident = 256 << 10;  // weights that stay in the second cache
+constexpr int64_t kPixels = 48;           // whose places are listed at a time
 
 // How the work is cut: images in pieces of rows (of columns, if they are flat), and, where these
 // do not come out even, panels of filters among the threads.
@@ -103,7 +24,7 @@ struct Cut {
   int64_t size, pieces;  // rows or columns of a piece, pieces of an image
   bool by_panels = false;
 
-  Cut(const Layer& l, int threads) {
+  Cut(const ByteLayer& l, int threads) {
     const int64_t room = second_cache() / 2, whole = l.flat() ? l.out_width : l.out_height;
     const int64_t unit = l.flat() ? l.channels : l.band_row() * l.row_step();
     const int64_t most = room / (unit > 0 ? unit : 1);
@@ -118,7 +39,7 @@ struct Cut {
     size = ceil_div(whole, pieces > 0 ? pieces : 1);
     pieces = size > 0 ? ceil_div(whole, size) : 0;
   }
-  int64_t band(const Layer& l) const {
+  int64_t band(const ByteLayer& l) const {
     if (l.in_place()) return 0;
     const int64_t bytes = l.flat() ? size * l.channels : l.band_rows(size) * l.band_row();
     return round_up(bytes + 4, kRegister);
@@ -135,7 +56,8 @@ void take_bytes(uint8_t* to, const uint8_t* from, int64_t n, uint8_t up) {
 }
 
 // The rows under output rows [first, first + rows).
-void fill_band(const Layer& l, const uint8_t* image, uint8_t* band, int64_t first, int64_t rows) {
+void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
+               int64_t rows) {
   const uint8_t zero = l.is_signed ? kMiddle : 0;
   const int64_t c = l.channels, columns = l.band_row() / c, under = l.band_rows(rows);
   for (int64_t y = 0; y < under; ++y, band += columns * c) {
@@ -165,7 +87,7 @@ void fill_band(const Layer& l, const uint8_t* image, uint8_t* band, int64_t firs
 }
 
 struct Work {
-  Layer layer;
+  ByteLayer layer;
   Cut cut;
   ByteReach reach;
   ByteSink sink;
@@ -173,23 +95,44 @@ struct Work {
   const int32_t* start;
   const int8_t* weights;
 
-  // Panel `panel` of filters over `count` pixels from `pixel` of the output on.
+  // Panel `panel` of filters over `count` <= kPixels pixels from `pixel` of the output on.
   void sum(int64_t panel, int64_t count, const uint8_t* const* from, int64_t pixel) const {
-    const int64_t begin = layer.before(panel), vectors = layer.before(panel + 1) - begin;
-    const int most = most_pixels((int)vectors);
-    const int64_t tiles = ceil_div(count, most);
-    for (int64_t i = 0, at = 0; i < tiles; ++i) {
-      const int64_t pixels = count / tiles + (i < count % tiles);
-      sum_bytes((int)pixels, (int)vectors, from + at, reach,
-                weights + begin * kFilterLanes * layer.depth(), start + begin * kFilterLanes, sink,
-                pixel + at, begin * kFilterLanes);
+    const int64_t first = layer.before(panel) * kFilterLanes;
+    const int64_t lanes = layer.before(panel + 1) * kFilterLanes - first;
+    const int8_t* own = weights + first * layer.depth();
+    const int64_t depth = kResident / lanes / 4 * 4;  // that stays in the cache for all pixels
+    if (reach.runs > 1 || reach.bytes <= depth) {
+      tiles(lanes, count, from, reach, own, {start + first, 0}, sink, pixel, first);
+      return;
+    }
+    int32_t partial[kPixels * kMostVectors * kFilterLanes];
+    ByteSink open = sink;
+    open.out = partial, open.filters = lanes, open.type = MX_I32;
+    for (int64_t at = 0; at < reach.bytes; at += depth) {
+      const ByteReach part = {1, least(depth, reach.bytes - at), {at}};
+      const bool ends = at + depth >= reach.bytes;
+      const ByteStart begin = at > 0 ? ByteStart{partial, lanes} : ByteStart{start + first, 0};
+      tiles(lanes, count, from, part, own + at * lanes, begin, ends ? sink : open, ends ? pixel : 0,
+            ends ? first : 0);
+    }
+  }
+
+  void tiles(int64_t lanes, int64_t count, const uint8_t* const* from, const ByteReach& over,
+             const int8_t* own, const ByteStart& begin, const ByteSink& to, int64_t pixel,
+             int64_t filter) const {
+    const int vectors = (int)(lanes / kFilterLanes);
+    const int64_t number = ceil_div(count, most_pixels(vectors));
+    for (int64_t i = 0, at = 0; i < number; ++i) {
+      const int64_t pixels = count / number + (i < count % number);
+      const ByteStart here = {begin.sums + at * begin.step, begin.step};
+      sum_bytes((int)pixels, vectors, from + at, over, own, here, to, pixel + at, filter);
       at += pixels;
     }
   }
 
   // One piece of an image, for panels [begin, end).
   void piece(int64_t unit, uint8_t* band, int64_t begin, int64_t end) const {
-    const Layer& l = layer;
+    const ByteLayer& l = layer;
     const int64_t image = unit / cut.pieces, first = unit % cut.pieces * cut.size;
     const int64_t extent = least(cut.size, (l.flat() ? l.out_width : l.out_height) - first);
     const uint8_t *source = in + image * l.height * l.width * l.channels, *data = band;
@@ -206,7 +149,6 @@ struct Work {
     const int64_t step = l.column_step() * l.channels, row = l.row_step() * l.band_row();
     // Windows begin where these point, some pixels at a time; with few weights, all panels take
     // turns at them, else each panel goes over all pixels.
-    constexpr int64_t kPixels = 48;
     const bool few = l.weight_bytes() <= kFewWeights;
     for (int64_t panel = begin; panel < end; panel = few ? end : panel + 1) {
       const uint8_t* from[kPixels];
@@ -240,7 +182,7 @@ struct Work {
   }
 };
 
-ByteReach reach_of(const Layer& l) {
+ByteReach reach_of(const ByteLayer& l) {
   ByteReach reach;
   reach.runs = (int)l.runs();
   reach.bytes = l.run_bytes();
@@ -283,7 +225,7 @@ const char* refusal(const mx_int8_dense_params& p) {
 
 template <class P>
 int64_t workspace(const P& p, int threads) {
-  const Layer layer(p);
+  const ByteLayer layer(p);
   return threads * Cut(layer, threads).band(layer);
 }
 
@@ -294,7 +236,7 @@ int64_t query(const mx_call* call, int32_t what) {
     mx_fail("layers of 8 bits: %s", reason);
     return what == MX_QUERY_ACCEPTS ? 0 : -1;
   }
-  const Layer layer(p);
+  const ByteLayer layer(p);
   if (what == MX_QUERY_PACKED) return layer.start_bytes() + layer.weight_bytes();
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
   // The caller has not decided on the number of threads yet.
@@ -311,7 +253,7 @@ int run(const mx_call* call) {
   if ((int64_t)call->workspace_size < workspace(p, threads)) threads = 1;
   if ((int64_t)call->workspace_size < workspace(p, threads))
     return mx_fail("layers of 8 bits: the workspace is too small");
-  const Layer layer(p);
+  const ByteLayer layer(p);
   if (layer.images * layer.out_height * layer.out_width == 0) return 0;
   const int8_t* packed = data<int8_t>(call->in[1]);
   const Work work = {layer,
@@ -326,7 +268,7 @@ int run(const mx_call* call) {
 }
 
 // The weight of a filter at byte `at` of a run; 0 behind its end.
-int8_t weight_at(const Layer& l, const int8_t* filter, int64_t run, int64_t at) {
+int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, int64_t at) {
   if (at >= l.run()) return 0;
   const int64_t c = at % l.channels, taps = l.taps_y * l.taps_x;
   return filter[c * taps + (l.by_rows() ? run * l.taps_x + at / l.channels : run)];
@@ -336,7 +278,7 @@ template <class P>
 int pack(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
-  const Layer l(p);
+  const ByteLayer l(p);
   const int8_t* plain = data<int8_t>(call->in[0]);
   int8_t* blob = data<int8_t>(call->out[0]);
   const int64_t size = l.channels * l.taps_y * l.taps_x;
