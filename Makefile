@@ -1,6 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons | test-dist   see CONTRIBUTING.md
+#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -13,7 +13,7 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist
+.PHONY: fuzz clean test-dist test-gpu
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
@@ -127,6 +127,11 @@ sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
   MXNET_ENABLE_CYTHON=0 MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so
+
+# GPU contexts on a stand-in for the CUDA driver, with the real CuPy: no GPU is needed, none is used.
+test-gpu: $(VENV)/.installed
+	@$(PIP) install -e '.[test,test-gpu]'
+	@$(PYTEST) -n $(JOBS) tests/gpu
 
 # New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
 # `make sanitize` has built it.

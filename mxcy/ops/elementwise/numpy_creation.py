@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import (
     Bool,
@@ -207,7 +209,7 @@ class Full:
 
     def ref(a, xp):
         word = dtypes.name_of(_code(a))
-        with xp.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             value = xp.asarray(_filling(a)).astype("float32" if word == "bfloat16" else word)
         return xp.full(a.shape or (), value, value.dtype)
 

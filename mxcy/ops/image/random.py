@@ -199,10 +199,11 @@ def _strengths(a):
 # --- lighting ------------------------------------------------------------------------------------
 
 
-def _lit(data, alpha):
+def _lit(xp, data, alpha):
     if data.shape[2] == 1:
         return data.copy()
-    return _as(data, data.astype("float32") + (_DIRECTIONS @ alpha).astype("float32"))
+    light = xp.asarray((_DIRECTIONS @ alpha).astype("float32"))
+    return _as(data, data.astype("float32") + light)
 
 
 def _lighting(alpha, deviation):
@@ -232,7 +233,7 @@ class AdjustLighting:
     grad = _straight
 
     def ref(a, xp, data):
-        return _lit(data, a.alpha)
+        return _lit(xp, data, a.alpha)
 
     kernels = (_lighting(lambda a: a.alpha, lambda a: -1.0),)
     samples = (
@@ -262,7 +263,7 @@ class RandomLighting:
     grad = _straight
 
     def ref(a, xp, data):
-        return _lit(data, generator(np).normal(0, a.alpha_std, 3))
+        return _lit(xp, data, generator(np).normal(0, a.alpha_std, 3))
 
     kernels = (_lighting(lambda a: (), lambda a: a.alpha_std),)
     samples = (sample(_BYTES, grad=False), sample((2, 3, 1), grad=False, alpha_std=0.2))

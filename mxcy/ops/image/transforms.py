@@ -106,7 +106,7 @@ class Normalize:
     def ref(a, xp, data):
         channels = data.shape[-3]
         mean, std = (
-            np.array(_by_channel(a, name, channels), data.dtype)[:, None, None]
+            xp.asarray(_by_channel(a, name, channels), data.dtype)[:, None, None]
             for name in ("mean", "std")
         )
         return (data - mean) / std

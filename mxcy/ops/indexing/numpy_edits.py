@@ -186,7 +186,7 @@ def _insert_ref(a, xp, arr, *others):
     values = xp.asarray(a.val) if a.val is not None else others[0]
     places = others[-1] if len(others) == 2 or (others and a.val is not None) else None
     key = _key(a, _flat(a, arr.shape)[0][0], 1) if places is None else _whole(places)
-    with xp.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         return xp.insert(arr, key, values.astype(arr.dtype), a.axis)
 
 

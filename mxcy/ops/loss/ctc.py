@@ -1,5 +1,7 @@
 """Connectionist temporal classification: the loss of sequences whose alignment is unknown."""
 
+import numpy as np
+
 from mxcy._base import dtypes
 from mxcy.ops.activation.softmax import log_softmax
 from mxcy.ops.core.attrs import Bool, Enum
@@ -31,6 +33,14 @@ def _logaddexp(xp, first, *others):
     for other in others:
         first = xp.logaddexp(first, other)
     return first
+
+
+def _logsumexp(xp, exponents, axis):
+    largest = exponents.max(axis, keepdims=True)
+    largest = xp.where(xp.isfinite(largest), largest, 0)
+    with np.errstate(divide="ignore"):
+        total = xp.log(xp.exp(exponents - largest).sum(axis))
+    return total + xp.squeeze(largest, axis)
 
 
 class _Lattice:
@@ -93,7 +103,7 @@ def _losses(a, xp, data, label, times, lengths):
     skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
     lattice = _Lattice(xp, emitted, skips, times, lengths)
     paths = lattice.forward() + lattice.backward()
-    total = xp.logaddexp.reduce(paths[:, :1], axis=2)
+    total = _logsumexp(xp, paths[:, :1], 2)
     possible = xp.isfinite(total)
     share = xp.exp(
         xp.where(possible[..., None], paths - xp.where(possible, total, 0)[..., None], -xp.inf)

@@ -323,6 +323,11 @@ def _by_pinv(F, g, A, p, ndim):
     return found + _product(F, turned_p, p, outside)
 
 
+def _pinv_ref(xp, A, rcond, hermitian):
+    keywords = {"hermitian": True} if hermitian else {}  # CuPy's function has no such parameter
+    return refused(xp, "pinv", A, rcond, **keywords)
+
+
 @op("_npi_pinv_scalar_rcond", inputs="A", amp="fp32")
 class Pinv:
     """Pseudo-inverses of matrices; singular values up to `rcond` times the largest count as 0."""
@@ -347,7 +352,7 @@ class Pinv:
         return _by_pinv(F, g, A, out, len(specs[0].shape))
 
     def ref(a, xp, A):
-        return refused(xp, "pinv", A, a.rcond, hermitian=a.hermitian)
+        return _pinv_ref(xp, A, a.rcond, a.hermitian)
 
 
 @op("_npi_pinv", inputs="A rcond", amp="fp32")
@@ -379,7 +384,7 @@ class PinvOfParts:
         return _by_pinv(F, g, A, out, len(specs[0].shape)), None
 
     def ref(a, xp, A, rcond):
-        return refused(xp, "pinv", A, rcond, hermitian=a.hermitian)
+        return _pinv_ref(xp, A, rcond, a.hermitian)
 
 
 @op("_npi_lstsq", inputs="A B", outputs="x residuals rank s", amp="fp32")

@@ -1,0 +1,35 @@
+"""What the tests of GPU contexts run on."""
+
+import importlib.util
+
+import pytest
+
+from tests.gpu.standin.compiler import CXX
+
+no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
+
+
+def pytest_report_header():
+    """Say so where nobody can overlook it."""
+    return "gpu: stand-in (no GPU code ran)"
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs g++ where there is none."""
+    for item in items:
+        if CXX is None and "/gpu/" in item.path.as_posix():
+            item.add_marker(no_compiler)
+
+
+@pytest.fixture(scope="session")
+def cupy():
+    """The real CuPy on the stand-in."""
+    for name in ("cupy", "Cython"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed; make test-gpu installs it")
+    from tests.gpu.standin import cupy_seam
+
+    cupy_seam.install()
+    import cupy
+
+    return cupy

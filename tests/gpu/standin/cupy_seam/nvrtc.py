@@ -1,0 +1,50 @@
+"""What NVRTC is to CuPy, by g++: an image is a shared library for this CPU."""
+
+import itertools
+
+from tests.gpu.standin.compiler import HEADERS, LaunchError, compile_text, instance_name
+
+__all__ = ["install"]
+
+_FAILED_COMPILATION = 6
+
+
+class _Program:
+    def __init__(self, source):
+        self.source, self.instances, self.image, self.log = source, [], b"", ""
+
+
+def _usable(option):
+    """Whether g++ takes an option: definitions, and CuPy's headers but not those of a toolkit."""
+    return option.startswith("-D") or (option.startswith("-I") and "cupy" in option)
+
+
+def install():
+    """Replace the functions of `cupy_backends.cuda.libs.nvrtc`."""
+    from cupy_backends.cuda.libs import nvrtc
+
+    programs, numbers = {}, itertools.count(1)
+
+    def create(source, name, headers, include_names):
+        number = next(numbers)
+        programs[number] = _Program(source)
+        return number
+
+    def compile_program(number, options):
+        program = programs[number]
+        own = (f"-I{HEADERS / 'include'}", "-D__CUDACC_VER_MAJOR__=13")
+        try:
+            options = (*filter(_usable, options), *own)
+            library = compile_text(program.source, options, program.instances)
+        except LaunchError as error:
+            program.log = str(error)
+            raise nvrtc.NVRTCError(_FAILED_COMPILATION) from None
+        program.image = library.read_bytes()
+
+    nvrtc.createProgram, nvrtc.compileProgram = create, compile_program
+    nvrtc.destroyProgram = programs.pop
+    nvrtc.addNameExpression = lambda number, text: programs[number].instances.append(text)
+    nvrtc.getLoweredName = lambda number, text: instance_name(text)
+    nvrtc.getCUBIN = lambda number: programs[number].image
+    nvrtc.getPTX = lambda number: b"// compiled by g++\n"  # part of the key of CuPy's cache
+    nvrtc.getProgramLog = lambda number: programs[number].log

@@ -1,0 +1,132 @@
+// The stand-in for the CUDA driver: a "GPU" that is this CPU, slow and strict on purpose.
+//
+// * The host cannot touch device memory: it is mapped only while the device runs. It starts as NaN
+//   (0xff), ends with guard bytes, and memory once freed is never mapped again.
+// * Work runs when somebody waits, and then only what he waits for (order "lazy"), or at random
+//   moments ("random:SEED"), or at once ("eager"). So a missing wait shows.
+// * A kernel that fails breaks the context: from then on every call returns its error, as on a GPU.
+// * A module's image is a shared library made by compiler.py.
+//
+// Names and numbers are those of cuda.h; of its functions, those that mxcy and CuPy use are here.
+#pragma once
+#include <stdint.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../cuda_text/launch_spec.h"
+
+#define API extern "C" __attribute__((visibility("default")))
+
+typedef int CUresult;
+typedef uint64_t CUdeviceptr;
+
+enum : CUresult {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+  CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+};
+
+namespace standin {
+
+constexpr int kMaxDevices = 16;
+
+struct Stream;
+using Work = std::function<CUresult()>;
+
+// Something to do, or (without work) to wait until `stream` has finished `count` tasks.
+struct Task {
+  Work work;
+  Stream* stream = nullptr;
+  uint64_t count = 0;
+};
+
+struct Graph {
+  std::vector<Work> nodes;
+};
+
+struct Stream {
+  int device = 0, priority = 0;
+  std::deque<Task> tasks;
+  uint64_t pushed = 0, finished = 0;
+  Graph* capture = nullptr;
+  bool began_capture = false, broke_capture = false;
+};
+
+struct Event {
+  Stream* stream = nullptr;
+  uint64_t count = 0;  // of the stream's tasks before it
+  Graph* capture = nullptr;
+  bool reached = false;
+  double time = 0;
+};
+
+struct Context {
+  int device;
+};
+
+enum class Timing { kLazy, kEager, kRandom };
+
+// What tests ask of `standin_counts`.
+struct Counts {
+  int64_t launches, copies, graphs, waits, allocations;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  bool initialized = false;
+  int devices = 1;
+  size_t memory_bytes = (size_t)1 << 30;
+  Timing timing = Timing::kLazy;
+  uint64_t random = 1;
+  CUresult sticky_error = CUDA_SUCCESS;
+  std::string message;
+  Counts counts{};
+  Context contexts[kMaxDevices];
+  std::set<Stream*> streams;
+};
+
+extern State state;
+extern thread_local Context* current_context;
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+// device.cc
+CUresult error(CUresult status, const std::string& message);
+void set_timing(const char* text);  // lazy, eager, random:SEED
+uint64_t random_below(uint64_t limit);
+
+// streams.cc
+Stream* stream_of(Stream* handle);  // the default stream has handles 0 to 2
+CUresult push(Stream* handle, Work work);
+CUresult wait_for_stream(Stream* handle);
+CUresult wait_for_device();
+
+// memory.cc
+// The device's memory can be used while one lives.
+class DeviceRuns {
+ public:
+  DeviceRuns();
+  ~DeviceRuns();
+};
+int device_of(CUdeviceptr address, size_t bytes);  // -1: not device memory
+bool is_pinned(CUdeviceptr address, size_t bytes);
+
+}  // namespace standin

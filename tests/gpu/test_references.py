@@ -1,0 +1,84 @@
+"""Every record's reference with ``xp=cupy``: the results of NumPy, computed on the device."""
+
+import numpy as np
+import pytest
+
+from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of
+
+#: what CuPy says when machine code of NVIDIA's libraries would have to run -> the library
+LIBRARIES = {
+    "cusolver": "cuSOLVER",
+    "nvjitlink": "cuSOLVER",
+    "radix_sort": "Thrust",
+    "cufft": "cuFFT",
+    "curand": "cuRAND",
+    "cusparse": "cuSPARSE",
+    "thrust": "Thrust",
+    "cub": "CUB",
+    "cublas": "a function of cuBLAS that the stand-in lacks",
+    "cudaErrorInsufficientDriver": "a function of CUDA's runtime that the stand-in lacks",
+}
+
+
+#: what CuPy says of references that it cannot run, which need kernels or mending -> why
+UNFIT = {
+    "Implicit conversion to a NumPy array": "it gives arrays of the device to NumPy",
+    "Unsupported type <class 'list'>": "it makes an array of a list of the device's numbers",
+    "Unsupported type <class 'numpy.ndarray'>": "it mixes arrays of the host and the device",
+    "module 'cupy' has no attribute": "a function of NumPy that CuPy lacks",
+    "NotImplementedError": "xp.vectorize of a function of math",
+}
+
+
+def first_samples():
+    """The first sample of each record that has a reference and does not draw random numbers."""
+    for name, record in RECORDS:
+        samples = samples_of(record)
+        if record.eager is None and record.ref is not None and samples:
+            if not draws(record, samples[0]):
+                yield pytest.param(record, samples[0], id=name)
+
+
+def results(record, sample, xp, inputs):
+    inputs, attrs = [xp.asarray(values) for values in inputs], full_attrs(record, sample)
+    with np.errstate(all="ignore"):
+        outputs = (
+            record.ref(attrs, xp, inputs) if record.variadic else record.ref(attrs, xp, *inputs)
+        )
+    return list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+
+
+def explanation(error, reasons):
+    """What a table says of an exception, or of one that it came from."""
+    while error is not None:
+        text = f"{type(error).__name__} {type(error).__module__} {error}".lower()
+        for word, reason in reasons.items():
+            if word.lower() in text:
+                return reason
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@pytest.mark.parametrize(("record", "sample"), list(first_samples()))
+@pytest.mark.filterwarnings("ignore")
+def test_reference(cupy, record, sample):
+    dtypes = sample.dtypes or record.dtypes
+    dtype = "float32" if "float32" in dtypes else dtypes[0]
+    if dtype == "bfloat16":
+        pytest.skip("CuPy has no bfloat16")
+    inputs = draw(record, sample, dtype)
+    expected = results(record, sample, np, inputs)
+    try:
+        outputs = results(record, sample, cupy, inputs)
+        arrays = [None if output is None else output.get() for output in outputs]
+    except Exception as error:
+        if library := explanation(error, LIBRARIES):
+            pytest.skip(f"needs {library}")
+        if reason := explanation(error, UNFIT):
+            pytest.xfail(reason)
+        raise
+    assert len(arrays) == len(expected)
+    for array, values in zip(arrays, expected, strict=True):
+        if values is not None:
+            assert array.shape == np.shape(values)
+            np.testing.assert_allclose(array, values, rtol=2e-4, atol=2e-5)
