@@ -1,7 +1,7 @@
 """Arithmetic between arrays and numbers: what the operators of NDArrayBase run."""
 
 from mxcy._ctypes.invoke import invoke
-from mxcy._ctypes.ndarray import NDArrayBase, class_of, in_numpy, plug_arithmetic
+from mxcy._ctypes.ndarray import NDArrayBase, Operations, class_of, in_numpy
 from mxcy._ctypes.services import services
 from mxcy._ctypes.variants import bind
 
@@ -69,4 +69,4 @@ def _arithmetic(operation, lhs, rhs):
     return services.unusual_operands(operation, lhs, rhs)
 
 
-plug_arithmetic(_arithmetic)
+Operations.calculate = staticmethod(_arithmetic)

@@ -237,12 +237,15 @@ def _drop(payload):
 
 
 _RUN_ADDRESS, _DROP_ADDRESS = (ctypes.cast(f, ctypes.c_void_p).value for f in (_run, _drop))
-_naive = False
+
+
+class _Chosen:
+    naive = False  # operations run where they are pushed
 
 
 def is_naive():
     """Whether operations run where they are pushed."""
-    return _naive
+    return _Chosen.naive
 
 
 def push(function, reads, writes, name, place, priority, property, device_type, device_id):
@@ -269,7 +272,7 @@ def push(function, reads, writes, name, place, priority, property, device_type, 
         priority,
     )
     _jobs[operation.payload] = function, property == "async", used
-    library = pending if _naive or property == "async" else held  # it may run here
+    library = pending if _Chosen.naive or property == "async" else held  # it may run here
     if library.mx_engine_push(ctypes.byref(operation)) != 0:
         raise_stored()
 
@@ -279,11 +282,10 @@ def push(function, reads, writes, name, place, priority, property, device_type, 
 
 def configure_engine(kind, *settings):
     """Choose the type of engine and the threads of its queues; see `_cy/engine.pyx`."""
-    global _naive
     values = _Settings(TYPES.index(kind), *settings)
     if pending.mx_engine_configure(ctypes.byref(values)) != 0:
         raise_stored()
-    _naive = kind == "NaiveEngine"
+    _Chosen.naive = kind == "NaiveEngine"
 
 
 def engine_stats():

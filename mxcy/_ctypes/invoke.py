@@ -4,11 +4,13 @@ import ctypes
 
 from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes import native, profiler
+from mxcy._ctypes.creation import empty
 from mxcy._ctypes.engine import READS
 from mxcy._ctypes.engine import held as quick
-from mxcy._ctypes.ndarray import NDArrayBase, class_of, empty, home_of, in_numpy, mixes
+from mxcy._ctypes.modes import state
+from mxcy._ctypes.ndarray import NDArrayBase, class_of, home_of, in_numpy, mixes
 from mxcy._ctypes.services import services
-from mxcy._ctypes.tape import Node, history, state
+from mxcy._ctypes.tape import Node, history
 from mxcy._ctypes.uses import Uses
 from mxcy._ctypes.variants import Prepared, bind
 

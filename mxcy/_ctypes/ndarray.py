@@ -1,7 +1,6 @@
 """The array type of the ctypes front: a wrapper of C-contiguous NumPy memory."""
 
-import ctypes
-import itertools
+import functools
 import math
 
 import numpy as np
@@ -10,17 +9,15 @@ from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy._ctypes.engine import READS, WRITES
 from mxcy._ctypes.engine import held as quick
-from mxcy._ctypes.pending import settle_all, wait
-from mxcy._ctypes.pool import memory_of, pool_of
+from mxcy._ctypes.modes import state
+from mxcy._ctypes.pending import wait
 from mxcy._ctypes.services import services
-from mxcy._ctypes.tape import state
+from mxcy._ctypes.storage import Storage, address_of, memory_type
 
-__all__ = ["NDArrayBase", "empty", "from_memory", "from_numpy", "home_of", "make_sparse", "mixes"]
-__all__ += ["in_numpy", "plug_arithmetic"]
+__all__ = ["NDArrayBase", "Operations", "home_of", "in_numpy", "mixes"]
 
 _BF16 = dtypes.BFLOAT16
-_CPU, _CPU_SHARED = 1, 5
-_arithmetic = None
+_CPU = 1
 
 
 class _Numpy:
@@ -30,6 +27,12 @@ class _Numpy:
 
 
 in_numpy = _Numpy()
+
+
+class Operations:
+    """What modules above this one do for the operators of arrays; each enters its own."""
+
+    calculate = None  # ``calculate(operation, lhs, rhs)`` of arithmetic.py
 
 
 def home_of(context):
@@ -42,74 +45,6 @@ def mixes(context, other):
     return context == other or context.home.device_typeid == other.home.device_typeid == _CPU
 
 
-def plug_arithmetic(run):
-    """Set the function ``run(operation, lhs, rhs)`` behind the operators."""
-    global _arithmetic
-    _arithmetic = run
-
-
-def _memory_type(dtype):
-    return np.dtype(np.uint16) if dtype == _BF16 else dtypes.DTYPES[dtype]
-
-
-_writes = itertools.count(1)
-
-
-class _Storage:
-    """What views of one memory share.
-
-    Attributes
-    ----------
-    memory : numpy.ndarray
-        Also keeps it alive while operations wait for it.
-    size : int
-        Its bytes.
-    version : int
-        Changes with each write; no two storages have the same; 0 before somebody asked.
-    exported : bool
-        Whether others may read and write as well.
-    var : int or None
-        Address of the engine's tag of the memory; None before the first asynchronous use.
-    remote : bool
-        Whether all operations on the memory go through the engine.
-    """
-
-    __slots__ = ("memory", "size", "version", "exported", "owner", "var", "remote", "_destroy")
-
-    def __init__(self, memory, context):
-        self.memory, self.size = memory, memory.nbytes
-        self.version, self.exported, self.owner, self.var = 0, False, None, None
-        self.remote = services.serves_devices and context.device_type == "gpu"
-
-    def __del__(self):
-        if self.var is not None:
-            self._destroy(self.var)
-
-    def wrote(self):
-        """Tell that the memory was written."""
-        self.version = next(_writes)
-
-    def var_of(self):
-        """The engine's tag, made when it is first asked for."""
-        if self.var is None:
-            self.var, self._destroy = quick.mx_var_create(), quick.mx_var_destroy
-            if self.var is None:
-                raise MemoryError
-        return self.var
-
-    def is_quiet(self):
-        """Whether an operation may run on the memory here and now."""
-        return not self.remote and (self.var is None or bool(quick.mx_var_idle(self.var)))
-
-
-def _address_of(memory):
-    """Where the elements lie; the array interface says it for all arrays, but slowly."""
-    try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    except (TypeError, ValueError):  # read-only, or without elements
-        return memory.__array_interface__["data"][0]
-
-
 def class_of(*arrays):
     """The class of what is made of arrays: that of `mx.np` as soon as one has it."""
     if in_numpy.cls is not None and any(isinstance(array, in_numpy.cls) for array in arrays):
@@ -120,68 +55,19 @@ def class_of(*arrays):
 def wrap(memory, dtype, context, storage=None, address=None, cls=None):
     """An array over NumPy memory; `storage` is what views of it share."""
     cls = cls or services.array_class
-    array = cls.__new__(cls)
+    array = object.__new__(cls)
     array._memory, array.dtype_code, array.context = memory, dtype, context
     array.shape, array.kind = memory.shape, (memory.shape, dtype)
-    array.address = _address_of(memory) if address is None else address
-    array._storage = _Storage(memory, context) if storage is None else storage
+    array.address = address_of(memory) if address is None else address
+    array._storage = Storage(memory, context) if storage is None else storage
     array.writable, array.node, array.node_index = True, None, 0
     return array
 
 
-def empty(shape, dtype, context, cls=None):
-    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
-    if context.device_typeid == _CPU_SHARED and 0 not in shape:
-        return services.shared_array(shape, dtype, context).detached(cls)
-    kind = _memory_type(dtype)
-    size = math.prod(shape) * kind.itemsize
-    pool = pool_of(context)
-    try:
-        if size <= 0:
-            return wrap(np.empty(shape, kind), dtype, pool.context, cls=cls)
-        try:
-            memory, address = memory_of(pool, size, shape, kind)
-        except MXNetError:
-            if not settle_all():
-                raise
-            memory, address = memory_of(pool, size, shape, kind)
-        return wrap(memory, dtype, pool.context, None, address, cls)
-    except (ValueError, MXNetError) as error:
-        raise MXNetError(f"{error}, for shape {shape}") from None
-
-
-def from_memory(address, owner, shape, dtype, context):
-    """An array over memory at an address, which `owner` keeps alive."""
-    kind = _memory_type(dtype)
-    octets = (ctypes.c_char * (math.prod(shape) * kind.itemsize)).from_address(address)
-    array = wrap(np.frombuffer(octets, kind).reshape(shape), dtype, context)
-    array._storage.owner = octets.owner = owner
-    return array
-
-
-def make_sparse(array, dtype, context):
-    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
-    array._memory, array.dtype_code, array.context = np.empty(0), dtype, pool_of(context).context
-    array.address, array._storage = 0, _Storage(array._memory, array.context)
-    array.writable, array.node, array.node_index = True, None, 0
-    array.kind = None  # so that no prepared call fits it
-
-
-def from_numpy(source, dtype, context, copy=True, cls=None):
-    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
-
-    With ``copy=False`` it shares the memory, which has to be writable.
-    """
-    memory = source.view(np.uint16) if dtype == _BF16 else source
-    if copy:
-        array = empty(memory.shape, dtype, context, cls)
-        array._memory[...] = memory
-        return array
-    if not memory.flags.writeable:
-        raise ValueError("the source array is read-only")
-    array = wrap(memory, dtype, context, cls=cls)
-    array._storage.exported = True
-    return array
+@functools.cache
+def _nothing():
+    """The memory of all blank arrays."""
+    return Storage(np.empty(0, np.float32), services.default_context)
 
 
 class NDArrayBase:
@@ -200,13 +86,21 @@ class NDArrayBase:
         "node_index",
     )
 
+    def __new__(cls, handle=None, writable=True):
+        array = object.__new__(cls)
+        array._storage, array.context = _nothing(), services.default_context
+        array._memory, array.dtype_code, array.kind = array._storage.memory, 0, ((0,), 0)
+        NDArrayBase.shape.__set__(array, (0,))  # sparse arrays have a property of that name
+        array.address, array.writable, array.node, array.node_index = 0, True, None, 0
+        return array
+
     def __init__(self, handle=None, writable=True):
         raise TypeError("an NDArray is not made by its class, but by mx.nd.array, mx.nd.zeros ...")
 
     @property
     def blank(self):
         """Whether the array, fresh from ``cls.__new__(cls)``, has no memory yet."""
-        return not hasattr(self, "_memory")
+        return self._storage is _nothing()
 
     def become(self, other):
         """Share memory, shape and type of another array, as an unpickled, still blank one must."""
@@ -351,7 +245,7 @@ class NDArrayBase:
 
     def view_bytes(self, offset, shape, dtype):
         """A view of `shape` and `dtype` of the memory from byte `offset` on, not on the tape."""
-        kind, size = _memory_type(dtype), math.prod(shape)
+        kind, size = memory_type(dtype), math.prod(shape)
         octets = self._memory.reshape(-1).view(np.uint8)
         if offset < 0 or offset + size * kind.itemsize > octets.size:
             raise MXNetError(f"a view of shape {shape} at byte {offset} is out of bounds")
@@ -377,58 +271,58 @@ class NDArrayBase:
         self._set_index(key, value)
 
     def __add__(self, other):
-        return _arithmetic(0, self, other)
+        return Operations.calculate(0, self, other)
 
     def __radd__(self, other):
-        return _arithmetic(0, other, self)
+        return Operations.calculate(0, other, self)
 
     def __sub__(self, other):
-        return _arithmetic(1, self, other)
+        return Operations.calculate(1, self, other)
 
     def __rsub__(self, other):
-        return _arithmetic(1, other, self)
+        return Operations.calculate(1, other, self)
 
     def __mul__(self, other):
-        return _arithmetic(2, self, other)
+        return Operations.calculate(2, self, other)
 
     def __rmul__(self, other):
-        return _arithmetic(2, other, self)
+        return Operations.calculate(2, other, self)
 
     def __truediv__(self, other):
-        return _arithmetic(3, self, other)
+        return Operations.calculate(3, self, other)
 
     def __rtruediv__(self, other):
-        return _arithmetic(3, other, self)
+        return Operations.calculate(3, other, self)
 
     def __mod__(self, other):
-        return _arithmetic(4, self, other)
+        return Operations.calculate(4, self, other)
 
     def __rmod__(self, other):
-        return _arithmetic(4, other, self)
+        return Operations.calculate(4, other, self)
 
     def __pow__(self, other):
-        return _arithmetic(5, self, other)
+        return Operations.calculate(5, self, other)
 
     def __rpow__(self, other):
-        return _arithmetic(5, other, self)
+        return Operations.calculate(5, other, self)
 
     def __eq__(self, other):
-        return _arithmetic(6, self, other)
+        return Operations.calculate(6, self, other)
 
     def __ne__(self, other):
-        return _arithmetic(7, self, other)
+        return Operations.calculate(7, self, other)
 
     def __gt__(self, other):
-        return _arithmetic(8, self, other)
+        return Operations.calculate(8, self, other)
 
     def __ge__(self, other):
-        return _arithmetic(9, self, other)
+        return Operations.calculate(9, self, other)
 
     def __lt__(self, other):
-        return _arithmetic(10, self, other)
+        return Operations.calculate(10, self, other)
 
     def __le__(self, other):
-        return _arithmetic(11, self, other)
+        return Operations.calculate(11, self, other)
 
     def __hash__(self):
         return id(self) >> 4

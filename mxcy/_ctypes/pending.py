@@ -12,28 +12,30 @@ _MOST_OPERATIONS = 512
 _MOST_BYTES = 256 << 20  # may wait to be written
 
 _kept: dict = {}  # token -> (references, address of a var that the operation writes, bytes)
-_newest = _kept_bytes = 0
+
+
+class _Counts:
+    newest = 0  # token
+    bytes = 0  # that the operations write
 
 
 def keep(references, written, size):
     """Keep what an operation refers to that writes `size` bytes; returns its token."""
-    global _newest, _kept_bytes
     drain()
-    while _kept and (len(_kept) >= _MOST_OPERATIONS or _kept_bytes + size > _MOST_BYTES):
+    while _kept and (len(_kept) >= _MOST_OPERATIONS or _Counts.bytes + size > _MOST_BYTES):
         settle(next(iter(_kept.values()))[1], engine.READS)
         drain()  # settle leaves it to us when the operation has just ended
-    _newest += 1
-    _kept[_newest] = references, written, size
-    _kept_bytes += size
-    return _newest
+    _Counts.newest += 1
+    _kept[_Counts.newest] = references, written, size
+    _Counts.bytes += size
+    return _Counts.newest
 
 
 def forget(token):
     """Drop what was kept for an operation."""
-    global _kept_bytes
-    found = _kept.pop(token, None)
-    if found is not None:
-        _kept_bytes -= found[2]
+    entry = _kept.pop(token, None)
+    if entry is not None:
+        _Counts.bytes -= entry[2]
 
 
 def drain():

@@ -177,15 +177,17 @@ def memory_of(pool, size, shape, kind):
     return np.ndarray(shape, kind, chunk.from_address(address)), address
 
 
-_recent = None
+class _Last:
+    """The pool last asked for; most programs ask for the same one again and again."""
+
+    pool = None
 
 
 def pool_of(context):
-    """The pool that serves a context; most programs ask for the same one again and again."""
-    global _recent
-    pool = _recent
+    """The pool that serves a context."""
+    pool = _Last.pool
     if pool is None or context is not pool.context:
-        pool = _recent = services.pool_of(context)
+        pool = _Last.pool = services.pool_of(context)
     return pool
 
 

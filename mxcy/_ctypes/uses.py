@@ -17,18 +17,18 @@ _COPY_FROM, _COPY_TO = 1, 2
 _SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
-_heavy_work = 4000000
+class _Limits:
+    heavy_work = 4000000  # in elementwise steps
 
 
 def set_heavy_work(work):
     """Set from how much work on calls are left to the engine, in elementwise steps."""
-    global _heavy_work
-    _heavy_work = work
+    _Limits.heavy_work = work
 
 
 def is_heavy(work):
     """Whether a call is worth a worker's attention."""
-    return work >= _heavy_work
+    return work >= _Limits.heavy_work
 
 
 def _prepare():

@@ -14,9 +14,9 @@ from mxcy._base.last_used import LastUsed
 from mxcy._ctypes import native, profiler
 from mxcy._ctypes.engine import READS, WRITES, is_naive
 from mxcy._ctypes.engine import held as quick
+from mxcy._ctypes.modes import state
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.services import services
-from mxcy._ctypes.tape import state
 from mxcy._ctypes.uses import Uses, is_heavy
 from mxcy.base import _Null
 

@@ -3,7 +3,7 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 
 from mxcy._cy.invoke cimport invoke
-from mxcy._cy.ndarray cimport NDArrayBase, numpy_class, plug_arithmetic, plug_numpy
+from mxcy._cy.ndarray cimport NDArrayBase, operations
 from mxcy._cy.services cimport services
 from mxcy._cy.variants cimport OpHandle, Variant
 
@@ -14,11 +14,8 @@ cdef list arrays_handles = [None] * 12
 cdef list number_handles = [None] * 12
 cdef list reversed_handles = [None] * 12
 
-cdef object array_class = None  # of mx.nd
-
 # The same for arrays of `mx.np`, and what Python does with other operands.
 cdef list numpy_handles = []
-cdef object unusual_in_numpy = None
 
 cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
 
@@ -31,8 +28,6 @@ def set_operators(list table):
     table : list
         For each of them (array with array, array with number, number with array), all records.
     """
-    global array_class
-    array_class = services.array_class
     for i, (both, number, number_first) in enumerate(table):
         arrays_handles[i], number_handles[i] = bind(both), bind(number)
         reversed_handles[i] = bind(number_first)
@@ -52,10 +47,8 @@ def use_numpy(cls, list table, unusual, store):
     store : callable
         ``store(result, out)`` casts a result into an array of another element type.
     """
-    global unusual_in_numpy
     numpy_handles[:] = [tuple(map(bind, row)) for row in table]
-    unusual_in_numpy = unusual
-    plug_numpy(cls, store)
+    services.numpy_class, services.numpy_unusual, services.numpy_store = cls, unusual, store
 
 
 def numpy_arithmetic(int operation, lhs, rhs):
@@ -96,7 +89,7 @@ cdef object with_number(OpHandle handle, tuple inputs, object value, object out)
     """Call an operator of arrays and a number."""
     cdef double number = value_of(value)
     return invoke(
-        handle.number_variant(PyLong_CheckExact(value)), inputs, &number, out, numpy_class
+        handle.number_variant(PyLong_CheckExact(value)), inputs, &number, out, services.numpy_class
     )
 
 
@@ -106,12 +99,12 @@ cdef object in_numpy(int operation, object lhs, object rhs):
     if isinstance(lhs, NDArrayBase):
         if isinstance(rhs, NDArrayBase):
             handle = <OpHandle>handles[0]
-            return invoke(handle.plain_now(), (lhs, rhs), NULL, None, numpy_class)
+            return invoke(handle.plain_now(), (lhs, rhs), NULL, None, services.numpy_class)
         if is_number(rhs):
             return with_number(<OpHandle>handles[1], (lhs,), rhs, None)
     elif is_number(lhs):
         return with_number(<OpHandle>handles[2], (rhs,), lhs, None)
-    return unusual_in_numpy(operation, lhs, rhs)
+    return services.numpy_unusual(operation, lhs, rhs)
 
 
 cdef inline Variant plain(OpHandle handle):
@@ -127,14 +120,16 @@ cdef inline double value_of(object number) except? -1:
 
 
 cdef object arithmetic(int operation, object lhs, object rhs):
-    if type(lhs) is array_class:
-        if type(rhs) is array_class:
+    if type(lhs) is services.array_class:
+        if type(rhs) is services.array_class:
             return of_arrays(operation, lhs, rhs)
         if PyFloat_CheckExact(rhs) or PyLong_CheckExact(rhs):
             return of_number(<OpHandle>number_handles[operation], lhs, rhs)
-    elif type(rhs) is array_class and (PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs)):
+    elif type(rhs) is services.array_class and (PyFloat_CheckExact(lhs) or PyLong_CheckExact(lhs)):
         return of_number(<OpHandle>reversed_handles[operation], rhs, lhs)
-    if numpy_class is not None and (isinstance(lhs, numpy_class) or isinstance(rhs, numpy_class)):
+    if services.numpy_class is not None and (
+        isinstance(lhs, services.numpy_class) or isinstance(rhs, services.numpy_class)
+    ):
         return in_numpy(operation, lhs, rhs)
     # What is left are sparse arrays, and what is unusual.
     if isinstance(lhs, NDArrayBase):
@@ -150,14 +145,14 @@ cdef object arithmetic(int operation, object lhs, object rhs):
 cdef inline object of_arrays(int operation, object lhs, object rhs):
     """Arithmetic between arrays of `mx.nd`."""
     return invoke(
-        plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None, array_class
+        plain(<OpHandle>arrays_handles[operation]), (lhs, rhs), NULL, None, services.array_class
     )
 
 
 cdef inline object of_number(OpHandle handle, object array, object value):
     """Arithmetic between an array of `mx.nd` and a number."""
     cdef double number = value_of(value)
-    return invoke(plain(handle), (array,), &number, None, array_class)
+    return invoke(plain(handle), (array,), &number, None, services.array_class)
 
 
-plug_arithmetic(arithmetic)
+operations.calculate = arithmetic

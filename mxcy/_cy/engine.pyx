@@ -23,11 +23,15 @@ cdef dict PROPERTIES = {
     "prioritized": MX_OP_PRIORITIZED, "async": MX_OP_ASYNC, "noskip": MX_OP_NOSKIP,
 }
 
-cdef bint naive = False
+cdef struct Chosen:
+    bint naive  # operations run where they are pushed
+
+cdef Chosen chosen
+chosen.naive = False
 
 
 cdef bint is_naive() noexcept:
-    return naive
+    return chosen.naive
 
 
 # --- waiting -------------------------------------------------------------------------------------
@@ -242,7 +246,8 @@ def push(function, list reads, list writes, str name, str place, int priority, s
         operation.vars, operation.access, operation.nvars = vars, access, count
         operation.device_type, operation.device_id = device_type, device_id
         Py_INCREF(job)
-        if naive or operation.property == MX_OP_ASYNC:  # it may run here, and others must then
+        # It may run here, and others must then.
+        if chosen.naive or operation.property == MX_OP_ASYNC:
             with nogil:
                 status = mx_engine_push(&operation)
         else:
@@ -259,7 +264,6 @@ def push(function, list reads, list writes, str name, str place, int priority, s
 def configure_engine(str kind, int workers, int priority_workers, int gpu_workers,
                      int gpu_copy_workers, bint info):
     """Choose the type of engine, a member of `TYPES`, and the threads of its queues."""
-    global naive
     cdef mx_engine_settings settings
     cdef int status
     settings.type = TYPES.index(kind)
@@ -270,7 +274,7 @@ def configure_engine(str kind, int workers, int priority_workers, int gpu_worker
         status = mx_engine_configure(&settings)
     if status != 0:
         raise_stored()
-    naive = settings.type == MX_NAIVE_ENGINE
+    chosen.naive = settings.type == MX_NAIVE_ENGINE
 
 
 def engine_stats():

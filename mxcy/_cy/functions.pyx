@@ -9,7 +9,10 @@ cimport cython
 
 from mxcy._cy.arithmetic cimport is_number, with_number
 from mxcy._cy.invoke cimport call_operator
-from mxcy._cy.ndarray cimport NDArrayBase, deferred, numpy_class
+from mxcy._cy.modes cimport deferred
+from mxcy._cy.ndarray cimport NDArrayBase
+from mxcy._cy.services cimport services
+from mxcy._cy.slots cimport mx_calls_by_vector
 from mxcy._cy.variants cimport OpHandle, Variant
 
 import functools
@@ -24,17 +27,6 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(object callee, PyObject **args, size_t flagged, PyObject *keywords)
     PyObject *PyTuple_GET_ITEM(PyObject *items, Py_ssize_t i)
     Py_ssize_t PyTuple_GET_SIZE(PyObject *items)
-
-cdef extern from *:
-    """
-    /* What a type of functions has, and Cython offers no words for. */
-    static void mx_calls_by_vector(PyObject *type, Py_ssize_t offset) {
-      ((PyTypeObject *)type)->tp_vectorcall_offset = offset;
-      ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
-      PyType_Modified((PyTypeObject *)type);
-    }
-    """
-    void mx_calls_by_vector(object type, Py_ssize_t offset)
 
 cdef enum:
     MOST_PLACES = 64
@@ -175,7 +167,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
     cdef tuple inputs
     if self.direct and n == self.ninputs and keywords == NULL and are_arrays(args, n):
         return call_operator(
-            self.handle, filled(args, n, None), self.absent, None, None, numpy_class
+            self.handle, filled(args, n, None), self.absent, None, None, services.numpy_class
         )
     for i in range(nslots):
         slots[i] = NULL
@@ -208,7 +200,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
         if inputs is None or not (out is None or isinstance(out, NDArrayBase)):
             return PyObject_Vectorcall(self.plain, args, flagged, keywords)
         return call_operator(
-            self.handle, inputs, attributes(self, &slots[1]), out, None, numpy_class
+            self.handle, inputs, attributes(self, &slots[1]), out, None, services.numpy_class
         )
     for i in range(self.ninputs):
         if slots[i] == NULL or slots[i] == <PyObject *>None:
@@ -218,7 +210,7 @@ cdef object serve_numpy(Function self, PyObject **args, size_t flagged, PyObject
     if usual and (out is None or isinstance(out, NDArrayBase)):
         return call_operator(
             self.handle, filled(slots, self.ninputs, None),
-            attributes(self, &slots[self.ninputs]), out, None, numpy_class
+            attributes(self, &slots[self.ninputs]), out, None, services.numpy_class
         )
     if self.number is not None and (out is None or isinstance(out, NDArrayBase)):
         found = beside_number(self, slots, out)

@@ -18,20 +18,27 @@ cdef class Place:
     cdef bint shared  # whether processes share that memory
 
 
-cdef Place recent = Place.__new__(Place)  # of the context last asked about: mostly the same one
+@cython.final
+cdef class LastPlace:
+    """The place last asked about: mostly the same one."""
+
+    cdef Place place
+
+
+cdef LastPlace last = LastPlace.__new__(LastPlace)
+last.place = Place.__new__(Place)
 
 
 cdef Place place_of(object context):
     """What is known of a context."""
-    global recent
-    cdef Place place
-    if context is not recent.context:
+    cdef Place place = last.place
+    if context is not place.context:
         place = Place.__new__(Place)
         place.context, place.home = context, context.home
         place.cpu = place.home.device_typeid == CPU
         place.shared = context.device_typeid == CPU_SHARED
-        recent = place
-    return recent
+        last.place = place
+    return place
 
 
 cdef object home_of(object context):
@@ -41,14 +48,14 @@ cdef object home_of(object context):
 
 cdef bint mixes(object context, object other) except -1:
     """Whether an operator takes arrays of both contexts: the CPU's all lie in the same memory."""
-    if (context is recent.home and other is recent.context) or context == other:
+    if (context is last.place.home and other is last.place.context) or context == other:
         return True
     return place_of(context).cpu and place_of(other).cpu
 
 
 cdef bint is_shared(object context) except -1:
     """Whether processes share the memory of a context's arrays."""
-    if context is services.default_context or context is recent.home:
+    if context is services.default_context or context is last.place.home:
         return False
     return place_of(context).shared
 

@@ -4,12 +4,12 @@ and put the call on the tape.
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
+from mxcy._cy.elements cimport itemsize
 from mxcy._cy.engine cimport MX_READS, is_naive, mx_operation
 from mxcy._cy.homes cimport home_of, mixes
+from mxcy._cy.modes cimport casting, deferred, recording
 from mxcy._cy.native cimport MX_ADD, MX_NULL, MX_TAKES_ADD, MX_WRITE
-from mxcy._cy.ndarray cimport (
-    NDArrayBase, deferred, itemsize, make_array, make_view, numpy_class, numpy_store, wrote,
-)
+from mxcy._cy.ndarray cimport NDArrayBase, make_array, make_view, wrote
 from mxcy._cy.pending cimport mx_push_copy
 from mxcy._cy.profiler cimport (
     MX_EVENT_API, MX_PROFILE_API, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_end,
@@ -18,7 +18,7 @@ from mxcy._cy.profiler cimport (
 from mxcy._cy.running cimport inputs_quiet, name_for_profiler, run, run_simple
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape
-from mxcy._cy.tape cimport Node, casting, has_history, keep_output, recording
+from mxcy._cy.tape cimport Node, has_history, keep_output
 from mxcy._cy.uses cimport Uses, uses_on
 from mxcy._cy.variants cimport CALL_NUMBERS, OpHandle, Prepared, Variant, prepare_for
 
@@ -163,8 +163,8 @@ cdef int32_t api_source = mx_profile_source(
 cdef object class_for(tuple inputs):
     """The class of a call's results: that of `mx.np` as soon as an input has it."""
     for array in inputs:
-        if type(array) is not services.array_class and isinstance(array, numpy_class):
-            return numpy_class
+        if type(array) is not services.array_class and isinstance(array, services.numpy_class):
+            return services.numpy_class
     return services.array_class
 
 
@@ -218,9 +218,9 @@ cdef object perform(Variant variant, tuple inputs, const double *numbers, object
     else:
         context = services.context_of(variant.attrs) if out is None else None
     if cls is None:
-        cls = services.array_class if numpy_class is None else class_for(inputs)
-    if out is not None and cls is numpy_class and other_type(prepared, out):
-        return numpy_store(perform(variant, inputs, numbers, None, cls), out)
+        cls = services.array_class if services.numpy_class is None else class_for(inputs)
+    if out is not None and cls is services.numpy_class and other_type(prepared, out):
+        return services.numpy_store(perform(variant, inputs, numbers, None, cls), out)
     name_for_profiler(prepared, context)
     if out is None and prepared.simple and inputs_quiet(prepared, inputs):
         array = run_simple(prepared, inputs, numbers, context, cls)

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
-from mxcy._cy.engine cimport mx_var
+from mxcy._cy.engine cimport mx_var, mx_var_idle, mx_var_readable
 from mxcy._cy.pool cimport mx_pool
 from mxcy._cy.shapes cimport Shape
 
@@ -17,6 +17,16 @@ cdef class Storage:
     cdef bint remote  # on a device whose operations always go through the engine
 
 
+cdef struct Clock:
+    int64_t writes  # to all storages together
+
+
+cdef Clock clock
+cdef mx_var *var_of(Storage storage) except NULL
+cdef Storage allocate(size_t bytes, object context)
+cdef int place_storage(Storage storage, object context) except -1
+
+
 cdef class NDArrayBase:
     cdef Storage storage
     cdef char *data
@@ -31,23 +41,36 @@ cdef class NDArrayBase:
     cdef object number(self)
 
 
-# What invoke.pyx plugs in: arithmetic between arrays and numbers.
-ctypedef object (*Arithmetic)(int operation, object lhs, object rhs)
-cdef void plug_arithmetic(Arithmetic run)
-# What slices.pyx plugs in: a[key], a[key] = value.
-ctypedef object (*Reader)(NDArrayBase array, object key)
-ctypedef int (*Writer)(NDArrayBase array, object key, object value) except -1
-cdef void plug_slices(Reader read, Writer write)
-cdef void wrote(Storage storage) noexcept
-cdef int deferred() noexcept nogil
-cdef int switch_deferred(bint flag) noexcept nogil
-cdef bint is_quiet(Storage storage) noexcept
-cdef bint is_readable(Storage storage) noexcept
-cdef mx_var *var_of(Storage storage) except NULL
+# What modules above this one do for the operators of arrays; each enters its own.
+ctypedef object (*Calculate)(int operation, object lhs, object rhs)
+ctypedef object (*Read)(NDArrayBase array, object key)
+ctypedef int (*Write)(NDArrayBase array, object key, object value) except -1
+
+
+cdef struct Operations:
+    Calculate calculate  # arithmetic.pyx: between arrays and numbers
+    Read read  # slices.pyx: a[key]
+    Write write  # slices.pyx: a[key] = value
+
+
+cdef Operations operations
+cdef NDArrayBase bare(object cls)
 cdef NDArrayBase make_array(Shape layout, int dtype, object context, object cls)
 cdef NDArrayBase make_view(NDArrayBase base, Shape layout, int64_t offset, object cls)
-cdef object numpy_class  # mx.np.ndarray, once it is imported
-cdef object numpy_store  # stores a result of mx.np in an array of another element type
-cdef int plug_numpy(object cls, object store) except -1
 cdef object class_of(NDArrayBase array)
-cdef int32_t itemsize[15]
+
+
+cdef inline bint is_quiet(Storage storage) noexcept:
+    """Whether an operation may run on a storage here and now; one with var NULL is always quiet."""
+    return storage.var == NULL or (not storage.remote and mx_var_idle(storage.var) != 0)
+
+
+cdef inline bint is_readable(Storage storage) noexcept:
+    """Whether a storage may be read here and now: others may be reading it."""
+    return storage.var == NULL or (not storage.remote and mx_var_readable(storage.var) != 0)
+
+
+cdef inline void wrote(Storage storage) noexcept:
+    """Tell that memory was written, or is new."""
+    clock.writes += 1
+    storage.version = clock.writes

@@ -17,30 +17,33 @@ cdef enum:
 cdef size_t MOST_BYTES = 256 << 20
 
 cdef dict kept = {}  # token -> (references, address of a var that the operation writes, bytes)
-cdef int64_t newest = 0
-cdef size_t kept_bytes = 0
+
+cdef struct Counts:
+    int64_t newest  # token
+    size_t bytes
+
+cdef Counts counts
+counts.newest, counts.bytes = 0, 0
 
 
 cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
     """Keep what an operation refers to that writes `size` bytes; returns its token."""
-    global newest, kept_bytes
     drain()
-    while kept and (len(kept) >= MOST_OPERATIONS or kept_bytes + size > MOST_BYTES):
+    while kept and (len(kept) >= MOST_OPERATIONS or counts.bytes + size > MOST_BYTES):
         _, oldest, _ = next(iter(kept.values()))
         settle(<mx_var *><size_t>oldest, MX_READS)
         drain()  # settle leaves it to us when the operation has just ended
-    newest += 1
-    kept[newest] = (references, <size_t>written, size)
-    kept_bytes += size
-    return newest
+    counts.newest += 1
+    kept[counts.newest] = (references, <size_t>written, size)
+    counts.bytes += size
+    return counts.newest
 
 
 cdef int forget(int64_t token) except -1:
     """Drop what was kept for an operation."""
-    global kept_bytes
-    found = kept.pop(token, None)
-    if found is not None:
-        kept_bytes -= found[2]
+    entry = kept.pop(token, None)
+    if entry is not None:
+        counts.bytes -= entry[2]
     return 0
 
 

@@ -17,7 +17,7 @@ from mxcy._cy.profiler cimport (
 )
 from mxcy._cy.services cimport services
 from mxcy._cy.streams cimport Streams
-from mxcy._cy.uses cimport Uses, heavy_work, uses_on
+from mxcy._cy.uses cimport Uses, limits, uses_on
 
 from mxcy._base.errors import MXNetError, kernel_error
 
@@ -175,7 +175,7 @@ cdef class Plan:
             return 0
         steps = self.range_of(first, last)
         uses = self.uses_of(steps, bases, context)
-        here = uses.strict or uses.exported or (uses.quiet and steps.work < heavy_work)
+        here = uses.strict or uses.exported or (uses.quiet and steps.work < limits.heavy_work)
         if here and not uses.hold():
             return uses.hand_on()
         if n > STACK_BASES:

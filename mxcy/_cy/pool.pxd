@@ -46,4 +46,11 @@ cdef class Pool:
     cdef readonly object context  # of the arrays in its memory
 
 
+cdef class LastPool:
+    cdef Pool pool
+    cdef object context  # it serves that one, perhaps by another name than its own
+
+
+cdef LastPool last
+cdef int look_up(object context) except -1
 cdef Pool pool_of(object context)

@@ -116,17 +116,26 @@ cdef class Pool:
         return now.temp_copies, now.temp_used, now.temp_bytes
 
 
-cdef Pool recent = None
-cdef object recent_context = None
+@cython.final
+cdef class LastPool:
+    """The pool last asked for; most programs ask for the same one again and again."""
+
+
+cdef LastPool last = LastPool.__new__(LastPool)
+
+
+cdef int look_up(object context) except -1:
+    """Have `last` be the pool that serves a context."""
+    last.pool = services.pool_of(context)
+    last.context = context
+    return 0
 
 
 cdef Pool pool_of(object context):
-    """The pool that serves a context; most programs ask for the same one again and again."""
-    global recent, recent_context
-    if recent is None or (context is not recent.context and context is not recent_context):
-        recent = services.pool_of(context)
-        recent_context = context
-    return recent
+    """The pool that serves a context."""
+    if last.pool is None or (context is not last.pool.context and context is not last.context):
+        look_up(context)
+    return last.pool
 
 
 def host_memory(str root=""):

@@ -4,20 +4,18 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, is_naive, mx_operation
-from mxcy._cy.native cimport (
-    MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_up_to,
-)
+from mxcy._cy.native cimport MX_ADD, MX_WRITE, mx_call, mx_last_error, mx_tensor, mx_threads_up_to
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, make_array, wrote
 from mxcy._cy.pending cimport mx_push_kernel
 from mxcy._cy.pool cimport Pool, mx_temp_give, mx_temp_take, pool_of
 from mxcy._cy.profiler cimport (
-    MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_device, mx_profile_end,
-    mx_profile_owner, mx_profiled, mx_run_kernel, operator_source,
+    MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY, mx_profile_begin, mx_profile_device,
+    mx_profile_end, mx_profile_owner, mx_profiled, mx_run_kernel, operator_source,
 )
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport Shape
 from mxcy._cy.streams cimport Streams
-from mxcy._cy.uses cimport Uses, heavy_work, uses_on
+from mxcy._cy.uses cimport Uses, limits, uses_on
 from mxcy._cy.variants cimport MAX_PARAMS, NOGIL_WORK, SMALL_PARAMS, Prepared
 
 from mxcy._base.errors import MXNetError, kernel_error
@@ -66,7 +64,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
             wrote((<NDArrayBase>inputs[position]).storage)
     if prepared.uses_rng:
         streams = <Streams?>services.streams_of(context)
-    if (prepared.kernel != NULL and prepared.work < NOGIL_WORK and prepared.work < heavy_work
+    if (prepared.kernel != NULL and prepared.work < NOGIL_WORK and prepared.work < limits.heavy_work
             and prepared.threads == 1
             and inputs_quiet(prepared, inputs) and outputs_quiet(prepared, outputs)
             and (streams is None or streams.is_quiet())):
@@ -76,7 +74,7 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
     uses = uses_of(prepared, inputs, outputs, reqs, streams, context)
     uses.strict = uses.strict or strict
     if (uses.strict or prepared.kernel == NULL or uses.exported
-            or (uses.quiet and prepared.work < heavy_work)):
+            or (uses.quiet and prepared.work < limits.heavy_work)):
         how = HELD
         if not uses.hold():
             return uses.hand_on()

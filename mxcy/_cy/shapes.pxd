@@ -15,3 +15,4 @@ cdef Shape shape_of(tuple dims)
 cdef Shape shape_with(int ndim, const int64_t *extents)
 cdef Shape with_rows(Shape shape, int64_t rows)
 cdef Shape SPARSE
+cdef Shape BLANK

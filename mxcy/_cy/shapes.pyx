@@ -85,3 +85,5 @@ cdef Shape with_rows(Shape shape, int64_t rows):
 
 #: the Shape of all sparse arrays: they have no elements of their own, so no prepared call fits
 SPARSE = make_shape((0,))
+#: the Shape of blank arrays, whose memory is still to come; not interned either
+BLANK = make_shape((0,))

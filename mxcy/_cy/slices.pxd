@@ -16,5 +16,3 @@ cdef struct Region:  # elements of an array, those that a key picks
 
 
 cdef bint is_usual(NDArrayBase array) noexcept
-cdef bint is_element(int dtype, object number, char *bits) noexcept
-cdef void fill(NDArrayBase array, const char *bits) noexcept

@@ -4,27 +4,18 @@ Everything unusual is left to `mxcy.ndarray._indexing.access`, which has the rul
 what is empty, recorded, large or not computed yet, and all errors.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
-from libc.math cimport signbit
-from libc.stdint cimport (
-    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-)
-from libc.string cimport memcpy, strcmp
+from libc.stdint cimport int64_t
+from libc.string cimport strcmp
 
-from mxcy._cy.native cimport (
-    MX_BF16, MX_BOOL, MX_F16, MX_F32, MX_F64, MX_I8, MX_I16, MX_I32, MX_I64, MX_U8, MX_U16, MX_U32,
-    MX_U64,
-)
+from mxcy._cy.elements cimport is_element, itemsize, move
+from mxcy._cy.modes cimport deferred, np_shape, recording
 from mxcy._cy.ndarray cimport (
-    NDArrayBase, class_of, deferred, is_quiet, itemsize, make_array, make_view, numpy_class,
-    plug_slices, wrote,
+    NDArrayBase, class_of, is_quiet, make_array, make_view, operations, wrote,
 )
 from mxcy._cy.picks cimport pick
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, Shape, shape_of, shape_with
-from mxcy._cy.tape cimport recording
 from mxcy._cy.variants cimport NOGIL_WORK
 
 import numpy as np
@@ -49,14 +40,6 @@ cdef extern from "Python.h":
     int is_int "PyLong_CheckExact"(PyObject *entry)
     PyObject *kind_of "(PyObject *)Py_TYPE"(PyObject *entry)
 
-cdef extern from *:
-    """
-    static __thread int mx_np_shape = 0;
-    static int mx_np_shape_everywhere = 0;
-    """
-    int mx_np_shape
-    int mx_np_shape_everywhere
-
 cdef PyObject *ELLIPSIS = <PyObject *>Ellipsis
 cdef PyObject *NONE = <PyObject *>None
 cdef object numpy_array = np.ndarray
@@ -67,17 +50,6 @@ cdef Shape SCALAR = shape_of(())
 cdef list formats = [
     b"f", b"d", b"e", b"B", b"i", b"b", b"l", b"?", b"h", b"H", b"I", b"L", b"", b"Zf", b"Zd",
 ]
-
-
-def is_np_shape():
-    """Whether this thread uses NumPy's shapes: ``()`` is a scalar and 0 an extent like others."""
-    return mx_np_shape != 0 or mx_np_shape_everywhere != 0
-
-
-def set_np_shape(bint active, bint everywhere):
-    """Switch NumPy's shapes for this thread, and for all of them."""
-    global mx_np_shape, mx_np_shape_everywhere
-    mx_np_shape, mx_np_shape_everywhere = active, everywhere
 
 
 # --- what a key picks ----------------------------------------------------------------------------
@@ -175,53 +147,6 @@ cdef bint understand(Shape layout, PyObject *key, Region *region) noexcept:
     return add_rest(region, layout, pitch, &axis, 0)
 
 
-# --- moving elements -----------------------------------------------------------------------------
-
-ctypedef fused Word:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
-cdef void move_line(Word *target, int64_t to, const Word *source, int64_t by, int64_t n) noexcept:
-    cdef int64_t i
-    cdef Word value
-    if to == 1 and by == 0:
-        value = source[0]
-        for i in range(n):
-            target[i] = value
-    else:
-        for i in range(n):
-            target[i * to] = source[i * by]
-
-
-cdef void move(char *target, const int64_t *to, const char *source, const int64_t *by,
-               const int64_t *extents, int ndim, int size) noexcept:
-    """Copy elements of a size; `to` and `by` are strides in elements."""
-    cdef int64_t n = extents[ndim - 1] if ndim else 1
-    cdef int64_t along = to[ndim - 1] if ndim else 1, beside = by[ndim - 1] if ndim else 1
-    cdef int64_t i
-    if ndim > 1:
-        for _ in range(extents[0]):
-            move(target, to + 1, source, by + 1, extents + 1, ndim - 1, size)
-            target += to[0] * size
-            source += by[0] * size
-    elif n > 8 and along == 1 and beside == 1:
-        memcpy(target, source, n * size)
-    elif size == 4:
-        move_line[uint32_t](<uint32_t *>target, along, <const uint32_t *>source, beside, n)
-    elif size == 8:
-        move_line[uint64_t](<uint64_t *>target, along, <const uint64_t *>source, beside, n)
-    elif size == 16:
-        for i in range(n):
-            memcpy(target + 16 * i * along, source + 16 * i * beside, 16)
-    elif size == 2:
-        move_line[uint16_t](<uint16_t *>target, along, <const uint16_t *>source, beside, n)
-    else:
-        move_line[uint8_t](<uint8_t *>target, along, <const uint8_t *>source, beside, n)
-
-
 cdef int joined(Region *region, int64_t *extents, int64_t *strides) noexcept:
     """The region in as few axes as possible; returns how many, 0 for one element."""
     cdef int n = 0, i
@@ -256,7 +181,7 @@ cdef object read(NDArrayBase array, object key):
     cdef object cls
     cdef bint like_numpy
     cdef int i, n
-    if isinstance(key, NDArrayBase) and not deferred() and class_of(array) is numpy_class:
+    if isinstance(key, NDArrayBase) and not deferred() and class_of(array) is services.numpy_class:
         made = pick(array, <NDArrayBase>key, False)
         return array._get_index(key) if made is None else made
     if (array.node is not None and recording()) or not understand(
@@ -266,7 +191,7 @@ cdef object read(NDArrayBase array, object key):
     cls = class_of(array)
     if region.ndim == 0:
         # An element of mx.nd has shape (1,) in MXNet's own shape semantics.
-        like_numpy = cls is not services.array_class or mx_np_shape or mx_np_shape_everywhere
+        like_numpy = cls is not services.array_class or np_shape()
         layout = SCALAR if like_numpy else ELEMENT
     elif is_slice(<PyObject *>key) and (<PySliceObject *>key).start == NONE and (
         (<PySliceObject *>key).stop == NONE
@@ -292,81 +217,6 @@ cdef object read(NDArrayBase array, object key):
 
 
 # --- writing -------------------------------------------------------------------------------------
-
-
-cdef bint is_within(double number, double least, double end) noexcept:
-    """Whether a number, cut to an integer, is one of those from `least` to below `end`."""
-    return least - 1 < number < end
-
-
-cdef bint is_element(int dtype, object number, char *bits) noexcept:
-    """Store a Python number as an element of a type; False where only NumPy knows how."""
-    cdef int64_t whole
-    cdef double real
-    cdef int overflow = 0
-    if PyFloat_CheckExact(number):
-        real = PyFloat_AS_DOUBLE(number)
-        if dtype == MX_F32:
-            (<float *>bits)[0] = <float>real
-            return True
-        if dtype == MX_F64:
-            (<double *>bits)[0] = real
-            return True
-        if dtype == MX_BOOL:
-            bits[0] = real != 0
-            return True
-        # What does not fit in an integer becomes what the processor makes of it: NumPy's affair.
-        if not is_within(real, -2147483648.0, 2147483648.0):
-            return False
-        whole = <int64_t>real
-    elif PyLong_CheckExact(number) or number is True or number is False:
-        whole = as_int64(<PyObject *>number, &overflow)
-        if overflow:
-            return False
-        if dtype == MX_F32:
-            (<float *>bits)[0] = <float>whole
-            return True
-        if dtype == MX_F64:
-            (<double *>bits)[0] = <double>whole
-            return True
-        if dtype == MX_BOOL:
-            bits[0] = whole != 0
-            return True
-        real = whole
-    else:
-        return False
-    if dtype == MX_F16 or dtype == MX_BF16:
-        if (real != 0 and real != 1) or signbit(real):
-            return False
-        (<uint16_t *>bits)[0] = 0 if real == 0 else 0x3C00 if dtype == MX_F16 else 0x3F80
-        return True
-    if dtype == MX_I64:
-        (<int64_t *>bits)[0] = whole
-    elif dtype == MX_I32 and is_within(real, -2147483648.0, 2147483648.0):
-        (<int32_t *>bits)[0] = <int32_t>whole
-    elif dtype == MX_U8 and is_within(real, 0, 256):
-        (<uint8_t *>bits)[0] = <uint8_t>whole
-    elif dtype == MX_I8 and is_within(real, -128, 128):
-        (<int8_t *>bits)[0] = <int8_t>whole
-    elif dtype == MX_I16 and is_within(real, -32768, 32768):
-        (<int16_t *>bits)[0] = <int16_t>whole
-    elif dtype == MX_U16 and is_within(real, 0, 65536):
-        (<uint16_t *>bits)[0] = <uint16_t>whole
-    elif dtype == MX_U32 and is_within(real, 0, 4294967296.0):
-        (<uint32_t *>bits)[0] = <uint32_t>whole
-    elif dtype == MX_U64 and whole >= 0 and real >= 0:
-        (<uint64_t *>bits)[0] = <uint64_t>whole
-    else:
-        return False
-    return True
-
-
-cdef void fill(NDArrayBase array, const char *bits) noexcept:
-    """Give all elements of an array the same bits."""
-    cdef int64_t one = 1, none = 0
-    move(
-        array.data, &one, bits, &none, &array.layout.size, 1, itemsize[array.dtype_code]
-    )
 
 
 cdef bint follow(Region *region, int ndim, const int64_t *extents, const int64_t *pitch,
@@ -479,4 +329,4 @@ cdef int write(NDArrayBase array, object key, object value) except -1:
     return 0
 
 
-plug_slices(read, write)
+operations.read, operations.write = read, write

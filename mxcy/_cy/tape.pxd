@@ -29,9 +29,5 @@ cdef class Node:
     cdef public bint released
 
 
-cdef int recording() noexcept nogil
-cdef int training() noexcept nogil
-cdef int numpy_types() noexcept nogil
-cdef int casting() noexcept nogil
 cdef bint has_history(NDArrayBase array) except -1
 cdef void keep_output(Node node, NDArrayBase output)

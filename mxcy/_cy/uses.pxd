@@ -6,7 +6,12 @@ from mxcy._cy.ndarray cimport NDArrayBase, Storage
 cdef enum:
     FEW = 12
 
-cdef int64_t heavy_work  # calls from here on are worth a worker's attention
+
+cdef struct Limits:
+    int64_t heavy_work  # calls from here on are worth a worker's attention, in elementwise steps
+
+
+cdef Limits limits
 
 
 cdef class Uses:

@@ -11,8 +11,9 @@ from libc.string cimport memcpy
 cimport cython
 
 from mxcy._cy.engine cimport (
-    MX_OP_COPY_FROM, MX_OP_COPY_TO, MX_OP_NORMAL, MX_READS, MX_WRITES, is_naive, mx_engine_enter,
-    mx_engine_leave, mx_engine_on_worker, mx_operation, mx_var, mx_var_failed, mx_var_idle,
+    MX_OP_COPY_FROM, MX_OP_COPY_TO, MX_OP_NORMAL, MX_READS, MX_WRITES, is_naive,
+    mx_engine_enter, mx_engine_leave, mx_engine_on_worker, mx_operation, mx_var, mx_var_failed,
+    mx_var_idle,
 )
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.ndarray cimport NDArrayBase, Storage, is_quiet, is_readable, var_of
@@ -24,13 +25,12 @@ cdef enum:
     SMALL_BYTES = 500  # NumPy keeps the Python lock while it works on fewer
 
 
-cdef int64_t heavy_work = 4000000
+limits.heavy_work = 4000000
 
 
 def set_heavy_work(int64_t work):
     """Set from how much work on calls are left to the engine, in elementwise steps."""
-    global heavy_work
-    heavy_work = work
+    limits.heavy_work = work
 
 
 cdef Uses uses_on(object context):

@@ -9,12 +9,13 @@ from libc.stdlib cimport free, malloc
 
 cimport cython
 
+from mxcy._cy.modes cimport numpy_types, training
 from mxcy._cy.native cimport mx_kernel_find
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_of
-from mxcy._cy.tape cimport MAX_NUMBERS, numpy_types, training
-from mxcy._cy.uses cimport heavy_work
+from mxcy._cy.tape cimport MAX_NUMBERS
+from mxcy._cy.uses cimport limits
 
 from mxcy._cy import native as library
 from mxcy._base.errors import MXNetError
@@ -123,7 +124,7 @@ cdef Prepared prepare_for(OpHandle handle, attrs, tuple inputs, force):
     made.simple = (
         made.kernel != NULL and made.nout == 1 and 1 <= made.nin <= 3 and made.workspace == 0
         and made.mutated is None and not made.uses_rng and made.threads == 1
-        and made.work < min(NOGIL_WORK, heavy_work)
+        and made.work < min(NOGIL_WORK, limits.heavy_work)
         and len(call.params or b"") <= SMALL_PARAMS
     )
     return made

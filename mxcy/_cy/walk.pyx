@@ -5,7 +5,7 @@ What nodes compute is said by records, in Python; `rules` has that, and what is 
 cimport cython
 from cpython.object cimport PyObject
 
-from mxcy._cy.ndarray cimport NDArrayBase, make_view, numpy_class
+from mxcy._cy.ndarray cimport NDArrayBase, make_view
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE
 from mxcy._cy.tape cimport Node
@@ -85,7 +85,7 @@ cdef bint is_made_by(object gradient, object gradients, Node node,
 cdef object classic(object array):
     """A kept array as one of `mx.nd`, whose operators gradient rules are written with."""
     cdef NDArrayBase kept, view
-    if array is None or numpy_class is None or not isinstance(array, numpy_class):
+    if array is None or services.numpy_class is None or not isinstance(array, services.numpy_class):
         return array
     kept = <NDArrayBase>array
     view = make_view(kept, kept.layout, 0, services.array_class)

@@ -21,7 +21,8 @@ from mxcy._machine import threads, tuning
 
 #: module of a front -> names it offers
 NAMES = {
-    "ndarray": ("NDArrayBase", "empty", "from_memory", "from_numpy", "make_sparse"),
+    "ndarray": ("NDArrayBase",),
+    "creation": ("empty", "from_memory", "from_numpy", "make_sparse"),
     "native": (
         "block",
         "flush_denormals",
@@ -40,23 +41,22 @@ NAMES = {
     "functions": ("function", "numpy_function"),
     "arithmetic": ("numpy_arithmetic", "numpy_operator", "set_operators", "use_numpy"),
     "shortcuts": ("shortcut",),
-    "slices": ("is_np_shape", "set_np_shape"),
     "services": ("use_services",),
-    "tape": (
-        "Node",
-        "history",
+    "modes": (
         "has_numpy_types",
         "is_deferred",
+        "is_np_shape",
         "is_recording",
         "is_taping",
         "is_training",
         "set_casting",
         "set_deferred",
+        "set_np_shape",
         "set_numpy_types",
         "set_recording",
         "set_training",
-        "take_over",
     ),
+    "tape": ("Node", "history", "take_over"),
     "walk": ("tape_order", "walk"),
     "plan": ("Plan",),
     "pool": ("Pool", "host_memory"),

@@ -43,6 +43,29 @@ def test_base_class_is_that_of_the_front():
     assert issubclass(nd.NDArray, base)
 
 
+@pytest.mark.parametrize("cls", [nd.NDArray, mx.np.ndarray])
+def test_an_array_made_by_new_alone_is_empty(cls):
+    blank = cls.__new__(cls)
+    assert type(blank) is cls and (blank.shape, blank.size, blank.dtype) == ((0,), 0, np.float32)
+    assert blank.context == mx.cpu() and blank.asnumpy().shape == (0,) and len(blank) == 0
+    blank.wait_to_read()
+    blank[:] = 3
+    blank.attach_grad()
+    assert (blank + 1).shape == blank.copy().shape == blank.detach().shape == (0,)
+    with pytest.raises(IndexError):
+        blank[0]
+    with pytest.raises(TypeError, match="one element"):
+        float(blank)
+
+
+def test_an_array_made_by_new_alone_becomes_another():
+    x, blank = nd.array([1, 2]), nd.NDArray.__new__(nd.NDArray)
+    blank.become(x)
+    x[0] = 5
+    assert blank.asnumpy().tolist() == [5, 2] and not blank.blank
+    assert nd.NDArray.__new__(nd.NDArray).blank  # what all blank arrays share stays as it was
+
+
 def test_a_handle_makes_another_array_over_the_memory():
     x = nd.array([1, 2])
     y = nd.NDArray(x.handle)

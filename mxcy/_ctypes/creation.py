@@ -1,0 +1,74 @@
+"""Arrays over new memory, memory at an address, and memory of NumPy's arrays."""
+
+import ctypes
+import math
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy._base.errors import MXNetError
+from mxcy._ctypes.ndarray import wrap
+from mxcy._ctypes.pending import settle_all
+from mxcy._ctypes.pool import memory_of, pool_of
+from mxcy._ctypes.services import services
+from mxcy._ctypes.storage import Storage, memory_type
+
+__all__ = ["empty", "from_memory", "from_numpy", "make_sparse"]
+
+_BF16 = dtypes.BFLOAT16
+_CPU_SHARED = 5
+
+
+def empty(shape, dtype, context, cls=None):
+    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
+    if context.device_typeid == _CPU_SHARED and 0 not in shape:
+        return services.shared_array(shape, dtype, context).detached(cls)
+    kind = memory_type(dtype)
+    size = math.prod(shape) * kind.itemsize
+    pool = pool_of(context)
+    try:
+        if size <= 0:
+            return wrap(np.empty(shape, kind), dtype, pool.context, cls=cls)
+        try:
+            memory, address = memory_of(pool, size, shape, kind)
+        except MXNetError:
+            if not settle_all():
+                raise
+            memory, address = memory_of(pool, size, shape, kind)
+        return wrap(memory, dtype, pool.context, None, address, cls)
+    except (ValueError, MXNetError) as error:
+        raise MXNetError(f"{error}, for shape {shape}") from None
+
+
+def from_memory(address, owner, shape, dtype, context):
+    """An array over memory at an address, which `owner` keeps alive."""
+    kind = memory_type(dtype)
+    octets = (ctypes.c_char * (math.prod(shape) * kind.itemsize)).from_address(address)
+    array = wrap(np.frombuffer(octets, kind).reshape(shape), dtype, context)
+    array._storage.owner = octets.owner = owner
+    return array
+
+
+def make_sparse(array, dtype, context):
+    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    array._memory, array.dtype_code, array.context = np.empty(0), dtype, pool_of(context).context
+    array.address, array._storage = 0, Storage(array._memory, array.context)
+    array.writable, array.node, array.node_index = True, None, 0
+    array.kind = None  # so that no prepared call fits it
+
+
+def from_numpy(source, dtype, context, copy=True, cls=None):
+    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+
+    With ``copy=False`` it shares the memory, which has to be writable.
+    """
+    memory = source.view(np.uint16) if dtype == _BF16 else source
+    if copy:
+        array = empty(memory.shape, dtype, context, cls)
+        array._memory[...] = memory
+        return array
+    if not memory.flags.writeable:
+        raise ValueError("the source array is read-only")
+    array = wrap(memory, dtype, context, cls=cls)
+    array._storage.exported = True
+    return array

@@ -1,0 +1,252 @@
+"""Functions in C that make arrays: empty, zeros, ones, full, arange, array."""
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from libc.math cimport ceil
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.string cimport memset
+
+from mxcy._cy.direct_calls cimport (
+    ANY_PROFILE, MOST_EXTENT, MOST_PLACES, REFUSED, Shortcut, as_int64, bind, entries_of, is_float,
+    is_int, is_list, is_tuple, numbers_of,
+)
+from mxcy._cy.elements cimport fill, is_element, itemsize
+from mxcy._cy.modes cimport numpy_types
+from mxcy._cy.native cimport MX_F32, MX_F64, MX_I32, MX_I64
+from mxcy._cy.ndarray cimport NDArrayBase, make_array
+from mxcy._cy.profiler cimport mx_profiled
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport Shape, shape_with
+from mxcy._cy.slices cimport MOST_AXES
+from mxcy._cy.variants cimport NOGIL_WORK
+
+from mxcy._base import dtypes
+
+cdef PyObject *NONE = <PyObject *>None
+cdef long long MOST_EXACT = 1 << 53  # integers up to here are doubles
+codes = {None: MX_F32}  # what names an element type -> its code
+for _code in range(13):  # complex numbers go the long way
+    for _name in (dtypes.name_of(_code), dtypes.dtype_of(_code), dtypes.type_of(_code)):
+        codes[_name] = _code
+
+
+cdef NDArrayBase new_array(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords,
+                           PyObject **places):
+    """An array as the arguments describe it, not filled yet; None for unusual arguments."""
+    cdef PyObject **entries
+    cdef PyObject *single
+    cdef int64_t extents[MOST_AXES]
+    cdef int64_t size = 1
+    cdef int ndim, i
+    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
+    if given < 0 or places[self.shape] == NULL or mx_profiled(ANY_PROFILE):
+        return None
+    ndim = entries_of(places[self.shape], &entries, &single)
+    ndim = numbers_of(entries, ndim, extents)
+    for i in range(ndim):
+        if extents[i] <= 0 or size > NOGIL_WORK:
+            return None
+        size *= extents[i]
+    # What is large, or unknown in MXNet's shapes, is unusual.
+    if ndim < (1 if self.cls is None else 0) or size > NOGIL_WORK:
+        return None
+    return placed(self, places, shape_with(ndim, extents), given - 1)
+
+
+cdef NDArrayBase placed(Shortcut self, PyObject **places, Shape layout, Py_ssize_t given):
+    """An array of the given type in the given place; None where they, or others, are unusual."""
+    cdef object context = None, code = MX_F32
+    if self.cls is not None and (self.dtype < 0 or places[self.dtype] == NULL):
+        # Of a number, and of a range in NumPy's way, mx.np chooses a type.
+        if self.number >= 0 or (self.shape < 0 and numpy_types()):
+            return None
+        code = MX_F64 if numpy_types() else MX_F32
+    if self.number >= 0 and places[self.number] != NULL:
+        given -= 1
+    if self.dtype >= 0 and places[self.dtype] != NULL:
+        given -= 1
+        if self.cls is not None and places[self.dtype] == NONE:
+            return None
+        try:
+            code = codes.get(<object>places[self.dtype])
+        except TypeError:
+            return None
+        if code is None:
+            return None
+    if self.context >= 0 and places[self.context] != NULL:
+        given -= 1
+        if places[self.context] != NONE:
+            context = <object>places[self.context]
+            if type(context) is not type(services.default_context) or context.device_typeid != 1:
+                return None
+    if given:
+        return None
+    if context is None:
+        context = services.contexts.value
+        if context is not services.default_context and context.device_typeid != 1:
+            return None
+    return make_array(layout, code, context, self.cls or services.array_class)
+
+
+cdef object make_empty(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    cdef PyObject *places[MOST_PLACES]
+    cdef NDArrayBase array = new_array(self, args, n, keywords, places)
+    return REFUSED if array is None else array
+
+
+cdef object make_zeros(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    cdef PyObject *places[MOST_PLACES]
+    cdef NDArrayBase array = new_array(self, args, n, keywords, places)
+    if array is None:
+        return REFUSED
+    memset(array.data, 0, array.used_bytes())
+    return array
+
+
+cdef object make_filled(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """Of ones, or of what the call says."""
+    cdef PyObject *places[MOST_PLACES]
+    cdef char bits[8]
+    cdef NDArrayBase array = new_array(self, args, n, keywords, places)
+    if array is None or (self.number >= 0 and places[self.number] == NULL):
+        return REFUSED
+    if not is_element(
+        array.dtype_code, 1 if self.number < 0 else <object>places[self.number], bits
+    ):
+        return REFUSED
+    fill(array.data, array.layout.size, itemsize[array.dtype_code], bits)
+    return array
+
+
+cdef bint is_real(PyObject *given, double absent, double *number):
+    """Read a Python number; an argument that is absent, or None, has a default."""
+    if given == NULL or given == NONE:
+        number[0] = absent
+    elif PyFloat_CheckExact(<object>given) or PyLong_CheckExact(<object>given):
+        number[0] = <object>given
+    else:
+        return False
+    return True
+
+
+cdef object make_range(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``arange(start, stop, step)``: the places of these are 0, 1 and 2."""
+    cdef PyObject *places[MOST_PLACES]
+    cdef double start = 0, stop = 0, step = 1, values
+    cdef int64_t count, i
+    cdef float first, by
+    cdef NDArrayBase array
+    cdef Py_ssize_t given = bind(self, args, n, keywords, places)
+    if given < 0 or places[0] == NULL or places[0] == NONE or mx_profiled(ANY_PROFILE):
+        return REFUSED
+    try:
+        if not (is_real(places[0], 0, &start) and is_real(places[1], 0, &stop)
+                and is_real(places[2], 1, &step)):
+            return REFUSED
+    except OverflowError:
+        return REFUSED
+    for i in range(3):
+        given -= places[i] != NULL
+    if places[1] == NULL or places[1] == NONE:
+        start, stop = 0, start
+    values = ceil((stop - start) / step) if step != 0 else 0
+    if not 0 < values < NOGIL_WORK:
+        return REFUSED
+    count = <int64_t>values
+    array = placed(self, places, shape_with(1, &count), given)
+    if array is None:
+        return REFUSED
+    if array.dtype_code == MX_F32:
+        first, by = <float>start, <float>step
+        for i in range(count):
+            (<float *>array.data)[i] = first + <float>i * by
+    elif array.dtype_code == MX_F64:
+        for i in range(count):
+            (<double *>array.data)[i] = start + i * step
+    elif abs(start) > MOST_EXTENT or abs(stop) > MOST_EXTENT or abs(step) > MOST_EXTENT:
+        return REFUSED
+    elif array.dtype_code == MX_I32 or array.dtype_code == MX_I64:
+        if count * abs(step) > INT32_MAX:
+            return REFUSED
+        for i in range(count):  # in the element type, as MXNet does it
+            if array.dtype_code == MX_I32:
+                (<int32_t *>array.data)[i] = <int32_t>(<int64_t>start + i * <int64_t>step)
+            else:
+                (<int64_t *>array.data)[i] = <int64_t>start + i * <int64_t>step
+    else:
+        return REFUSED
+    return array
+
+
+# --- of lists ------------------------------------------------------------------------------------
+
+
+cdef int measure(PyObject *given, int64_t *extents) noexcept:
+    """The extents of nested lists, by their first entries; returns how many, -1 for too many."""
+    cdef PyObject **entries
+    cdef PyObject *single
+    cdef int ndim = 0
+    while is_tuple(given) or is_list(given):
+        if ndim == MOST_AXES:
+            return -1
+        extents[ndim] = entries_of(given, &entries, &single)
+        if extents[ndim] == 0:
+            return -1
+        ndim += 1
+        given = entries[0]
+    return ndim
+
+
+cdef char *store(PyObject *given, const int64_t *extents, int ndim, int dtype, int size,
+                 char *to) except? NULL:
+    """Store the numbers of nested lists from an address on; NULL where there are others."""
+    cdef PyObject **entries
+    cdef PyObject *single
+    cdef int64_t i, whole
+    cdef int overflow = 0
+    if not (is_tuple(given) or is_list(given)):
+        return NULL
+    if entries_of(given, &entries, &single) != extents[0]:
+        return NULL
+    for i in range(extents[0]):
+        if ndim > 1:
+            to = store(entries[i], extents + 1, ndim - 1, dtype, size, to)
+            if to == NULL:
+                return NULL
+            continue
+        if is_int(entries[i]):  # NumPy may make floating numbers of them first
+            whole = as_int64(entries[i], &overflow)
+            if overflow or not -MOST_EXACT <= whole <= MOST_EXACT:
+                return NULL
+        elif not is_float(entries[i]):
+            return NULL
+        if not is_element(dtype, <object>entries[i], to):
+            return NULL
+        to += size
+    return to
+
+
+cdef object make_of_list(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """``array(lists)`` of Python's numbers."""
+    cdef PyObject *places[MOST_PLACES]
+    cdef int64_t extents[MOST_AXES]
+    cdef int64_t size = 1
+    cdef int ndim, i
+    cdef NDArrayBase array
+    cdef Py_ssize_t given
+    if n == 0 or not (is_list(args[0]) or is_tuple(args[0])):
+        return REFUSED
+    given = bind(self, args, n, keywords, places)
+    ndim = -1 if given < 0 or mx_profiled(ANY_PROFILE) else measure(places[0], extents)
+    if ndim < 0:
+        return REFUSED
+    for i in range(ndim):
+        size *= extents[i]
+        if size > NOGIL_WORK:
+            return REFUSED
+    array = placed(self, places, shape_with(ndim, extents), given - 1)
+    if array is None or store(
+        places[0], extents, ndim, array.dtype_code, itemsize[array.dtype_code], array.data
+    ) == NULL:
+        return REFUSED
+    return array

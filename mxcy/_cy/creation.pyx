@@ -1,0 +1,68 @@
+"""Arrays over new memory, memory at an address, and memory of NumPy's arrays."""
+from libc.string cimport memcpy
+
+from mxcy._cy.buffers cimport Export
+from mxcy._cy.elements cimport itemsize
+from mxcy._cy.native cimport MX_BF16
+from mxcy._cy.ndarray cimport NDArrayBase, Storage, bare, make_array, place_storage, wrote
+from mxcy._cy.pool cimport Pool, pool_of
+from mxcy._cy.services cimport services
+from mxcy._cy.shapes cimport SPARSE, shape_of
+
+
+def empty(tuple shape, int dtype, context, cls=None):
+    """An array with uninitialised elements, of `mx.nd` unless a class is given."""
+    return make_array(
+        shape_of(shape), dtype, context, services.array_class if cls is None else cls
+    )
+
+
+def make_sparse(NDArrayBase array not None, int dtype, context):
+    """Make a blank array, of a class of sparse arrays, one whose elements lie in other arrays."""
+    cdef Storage storage = Storage.__new__(Storage)
+    cdef Pool pool = pool_of(context)
+    storage.pool = pool.native
+    storage.context = pool.context
+    wrote(storage)
+    array.storage, array.layout, array.dtype_code = storage, SPARSE, dtype
+
+
+def from_memory(size_t address, owner not None, tuple shape, int dtype, context):
+    """An array over memory at an address, which `owner` keeps alive."""
+    cdef NDArrayBase array = bare(services.array_class)
+    cdef Storage storage = Storage.__new__(Storage)
+    storage.data, storage.owner, storage.context = <void *>address, owner, context
+    wrote(storage)
+    array.storage, array.data = storage, <char *>storage.data
+    array.layout, array.dtype_code = shape_of(shape), dtype
+    storage.bytes = array.used_bytes()
+    return array
+
+
+def from_numpy(source, int dtype, context, bint copy=True, cls=None):
+    """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
+
+    With ``copy=False`` it shares the memory, which has to be writable.
+    """
+    cdef Export export
+    cdef NDArrayBase array
+    cdef Storage storage
+    cdef const unsigned char[::1] octets
+    if copy:
+        array = make_array(
+            shape_of(source.shape), dtype, context, services.array_class if cls is None else cls
+        )
+        if array.layout.size:
+            octets = source.reshape(-1).view("uint8")
+            memcpy(array.data, &octets[0], array.layout.size * itemsize[dtype])
+        return array
+    export = Export(source.view("uint16") if dtype == MX_BF16 else source)
+    storage = Storage.__new__(Storage)
+    storage.data, storage.bytes, storage.owner = export.view.buf, export.view.len, export
+    storage.exported = True
+    place_storage(storage, context)
+    wrote(storage)
+    array = bare(services.array_class if cls is None else cls)
+    array.storage, array.data = storage, <char *>export.view.buf
+    array.layout, array.dtype_code = shape_of(source.shape), dtype
+    return array
