@@ -17,8 +17,7 @@ void norm_place(const S* from, int8_t* to, int64_t n, const float* a, const floa
                 float low) {
   int64_t done = 0;
 #if MX_ISA_LEVEL == 4
-  const __m512 unit = _mm512_set1_ps(by), lowest = _mm512_set1_ps(low);
-  const __m512 highest = _mm512_set1_ps(127.f);
+  const __m512 unit = _mm512_set1_ps(by), highest = _mm512_set1_ps(127.f);
   for (; done + 64 <= n; done += 64) {
     __m512i numbers[4];
 #pragma GCC unroll 4
@@ -28,9 +27,9 @@ void norm_place(const S* from, int8_t* to, int64_t n, const float* a, const floa
       const __m512i whole = (S)-1 < 0 ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
       __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_loadu_ps(a + at));
       x = _mm512_mul_ps(_mm512_add_ps(x, _mm512_loadu_ps(b + at)), unit);
-      numbers[i] = _mm512_cvtps_epi32(_mm512_max_ps(_mm512_min_ps(x, highest), lowest));
+      numbers[i] = _mm512_cvtps_epi32(_mm512_min_ps(x, highest));
     }
-    _mm512_storeu_si512(to + done, narrowed<true>(numbers, false));
+    _mm512_storeu_si512(to + done, narrowed<true>(numbers, low == 0));
   }
 #endif
   fill_run(to, done, n, [=](int64_t c) {

@@ -1,6 +1,7 @@
 // Pooling of 8-bit numbers: "quantized_pool" (numbers, minimum, maximum -> the same), maxima and
 // averages rounded half to even, over arrays of (outer, spatial..., inner).
 #include "leaf/leaf.h"
+#include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
 #include "leaf/simd/vec.h"
 
@@ -86,6 +87,38 @@ void add_up(const P& p, const Window& w, const D* plane, int64_t n, W* sums) {
 // float can tell, or are one.
 constexpr int64_t kMostNarrow = 128;
 
+#if MX_ISA_LEVEL == 4
+inline __m512i wide(const int8_t* p) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)p));
+}
+inline __m512i wide(const uint8_t* p) {
+  return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)p));
+}
+
+// The averages of 64 channels. Where no quotient is a half, or the reciprocal of the divisor is
+// exact, a product rounds as the quotient would.
+template <class D>
+void average_wide(const P& p, const Window& w, const D* plane, float divisor, bool by_product,
+                  D* dst) {
+  __m512i low = _mm512_setzero_si512(), high = low;
+  each_place(p, w, plane, [&](const D* src) {
+    low = _mm512_add_epi16(low, wide(src));
+    high = _mm512_add_epi16(high, wide(src + 32));
+  });
+  const __m512 by = _mm512_set1_ps(divisor), share = _mm512_set1_ps(1 / divisor);
+  const __m256i parts[4] = {_mm512_castsi512_si256(low), _mm512_extracti64x4_epi64(low, 1),
+                            _mm512_castsi512_si256(high), _mm512_extracti64x4_epi64(high, 1)};
+  __m512i numbers[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const __m512 sum = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(parts[i]));
+    numbers[i] =
+        _mm512_cvtps_epi32(by_product ? _mm512_mul_ps(sum, share) : _mm512_div_ps(sum, by));
+  }
+  _mm512_storeu_si512(dst, narrowed<(D)-1 < 0>(numbers, false));
+}
+#endif
+
 template <class D>
 void average(const P& p, const Window& w, const D* plane, D* dst) {
   const int64_t divisor = p.count_pad ? w.whole : w.inside;
@@ -93,7 +126,15 @@ void average(const P& p, const Window& w, const D* plane, D* dst) {
     memset(dst, 0, p.inner);
     return;
   }
-  for (int64_t first = 0; first < p.inner; first += kStripe) {
+  int64_t first = 0;
+#if MX_ISA_LEVEL == 4
+  if (w.inside <= kMostNarrow && divisor <= kMostNarrow) {
+    const bool by_product = divisor % 2 || (divisor & (divisor - 1)) == 0;
+    for (; first + 64 <= p.inner; first += 64)
+      average_wide(p, w, plane + first, (float)divisor, by_product, dst + first);
+  }
+#endif
+  for (; first < p.inner; first += kStripe) {
     const int64_t n = p.inner - first < kStripe ? p.inner - first : kStripe;
     if (w.inside <= kMostNarrow && divisor <= kMostNarrow) {
       int16_t sums[kStripe];

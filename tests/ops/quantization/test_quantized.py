@@ -153,3 +153,18 @@ def test_every_quantized_counterpart_takes_the_attributes_of_its_operator():
             assert most == len(record.inputs) + 2 * len(ranged), record.name
         seen += 1
     assert seen >= 14
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 3), (2, 3), (3, 4), (1, 7), (12, 12)])
+@pytest.mark.parametrize("whole", [True, False])
+def test_averages_are_rounded_half_to_even(kind, kernel, whole):
+    bounds = np.iinfo(kind)
+    numbers = np.random.default_rng(0).integers(bounds.min, bounds.max + 1, (1, 12, 13, 70))
+    pad = tuple(extent // 2 for extent in kernel)
+    attrs = {"kernel": kernel, "pad": pad, "pool_type": "avg", "count_include_pad": whole}
+    data = _nd(numbers, kind)
+    got = contrib.quantized_pooling(data, *_pair(-1, 1), layout="NHWC", **attrs)[0].asnumpy()
+    wide = mx.nd.array(numbers, dtype="float64").transpose((0, 3, 1, 2))
+    want = np.rint(mx.nd.Pooling(wide, **attrs).asnumpy()).transpose(0, 2, 3, 1)
+    np.testing.assert_array_equal(got, want.astype(kind))
