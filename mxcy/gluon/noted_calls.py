@@ -12,6 +12,7 @@ from mxcy import random as streams
 from mxcy.gluon.tracing import Trace, TraceError, flatten, input_names, regroup
 from mxcy.gluon.utils import is_mixed
 from mxcy.ndarray import NDArray
+from mxcy.ndarray.tape import keeps_constants
 from mxcy.symbol import Symbol
 
 __all__ = ["note", "stand_in"]
@@ -55,10 +56,12 @@ def _noting():
     """A scope in which this thread notes down what it computes, without drawing random numbers."""
     state = streams.get_state()
     _notes.met = {}
+    keeps_constants.enter(True)
     try:
         with autograd.pause(train_mode=False), deferred.context():
             yield _notes.met
     finally:
+        keeps_constants.leave()
         _notes.met = None
         streams.set_state(state)
 

@@ -1,9 +1,13 @@
 """Views on the tape: arrays that share memory and still pass gradients on."""
 
+from mxcy._base.per_thread import PerThread
 from mxcy._library import front
 from mxcy.ops.core import record
 
-__all__ = ["as_class", "is_taped", "record_reshape", "record_view"]
+__all__ = ["as_class", "is_taped", "keeps_constants", "record_reshape", "record_view"]
+
+#: whether this thread notes down what keeps arrays that it did not note as constants
+keeps_constants = PerThread(lambda: False)
 
 
 def is_taped(array):

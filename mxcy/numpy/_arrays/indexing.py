@@ -10,10 +10,11 @@ import math
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._base.errors import UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.register import F
-from mxcy.ndarray.tape import is_taped, record_view
+from mxcy.ndarray.tape import is_taped, keeps_constants, record_view
 from mxcy.ops.core import reference
 
 __all__ = ["are_places", "read", "write"]
@@ -102,8 +103,16 @@ def read(array, key):
     ------
     IndexError
         When an index is out of bounds, there are too many, or it is none.
+    TypeError
+        When a list or an array of NumPy's is an index while operations are only noted down.
     """
     entries = key if isinstance(key, tuple) else (key,)
+    if front.is_deferred() and not keeps_constants.value:
+        if any(isinstance(entry, (list, onp.ndarray)) for entry in entries):
+            raise UntracedInputError(
+                "an index that is a list or a NumPy array cannot be noted down: make it an array "
+                "of mx.np that is a variable"
+            )
     if front.is_deferred() and any(isinstance(entry, front.NDArrayBase) for entry in entries):
         found = _read_places(array, entries)
         if found is not None:

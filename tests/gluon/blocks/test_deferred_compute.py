@@ -342,3 +342,21 @@ def test_blocks_whose_shapes_depend_on_values_are_right_and_exported(arrays, tmp
         np.testing.assert_array_equal(net(mx.np.array(values)).asnumpy(), want)
     net.export(str(tmp_path / "places"))
     assert (tmp_path / "places-symbol.json").exists()
+
+
+@pytest.mark.parametrize("index", [[0, 2], np.array([0, 2]), (slice(None), [1])])
+def test_indices_of_numpy_are_constants_in_blocks_only(index):
+    class Picks(mx.gluon.HybridBlock):
+        def forward(self, x):
+            return x[index] * 2
+
+    with mx.util.np_shape(), mx.util.np_array(True):
+        x = mx.np.arange(12).reshape(3, 4)
+        with deferred.context(), pytest.raises(TypeError, match="index"):
+            deferred.set_variable(x, mx.sym.var("x").as_np_ndarray())
+            x[index]
+        deferred.clear(x)
+        block = Picks()
+        block.hybridize()
+        for _ in range(2):
+            assert (block(x).asnumpy() == x.asnumpy()[index] * 2).all()
