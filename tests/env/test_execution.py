@@ -149,7 +149,7 @@ def segments(is_train):
 
 def pushed(is_train):
     """How many operations of the engine the forward pass over a large array is."""
-    shape = (2000, 1000)
+    shape = (4200, 1000)  # heavy enough for a worker
     executor = chain().simple_bind(mx.cpu(), data=shape, grad_req="write" if is_train else "null")
     executor.forward(is_train=is_train)
     mx.nd.waitall()
