@@ -1,22 +1,15 @@
-"""Operators that give the same elements another shape, or the same shape another meaning.
-
-Reshape and its relatives, identities (copies, gradient stops) and the arrays that describe shapes.
-"""
+"""Operators that give the same elements another shape: Reshape and its relatives."""
 
 import math
 
-from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Int, IntOrNone, Shape, ShapeOrNone
 from mxcy.ops.core.in_symbols import InSymbols
-from mxcy.ops.core.infer import Spec, back_data, back_dtype, normal_axes, require
+from mxcy.ops.core.infer import Spec, back_dtype, normal_axes, require
 from mxcy.ops.core.quantized import Quantized
-from mxcy.ops.core.record import native, op, register, sample, stop
-from mxcy.ops.core.stypes import densely
-from mxcy.ops.sparse.rules import KEPT, first_cast, first_kept
+from mxcy.ops.core.record import native, op, sample
 
 __all__ = ["restored", "reshaped"]
 
-_INT64 = dtypes.CODES["int64"]
 #: the output holds the input's elements in the same order
 MOVE = (native("copy_strided", inplace=True),)
 
@@ -383,110 +376,3 @@ class Squeeze:
         sample((1, 2, 1, 3), axis=0),
         sample((1, 1)),
     )
-
-
-# --- identities ----------------------------------------------------------------------------------
-
-
-def _identity(name, doc, aliases=(), grad=None, outputs="output", honest=True, amp=None):
-    return register(
-        name,
-        aliases=aliases,
-        outputs=outputs,
-        in_symbols=InSymbols(named=True),
-        infer=lambda a, data: Spec(data.shape, data.dtype),
-        infer_back=back_data,
-        grad=grad,
-        ref=lambda a, xp, data: xp.array(data),
-        kernels=MOVE,
-        forwards=lambda a: True,
-        identity=True,
-        complexes=True,
-        samples=(
-            sample((3, 4), grad=honest),
-            sample((2, 0)),
-            sample((2, 3), dtypes=("float16", "bfloat16", "int8", "bool")),
-        ),
-        doc=doc,
-        stypes=KEPT,
-        amp=amp,
-    )
-
-
-_identity("_copy", "A copy of an array.", ("identity",), grad=lambda a, F, g: g)
-_identity(
-    "BlockGrad",
-    "The input itself; gradients do not pass backwards through it.",
-    ("stop_gradient", "_sparse_stop_gradient", "_npx_stop_gradient"),
-    grad=stop,
-    honest=False,
-)
-_identity(
-    "make_loss",
-    "The input itself, as a loss to minimise: its gradient is 1, whatever the head gradient.",
-    ("_sparse_make_loss",),
-    grad=lambda a, F, g: F.ones_like(g),
-    outputs="loss",
-    honest=False,
-    amp="fp32",
-)
-
-
-def _like_rhs(a, lhs, rhs):
-    lhs.fill("lhs", rhs.shape, rhs.dtype)
-    rhs.fill("rhs", lhs.shape, lhs.dtype)
-    return Spec(lhs.shape, lhs.dtype)
-
-
-register(
-    "_identity_with_attr_like_rhs",
-    inputs="lhs rhs",
-    infer=_like_rhs,
-    grad=lambda a, F, g: g,
-    ref=lambda a, xp, lhs, rhs: xp.array(lhs),
-    kernels=MOVE,
-    identity=True,
-    ignores=("rhs",),
-    stypes=(
-        first_kept("csr csr -> csr"),
-        first_kept("row_sparse row_sparse -> row_sparse"),
-        first_cast("default csr -> csr"),
-        first_cast("row_sparse csr -> csr"),
-        first_cast("default row_sparse -> row_sparse"),
-        first_cast("csr row_sparse -> row_sparse"),
-        densely("csr default", "row_sparse default"),
-    ),
-    complexes=True,
-    samples=(sample((3, 4), (3, 4)),),
-    doc="`lhs` itself; shape and dtype are those of `rhs`.",
-)
-
-
-# --- shapes as values ----------------------------------------------------------------------------
-
-
-def _shape_infer(a, data):
-    return Spec((-1 if data.shape is None else data.ndim,), _INT64)
-
-
-register(
-    "shape_array",
-    aliases=("_npx_shape_array",),
-    infer=_shape_infer,
-    grad=stop,
-    ref=lambda a, xp, data: xp.asarray(data.shape, "int64"),
-    ignores=("data",),
-    complexes=True,
-    samples=(sample((2, 3, 4)), sample((5,))),
-    doc="The extents of an array as a 1-D int64 array.",
-)
-register(
-    "size_array",
-    infer=lambda a, data: Spec((1,), _INT64),
-    grad=stop,
-    ref=lambda a, xp, data: xp.asarray([data.size], "int64"),
-    ignores=("data",),
-    complexes=True,
-    samples=(sample((2, 3, 4)), sample((0, 3))),
-    doc="The number of elements of an array as an int64 array of shape (1,).",
-)

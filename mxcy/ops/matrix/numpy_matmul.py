@@ -1,0 +1,196 @@
+"""Products of matrices that stand in the last two axes: matmul."""
+
+import math
+
+from mxcy.ops.core.infer import Spec, broadcast_shapes, require
+from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.result_types import PROMOTE
+from mxcy.ops.elementwise.numpy_forms import in_result_type
+from mxcy.ops.matrix.numpy_products import TYPES, gemm_kernels, single_type, together
+from mxcy.ops.matrix.strided_dot import Products, product_kernel
+
+
+def _as_matrices(lhs, rhs):
+    """The shapes of operands as stacks of matrices."""
+    return (1, *lhs) if len(lhs) == 1 else lhs, (*rhs, 1) if len(rhs) == 1 else rhs
+
+
+def _from_matrices(shape, lhs, rhs):
+    """The shape of a product without the axes that vectors got."""
+    shape = shape[:-1] if len(rhs) == 1 else shape
+    if len(lhs) > 1:
+        return shape
+    return shape[:-1] if len(rhs) == 1 else (*shape[:-2], shape[-1])
+
+
+def _stacked(lhs, rhs):
+    """(number of products, rows, columns, inner extent), None where matrices are repeated."""
+    left, right = _as_matrices(lhs, rhs)
+    *batch, m, k = left
+    if len(right) == 2:
+        return 1, math.prod(batch) * m, right[-1], k
+    lead = len(left) - len(right)
+    same = left[:-2] == (1,) * lead + right[:-2] or (1,) * -lead + left[:-2] == right[:-2]
+    return (math.prod(batch), m, right[-1], k) if same else None
+
+
+def _places(shape, target):
+    """Steps to the next (outer, inner) matrix of a stack spread over `target`; None for more."""
+    extents = [1] * (len(target) - len(shape) + 2) + list(shape[:-2])
+    step, loops = shape[-2] * shape[-1], []
+    for extent, wanted in zip(reversed(extents), reversed(target), strict=True):
+        if wanted != 1:
+            loops.append((wanted, step if extent != 1 else 0))
+        step *= extent
+    return loops
+
+
+def _joined(target, left, right):
+    """Loops over the products of a stack, neighbours that go in one step joined."""
+    axes = []
+    pairs = zip(_places(left, target), _places(right, target), strict=True)
+    for (extent, one), (_, other) in pairs:
+        if axes:
+            last = axes[-1]
+            if one == last[0] * last[1] and other == last[0] * last[2]:
+                axes[-1] = (last[0] * extent, last[1], last[2])
+                continue
+        axes.append((extent, one, other))
+    return axes
+
+
+def _products(a, ins, outs):
+    """The products of repeated matrices, as two loops; None where they need more."""
+    left, right = _as_matrices(ins[0].shape, ins[1].shape)
+    target = broadcast_shapes(left[:-2], right[:-2])
+    m, k, n = left[-2], left[-1], right[-1]
+    loops = _joined(target, left, right)
+    if len(loops) > 2:
+        return None
+    (inner, *inner_steps), (outer, *outer_steps) = loops + [(1, 0, 0)] * (2 - len(loops))
+    return Products(
+        (outer, inner, m, n, k),
+        (0, outer_steps[0], inner_steps[0], k, 1),
+        (0, outer_steps[1], inner_steps[1], n, 1),
+        (0, inner * m * n, m * n, n, 1),
+    )
+
+
+_STACKED = gemm_kernels(
+    lambda a, lhs, rhs: _stacked(lhs.shape, rhs.shape),
+    lambda a, lhs, rhs: None if _stacked(lhs.shape, rhs.shape) is None else (False, False),
+)
+
+
+_REPEATED = product_kernel(_products)
+
+
+_usual_refusal = _REPEATED.when
+
+
+def _refuses_repeated(a, ins, outs):
+    reason = single_type(ins, outs)
+    if reason is None and _products(a, ins, outs) is None:
+        return "more than two axes are repeated"
+    return reason or _usual_refusal(a, ins, outs)
+
+
+_REPEATED.when = _refuses_repeated
+
+
+def _turned(F, array, shape):
+    """Matrices with their axes exchanged."""
+    return F.SwapAxis(array, dim1=len(shape) - 2, dim2=len(shape) - 1)
+
+
+def _summed_to(F, array, shape, target):
+    """The gradient of repeated matrices as that of each."""
+    lead = len(shape) - len(target)
+    axes = (
+        *range(lead),
+        *(i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1),
+    )
+    array = F._npi_sum(array, axis=axes) if axes else array
+    return F._backward_reshape(array, shape=target)
+
+
+def _matmul_grad(a, F, g, x, y, needs, specs):
+    left, right = _as_matrices(specs[0].shape, specs[1].shape)
+    batch = broadcast_shapes(left[:-2], right[:-2])
+    m, k, n = left[-2], left[-1], right[-1]
+    whole = (*batch, m, n)
+    if len(right) == 2:  # one product of matrices
+        rows = math.prod(left[:-1])
+        left, whole = (rows, k), (rows, n)
+    g = F._backward_reshape(g, shape=whole)
+    x, y = F._backward_reshape(x, shape=left), F._backward_reshape(y, shape=right)
+    by_x = by_y = None
+    if len(left) == len(right) == 2:
+        by_x = F._npi_tensordot(g, y, a_axes_summed=(1,), b_axes_summed=(1,)) if needs[0] else None
+        by_y = F._npi_tensordot(x, g, a_axes_summed=(0,), b_axes_summed=(0,)) if needs[1] else None
+    else:
+        if needs[0]:
+            by_x = F._npi_matmul(g, _turned(F, y, right))
+            by_x = _summed_to(F, by_x, (*batch, m, k), left)
+        if needs[1]:
+            by_y = F._npi_matmul(_turned(F, x, left), g)
+            by_y = _summed_to(F, by_y, (*batch, k, n), right)
+    return (
+        None if by_x is None else F._backward_reshape(by_x, shape=specs[0].shape),
+        None if by_y is None else F._backward_reshape(by_y, shape=specs[1].shape),
+    )
+
+
+@op(
+    "_npi_matmul",
+    inputs="a b",
+    uses_types=True,
+    names={"x": ("in", 0), "y": ("in", 1)},
+    numpy=("matmul(a, b, out=None, **kwargs)", "linalg.matmul(a, b)"),
+    amp="lp16",
+)
+class MatMul:
+    """Products of the matrices in the last two axes; the axes before them broadcast.
+
+    A vector on the left is a row, one on the right a column, and the axis goes again.
+    """
+
+    dtypes = TYPES
+    complexes = True
+    samples = (
+        sample((2, 3), (3, 4)),
+        sample((3,), (3,)),
+        sample((3,), (3, 4)),
+        sample((2, 3), (3,)),
+        sample((2, 3, 4), (4,)),
+        sample((4,), (2, 4, 3)),
+        sample((2, 3, 4), (2, 4, 2)),
+        sample((5, 1, 2, 3), (4, 3, 2)),
+        sample((2, 1, 3, 1, 2, 2), (1, 2, 1, 2, 2, 2)),
+        sample((2, 3), (3, 3, 2)),
+        sample((2, 0, 3), (2, 3, 2), grad=False),
+        sample((2, 0), (0, 3), grad=False),
+        sample((64, 512), (512, 256), dtypes=("float32",), grad=False, tol=16),
+    )
+    kernels = (*_STACKED, _REPEATED)
+    grad = in_result_type(PROMOTE, _matmul_grad, ("x", "y"))
+
+    def infer(a, lhs, rhs):
+        dtype = PROMOTE(a, lhs, rhs)
+        if lhs.shape is None or rhs.shape is None:
+            return Spec(None, dtype)
+        require(
+            lhs.shape and rhs.shape,
+            f"a {lhs.shape} and b {rhs.shape}: expected one dimension at least",
+        )
+        left, right = _as_matrices(lhs.shape, rhs.shape)
+        require(
+            left[-1] == right[-2] or -1 in (left[-1], right[-2]),
+            f"a {lhs.shape} and b {rhs.shape}: the summed extents {left[-1]} and {right[-2]} "
+            "differ",
+        )
+        batch = broadcast_shapes(left[:-2], right[:-2])
+        return Spec(_from_matrices((*batch, left[-2], right[-1]), lhs.shape, rhs.shape), dtype)
+
+    def ref(a, xp, lhs, rhs):
+        return xp.asarray(xp.matmul(*together(a, xp, (lhs, rhs))))
