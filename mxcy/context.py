@@ -38,7 +38,6 @@ _TEXT = re.compile(r"\s*(\w+)\s*(?:\(\s*(-?\d+)\s*\))?\s*")
 #: device name -> the object that serves it
 _backends = {}
 #: empties the memory pool of a context
-_empty_cache = None
 
 
 class _ContextType(type):
@@ -79,6 +78,7 @@ class Context(metaclass=_ContextType):
 
     devtype2str = dict(_NAMES)
     devstr2type = dict(_CODES)
+    _empty = None  # what empty_cache calls; see `serve_cache`
 
     def __init__(self, device_type, device_id=0):
         if isinstance(device_type, Context):
@@ -136,8 +136,8 @@ class Context(metaclass=_ContextType):
     def empty_cache(self):
         """Give the memory that is kept for reuse on this device back to the system."""
         check_usable(self)
-        if _empty_cache is not None:
-            _empty_cache(self)
+        if Context._empty is not None:
+            Context._empty(self)
         backend = _backends.get(self.device_type)
         if backend is not None:
             backend.empty_cache(self.device_id)
@@ -219,8 +219,7 @@ def num_cpus():
 
 def serve_cache(empty):
     """Set the function that `Context.empty_cache` calls with the context."""
-    global _empty_cache
-    _empty_cache = empty
+    Context._empty = staticmethod(empty)
 
 
 def num_gpus():

@@ -21,23 +21,26 @@ class Profile(NamedTuple):
     origin: str
 
 
-_current = Profile(env.get("MXCY_MXNET"), "MXCY_MXNET" if env.raw("MXCY_MXNET") else "the default")
-_is_mxnet_2 = _current.name == "2.0"
+class _InForce:
+    profile = Profile(
+        env.get("MXCY_MXNET"), "MXCY_MXNET" if env.raw("MXCY_MXNET") else "the default"
+    )
+    mxnet_2 = profile.name == "2.0"
 
 
 def current():
     """Profile: the one in force."""
-    return _current
+    return _InForce.profile
 
 
 def is_mxnet_2():
     """Whether MXNet 2 decides."""
-    return _is_mxnet_2
+    return _InForce.mxnet_2
 
 
 def saves_as_numpy():
     """Whether arrays go to NumPy's files (.npy, .npz), as MXNet 2 does, or to MXNet's own."""
-    return _is_mxnet_2
+    return _InForce.mxnet_2
 
 
 def set_current(version, origin):
@@ -60,11 +63,10 @@ def set_current(version, origin):
     ValueError
         When there is no such release.
     """
-    global _current, _is_mxnet_2
     names = {"0": "1.9", "1": "1.9", "2": "2.0"}
     name = names.get(str(version).partition(".")[0])
     if name is None:
         raise ValueError(f"a profile is one of {', '.join(PROFILES)}, got {version!r}")
-    before, _current = _current, Profile(name, origin)
-    _is_mxnet_2 = name == "2.0"
+    before, _InForce.profile = _InForce.profile, Profile(name, origin)
+    _InForce.mxnet_2 = name == "2.0"
     return before

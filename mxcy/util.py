@@ -71,6 +71,7 @@ __all__ = [
 
 
 class _Flags(threading.local):
+    shape_everywhere = False  # of all threads: set on the class alone
     _shape = False
     array = False
 
@@ -90,12 +91,11 @@ class _Flags(threading.local):
     @shape.setter
     def shape(self, active):
         self._shape = active
-        front.set_np_shape(active, _shape_everywhere)  # where indexing finds it
+        front.set_np_shape(active, self.shape_everywhere)  # where indexing finds it
 
 
 _flags = _Flags()
 _EVERY_THREAD = 2
-_shape_everywhere = False
 
 
 class _Scope:
@@ -197,14 +197,13 @@ def set_np_shape(active):
             "npx.reset_np() switches both off"
         )
     before = is_np_shape()
-    everywhere = active == _EVERY_THREAD or (bool(active) and _shape_everywhere)
+    everywhere = active == _EVERY_THREAD or (bool(active) and _Flags.shape_everywhere)
     _set_shape(bool(active), everywhere)
     return before
 
 
 def _set_shape(active, everywhere):
-    global _shape_everywhere
-    _shape_everywhere = everywhere
+    _Flags.shape_everywhere = everywhere
     _flags.shape = active
 
 
@@ -216,7 +215,7 @@ class _NumpyShapeScope:
         self._before = []
 
     def __enter__(self):
-        self._before.append((_flags.shape, _shape_everywhere))
+        self._before.append((_flags.shape, _Flags.shape_everywhere))
         if self._active is not None:
             set_np_shape(self._active)
         return self

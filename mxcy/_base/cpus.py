@@ -73,19 +73,19 @@ def _group_paths(line_of: str, root: str) -> list[str]:
     return [""]  # a container may hide its path; the mount point is then its own group
 
 
-_whole: set[int] | None = None
+class _Process:
+    mask: set[int] | None = None  # before a thread was bound to a part of it
 
 
 def mask() -> set[int]:
     """The CPUs this process may use: those of the calling thread, unless `keep_mask` came first."""
-    return os.sched_getaffinity(0) if _whole is None else _whole
+    return os.sched_getaffinity(0) if _Process.mask is None else _Process.mask
 
 
 def keep_mask() -> set[int]:
     """Remember the mask, because the calling thread is about to be bound to a part of it."""
-    global _whole
-    _whole = os.sched_getaffinity(0)
-    return _whole
+    _Process.mask = os.sched_getaffinity(0)
+    return _Process.mask
 
 
 class Cpu(NamedTuple):

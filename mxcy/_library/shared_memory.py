@@ -2,7 +2,7 @@
 
 import ctypes
 import mmap
-from typing import Any
+from typing import Any, ClassVar
 
 from mxcy._base.errors import MXNetError
 from mxcy._library.open import open_library
@@ -127,29 +127,32 @@ class Segment:
         if not self._fields.data:
             return  # it could not be made
         self._count(-1)
-        if _most_spare and self._fields.fd >= 0:
-            _spare.append(self._fields)
-            if len(_spare) <= _most_spare:
+        if _Spare.most and self._fields.fd >= 0:
+            _Spare.fields.append(self._fields)
+            if len(_Spare.fields) <= _Spare.most:
                 return
-            self._fields = _spare.pop(0)
+            self._fields = _Spare.fields.pop(0)
         self._release(self._fields)
 
 
-# Taking memory from the system costs several times what it costs to fill it, so processes that send
-# one segment after the other use those again that nobody needs any more.
-_spare: list = []
-_most_spare = 0
+class _Spare:
+    """Segments that nobody needs any more, for those that this process sends next.
+
+    Taking memory from the system costs several times what it costs to fill it.
+    """
+
+    fields: ClassVar[list[Any]] = []
+    most = 0
 
 
 def recycle(most: int) -> None:
     """Keep up to `most` segments of this process for reuse when their other users are gone."""
-    global _most_spare
-    _most_spare = most
+    _Spare.most = most
 
 
 def stats() -> dict[str, int]:
     """Counters of this process's segments, as of a memory pool; attached ones are live as well."""
-    pooled = sum(_rounded(fields.bytes) for fields in list(_spare))
+    pooled = sum(_rounded(fields.bytes) for fields in list(_Spare.fields))
     return {**Segment._counts, "pooled_bytes": pooled}
 
 
@@ -164,9 +167,9 @@ def _rounded(size: int, header: int = 64, page: int = mmap.PAGESIZE) -> int:
 
 def _take_spare(size: int) -> Any:
     """The fields of a kept segment that nobody uses, of at least `size` bytes but not much more."""
-    for place, fields in enumerate(_spare):
+    for place, fields in enumerate(_Spare.fields):
         if size <= fields.bytes <= 2 * size and _library.mx_segment_users(fields) == 1:
-            return _spare.pop(place)
+            return _Spare.fields.pop(place)
     return None
 
 

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from mxcy import env
 from mxcy._base import cpus
@@ -27,9 +27,13 @@ __all__ = [
 _SPINS = "10000"
 _RUNTIME = re.compile(r"lib(?:[gi]?omp5?)\b[^/]*\.so")
 
-_controller: Any = None
-_modules = 0  # how many were loaded when the controller looked for libraries
-_original: dict[str, int] = {}  # library -> the size of its pool when it was found
+
+class _Known:
+    """The libraries with threads of their own, as of the last look for them."""
+
+    controller: Any = None
+    modules = 0  # how many were imported then
+    threads: ClassVar[dict[str, int]] = {}  # library -> the size of its pool when first seen
 
 
 def runtime_settings(threads: int) -> dict[str, str]:
@@ -130,15 +134,14 @@ def _libraries() -> list[Any]:
 
     Libraries come with imports: they are looked for again only after new ones.
     """
-    global _controller, _modules
     import threadpoolctl  # takes some milliseconds, which most programs never need
 
-    if _controller is None or _modules != len(sys.modules):
-        _controller = threadpoolctl.ThreadpoolController()
-        _modules = len(sys.modules)
-        for library in _controller.lib_controllers:
-            _original.setdefault(library.filepath, library.num_threads)
-    return list(_controller.lib_controllers)
+    if _Known.controller is None or _Known.modules != len(sys.modules):
+        _Known.controller = threadpoolctl.ThreadpoolController()
+        _Known.modules = len(sys.modules)
+        for library in _Known.controller.lib_controllers:
+            _Known.threads.setdefault(library.filepath, library.num_threads)
+    return list(_Known.controller.lib_controllers)
 
 
 def limit_pools(threads: int) -> None:
@@ -147,7 +150,7 @@ def limit_pools(threads: int) -> None:
     Pools that were smaller when they were found stay as they were.
     """
     for library in _libraries():
-        wanted = min(threads, _original[library.filepath])
+        wanted = min(threads, _Known.threads[library.filepath])
         if library.num_threads != wanted:
             library.set_num_threads(wanted)
             # From 3.8 on, threadpoolctl lets other threads change OpenBLAS only after this.

@@ -4,6 +4,8 @@ The kernels make the numbers of MXNet 1.9.1 for the same seed. The references he
 NumPy-style generators of their own: same distributions, other numbers.
 """
 
+from typing import ClassVar
+
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Bool, DType, Dynamic, Field, Float, Int, Long, Shape, Str
@@ -16,22 +18,23 @@ __all__ = ["distribution", "generator", "seed"]
 
 _FLOATS = DType("None", "float16", "float32", "float64")
 
-_seed = 0
-_generators = {}  # array module -> its generator, made when first needed
+
+class _Draws:
+    seed = 0
+    generators: ClassVar[dict] = {}  # array module -> its generator, made when first needed
 
 
 def seed(value):
     """Seed the generators from which references draw."""
-    global _seed
-    _seed = value
-    _generators.clear()
+    _Draws.seed = value
+    _Draws.generators.clear()
 
 
 def generator(xp):
     """The generator from which references draw with the array module `xp`."""
-    if xp not in _generators:
-        _generators[xp] = xp.random.default_rng(_seed)
-    return _generators[xp]
+    if xp not in _Draws.generators:
+        _Draws.generators[xp] = xp.random.default_rng(_Draws.seed)
+    return _Draws.generators[xp]
 
 
 def _float_code(dtype, default="float32"):
