@@ -68,11 +68,14 @@ bool fast(const P& p, int type, const Primitive& primitive) {
   return in_hardware(primitive, type);
 }
 
-// Deconvolutions have, and jobs reorder to, layouts that `tile` tells: 0, of oneDNN's choice; 1,
-// the arrays' own; 2, row-major ones. Arrays have numbers of a type, the bias has float32.
+// Jobs reorder to layouts that `tile` tells. Deconvolutions: 0, of oneDNN's choice; 1, the arrays'
+// own; 2, row-major ones. Convolutions: 0, the arrays' own; 1, of oneDNN's choice. Arrays have
+// numbers of a type, the bias has float32.
 bool describe(const P& p, Map map, int type, const Layout& weights, Primitive* primitive) {
   const Shapes shapes(p, map);
-  const bool straight = map == kStraight, free = !straight && p.tile == 0;
+  const bool straight = map == kStraight, free = straight ? p.tile == 1 : p.tile == 0;
+  if (straight && free && p.in_block && p.out_block)
+    return mx_fail("blocked arrays of a convolution stay as they are") == 0;
   const bool rows = !straight && p.tile == 2;
   const Layout source = free ? Layout::any(shapes.source, type)
                              : Layout::channels(shapes.source, rows ? 0 : p.in_block, type);

@@ -38,7 +38,10 @@ _INT8 = {
     "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_direct": (0,)},
 }
 #: of arrays of bfloat16
-_NARROW_CONV = {"conv_winograd_bf16": (0, 96), "conv_onednn_bf16": (0,)}
+_NARROW_CONV: dict[str, tuple[int, ...]] = {
+    "conv_winograd_bf16": (0, 96),
+    "conv_onednn_bf16": (0, 1),
+}
 _NARROW_DENSE = {"fc_onednn_bf16": (0,)}
 
 

@@ -47,6 +47,17 @@ def preactivation():
     return x, (2, 3, 12, 12)
 
 
+def bottlenecks():
+    """Few channels, which do not fill blocks, between many, as in MobileNetV2."""
+    x = conv(S.var("data"), "c0", 48, 1)
+    for number in (1, 2):
+        y = S.clip(conv(x, f"w{number}", 48, 1), a_min=0, a_max=6)
+        y = S.clip(conv(y, f"d{number}", 48, num_group=48), a_min=0, a_max=6)
+        y = conv(y, f"n{number}", 24, 1)
+        x = y if number == 1 else x + y
+    return x, (2, 3, 10, 12)
+
+
 def odd():
     """Channels that do not fill blocks, windows beyond the padding, a strided group."""
     x = S.Activation(conv(S.var("data"), "c0", 6, stride=(2, 2)), act_type="tanh")
@@ -67,7 +78,13 @@ def attention():
     ), (16, 8, 32)
 
 
-NETS = {"residual": residual, "preactivation": preactivation, "odd": odd, "attention": attention}
+NETS = {
+    "residual": residual,
+    "preactivation": preactivation,
+    "bottlenecks": bottlenecks,
+    "odd": odd,
+    "attention": attention,
+}
 
 
 def arrays_of(symbol, shape):
@@ -139,6 +156,15 @@ def test_normalisations_between_blocked_arrays_stay_there():
     assert counts["_blocked_scale_shift"] == 2
     assert counts["_from_blocked"] == 1
     assert not {"BatchNorm", "relu", "Activation", "_to_blocked"} & counts.keys()
+
+
+@pytest.mark.skipif(not speed.multiplies_bfloat16(), reason="no products of bfloat16 here")
+def test_layers_of_few_channels_take_in_what_follows():
+    symbol, shape = bottlenecks()
+    graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
+    counts = Planned(graph, mx.cpu(), True).graph.count_ops()
+    assert counts["_sg_onednn_conv"] == 7
+    assert not {"Convolution", "clip", "elemwise_add", "_to_blocked"} & counts.keys()
 
 
 def test_what_has_no_kernel_runs_in_float32():

@@ -139,6 +139,8 @@ def _conv(layout, number):
     wide_in, wide_out = layout.can_block(data), layout.can_block((number, 0))
     forms = [(block, block, "none")] if wide_in and wide_out else []
     forms += [(0, block, "none")] if wide_out else []
+    narrow = graph.spec(data).dtype == _BFLOAT  # whose kernels reorder what is not in their form
+    forms += [(block, 0, "none")] if wide_in and narrow else []
     forms += [(0, 0, "none")]
     norm = _norm_before(layout, data) if wide_in and wide_out else None
     if norm is not None:
