@@ -13,7 +13,7 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist test-gpu
+.PHONY: fuzz clean test-dist test-gpu train-dist
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
@@ -60,6 +60,18 @@ test-pythons: $(VENV)/.installed
 # All tests with processes of MPI, one after the other: they have the cores for themselves.
 test-dist: $(VENV)/.installed
 	@$(PYTEST) -m dist tests/dist
+
+# LeNet by each interface, and ResNet-18, in four processes; then in one, which must give the same weights.
+DIST = $(VENV)/bin/python -m mxcy.tools.launch -n 4 -s 0 $(VENV)/bin/python
+train-dist: $(VENV)/.installed
+	@for by in trainer module horovod; do \
+	  echo "== LeNet in four processes, by $$by"; \
+	  $(DIST) examples/distributed/lenet_mnist.py --by $$by --save $(VENV)/$$by.params \
+	  && $(VENV)/bin/python examples/distributed/lenet_mnist.py --by $$by --like $(VENV)/$$by.params \
+	  || exit 1; done
+	@echo "== ResNet-18 in four processes"
+	@$(DIST) examples/distributed/resnet_cifar.py --save $(VENV)/resnet.params
+	@$(VENV)/bin/python examples/distributed/resnet_cifar.py --parts 4 --like $(VENV)/resnet.params
 
 # All checks of style and types, side by side, in an environment of their own; the versions stand in
 # tools/lint.txt. `make format` mends what tools can mend.

@@ -1,16 +1,28 @@
 """Operations that the engine has not finished, and waiting for them; see `_cy/pending.pyx`."""
 
 import ctypes
+from threading import get_ident
 
 from mxcy._ctypes import engine
 from mxcy._ctypes.engine import held as quick
 
-__all__ = ["drain", "forget", "keep", "settle", "settle_all", "unfinished", "wait", "wait_all"]
+__all__ = [
+    "drain",
+    "forget",
+    "keep",
+    "run_ahead",
+    "settle",
+    "settle_all",
+    "unfinished",
+    "wait",
+    "wait_all",
+]
 
 _AT_ONCE = 64
 _MOST_OPERATIONS = 512
 _MOST_BYTES = 256 << 20  # may wait to be written
 
+_ahead: set = set()  # threads that never wait for others
 _kept: dict = {}  # token -> (references, address of a var that the operation writes, bytes)
 
 
@@ -23,12 +35,19 @@ def keep(references, written, size):
     """Keep what an operation refers to that writes `size` bytes; returns its token."""
     drain()
     while _kept and (len(_kept) >= _MOST_OPERATIONS or _Counts.bytes + size > _MOST_BYTES):
+        if get_ident() in _ahead:
+            break
         settle(next(iter(_kept.values()))[1], engine.READS)
         drain()  # settle leaves it to us when the operation has just ended
     _Counts.newest += 1
     _kept[_Counts.newest] = references, written, size
     _Counts.bytes += size
     return _Counts.newest
+
+
+def run_ahead():
+    """Let this thread push operations however many wait: they may be what the others wait for."""
+    _ahead.add(get_ident())
 
 
 def forget(token):

@@ -3,6 +3,8 @@
 The engine knows nothing of Python: what an operation refers to is kept here until it is done. All
 of this happens with the Python lock held, but the waiting itself.
 """
+from threading import get_ident
+
 from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.engine cimport (
@@ -16,6 +18,7 @@ cdef enum:
 # So much memory may wait to be written: a program that runs ahead of the engine must not take all.
 cdef size_t MOST_BYTES = 256 << 20
 
+cdef set ahead = set()  # threads that never wait for others
 cdef dict kept = {}  # token -> (references, address of a var that the operation writes, bytes)
 
 cdef struct Counts:
@@ -30,6 +33,8 @@ cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
     """Keep what an operation refers to that writes `size` bytes; returns its token."""
     drain()
     while kept and (len(kept) >= MOST_OPERATIONS or counts.bytes + size > MOST_BYTES):
+        if ahead and get_ident() in ahead:
+            break
         _, oldest, _ = next(iter(kept.values()))
         settle(<mx_var *><size_t>oldest, MX_READS)
         drain()  # settle leaves it to us when the operation has just ended
@@ -72,6 +77,11 @@ cdef int settle(mx_var *var, int32_t access) except -1:
         return 0
     settle_var(var, access)
     return drain()
+
+
+def run_ahead():
+    """Let this thread push operations however many wait: they may be what the others wait for."""
+    ahead.add(get_ident())
 
 
 def wait_all():

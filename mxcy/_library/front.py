@@ -72,7 +72,7 @@ NAMES = {
         "start_engine",
         "stop_engine",
     ),
-    "pending": ("settle_all", "unfinished", "wait_all"),
+    "pending": ("run_ahead", "settle_all", "unfinished", "wait_all"),
     "uses": ("held", "set_heavy_work"),
 }
 
@@ -225,3 +225,4 @@ engine_stats, configure_engine = _names["engine_stats"], _names["configure_engin
 set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]
 held, set_heavy_work = _names["held"], _names["set_heavy_work"]
 settle_all, unfinished, wait_all = _names["settle_all"], _names["unfinished"], _names["wait_all"]
+run_ahead = _names["run_ahead"]

@@ -29,8 +29,9 @@ class _Exit(SystemExit):
 
 
 def before_close(function):
-    """Have a function called at a good end, before the goodbye."""
-    _ending.before.append(function)
+    """Have a function called at a good end, once, before the goodbye."""
+    if function not in _ending.before:
+        _ending.before.append(function)
 
 
 def watch(courier):

@@ -29,7 +29,7 @@ class Meetings:
         self._courier = courier
         self._mine = {}  # name -> calls that wait for the others, in order
         self._ready = {}  # of rank 0: name -> for each rank its terms, in order
-        self._going = deque()
+        self._going = []
         self.channel = None
 
     def open(self):
@@ -49,8 +49,8 @@ class Meetings:
         terms : object
             What JSON can tell of the call; all processes' terms go to `make_steps`.
         make_steps : callable
-            ``make_steps(channel, terms_of_all)`` gives a generator of requests, and raises for
-            terms that do not go together.
+            ``make_steps(channel, terms_of_all)`` gives a generator of one request: the calls of
+            several meetings are under way at once. It raises for terms that do not go together.
         done : callable
             ``done(error, value)`` on the courier's thread: a text or None, and the generator's
             result.
@@ -90,24 +90,25 @@ class Meetings:
         self._going.append(call)
 
     def step(self):
-        """Carry the first call on; whether something moved, and whether something is under way."""
-        if not self._going:
-            return False, bool(self._mine)
-        call = self._going[0]
-        if call.request is not None and not call.request.done():
-            return False, True
+        """Carry calls on; whether something moved, and whether something is under way."""
+        moved = False
+        for call in list(self._going):
+            if call.request is None or call.request.done():
+                self._resume(call)
+                moved = True
+        return moved, bool(self._going or self._mine)
+
+    def _resume(self, call):
         try:
             if call.steps is None:
                 call.steps = call.make_steps(self.channel, call.terms)
             call.request = next(call.steps)
+            return
         except StopIteration as end:
-            self._end(call, None, end.value)
-        except Exception as error:
-            self._end(call, str(error), None)
-        return True, True
-
-    def _end(self, call, error, value):
-        self._going.popleft()
+            error, value = None, end.value
+        except Exception as failure:
+            error, value = str(failure), None
+        self._going.remove(call)
         call.done(error, value)
 
     def check_left(self):

@@ -51,7 +51,7 @@ class DistStore(LocalStore):
         self._courier = job.open()
         self._exchange = job.new_exchange()
         self._shared = {}
-        self._courier.submit(lambda: front.set_bulk_size(0))  # that thread never waits for arrays
+        self._courier.submit(_hurry)
         endings.before_close(front.wait_all)
 
     @property
@@ -217,6 +217,12 @@ class DistStore(LocalStore):
 def _name(dtype):
     """The name of an element type."""
     return NAMES[code_of(dtype)]
+
+
+def _hurry():
+    """Have the courier's operations start at once: others wait for them, and it for none."""
+    front.set_bulk_size(0)
+    front.run_ahead()
 
 
 def _complete(completion, targets):

@@ -13,7 +13,7 @@ from mxcy._base.dtypes import NAMES, code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist import collectives
+from mxcy.dist import collectives, endings
 from mxcy.dist.job import job
 from mxcy.kvstore.engine_calls import TRAVELS, operation, window
 
@@ -70,6 +70,7 @@ def init():
     if _member.courier is None:
         courier = job.open()
         courier.call(courier.meetings.open(), "init()")
+        endings.before_close(front.wait_all)
         _member.courier = courier
 
 

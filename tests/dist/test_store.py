@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy._library import front
+from tests.conditions import await_that
 from tests.dist.jobs import job, needs_mpi
+from tests.env.run import python
 
 
 @pytest.fixture
@@ -122,6 +125,36 @@ def test_an_error_in_what_is_pushed(store):
         out.asnumpy()
     with pytest.raises(mx.MXNetError, match="upstream"):
         gradient.asnumpy()
+
+
+def test_a_program_far_ahead_of_its_store(store):
+    """It has called for as much as may wait for the engine; the update goes on nevertheless."""
+
+    def update(key, total, stored):
+        await_that(lambda: front.unfinished() >= 512)
+        mx.nd.dot(total, total, out=stored)
+
+    store.init("w", mx.nd.zeros((300, 300)))
+    store._set_updater(update)
+    x = mx.nd.zeros((300, 300))
+    store.pushpull("w", mx.nd.ones((300, 300)), out=x)
+    for _ in range(600):
+        x = x + 1
+    assert x.asnumpy()[0, 0] == 900
+
+
+def test_the_engine_that_does_not_run_ahead():
+    code = """
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.zeros(2))
+store.set_optimizer(mx.optimizer.SGD(learning_rate=-1))
+out = mx.nd.zeros(2)
+store.push("w", mx.nd.ones(2))
+store.pushpull("w", mx.nd.ones(2), out=out)
+print(out.asnumpy().tolist())
+"""
+    assert python(code, MXNET_ENGINE_TYPE="NaiveEngine").out == "[2.0, 2.0]\n"
 
 
 def test_sparse_values_of_one_worker(store):
