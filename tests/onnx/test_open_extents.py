@@ -153,6 +153,17 @@ CASES = {
         node("Exp", ["x"], ["e"]),
         node("ScatterND", ["x", "u", "e"], ["y"]),
     ],
+    "triangles": [
+        node("Transpose", ["x"], ["t"]),
+        node("MatMul", ["x", "t"], ["square"]),
+        node("Trilu", ["square"], ["u"], upper=1),
+        node("Trilu", ["square", "less"], ["l"], upper=0),
+        node("Add", ["u", "l"], ["y"]),
+    ],
+    "padded": [
+        node("Concat", ["nought", "nought", "n", "ones"], ["pads"], axis=0),
+        node("Pad", ["x", "pads"], ["y"]),
+    ],
     "the last": [node("Sub", ["n0", "one"], ["last"]), node("Gather", ["x", "last"], ["y"])],
 }
 
@@ -176,6 +187,17 @@ def test_images_of_open_sizes(mode, kind, scale):
     )
     told = [("x", FLOAT, ("n", 2, "h", "w"))], [("y", FLOAT, None)]
     like_onnx(model_of([resize], *told, 18, [scales]), (1, 2, 4, 6), (2, 2, 8, 10))
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_blocks_of_open_images(mode):
+    nodes = [
+        helper.make_node("DepthToSpace", ["x"], ["d"], blocksize=2, mode=mode),
+        helper.make_node("Exp", ["d"], ["e"]),
+        helper.make_node("SpaceToDepth", ["e"], ["y"], blocksize=2),
+    ]
+    told = [("x", FLOAT, ("n", 8, "h", "w"))], [("y", FLOAT, None)]
+    like_onnx(model_of(nodes, *told, 17), (1, 8, 2, 3), (2, 8, 4, 1))
 
 
 def test_boxes_are_selected_while_the_graph_runs():

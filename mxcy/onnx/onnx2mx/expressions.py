@@ -291,6 +291,14 @@ class Expressions:
         ]  # fmt: skip
         return self.concat(parts, 0).reshape(*value.array.shape).entry
 
+    def reshaped(self, value, extents):
+        """The elements in a shape that may have `Extent`s."""
+        extents = tuple(extents)
+        if not any(isinstance(n, str) for n in extents):
+            return self("_npi_reshape", value, newshape=extents)
+        word = dtypes.name_of(value.spec.dtype)
+        return self.shaped("_npi_reshape", [value], {"newshape": extents}, (extents, word))
+
     def filled(self, told, number):
         """An array of one number whose shape may have names.
 

@@ -140,8 +140,13 @@ def compress(F, a, x, condition):
 
 @row("Trilu", since=14)
 def trilu(F, a, x, k=None):
+    rows, columns = F.extents(x)[-2:]
+    if isinstance(rows, str) or isinstance(columns, str) or k is not None and k.array is None:
+        k = F.constant(np.array(0, np.int64)) if k is None else k.reshape()
+        right = counted(F, columns) - counted(F, rows).reshape(-1, 1)
+        mask = F("_npi_greater_equal" if a.upper else "_npi_less_equal", right, k)
+        return F.where(mask, x, F.like(0, x))
     (k,) = (0,) if k is None else k.integers("the input k")
-    rows, columns = x.full_shape[-2:]
     k = max(min(k, columns + 1), -rows - 1)
     mask = np.tri(rows, columns, k - 1 if a.upper else k, dtype=bool)
     mask = F.constant(~mask if a.upper else mask)

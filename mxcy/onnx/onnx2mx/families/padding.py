@@ -2,15 +2,19 @@
 
 import numpy as np
 
+from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.families.parts import sliced
 from mxcy.onnx.onnx2mx.table import row
+from mxcy.onnx.onnx2mx.values import UnknownValueError
 
 __all__ = ["padded"]
 
 
 def padded(F, x, before, after, mode="constant", value=0.0):
     """Elements around an array, as NumPy's `pad` makes them; negative numbers take some away."""
+    if any(isinstance(n, str) for n in (*before, *after)):
+        return _padded_by_names(F, x, before, after, mode, value)
     if min((*before, *after), default=0) < 0:
         extents = x.full_shape
         starts = [max(-n, 0) for n in before]
@@ -25,6 +29,19 @@ def padded(F, x, before, after, mode="constant", value=0.0):
     if x.kind == "b":
         return padded(F, x.astype("uint8"), before, after, mode, int(value)).astype("bool")
     return F("_npi_pad", x, pad_width=width, mode=mode, constant_values=float(value))
+
+
+def _padded_by_names(F, x, before, after, mode, value):
+    if mode == "wrap" or x.kind == "b":
+        raise UnknownValueError("its pads have to be known: give input_shapes", tuple(F.inputs))
+    named = F.extents(x)
+    whole = tuple(
+        F.open.combined("+", F.open.combined("+", n, b), e)
+        for n, b, e in zip(named, before, after, strict=True)
+    )
+    width = tuple(zip(before, after, strict=True))
+    told = {"pad_width": width, "mode": mode, "constant_values": float(value)}
+    return F.shaped("_npi_pad", [x], told, (whole, dtypes.name_of(x.spec.dtype)))
 
 
 def _wrapped(F, x, width):
@@ -55,16 +72,13 @@ def pad_by_attributes(F, a, x):
 
 @row("Pad", since=11)
 def pad(F, a, x, pads, value=None, axes=None):
-    if value is not None and value.array is None and a.mode == "constant":
-        shown = _pad(F, a, F.constant(np.ones(x.full_shape, bool)),
-                     pads.integers("the input pads"), 0,
-                     None if axes is None else axes.integers("the input axes"))  # fmt: skip
-        around = _pad(F, a, x, pads.integers("the input pads"), 0,
-                      None if axes is None else axes.integers("the input axes"))  # fmt: skip
-        return F.where(shown, around, value.reshape())
-    number = 0 if value is None or not value.array.size else value.array.reshape(-1)[0]
     axes = None if axes is None else axes.integers("the input axes")
-    return _pad(F, a, x, pads.integers("the input pads"), number, axes)
+    width = pads.told("the input pads")
+    if value is not None and value.array is None and a.mode == "constant":
+        shown = _pad(F, a, F("ones_like", x).astype("bool"), width, 0, axes)
+        return F.where(shown, _pad(F, a, x, width, 0, axes), value.reshape())
+    number = 0 if value is None or not value.array.size else value.array.reshape(-1)[0]
+    return _pad(F, a, x, width, number, axes)
 
 
 @row("CenterCropPad", since=18)

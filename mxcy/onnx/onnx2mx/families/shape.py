@@ -91,12 +91,12 @@ def _reshape(F, x, target, literal):
     if not literal:
         if any(n == 0 and i >= x.ndim for i, n in enumerate(target)):
             raise MXNetError(f"shape: {target} copies extents that {x.shape} does not have")
-        target = tuple(x.shape[i] if n == 0 else n for i, n in enumerate(target))
         # An extent that is not known is copied, or follows from all others.
+        copied = [i for i, n in enumerate(target) if n == 0 and x.shape[i] == -1]
+        target = tuple(x.shape[i] if n == 0 else n for i, n in enumerate(target))
         if target.count(-1) > 1:
-            keep = [-2 if n == -1 and i < x.ndim and x.shape[i] == -1 else n
-                    for i, n in enumerate(target)]  # fmt: skip
-            return F("_npx_reshape", x, newshape=tuple(keep))
+            codes = tuple(-2 if i in copied else n for i, n in enumerate(target))
+            return F("_npx_reshape", x, newshape=codes)
     if -1 in target and -1 not in x.shape and 0 in x.shape:
         known = math.prod(n for n in target if n != -1)
         rest = math.prod(x.shape) // known if known else 0
@@ -188,32 +188,36 @@ def tile(F, a, x, repeats):
     return F.shaped("_npi_tile", [x], {"reps": times}, (whole, dtypes.name_of(x.spec.dtype)))
 
 
-def _image(x):
-    """The extents of images; the batch may be open."""
+def _image(F, a, x):
+    """The extents of images, open ones by name."""
     if x.ndim != 4:
         raise MXNetError(f"expected images (batch, channels, height, width), got {x.shape}")
-    return x.shape if -1 not in x.shape[1:] else x.full_shape
+    return F.extents(x, names_of(a, 0, x))
+
+
+def _over(F, extent, b, what):
+    if not isinstance(extent, str) and extent % b:
+        raise MXNetError(f"{extent} {what} cannot be split into blocks of {b}")
+    return F.open.combined("/", extent, b)
 
 
 @row("DepthToSpace")
 def depth_to_space(F, a, x):
-    b, (batch, channels, height, width) = a.blocksize, _image(x)
-    if channels % (b * b):
-        raise MXNetError(f"{channels} channels cannot be split into blocks of {b} x {b}")
+    b, (batch, channels, height, width) = a.blocksize, _image(F, a, x)
+    rest = _over(F, channels, b * b, "channels")
+    wide = [F.open.combined("*", n, b) for n in (height, width)]
     if a.mode == "CRD":
-        parts = x.reshape(batch, channels // (b * b), b, b, height, width)
-        parts = parts.transpose(0, 1, 4, 2, 5, 3)
+        parts = F.reshaped(x, (batch, rest, b, b, height, width)).transpose(0, 1, 4, 2, 5, 3)
     else:
-        parts = x.reshape(batch, b, b, channels // (b * b), height, width)
-        parts = parts.transpose(0, 3, 4, 1, 5, 2)
-    return parts.reshape(batch, channels // (b * b), height * b, width * b)
+        parts = F.reshaped(x, (batch, b, b, rest, height, width)).transpose(0, 3, 4, 1, 5, 2)
+    return F.reshaped(parts, (batch, rest, *wide))
 
 
 @row("SpaceToDepth")
 def space_to_depth(F, a, x):
-    b, (batch, channels, height, width) = a.blocksize, _image(x)
-    if height % b or width % b:
-        raise MXNetError(f"{height} x {width} cannot be split into blocks of {b} x {b}")
-    parts = x.reshape(batch, channels, height // b, b, width // b, b)
+    b, (batch, channels, height, width) = a.blocksize, _image(F, a, x)
+    height, width = _over(F, height, b, "rows"), _over(F, width, b, "columns")
+    parts = F.reshaped(x, (batch, channels, height, b, width, b))
     order = (0, 1, 3, 5, 2, 4) if a.mode == "CRD" else (0, 3, 5, 1, 2, 4)
-    return parts.transpose(*order).reshape(batch, channels * b * b, height // b, width // b)
+    deep = F.open.combined("*", channels, b * b)
+    return F.reshaped(parts.transpose(*order), (batch, deep, height, width))
