@@ -11,12 +11,16 @@ _models = []
 
 
 def prepare():
-    """Read models that PyTorch wrote."""
+    """Read models that PyTorch wrote, and make others with open extents and of 8 bits."""
     if importlib.util.find_spec("onnx") is None:
         return
     from tests.onnx.test_of_torch import ARCHIVE, MODELS
+    from tests.onnx.test_open_extents import CASES, of_extents
+    from tests.onnx.test_quantized import quantized_layer
 
     _models.extend(ARCHIVE.read(name) for name in MODELS if "script" in name)
+    _models.extend(of_extents(*nodes).SerializeToString() for nodes in CASES.values())
+    _models.append(quantized_layer("uint8", 0).SerializeToString())
 
 
 def _changed(content, rng):
@@ -34,6 +38,7 @@ def _changed(content, rng):
         attribute = rng.choice(node.attribute)
         attribute.i = rng.choice([-1, 0, 7, 1 << 40])
         attribute.ints.append(rng.choice([-3, 0, 1 << 33]))
+        attribute.type = rng.choice([attribute.type, rng.randrange(15)])
     elif kind == 3 and model.graph.initializer:
         tensor = rng.choice(model.graph.initializer)
         tensor.dims.append(rng.choice([0, 2, -1, 1 << 50]))
@@ -43,7 +48,7 @@ def _changed(content, rng):
 
 
 def case(seed):
-    """Import a model."""
+    """Import a model, and ask for the shapes of other inputs than it was made with."""
     import onnx
 
     if not _models:
@@ -56,4 +61,7 @@ def case(seed):
     except Exception:  # protobuf's own
         return
     with expected(NotImplementedError, ValueError):
-        mx.contrib.onnx.import_model(model)
+        symbol, args, states = mx.contrib.onnx.import_model(model)
+        mx.contrib.onnx.get_model_metadata(model)
+        data = [name for name in symbol.list_inputs() if name not in (*args, *states)]
+        symbol.infer_shape_partial(**{name: (rng.randrange(4), 3) for name in data})

@@ -126,7 +126,7 @@ class Importer:
         return self.F.constant(array, code, name=tensor.name)
 
     def _node(self, node, frame):
-        label = f"node {node.name or 'of ' + ', '.join(node.output)} ({node.op_type})"
+        label = f"node {node.name or 'of ' + ', '.join(map(str, node.output))} ({node.op_type})"
         try:
             found = self._outputs(node, frame)
         except UnknownValueError as error:
@@ -295,7 +295,7 @@ def missing_operators(graph, opsets, functions=()):
                     schema.has_function or schema.has_context_dependent_function
                 )
                 if not defined and (domain or find_row(node.op_type, opset) is None):
-                    missing.setdefault(node.op_type, node.name or ", ".join(node.output))
+                    missing.setdefault(node.op_type, node.name or ", ".join(map(str, node.output)))
             for attribute in node.attribute:
                 if attribute.type == AttributeProto.GRAPH:
                     look(attribute.g.node)

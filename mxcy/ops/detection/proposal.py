@@ -13,7 +13,7 @@ from mxcy.ops.core.params import PROPOSAL
 from mxcy.ops.core.record import native, register, sample, stop
 from mxcy.ops.norm.batch import require_float
 
-__all__ = []
+__all__ = ["shifted_anchors"]
 
 _MOST = 64  # anchors of a place that the kernel takes
 
@@ -31,7 +31,7 @@ def _anchors(a, xp, dtype):
     return xp.stack(anchors).astype(dtype)
 
 
-def _shifted(a, xp, height, width, dtype):
+def shifted_anchors(a, xp, height, width, dtype):
     """The anchors of all places: (height * width * anchors, 4)."""
     y, x = xp.indices((height, width), dtype).reshape(2, -1) * a.feature_stride
     return (xp.stack([x, y, x, y], 1)[:, None] + _anchors(a, xp, dtype)).reshape(-1, 4)
@@ -51,7 +51,7 @@ def _moved(a, xp, boxes, deltas):
 def _candidates(a, xp, scores, deltas, info):
     """All boxes (n, 4) of an image, and their scores."""
     anchors, height, width = scores.shape
-    boxes = _shifted(a, xp, height, width, scores.dtype)
+    boxes = shifted_anchors(a, xp, height, width, scores.dtype)
     boxes = _moved(a, xp, boxes, deltas.reshape(anchors, 4, -1).transpose(2, 0, 1).reshape(-1, 4))
     image_height, image_width = info[:2]
     largest = xp.stack([image_width, image_height, image_width, image_height]) - 1

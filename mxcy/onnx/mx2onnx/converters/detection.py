@@ -4,7 +4,7 @@ import numpy as np
 
 from mxcy.onnx.mx2onnx.registry import convert
 
-__all__ = []
+__all__ = ["survivors", "take_rows"]
 
 
 def _columns(G, x, *places):
@@ -71,14 +71,14 @@ def _area(G, low, high, clip=False):
 # --- suppression ---------------------------------------------------------------------------------
 
 
-def _take_rows(G, x, places):
+def take_rows(G, x, places):
     """Rows (batch, k, ...) at positions (batch, k)."""
     found = G.op("GatherND", x, G.unsqueeze(places, (2,)), batch_dims=1)
     found.shape = (x.shape[0], places.shape[1], *x.shape[2:])
     return found
 
 
-def _survivors(G, boxes, scores, overlap, least, center=False):
+def survivors(G, boxes, scores, overlap, least, center=False):
     """1 where a box survives and 0 elsewhere, (batch, boxes) like the scores, which fall."""
     count = G.cast(G.reshape(G.as_vector(G.dim(scores, 1)), []), np.int64)
     chosen = G.op(
@@ -127,12 +127,12 @@ def box_nms(a, G, x):
             G.unsupported("topk with a free number of boxes")
         count = min(a.topk, total)
     score, order = G.top(score, count, 1)
-    rows = _take_rows(G, rows, order)
+    rows = take_rows(G, rows, order)
     boxes = G.slice(rows, [a.coord_start], [a.coord_start + 4], [2])
     apart, center = boxes, a.in_format == "center"
     if a.id_index >= 0 and not a.force_suppress:
         apart = _apart(G, boxes, _columns(G, rows, a.id_index)[0], center)
-    alive = _survivors(G, apart, score, a.overlap_thresh, a.valid_thresh, center)
+    alive = survivors(G, apart, score, a.overlap_thresh, a.valid_thresh, center)
     if a.in_format != a.out_format:
         change = _corners if a.in_format == "center" else _centers
         before = G.slice(rows, [0], [a.coord_start], [2]) if a.coord_start else None
@@ -147,7 +147,7 @@ def box_nms(a, G, x):
     key.shape = score.shape
     key, order = G.top(key, count, 1)
     kept = G.Greater(key, G.like(key, lowest))
-    rows = G.Where(G.unsqueeze(kept, (2,)), _take_rows(G, rows, order), G.like(x, -1))
+    rows = G.Where(G.unsqueeze(kept, (2,)), take_rows(G, rows, order), G.like(x, -1))
     rows.shape = (
         x.shape[0] if x.ndim == 3 else -1,
         count if isinstance(count, int) else -1,
@@ -179,8 +179,8 @@ def multibox_detection(a, G, scores, offsets, anchors):
     kind.shape = score.shape
     boxes = _moved_anchors(a, G, anchors, offsets)
     score, order = G.top(score, G.dim(score, 1), 1)
-    kind = G.unsqueeze(_take_rows(G, kind, order), (2,))
-    boxes = _take_rows(G, boxes, order)
+    kind = G.unsqueeze(take_rows(G, kind, order), (2,))
+    boxes = take_rows(G, boxes, order)
     counts = G.Not(G.Less(score, G.like(score, a.threshold)))
     none = G.like(score, -1)
     if 0 < a.nms_threshold <= 1:
@@ -191,7 +191,7 @@ def multibox_detection(a, G, scores, offsets, anchors):
             first = G.Less(G.arange(0, G.dim(score, 1)), G.const(np.int64(a.nms_topk)))
             considered = G.Where(first, score, none)
             considered.shape = score.shape
-        alive = _survivors(G, apart, considered, a.nms_threshold, least)
+        alive = survivors(G, apart, considered, a.nms_threshold, least)
         kind = G.Where(G.unsqueeze(G.cast(alive, bool), (2,)), kind, none)
     rows = G.concat([kind, G.unsqueeze(score, (2,)), boxes], 2)
     return G.Where(G.unsqueeze(counts, (2,)), rows, none)

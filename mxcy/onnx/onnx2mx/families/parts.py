@@ -60,7 +60,9 @@ def _cut_by_names(F, x, bounds, sizes, named):
 
 @row("Split")
 def split(F, a, x, parts=None):
-    count = a.num_outputs or len(a.outputs)
+    count = len(a.outputs) if a.num_outputs is None else a.num_outputs
+    if count != len(a.outputs):
+        raise MXNetError(f"attribute num_outputs: {count} for {len(a.outputs)} outputs")
     axis = (a.axis or 0) % x.ndim
     if parts is not None and parts.is_open:
         return _split_by_names(F, a, x, axis, parts.told("the input split"))
