@@ -51,6 +51,24 @@ MX_INLINE int first_set(Vec<uint8_t> x) {
 #endif
 }
 
+// Where a or b is no number.
+template <class V>
+MX_INLINE Mask<V> unordered(V a, V b) {
+  constexpr bool is_float = sizeof(Element<V>) == 4;
+#if MX_ISA_LEVEL == 4
+  if constexpr (is_float)
+    return (Mask<V>)_mm512_movm_epi32(_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_UNORD_Q));
+  else
+    return (Mask<V>)_mm512_movm_epi64(_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q));
+#elif MX_ISA_LEVEL == 3
+  return is_float ? (Mask<V>)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_UNORD_Q)
+                  : (Mask<V>)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_UNORD_Q);
+#else
+  return is_float ? (Mask<V>)_mm_cmpunord_ps((__m128)a, (__m128)b)
+                  : (Mask<V>)_mm_cmpunord_pd((__m128d)a, (__m128d)b);
+#endif
+}
+
 template <bool largest, class S>
 int64_t position_in_row(const S* row, int64_t extent) {
   typedef Sum<S> T;
@@ -65,14 +83,17 @@ int64_t position_in_row(const S* row, int64_t extent) {
   const auto begin_of = [=](int64_t i) { return least(i * kRun, extent - kRun); };
   for (int64_t i = 0; i < runs; ++i) {
     const S* from = row + begin_of(i);
-    V most = load_as<T>(from);
-    if constexpr (is_real<V>) no_number |= most != most;
+    V x[sizeof(T)];
 #pragma GCC unroll 8
-    for (int c = 1; c < (int)sizeof(T); ++c) {
-      const V x = load_as<T>(from + c * L);
-      if constexpr (is_real<V>) no_number |= x != x;
-      most = better_of(x, most);
+    for (int c = 0; c < (int)sizeof(T); ++c) {
+      x[c] = load_as<T>(from + c * L);
+      if constexpr (is_real<V>)
+        if (c % 2) no_number |= unordered(x[c - 1], x[c]);
     }
+#pragma GCC unroll 3
+    for (int half = sizeof(T) / 2; half; half /= 2)
+      for (int c = 0; c < half; ++c) x[c] = better_of(x[c], x[c + half]);
+    const V most = x[0];
     if constexpr (sizeof(T) > 1) {
       run = (largest ? most > best : most < best) ? at : run;
       at += 1;

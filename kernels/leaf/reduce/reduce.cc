@@ -2,6 +2,7 @@
 // The functors; how a call is cut up is reduce_run.cc's business.
 #include "leaf/reduce/reduce.h"
 
+#include "leaf/simd/cast.h"
 #include "leaf/simd/lanes.h"
 #include "leaf/simd/math.h"
 
@@ -148,7 +149,7 @@ struct Of {
 // Squares of floats, summed as floats where none of those that matter can have got lost: not
 // beyond the range of floats, and not so small that their digits are.
 void fold_squares(Wide* total, const void* from, int64_t n) {
-  constexpr int64_t kRun = 1024;
+  constexpr int64_t kRun = 4096;
   constexpr double least = 0x1p-100, most = 0x1p120;
   const float* x = (const float*)from;
   for (int64_t i = 0; i < n; i += kRun) {
@@ -156,10 +157,13 @@ void fold_squares(Wide* total, const void* from, int64_t n) {
     Wide part = Of<sum_square_op, float>::neutral();
     Of<sum_square_op, float>::fold(&part, x + i, m);
     if (!(part.f > least && part.f < most)) {
-      double wide[kRun];
-      for (int64_t j = 0; j < m; ++j) wide[j] = x[i + j];
       part = Of<sum_square_op, double>::neutral();
-      Of<sum_square_op, double>::fold(&part, wide, m);
+      for (int64_t j = 0; j < m; j += kBlock) {
+        double wide[kBlock];
+        const int64_t size = m - j < kBlock ? m - j : kBlock;
+        for (int64_t k = 0; k < size; ++k) wide[k] = x[i + j + k];
+        Of<sum_square_op, double>::fold(&part, wide, size);
+      }
     }
     total->f += part.f;
   }
