@@ -91,6 +91,9 @@ def length_mask(G, length, extent, ndim, axis, batch_axis=None):
 
 
 def _softmax(a, G, x, length=None, kind="Softmax", sign=1):
+    if x.ndim == 0:
+        row = _softmax(a, G, G.reshape(x, [1]), length, kind, sign)
+        return G.reshape(row, [])
     axis = a.axis % x.ndim
     x = G.cast(x, G.out.dtype) if not G.is_float(x) else x
     if sign < 0:
