@@ -1,6 +1,7 @@
 """The job that this process belongs to: opened by the first store that needs it."""
 
 import threading
+from pathlib import Path
 
 from mxcy import env
 from mxcy.base import MXNetError
@@ -67,7 +68,26 @@ def _courier():
             )
         return world
 
-    return Courier(open_world, patience)
+    return Courier(lambda: _Member(open_world()), patience)
+
+
+class _Member:
+    """A world whose membership the launcher can see: a file that is there until a good end."""
+
+    def __init__(self, world):
+        folder = env.get("MXCY_JOB_FOLDER")
+        self._world = world
+        self._note = Path(folder, f"rank {world.rank}") if folder else None
+        if self._note:
+            self._note.write_text(world.hosts[world.rank], encoding="utf-8")
+
+    def __getattr__(self, name):
+        return getattr(self._world, name)
+
+    def finalize(self):
+        self._world.finalize()
+        if self._note:
+            self._note.unlink(missing_ok=True)
 
 
 job = Job()

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def _free_port():
         return listener.getsockname()[1]
 
 
-def job_line(options, path, kind, attempt=0):
+def job_line(options, path, kind, attempt=0, folder=None):
     """The command line of a job.
 
     Parameters
@@ -153,6 +154,8 @@ def job_line(options, path, kind, attempt=0):
         Whose it is.
     attempt : int
         How often the job has failed before.
+    folder : str, optional
+        Where processes on this machine leave notes.
 
     Returns
     -------
@@ -160,6 +163,8 @@ def job_line(options, path, kind, attempt=0):
     """
     line = [path]
     variables = _variables(options, attempt)
+    if folder and options.launcher == "local":
+        variables["MXCY_JOB_FOLDER"] = folder
     if kind == "mpich":
         line += {"local": ["-launcher", "fork"], "mpi": []}.get(
             options.launcher, ["-launcher", options.launcher]
@@ -257,7 +262,13 @@ def main(arguments=None):
     if options.sync_dst_dir:
         _synchronize(options)
     for attempt in range(options.max_restarts + 1):
-        code, stopped = _run(job_line(options, path, kind, attempt), options.timeout)
+        with tempfile.TemporaryDirectory(prefix="mxcy-job-") as folder:
+            line = job_line(options, path, kind, attempt, folder)
+            code, stopped = _run(line, options.timeout)
+            remaining = sorted(os.listdir(folder))
+        if code == 0 and remaining:
+            print(f"launch: ended without a goodbye: {', '.join(remaining)}", file=sys.stderr)
+            code = 1
         if code == 0 or stopped:
             break
         if attempt < options.max_restarts:

@@ -55,6 +55,7 @@ def test_a_worker_without_a_store():
     [
         "sys.exit(3)",
         "os._exit(3)",
+        "os._exit(0)",
         "os.kill(os.getpid(), signal.SIGKILL)",
         "os.kill(os.getpid(), signal.SIGSEGV)",
     ],

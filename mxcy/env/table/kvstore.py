@@ -1,6 +1,6 @@
 """Training on several devices."""
 
-from mxcy.env.kinds import anything, count, flag, integer, links, number, one_of
+from mxcy.env.kinds import anything, count, flag, integer, links, number, one_of, path
 from mxcy.env.variable import Variable
 
 _BY_MPI = "processes find and reach each other by MPI"
@@ -82,6 +82,10 @@ ROWS = (
              "The process that the launcher has started as a worker: when it ends without having "
              "made a store, it takes part in the job's start, so that others do not wait for ever.",
              test="dist/test_endings.py::test_a_worker_without_a_store"),
+    Variable("MXCY_JOB_FOLDER", path, None, "C", "mxcy.dist.job",
+             "Where processes of a job on one machine leave a file while they are members of it: "
+             "the launcher sets it, and tells by it who ended without a goodbye.",
+             test="dist/test_endings.py::test_a_bad_end"),
     Variable("MXCY_DIST_BUCKET_BYTES", count(1), 4194304, "C", "mxcy.dist.job",
              "Stores over several processes add up keys together, in buckets that are closed at so "
              "many bytes; the first one at an eighth of that. Read when a store is made.",

@@ -1,0 +1,73 @@
+"""Times of pushpull beside MPI's Allreduce of the same bytes, in turns; rank 0 prints JSON.
+
+    python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+import mxcy as mx
+
+
+def fastest(work, others, rounds):
+    """The least seconds of each of two ways, tried in turns."""
+    least = [float("inf")] * 2
+    for _ in range(rounds):
+        for number, way in enumerate((work, others)):
+            began = time.perf_counter()
+            way()
+            least[number] = min(least[number], time.perf_counter() - began)
+    return least
+
+
+def main():
+    """Run the program."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--bytes", type=int, nargs="*", default=[4, 2**12, 2**16, 2**20, 2**22])
+    parser.add_argument("--keys", type=int, default=1000, help="of 4 KB, in one step")
+    arguments = parser.parse_args()
+    store = mx.kv.create("dist_sync")
+    comm = MPI.COMM_WORLD.Dup()
+    for number, size in enumerate(arguments.bytes):
+        value, raw = mx.nd.ones(size // 4), np.ones(size // 4, "float32")
+        total = np.empty_like(raw)
+        store.init(number, value)
+
+        def pushpull(number=number, value=value):
+            store.pushpull(number, value)
+            value.wait_to_read()
+
+        def allreduce(raw=raw, total=total):
+            comm.Allreduce(raw, total)
+
+        tell(store, f"one key of {size} B", fastest(pushpull, allreduce, arguments.rounds))
+    keys = list(range(10**6, 10**6 + arguments.keys))
+    values = [mx.nd.ones(1024) for _ in keys]
+    store.init(keys, values)
+    raw = np.ones(1024 * arguments.keys, "float32")
+    total = np.empty_like(raw)
+
+    def step():
+        store.pushpull(keys, values)
+        for value in values:
+            value.wait_to_read()
+
+    least = fastest(step, lambda: comm.Allreduce(raw, total), arguments.rounds)
+    tell(store, f"{arguments.keys} keys of 4 KB", least)
+
+
+def tell(store, what, seconds):
+    """Print a line on rank 0."""
+    if store.rank == 0:
+        ours, raw = seconds
+        line = {"what": what, "us": ours * 1e6, "mpi_us": raw * 1e6, "ratio": ours / raw}
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
