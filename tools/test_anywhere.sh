@@ -47,7 +47,7 @@ obeying() {
 tests="tests/smoke tests/runtime/test_files.py tests/runtime/test_writers.py
   tests/runtime/test_suggestions.py tests/env/test_loading.py tests/env/test_messages.py
   tests/env/test_profiler.py tests/engine/test_life.py tests/engine/test_calls.py
-  tests/gluon/data/test_workers.py tests/ndarray/test_serialization.py tests/io/test_recordio.py
+  tests/gluon/data/test_workers.py tests/ndarray/files tests/io/test_recordio.py
   tests/tools tests/gluon/blocks/test_saved_models.py"
 sample "SIGINT ignored, LC_ALL=C, TERM=dumb, umask 077, no home" bare
 
