@@ -10,6 +10,7 @@ from mxcy._library import front
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
+from mxcy.graph.passes import norms
 from mxcy.graph.planning.plan import make_plan, own_outputs
 from mxcy.graph.planning.report import describe, list_memory, list_steps, summary
 from mxcy.graph.planning.segments import segments
@@ -52,6 +53,8 @@ def training_graph(graph, wrt, given=None, trace=None):
         Receives the entries of all operators' gradients.
     """
     graph = own_outputs(graph)
+    if trace is None and env.get("MXNET_USE_FUSION"):
+        graph = norms.run(graph)
     number = {graph.nodes[i].name: i for i in graph.variables()}
     cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
     return gradient(graph, [number[name] for name in wrt], given, cap, trace=trace)

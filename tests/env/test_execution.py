@@ -125,9 +125,9 @@ def test_mirror(monkeypatch, variable):
     before, values = described(net, True, **shape), results(net, **shape)
     monkeypatch.setenv(variable, "1")
     after = described(net, True, **shape)
-    assert {"relu0", "norm0"} <= {*after["recomputed"]} and not before["recomputed"]
+    assert {"relu0", "relu1"} <= {*after["recomputed"]} and not before["recomputed"]
     assert not any(name.startswith("conv") for name in after["recomputed"])
-    assert after["bytes"] <= 0.7 * before["bytes"]
+    assert after["bytes"] <= 0.75 * before["bytes"]
     assert_same(results(net, **shape), values)
 
 

@@ -2,8 +2,13 @@
 // moving_mean, moving_var -> output, mean, inverse) and "batch_norm_grad" (gradient, data, gamma,
 // mean, inverse, moving_mean, moving_var -> data, gamma, beta). Vectors have the type of the sums.
 //
+// "batch_norm_relu", "batch_norm_relu6" and their "_grad" (.., beta) limit what comes out; the
+// backward pass computes again where it was within the limits.
+//
 // Where inner > 1 a channel is a few long runs, and one thread does all of it while it is in the
 // cache. Where inner is 1 a row holds all channels, and a thread sums a range of columns.
+#include <type_traits>
+
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
 
@@ -25,6 +30,43 @@ struct Batch {
   template <class Body>
   void each_run(int64_t channel, const Body& body) const {
     for (int64_t n = 0; n < p.outer; ++n) body((n * p.channels + channel) * p.inner);
+  }
+};
+
+// What follows the normalisation: nothing, relu, or clip between 0 and 6.
+struct Open {
+  template <class V>
+  static MX_INLINE V value(V v) {
+    return v;
+  }
+  template <class V>
+  static MX_INLINE V passed(V g, V) {
+    return g;
+  }
+};
+
+struct Relu {  // NaN stays, its gradient does not
+  template <class V>
+  static MX_INLINE V value(V v) {
+    return v < V{} ? V{} : v;
+  }
+  template <class V>
+  static MX_INLINE V passed(V g, V v) {
+    return v > V{} ? g : V{};
+  }
+};
+
+struct Relu6 {  // as clip: NaN and its gradient stay, the limits pass gradients
+  template <class V>
+  static MX_INLINE V value(V v) {
+    const V six = 6 - V{};
+    v = v < V{} ? V{} : v;
+    return v > six ? six : v;
+  }
+  template <class V>
+  static MX_INLINE V passed(V g, V v) {
+    g = v < V{} ? V{} : g;
+    return v > 6 - V{} ? V{} : g;
   }
 };
 
@@ -78,7 +120,7 @@ void batch_statistics(const Batch<S>& b, int64_t begin, int64_t end, T* mean, T*
   }
 }
 
-template <class S>
+template <class S, class Act>
 int batch_norm(const mx_call* call) {
   typedef Sum<S> T;
   const Batch<S> b(call);
@@ -113,7 +155,8 @@ int batch_norm(const mx_call* call) {
       if (rows) continue;
       const T m = mean[c], s = scale[c], shift = beta[c];
       b.each_run(c, [&](int64_t at) {
-        map_run(p.inner, out + at, [=](auto x) { return (x - m) * s + shift; }, in + at);
+        map_run(
+            p.inner, out + at, [=](auto x) { return Act::value((x - m) * s + shift); }, in + at);
       });
     }
   });
@@ -123,23 +166,25 @@ int batch_norm(const mx_call* call) {
     for (int64_t n = begin; n < end; ++n) {
       map_run(
           p.channels, out + n * p.channels,
-          [](auto x, auto m, auto s, auto shift) { return (x - m) * s + shift; },
+          [](auto x, auto m, auto s, auto shift) { return Act::value((x - m) * s + shift); },
           in + n * p.channels, mean, scale, beta);
     }
   });
   return 0;
 }
 
-template <class S>
+template <class S, class Act>
 int batch_norm_grad(const mx_call* call) {
   typedef Sum<S> T;
   const Batch<S> b(call);
   const auto& p = b.p;
+  constexpr bool limited = !std::is_same_v<Act, Open>;
   const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
   const T *gamma = data<T>(call->in[2]), *mean = data<T>(call->in[p.batch_stats ? 3 : 5]),
           *inverse = data<T>(call->in[4]);
   S* out = data<S>(call->out[0]);
-  const bool rows = p.inner == 1;
+  // Limits are for images.
+  const bool rows = p.inner == 1 && !limited;
   bool ok = true;
   // dx = scale * (g - shift - (x - mean) * slope)
   T* own = (T*)scratch(kSharedSlot, (size_t)(4 * p.channels) * sizeof(T));
@@ -183,6 +228,15 @@ int batch_norm_grad(const mx_call* call) {
       if (rows) {
         sum = sums[c - begin];
         product = products[c - begin];
+      } else if constexpr (limited) {
+        const T a = gamma[c] * inverse[c], add = data<T>(call->in[7])[c];
+        b.each_run(c, [&](int64_t at) {
+          const auto inside = [=](auto g, auto x) { return Act::passed(g, (x - m) * a + add); };
+          sum += sum_run<T>(p.inner, inside, gradient + at, in + at);
+          product += sum_run<T>(
+              p.inner, [=](auto g, auto x) { return inside(g, x) * (x - m); }, gradient + at,
+              in + at);
+        });
       } else {
         b.each_run(c, [&](int64_t at) {
           sum += sum_run<T>(p.inner, [](auto g) { return g; }, gradient + at);
@@ -204,9 +258,13 @@ int batch_norm_grad(const mx_call* call) {
       }
       if (rows || !out) continue;
       const T a = scale[c], s = shift[c], k = slope[c];
+      const T wide = gamma[c] * inverse[c], add = limited ? data<T>(call->in[7])[c] : 0;
       b.each_run(c, [&](int64_t at) {
         map_run(
-            p.inner, out + at, [=](auto g, auto x) { return a * (g - s - (x - m) * k); },
+            p.inner, out + at,
+            [=](auto g, auto x) {
+              return a * (Act::passed(g, (x - m) * wide + add) - s - (x - m) * k);
+            },
             gradient + at, in + at);
       });
     }
@@ -226,8 +284,14 @@ int batch_norm_grad(const mx_call* call) {
 
 template <class S>
 void add_kernels(uint32_t dtype) {
-  mx_kernel_add("batch_norm", batch_norm<S>, dtype, 0);
-  mx_kernel_add("batch_norm_grad", batch_norm_grad<S>, dtype, 0);
+  mx_kernel_add("batch_norm", batch_norm<S, Open>, dtype, 0);
+  mx_kernel_add("batch_norm_grad", batch_norm_grad<S, Open>, dtype, 0);
+  if constexpr (!is_half<S>) {
+    mx_kernel_add("batch_norm_relu", batch_norm<S, Relu>, dtype, 0);
+    mx_kernel_add("batch_norm_relu_grad", batch_norm_grad<S, Relu>, dtype, 0);
+    mx_kernel_add("batch_norm_relu6", batch_norm<S, Relu6>, dtype, 0);
+    mx_kernel_add("batch_norm_relu6_grad", batch_norm_grad<S, Relu6>, dtype, 0);
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ from mxcy.ops.core.quantized import Quantized
 from mxcy.ops.core.record import by_onednn, native, op, sample, values
 from mxcy.ops.core.stypes import refuse
 
-__all__ = ["along", "other_axes", "require_float"]
+__all__ = ["along", "infer_vectors", "norm_kernels", "other_axes", "require_float"]
 
 
 def require_float(spec, name="data"):
@@ -36,7 +36,7 @@ def other_axes(axis, ndim):
     return tuple(i for i in range(ndim) if i != axis)
 
 
-def _infer_batch_norm(a, data, vectors):
+def infer_vectors(a, data, vectors):
     """Fill in the vectors, a dict of specs by name; returns spec of a vector."""
     require_float(data)
     vector = Spec(None, None if data.dtype is None else _parameter_dtype(data.dtype))
@@ -56,10 +56,11 @@ def _refuse_running(a, ins, outs):
     return None if _uses_batch(a) else "the statistics are the running ones"
 
 
-def _kernels(name, data, batch_stats, when=None):
+def norm_kernels(name, data, batch_stats, when=None, ours=None):
     """The native kernel `name` and oneDNN's.
 
-    `data` is the index of the data; ``batch_stats(a)`` a bool; `when` oneDNN's reason for refusing.
+    `data` is the index of the data; ``batch_stats(a)`` a bool; `when` and `ours` the
+    reasons of oneDNN's and of the native one for refusing.
     """
 
     def params(a, ins, outs):
@@ -75,7 +76,7 @@ def _kernels(name, data, batch_stats, when=None):
             "batch_stats": batch_stats(a),
         }
 
-    kernel = native(name, struct=BATCH_NORM, params=params, mixed=True)
+    kernel = native(name, struct=BATCH_NORM, params=params, mixed=True, when=ours)
     return kernel, by_onednn(kernel, when)
 
 
@@ -162,7 +163,7 @@ class BatchNorm:
             yield sample((4, 3, 5), *states, train=train, dtypes=half, fix_gamma=False, eps=1e-5)
         yield sample((7, 3), *_STATES, train=True, fix_gamma=False, use_global_stats=True)
 
-    kernels = _kernels("batch_norm", 0, _uses_batch)
+    kernels = norm_kernels("batch_norm", 0, _uses_batch)
 
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {
@@ -171,7 +172,7 @@ class BatchNorm:
             "moving_mean": moving_mean,
             "moving_var": moving_var,
         }
-        vector = _infer_batch_norm(a, data, vectors)
+        vector = infer_vectors(a, data, vectors)
         return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
 
     infer_back = back_data
@@ -252,7 +253,7 @@ class _BatchNormGrad:
                     **shared,
                 )
 
-    kernels = _kernels("batch_norm_grad", 1, _uses_batch, _refuse_running)
+    kernels = norm_kernels("batch_norm_grad", 1, _uses_batch, _refuse_running)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         vectors = {
@@ -262,7 +263,7 @@ class _BatchNormGrad:
             "moving_mean": moving_mean,
             "moving_var": moving_var,
         }
-        vector = _infer_batch_norm(a, data, vectors)
+        vector = infer_vectors(a, data, vectors)
         grad.fill("grad", data.shape, data.dtype)
         return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
 
