@@ -42,6 +42,7 @@ def test_an_early_end():
 
 
 @needs_mpi
+@pytest.mark.dist_long
 def test_a_worker_without_a_store():
     done = job(2, _PROGRAM + "os.environ['DMLC_WORKER_ID'] == '0' and steps(None)", timeout=40)
     assert done.code != 0
