@@ -101,8 +101,36 @@ class Expressions:
         node.name = self.unique(f"{self.scope}_{record.name.strip('_').lower()}")
         self._made[id(node)] = node
         visible = record.visible(parsed)
-        found = [Value(self, spec, entry=(node, i)) for i, spec in enumerate(outs[:visible])]
+        named = self._named(record, parsed, values, outs)
+        found = [
+            Value(self, spec, entry=(node, i), extents=named[i])
+            for i, spec in enumerate(outs[:visible])
+        ]
         return found[0] if visible == 1 else found
+
+    def _named(self, record, parsed, values, outs):
+        """The outputs' extents with names, which are inputs' that pass through; None unknown."""
+        unknown = [None] * len(outs)
+        if not any(v.extents for v in values) or not any(-1 in (o.shape or ()) for o in outs):
+            return unknown
+        turns = []
+        for turn in (0, 1):
+            specs = [
+                Spec(self.open.probes(v.extents or v.spec.shape or (-1,), turn), v.spec.dtype)
+                for v in values
+            ]
+            if any(None in spec.shape or -1 in spec.shape for spec in specs):
+                return unknown
+            try:
+                turns.append(record.infer(parsed, specs))
+            except MXNetError:
+                return unknown
+        return [
+            self.open.recognized(first.shape, second.shape)
+            if first.known and second.known and len(first.shape) == len(second.shape)
+            else None
+            for first, second in zip(*turns, strict=True)
+        ]
 
     def _fold(self, record, parsed, values):
         """The outputs as constants, or None where they are better computed when the graph runs."""
@@ -264,22 +292,24 @@ class Expressions:
             found.append(Value(self, spec, entry=(node, place), extents=named))
         return found[0] if len(found) == 1 else found
 
-    def extents(self, x, named=None):
+    def extents(self, x):
         """The extents of a value: ints, and names of those that are open.
 
         Parameters
         ----------
         x : Value
-        named : sequence of str or None, optional
-            What ONNX calls them.
         """
-        if x.extents is not None:
-            return x.extents
-        named = named if named is not None and len(named) == x.ndim else (None,) * x.ndim
-        return tuple(
-            self.open.of_axis(x, axis, name if isinstance(name, str) else None)
-            for axis, name in enumerate(named)
-        )
+        if x.extents is None or len(x.extents) != x.ndim or None in x.extents:
+            named = x.extents if x.extents and len(x.extents) == x.ndim else (None,) * x.ndim
+            x.extents = tuple(
+                self.open.of_axis(x, axis)
+                if name is None
+                else Extent(name)
+                if isinstance(name, str)
+                else name
+                for axis, name in enumerate(named)
+            )
+        return x.extents
 
     def _reckoned(self, value):
         """The entry of a constant that tells open extents: computed when the graph runs."""

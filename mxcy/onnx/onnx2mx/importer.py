@@ -11,7 +11,7 @@ from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx import families
 from mxcy.onnx.onnx2mx.attributes import Attributes
 from mxcy.onnx.onnx2mx.expressions import Expressions
-from mxcy.onnx.onnx2mx.open_extents import inferred_names
+from mxcy.onnx.onnx2mx.open_extents import Extent, named_extents
 from mxcy.onnx.onnx2mx.table import find_row
 from mxcy.onnx.onnx2mx.tensors import Folder, code_of, to_numpy
 from mxcy.onnx.onnx2mx.values import UnknownValueError, Value
@@ -72,7 +72,7 @@ class Importer:
         """
         frame = _Frame({}, self.opsets)
         constants, shapes = constants or {}, shapes or {}
-        self.extents = inferred_names(graph, self.opsets, self.functions.values(), shapes)
+        self.extents = named_extents(graph, shapes)
         initializers = {tensor.name for tensor in graph.initializer}
         names = {i.name for i in graph.input} - initializers
         unknown = [name for name in (*shapes, *constants) if name not in names]
@@ -99,9 +99,12 @@ class Importer:
             shape = tuple(d.dim_value if d.HasField("dim_value") else -1 for d in dims)
         code = code_of(tensor.elem_type, f"input {given.name}")
         value = self.F.variable(given.name, Spec(shape, code))
-        for axis, name in enumerate(self.extents.get(given.name) or ()):
-            if isinstance(name, str):
-                self.F.open.homes.setdefault(name, (value, axis))
+        named = self.extents.get(given.name)
+        if named is not None and value.spec.shape is not None:
+            for axis, name in enumerate(named):
+                if isinstance(name, str):
+                    self.F.open.homes.setdefault(name, (value, axis))
+            value.extents = tuple(Extent(n) if isinstance(n, str) else n for n in named)
         self.F.inputs[given.name] = value
         return value
 
@@ -175,7 +178,6 @@ class Importer:
             )
         a = Attributes(node, given, schema, opset)
         a.tensor = lambda tensor: self._tensor(tensor)
-        a.extents = [] if frame.depth else [self.extents.get(name) for name in node.input]
         a.run = lambda graph, values: self._subgraph(graph, values, frame)
         accepted = inspect.signature(row).parameters
         if len(inputs) > len(accepted) - 2 and not any(

@@ -7,15 +7,15 @@ quotients of them are extents again, whose names are their formulas.
 """
 
 import numpy as np
-import onnx
-from onnx import helper, shape_inference
 
 from mxcy.graph.extents import FUNCTIONS
 
-__all__ = ["Extent", "OpenExtents", "inferred_names"]
+__all__ = ["Extent", "OpenExtents", "named_extents"]
 
 #: initializers of more elements say nothing of shapes
 _MOST = 64
+#: where the numbers of two turns begin
+_PROBES = (41, 151)
 #: sign -> the right operand that changes nothing
 _NEUTRAL = {"+": 0, "-": 0, "*": 1, "/": 1}
 #: sign -> what it takes back
@@ -40,16 +40,14 @@ class OpenExtents:
     def __init__(self):
         self.names, self._numbers = {}, {}
         self.homes = {}
-        self._trees, self._axes = {}, {}
+        self._trees, self._axes, self._probes = {}, {}, {}
 
-    def of_axis(self, x, axis, name=None):
-        """An extent of a Value: an int, or its name, which it gets here if it has none."""
+    def of_axis(self, x, axis):
+        """An extent of a Value: an int, or the name that it gets here."""
         if x.shape[axis] != -1:
             return x.shape[axis]
-        if name is None:
-            name = self._axes.setdefault(
-                (id(x.entry[0]), x.entry[1], axis), f"axis{len(self._axes)}"
-            )
+        place = id(x.entry[0]), x.entry[1], axis
+        name = self._axes.setdefault(place, f"axis{len(self._axes)}")
         self.homes.setdefault(name, (x, axis))
         return Extent(name)
 
@@ -76,6 +74,27 @@ class OpenExtents:
         name = Extent(f"({left} {sign} {right})")
         self._trees[name] = sign, left, right
         return name
+
+    def probes(self, extents, turn):
+        """Numbers in the place of names, others in each of two turns."""
+        return tuple(
+            720 * (2 * self._probes.setdefault(n, len(self._probes)) + _PROBES[turn])
+            if isinstance(n, str)
+            else n
+            for n in extents
+        )
+
+    def recognized(self, first, second):
+        """The extents behind what `probes` became in two turns; None where it is no name."""
+        names = {self.probes([n], 0) + self.probes([n], 1): n for n in tuple(self._probes)}
+        return tuple(
+            left if left == right else self._name(names.get((left, right)))
+            for left, right in zip(first, second, strict=True)
+        )
+
+    @staticmethod
+    def _name(name):
+        return None if name is None else Extent(name)
 
     def arithmetic(self, sign, left, right):
         """The array of a function of two arrays, some of whose elements stand for extents."""
@@ -132,62 +151,35 @@ class OpenExtents:
         return tuple(Extent(n) if isinstance(n, str) else n for n in told)
 
 
-def _light(graph, shapes):
-    """The graph without large tensors, all open extents of its inputs named."""
-    light = onnx.GraphProto(name="light")
-    light.node.extend(graph.node)
-    light.output.extend(graph.output)
-    known = {tensor.name for tensor in graph.initializer}
-    for given in graph.input:
-        if given.name in known:
-            continue
-        added = light.input.add()
-        added.CopyFrom(given)
-        for axis, dim in enumerate(added.type.tensor_type.shape.dim):
-            extent = shapes[given.name][axis] if given.name in shapes else None
-            if extent is not None and extent >= 0:
-                dim.dim_value = extent
-            elif not dim.HasField("dim_value") and not dim.dim_param:
-                dim.dim_param = f"{given.name}.{axis}"
-    for tensor in graph.initializer:
-        if np.prod(tensor.dims, dtype=float) <= _MOST:
-            light.initializer.add().CopyFrom(tensor)
-        else:
-            made = helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-            light.input.add().CopyFrom(made)
-    return light
-
-
-def inferred_names(graph, opsets, functions, shapes):
-    """Tensor -> its extents, numbers and names, as ONNX infers them; None where it cannot.
+def named_extents(graph, shapes):
+    """Input -> its extents, numbers and names, None where there is neither.
 
     Parameters
     ----------
     graph : GraphProto
-    opsets : dict of str to int
-    functions : sequence of FunctionProto
     shapes : dict of str to tuple
-        What is known of inputs.
+        What is known of inputs besides.
 
     Returns
     -------
     dict of str to tuple
     """
-    if not any(node.op_type == "Shape" for node in graph.node):
-        return {}
-    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    try:
-        model = helper.make_model(
-            _light(graph, shapes), opset_imports=imports, functions=list(functions)
-        )
-        inferred = shape_inference.infer_shapes(model, data_prop=True).graph
-    except Exception:  # it is a help, and its errors are those of the nodes, which follow
-        return {}
     found = {}
-    for value in (*inferred.value_info, *inferred.input, *inferred.output):
-        if value.type.tensor_type.HasField("shape"):
-            found[value.name] = tuple(
-                dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
-                for dim in value.type.tensor_type.shape.dim
-            )
+    for given in graph.input:
+        told = shapes.get(given.name)
+        dims = given.type.tensor_type.shape.dim
+        if told is not None and len(told) != len(dims):
+            continue
+        found[given.name] = tuple(
+            _named(f"{given.name}.{axis}", dim, told[axis] if told is not None else None)
+            for axis, dim in enumerate(dims)
+        )
     return found
+
+
+def _named(usual, dim, told):
+    if told is not None and told >= 0:
+        return int(told)
+    if dim.HasField("dim_value"):
+        return dim.dim_value
+    return dim.dim_param or usual

@@ -24,10 +24,10 @@ class _How:
         self.outside = 0.0 if a.extrapolation_value is None else a.extrapolation_value
 
 
-def _resized(F, x, sizes, scales, how, roi=None, names=None):
+def _resized(F, x, sizes, scales, how, roi=None):
     """Each axis on its own: positions taken, or a product with the matrix of weights."""
     extents, around = x.shape, None
-    named = F.extents(x, names)
+    named = F.extents(x)
     if _upsamples(x, sizes, scales, how):
         scale = int(scales[2])
         return F("UpSampling", x, scale=scale, sample_type="nearest")
@@ -104,7 +104,7 @@ def _product(F, x, axis, matrix):
 
 def _sizes(F, a, x, scales, sizes):
     """(sizes, scales) of all axes."""
-    extents = F.extents(x, _names(a))
+    extents = F.extents(x)
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
     whole, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
@@ -143,7 +143,7 @@ def _sizes(F, a, x, scales, sizes):
 def resize_by_scales(F, a, x, scales):
     # How positions were meant was not written down before opset 11: as in Upsample.
     how = _How(a, a.mode, "asymmetric", "floor")
-    return _resized(F, x, *_sizes(F, a, x, scales, None), how, names=_names(a))
+    return _resized(F, x, *_sizes(F, a, x, scales, None), how)
 
 
 @row("Resize", since=11)
@@ -159,19 +159,14 @@ def resize(F, a, x, roi=None, scales=None, sizes=None):
             region[axis] = numbers[place]
             region[axis + x.ndim] = numbers[place + len(axes)]
         axes = set(axes)
-    return _resized(F, x, whole, ratios, how, region, _names(a))
+    return _resized(F, x, whole, ratios, how, region)
 
 
 @row("Upsample", since=7)
 def upsample_by_attribute(F, a, x):
     how = _How(a, a.mode, "asymmetric", "floor")
     scales = F.constant(np.array(a.scales))
-    return _resized(F, x, *_sizes(F, a, x, scales, None), how, names=_names(a))
-
-
-def _names(a):
-    """What ONNX calls the extents of the image."""
-    return a.extents[0] if a.extents else None
+    return _resized(F, x, *_sizes(F, a, x, scales, None), how)
 
 
 @row("Upsample", since=9)

@@ -2,7 +2,6 @@
 
 from mxcy._base import dtypes
 from mxcy.base import MXNetError
-from mxcy.onnx.onnx2mx.families.shape import names_of
 from mxcy.onnx.onnx2mx.table import row
 from mxcy.onnx.onnx2mx.values import UnknownValueError
 
@@ -134,7 +133,7 @@ def _slice_by_names(F, a, x, starts, ends, axes, steps):
     starts, ends = starts.told("the input starts"), ends.told("the input ends")
     axes = range(len(starts)) if axes is None else axes.integers("the input axes")
     steps = (1,) * len(starts) if steps is None else steps.integers("the input steps")
-    named = F.extents(x, names_of(a, 0, x))
+    named = F.extents(x)
     bounds, sizes = {}, {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if step != 1:

@@ -8,21 +8,13 @@ from mxcy._base import dtypes
 from mxcy.base import MXNetError
 from mxcy.onnx.onnx2mx.table import row
 
-__all__ = ["names_of", "product"]
+__all__ = ["product"]
 
 
 @row("Shape")
 def shape(F, a, x):
-    extents = F.extents(x, names_of(a, 0, x))
+    extents = F.extents(x)
     return F.constant(F.open.array(extents[slice(a.start or 0, a.end)]))
-
-
-def names_of(a, place, x):
-    """What ONNX calls the extents of an input, None where it has no name for one."""
-    named = a.extents[place] if place < len(a.extents) else None
-    if named is None or len(named) != x.ndim:
-        return (None,) * x.ndim
-    return tuple(name if isinstance(name, str) else None for name in named)
 
 
 def product(F, extents):
@@ -35,7 +27,7 @@ def product(F, extents):
 
 @row("Size")
 def size(F, a, x):
-    return F.constant(F.open.array([product(F, F.extents(x, names_of(a, 0, x)))]).reshape(()))
+    return F.constant(F.open.array([product(F, F.extents(x))]).reshape(()))
 
 
 # --- extents -------------------------------------------------------------------------------------
@@ -50,7 +42,7 @@ def reshape_by_attribute(F, a, x):
 def reshape(F, a, x, target):
     told = target.told("the input shape")
     if any(isinstance(n, str) for n in told):
-        named = F.extents(x, names_of(a, 0, x))
+        named = F.extents(x)
         codes = None if a.allowzero and 0 in told else _without_names(told, named)
         if codes is None:
             return _reshape_by_names(F, x, told, named, a.allowzero)
@@ -143,7 +135,7 @@ def expand(F, a, x, target):
         whole = np.broadcast_shapes(x.shape, told)
         return x if whole == x.shape else F("_npi_broadcast_to", x, shape=whole)
     rank = max(x.ndim, len(told))
-    named = (1,) * (rank - x.ndim) + F.extents(x, names_of(a, 0, x))
+    named = (1,) * (rank - x.ndim) + F.extents(x)
     told = (1,) * (rank - len(told)) + told
     whole = tuple(_met(F, n, m) for n, m in zip(named, told, strict=True))
     if whole == named and rank == x.ndim:
@@ -183,7 +175,7 @@ def tile(F, a, x, repeats):
     times = repeats.told("the input repeats")
     if not any(isinstance(n, str) for n in times):
         return F("_npi_tile", x, reps=times)
-    named = F.extents(x, names_of(a, 0, x))
+    named = F.extents(x)
     whole = tuple(F.open.combined("*", n, m) for n, m in zip(named, times, strict=True))
     return F.shaped("_npi_tile", [x], {"reps": times}, (whole, dtypes.name_of(x.spec.dtype)))
 
@@ -192,7 +184,7 @@ def _image(F, a, x):
     """The extents of images, open ones by name."""
     if x.ndim != 4:
         raise MXNetError(f"expected images (batch, channels, height, width), got {x.shape}")
-    return F.extents(x, names_of(a, 0, x))
+    return F.extents(x)
 
 
 def _over(F, extent, b, what):
