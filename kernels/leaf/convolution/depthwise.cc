@@ -120,7 +120,7 @@ int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes
   bool ok = true;
   with_plane_sizes(planes, [&](auto taps, auto step) {
     constexpr int K = taps, S = step;
-    parallel_for(call->threads, job.p.groups, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
       auto copy = planes.padded_data<T, K, S>();
       T* memory = (T*)scratch(kTempSlot, copy.bytes());
       if (!memory) {
@@ -128,17 +128,19 @@ int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes
         return;
       }
       copy.clear(memory);
-      T* out = data<T>(call->out[0]);
-      const int64_t size = job.p.filters * K * K;
-      for (int64_t i = begin * size; !job.add && i < end * size; ++i) out[i] = 0;
-      for (int64_t group = begin; group < end; ++group) {
+      for (int64_t filter = begin; filter < end; ++filter) {
+        Vec<T> sums[K * K] = {};
         for (int64_t n = 0; n < job.p.batch; ++n) {
-          const int64_t plane = n * job.p.groups + group;
+          const int64_t plane = n * job.p.groups + filter / job.p.filters;
           copy.fill(data<T>(call->in[0]) + plane * job.source, planes.height, planes.width);
-          for (int64_t f = 0; f < job.p.filters; ++f) {
-            const T* gradient = data<T>(call->in[1]) + (plane * job.p.filters + f) * job.target;
-            plane_weight<T, K, S>(planes, copy, gradient, out + group * size + f * K * K);
-          }
+          plane_weight<T, K, S>(
+              planes, copy, data<T>(call->in[1]) + (n * job.filters + filter) * job.target, sums);
+        }
+        T* out = data<T>(call->out[0]) + filter * K * K;
+        for (int t = 0; t < K * K; ++t) {
+          T sum = job.add ? out[t] : 0;
+          for (int lane = 0; lane < kLanes<T>; ++lane) sum += sums[t][lane];
+          out[t] = sum;
         }
       }
     });

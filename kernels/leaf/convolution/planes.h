@@ -167,9 +167,11 @@ void plane_backward(const PlaneJob& job, const Bordered<T, 1>& gradient, const T
   }
 }
 
-// sums[ky][kx] += sum of data[y * S + ky - above][x * S + kx - left] * gradient[y][x]
+// The lanes of sums[ky][kx] together += sum of data[y * S + ky - above][x * S + kx - left] *
+// gradient[y][x]
 template <class T, int K, int S>
-void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* gradient, T* sums) {
+void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* gradient,
+                  Vec<T>* sums) {
   constexpr int L = kLanes<T>;
 #pragma GCC unroll 8
   for (int ky = 0; ky < K; ++ky) {
@@ -192,9 +194,7 @@ void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* grad
         total[kx] = fma(load_first(row + x + kx % S * data.run + kx / S, n), g, total[kx]);
       }
     }
-    for (int kx = 0; kx < K; ++kx) {
-      for (int i = 0; i < L; ++i) sums[ky * K + kx] += total[kx][i];
-    }
+    for (int kx = 0; kx < K; ++kx) sums[ky * K + kx] += total[kx];
   }
 }
 
