@@ -22,21 +22,21 @@ class Exchange:
 
     Parameters
     ----------
-    courier : Courier
+    progress : ProgressThread
     bound : int
         Bytes at which a bucket is closed; the first one at an eighth of that.
     """
 
-    def __init__(self, courier, bound):
-        self._courier, self._bound = courier, bound
-        self.number = courier.next_exchange()
+    def __init__(self, progress, bound):
+        self._progress, self._bound = progress, bound
+        self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self._open = []  # slots without a bucket
         self._held = []  # pushes that came while keys are put in
         self._entering = False
         self._buckets, self._channels, self._active = [], [], set()
         self._reason = None
-        courier.submit(lambda: courier.exchanges.append(self))
+        progress.submit(lambda: progress.exchanges.append(self))
 
     # -- keys -------------------------------------------------------------------------------------
 
@@ -60,10 +60,10 @@ class Exchange:
             When the processes' keys, shapes or dtypes differ.
         """
         what = f"init of key {entries[0][0]!r}" if entries else "init"
-        return self._courier.call(self._enter(entries, delivers), what)
+        return self._progress.call(self._enter(entries, delivers), what)
 
     def _enter(self, entries, delivers):
-        world = self._courier.world
+        world = self._progress.world
         self._entering = True
         try:
             mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
@@ -103,7 +103,7 @@ class Exchange:
         """Give all keys that have none a bucket."""
         for group in self._planned():
             channel = self._channels[len(self._buckets)]
-            self._buckets.append(Bucket(group, channel, self._courier.world.size))
+            self._buckets.append(Bucket(group, channel, self._progress.world.size))
         self._open = []
 
     # -- values -----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Exchange:
         priority : int
             Buckets with larger numbers go first.
         """
-        self._courier.submit(lambda: self._push(slot, array, done, priority))
+        self._progress.submit(lambda: self._push(slot, array, done, priority))
 
     def _push(self, slot, array, done, priority):
         if slot.bucket is None:
@@ -141,16 +141,16 @@ class Exchange:
         ----------
         slot : Slot
         told : callable
-            Gets the text of an error, or None; on the courier's thread.
+            Gets the text of an error, or None; on the progress thread.
         """
-        self._courier.submit(lambda: self._pull(slot, told))
+        self._progress.submit(lambda: self._pull(slot, told))
 
     def _pull(self, slot, told):
         slot.failed = slot.failed or self._reason
         slot.pulls.append((slot.arrived, told, time.monotonic()))
         slot.answer()
 
-    # -- the courier's thread ---------------------------------------------------------------------
+    # -- the progress thread ---------------------------------------------------------------------
 
     def step(self, now):
         """Carry sums on; whether something moved, and whether something is under way."""
@@ -171,7 +171,7 @@ class Exchange:
     def _carry(self, bucket, now):
         moved = bucket.go_on(now)
         for slot in bucket.failures:
-            self._courier.letters.to_all(
+            self._progress.control.to_all(
                 "failed", exchange=self.number, slot=slot.number, text=slot.failed
             )
         bucket.failures.clear()
@@ -187,8 +187,8 @@ class Exchange:
             self._check(slot)
 
     def _check(self, slot):
-        if self._courier.letters.left and slot.arrived > slot.rounds and not slot.failed:
-            slot.failed = self._courier.letters.gone(self, slot)
+        if self._progress.control.left and slot.arrived > slot.rounds and not slot.failed:
+            slot.failed = self._progress.control.gone(self, slot)
             if slot.failed:
                 slot.answer()
 

@@ -4,9 +4,10 @@ import threading
 from pathlib import Path
 
 from mxcy import env
+from mxcy._base.files import replacing
 from mxcy.base import MXNetError
-from mxcy.dist import endings
-from mxcy.dist.courier import Courier
+from mxcy.dist import shutdown
+from mxcy.dist.progress import ProgressThread
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
 from mxcy.dist.roles import read_place
@@ -20,20 +21,20 @@ class Job:
 
     Attributes
     ----------
-    courier : Courier or None
+    progress : ProgressThread or None
         Once the job is open.
     """
 
     def __init__(self):
-        self.courier = None
+        self.progress = None
         self._lock = threading.Lock()
 
     def open(self):
-        """The courier, which opens the job when it is first asked for.
+        """The progress thread, which opens the job when it is first asked for.
 
         Returns
         -------
-        Courier
+        ProgressThread
 
         Raises
         ------
@@ -41,22 +42,22 @@ class Job:
             When variables say nonsense, or MPI is not there.
         """
         with self._lock:
-            if self.courier is None:
-                self.courier = _courier()
-                endings.watch(self.courier)
-            return self.courier
+            if self.progress is None:
+                self.progress = _start()
+                shutdown.watch(self.progress)
+            return self.progress
 
     def new_exchange(self):
         """A new exchange; all processes of the job make theirs in the same order."""
         return Exchange(self.open(), env.get("MXCY_DIST_BUCKET_BYTES"))
 
 
-def _courier():
+def _start():
     place = read_place()
     patience = env.get("MXCY_DIST_TIMEOUT")
     env.get("MXCY_DIST_BUCKET_BYTES")
     if not place.started:
-        return Courier(lambda: MemoryJob(1).worlds[0], patience)
+        return ProgressThread(lambda: MemoryJob(1).worlds[0], patience)
     if not has_engine():
         raise no_engine("MPI has started this process")
 
@@ -68,7 +69,7 @@ def _courier():
             )
         return world
 
-    return Courier(lambda: _Member(open_world()), patience)
+    return ProgressThread(lambda: _Member(open_world()), patience)
 
 
 class _Member:
@@ -79,7 +80,8 @@ class _Member:
         self._world = world
         self._note = Path(folder, f"rank {world.rank}") if folder else None
         if self._note:
-            self._note.write_text(world.hosts[world.rank], encoding="utf-8")
+            with replacing(self._note) as file:
+                file.write(world.hosts[world.rank].encode())
 
     def __getattr__(self, name):
         return getattr(self._world, name)

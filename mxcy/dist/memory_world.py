@@ -82,7 +82,7 @@ class MemoryWorld:
         self.job.worlds[rank].mailbox.append((self.rank, content))
 
     def receive(self):
-        """A letter that has come, or None."""
+        """A message that has come, or None."""
         return self.mailbox.popleft() if self.mailbox else None
 
     def everybody(self):

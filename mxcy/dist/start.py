@@ -42,5 +42,5 @@ def _join_late(process):
     """Take part in the job's start after all: others that use a store wait there."""
     from mxcy.dist.job import job
 
-    if os.getpid() == process and job.courier is None:
+    if os.getpid() == process and job.progress is None:
         job.open().close()

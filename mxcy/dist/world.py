@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 
 __all__ = ["World", "has_engine", "no_engine"]
 
-_LETTER = 1  # the tag of letters
+_CONTROL = 1  # the tag of control messages
 
 
 def has_engine():
@@ -71,21 +71,21 @@ class World:
         """The channel for agreements."""
         return _Channel(self._mpi, self._comm)
 
-    # -- letters: what one process tells another --------------------------------------------------
+    # -- control messages: what one process tells another --------------------------------------------------
 
     def send(self, rank, content):
         """Send bytes to a process; the call does not wait."""
         self._sent = [request for request in self._sent if not request.Test()]
         octets = bytearray(content)
-        self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _LETTER))
+        self._sent.append(self._letters.Isend([octets, self._mpi.BYTE], rank, _CONTROL))
 
     def receive(self):
-        """A letter that has come, as (rank of the sender, bytes), or None."""
+        """A message that has come, as (rank of the sender, bytes), or None."""
         mpi, status = self._mpi, self._mpi.Status()
-        if not self._letters.Iprobe(mpi.ANY_SOURCE, _LETTER, status):
+        if not self._letters.Iprobe(mpi.ANY_SOURCE, _CONTROL, status):
             return None
         octets = bytearray(status.Get_count(mpi.BYTE))
-        self._letters.Recv([octets, mpi.BYTE], status.source, _LETTER)
+        self._letters.Recv([octets, mpi.BYTE], status.source, _CONTROL)
         return status.source, bytes(octets)
 
     # -- the end ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from mxcy._base.dtypes import NAMES, code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist import collectives, endings
+from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
 from mxcy.kvstore.engine_calls import TRAVELS, operation, window
 from mxcy.kvstore.local import LocalStore
@@ -48,19 +48,19 @@ class DistStore(LocalStore):
                 "available yet; use 'dist_sync'"
             )
         super().__init__(kind)
-        self._courier = job.open()
+        self._progress = job.open()
         self._exchange = job.new_exchange()
         self._shared = {}
-        self._courier.submit(_hurry)
-        endings.before_close(front.wait_all)
+        self._progress.submit(_hurry)
+        shutdown.before_close(front.wait_all)
 
     @property
     def rank(self):
-        return self._courier.world.rank
+        return self._progress.world.rank
 
     @property
     def num_workers(self):
-        return self._courier.world.size
+        return self._progress.world.size
 
     @property
     def compresses(self):
@@ -126,7 +126,7 @@ class DistStore(LocalStore):
         operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
 
     def _delivering(self, key):
-        """What is called on the courier's thread with each sum of a key."""
+        """What is called on the progress thread with each sum of a key."""
 
         def deliver(array, lease):
             stored, shared = self._values[key], self._shared[key]
@@ -194,12 +194,12 @@ class DistStore(LocalStore):
 
     def barrier(self):
         """Wait for the other workers."""
-        self._courier.call(collectives.barrier(self._courier.world), "_barrier()")
+        self._progress.call(collectives.barrier(self._progress.world), "_barrier()")
 
     def updater_of(self, optimizer, before):
         """The updater with the first worker's settings; it keeps states of the same optimizer."""
         self.settle()
-        optimizer = self._courier.call(agree(self._courier.world, optimizer), "set_optimizer()")
+        optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
         updater = get_updater(optimizer)
         if type(getattr(before, "optimizer", None)) is type(optimizer):
             updater.states, updater.states_synced = before.states, before.states_synced
@@ -209,7 +209,7 @@ class DistStore(LocalStore):
         """How values are added up; see `KVStore.stats`."""
         return {
             **super().stats(),
-            "engine": self._courier.world.engine,
+            "engine": self._progress.world.engine,
             "buckets": self._exchange.stats(),
         }
 
@@ -220,7 +220,7 @@ def _name(dtype):
 
 
 def _hurry():
-    """Have the courier's operations start at once: others wait for them, and it for none."""
+    """Have the progress thread's operations start at once: others wait for them."""
     front.set_bulk_size(0)
     front.run_ahead()
 

@@ -13,8 +13,9 @@ from mxcy._base.dtypes import NAMES, code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
-from mxcy.dist import collectives, endings
+from mxcy.dist import collectives
 from mxcy.dist.job import job
+from mxcy.dist.shutdown import before_close
 from mxcy.kvstore.engine_calls import TRAVELS, operation, window
 
 __all__ = [
@@ -45,14 +46,14 @@ class _Membership:
     """Whether this process has joined, and the numbers of its calls without a name."""
 
     def __init__(self):
-        self.courier = None
+        self.progress = None
         self.numbers = {}
 
     @property
     def world(self):
-        if self.courier is None:
+        if self.progress is None:
             raise ValueError("the processes have not been initialized; call init() first")
-        return self.courier.world
+        return self.progress.world
 
     def name_of(self, kind, name):
         """The name of a call: the user's, or the number of the call among those of its kind."""
@@ -67,22 +68,22 @@ _member = _Membership()
 
 def init():
     """Join the job: this process alone, unless MPI has started it."""
-    if _member.courier is None:
-        courier = job.open()
-        courier.call(courier.meetings.open(), "init()")
-        endings.before_close(front.wait_all)
-        _member.courier = courier
+    if _member.progress is None:
+        progress = job.open()
+        progress.call(progress.named_calls.open(), "init()")
+        before_close(front.wait_all)
+        _member.progress = progress
 
 
 def shutdown():
     """Wait for what has been called; the job itself ends with the program."""
     nd.waitall()
-    _member.courier = None
+    _member.progress = None
 
 
 def is_initialized():
     """Whether `init` has been called."""
-    return _member.courier is not None
+    return _member.progress is not None
 
 
 def rank():
@@ -146,7 +147,7 @@ def _call(name, terms, reads, writes, make_steps, priority=0):
         def done(error, value):
             completion(error) if error else completion()
 
-        _member.courier.meetings.call(name, terms, make_steps, done)
+        _member.progress.named_calls.call(name, terms, make_steps, done)
 
     operation(start, reads, writes, name, "async", priority)
 

@@ -7,6 +7,8 @@ import signal
 import tempfile
 from pathlib import Path
 
+from mxcy._base.files import replacing
+
 __all__ = ["end_all", "noted"]
 
 
@@ -35,7 +37,8 @@ def noted(group):
     folder.mkdir(mode=0o700, exist_ok=True)
     note = folder / f"{os.getpid()}.json"
     content = {"launcher": os.getpid(), "began": _began(os.getpid()), "group": group}
-    note.write_text(json.dumps(content), encoding="utf-8")
+    with replacing(note) as file:
+        file.write(json.dumps(content).encode())
     try:
         yield
     finally:
@@ -53,6 +56,8 @@ def end_all():
     ended = []
     for note in sorted(_folder().glob("*.json")):
         try:
+            if note.stat().st_uid != os.getuid():
+                continue  # somebody else's, in a folder that everybody may write to
             content = json.loads(note.read_text(encoding="utf-8"))
             launcher, began = content["launcher"], content["began"]
         except (OSError, ValueError, KeyError):

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from mxcy import env
-from mxcy.dist.machines import read_hosts
+from mxcy.dist.hostfile import read_hosts
 from mxcy.tools import jobs, rank
 
 __all__ = ["job_line", "main", "parse"]

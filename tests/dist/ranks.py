@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from mxcy.dist.courier import Courier
+from mxcy.dist.progress import ProgressThread
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
 
@@ -22,8 +22,8 @@ class Rank:
 
     def __init__(self, world, bound, patience):
         self.rank, self.size = world.rank, world.size
-        self.courier = Courier(lambda: world, patience)
-        self.exchange = Exchange(self.courier, bound)
+        self.progress = ProgressThread(lambda: world, patience)
+        self.exchange = Exchange(self.progress, bound)
         self.slots, self.values = {}, {}
 
     def init(self, **arrays):
@@ -71,7 +71,7 @@ def run(size, program, bound=4096, seed=None, patience=0):
     seed : int, optional
         Of random delays.
     patience : float
-        See `Courier`.
+        See `ProgressThread`.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def run(size, program, bound=4096, seed=None, patience=0):
             results[number] = program(rank)
         except Exception as error:
             results[number] = error
-        rank.courier.close()
+        rank.progress.close()
 
     threads = [threading.Thread(target=live, args=(i,), daemon=True) for i in range(size)]
     for thread in threads:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mxcy.base import MXNetError
-from mxcy.dist.machines import read_hosts
+from mxcy.dist.hostfile import read_hosts
 from mxcy.tools import launch, rank
 from tests.conditions import await_that
 from tests.dist.jobs import job, needs_mpi, start

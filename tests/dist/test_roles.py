@@ -42,7 +42,7 @@ def test_nonsense(monkeypatch):
         job = Job()
         with pytest.raises(mx.MXNetError, match=re.escape(f"{name}={text!r}")):
             job.open()
-        assert job.courier is None
+        assert job.progress is None
         monkeypatch.delenv(name)
 
 

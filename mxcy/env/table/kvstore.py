@@ -81,11 +81,11 @@ ROWS = (
     Variable("MXCY_RANK_PID", integer(1), None, "C", "mxcy.dist.start",
              "The process that the launcher has started as a worker: when it ends without having "
              "made a store, it takes part in the job's start, so that others do not wait for ever.",
-             test="dist/test_endings.py::test_a_worker_without_a_store"),
+             test="dist/test_shutdown.py::test_a_worker_without_a_store"),
     Variable("MXCY_JOB_FOLDER", path, None, "C", "mxcy.dist.job",
              "Where processes of a job on one machine leave a file while they are members of it: "
              "the launcher sets it, and tells by it who ended without a goodbye.",
-             test="dist/test_endings.py::test_a_bad_end"),
+             test="dist/test_shutdown.py::test_a_bad_end"),
     Variable("MXCY_DIST_BUCKET_BYTES", count(1), 4194304, "C", "mxcy.dist.job",
              "Stores over several processes add up keys together, in buckets that are closed at so "
              "many bytes; the first one at an eighth of that. Read when a store is made.",
@@ -93,7 +93,7 @@ ROWS = (
     Variable("MXCY_DIST_TIMEOUT", number(0), 300, "C", "mxcy.dist.job",
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",
-             test="dist/test_endings.py::test_a_stopped_worker"),
+             test="dist/test_shutdown.py::test_a_stopped_worker"),
     Variable("DMLC_PS_ROOT_URI", anything, "", "F", "mxcy.dist",
              "The address of the scheduler.", inert=_BY_MPI, silent=True),
     Variable("DMLC_INTERFACE", anything, "", "F", "mxcy.dist",

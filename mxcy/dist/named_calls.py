@@ -1,12 +1,12 @@
 """Calls in which processes meet by name, in whatever order each comes to them.
 
 A process tells rank 0 of a call that it is ready for; when all are, rank 0 tells everybody to go, and
-so all make the calls in the order of rank 0's letters.
+so all make the calls in the order of rank 0's messages.
 """
 
 from collections import deque
 
-__all__ = ["Meetings"]
+__all__ = ["NamedCalls"]
 
 
 class _Call:
@@ -17,16 +17,16 @@ class _Call:
         self.steps = self.request = None
 
 
-class Meetings:
-    """The calls by name of a courier's process.
+class NamedCalls:
+    """The calls by name of this process.
 
     Parameters
     ----------
-    courier : Courier
+    progress : ProgressThread
     """
 
-    def __init__(self, courier):
-        self._courier = courier
+    def __init__(self, progress):
+        self._progress = progress
         self._mine = {}  # name -> calls that wait for the others, in order
         self._ready = {}  # of rank 0: name -> for each rank its terms, in order
         self._going = []
@@ -35,7 +35,7 @@ class Meetings:
     def open(self):
         """Make the channel; a generator in which all processes take part."""
         if self.channel is None:
-            self.channel = self._courier.world.new_channel()
+            self.channel = self._progress.world.new_channel()
         yield from ()
 
     # -- for other threads ------------------------------------------------------------------------
@@ -50,38 +50,38 @@ class Meetings:
             What JSON can tell of the call; all processes' terms go to `make_steps`.
         make_steps : callable
             ``make_steps(channel, terms_of_all)`` gives a generator of one request: the calls of
-            several meetings are under way at once. It raises for terms that do not go together.
+            several named calls are under way at once. It raises for terms that do not go together.
         done : callable
-            ``done(error, value)`` on the courier's thread: a text or None, and the generator's
+            ``done(error, value)`` on the progress thread: a text or None, and the generator's
             result.
         """
         call = _Call(name, terms, make_steps, done)
-        self._courier.submit(lambda: self._tell(call))
+        self._progress.submit(lambda: self._tell(call))
 
-    # -- the courier's thread ---------------------------------------------------------------------
+    # -- the progress thread ---------------------------------------------------------------------
 
     def _tell(self, call):
         self._mine.setdefault(call.name, deque()).append(call)
-        world, letters = self._courier.world, self._courier.letters
+        world, control = self._progress.world, self._progress.control
         if world.rank == 0:
-            self.hear_ready(0, call.name, call.terms)
+            self.on_ready(0, call.name, call.terms)
         else:
-            letters.to_one(0, "ready", name=call.name, terms=call.terms)
+            control.to_one(0, "ready", name=call.name, terms=call.terms)
         self.check_left()
 
-    def hear_ready(self, rank, name, terms):
+    def on_ready(self, rank, name, terms):
         """On rank 0: a process is ready for a call."""
-        world = self._courier.world
+        world = self._progress.world
         ready = self._ready.setdefault(name, [deque() for _ in range(world.size)])
         ready[rank].append(terms)
         while all(ready):
             together = [queue.popleft() for queue in ready]
-            self._courier.letters.to_all("go", name=name, terms=together)
-            self.hear_go(name, together)
+            self._progress.control.to_all("go", name=name, terms=together)
+            self.on_go(name, together)
         if not any(ready):
             del self._ready[name]
 
-    def hear_go(self, name, terms):
+    def on_go(self, name, terms):
         """All are ready for a call."""
         call = self._mine[name].popleft()
         if not self._mine[name]:
@@ -113,10 +113,10 @@ class Meetings:
 
     def check_left(self):
         """Give up calls for which processes that have left were not ready."""
-        left = self._courier.letters.left
+        left = self._progress.control.left
         if not left:
             return
-        names = ", ".join(self._courier.letters.name(rank) for rank in sorted(left))
+        names = ", ".join(self._progress.control.name(rank) for rank in sorted(left))
         self.fail(f"{names} left the job")
 
     def fail(self, text):

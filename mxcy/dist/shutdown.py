@@ -17,7 +17,7 @@ class _Ending:
 
     def __init__(self):
         self.failed = False
-        self.courier = None
+        self.progress = None
         self.before = []
 
 
@@ -34,14 +34,14 @@ def before_close(function):
         _ending.before.append(function)
 
 
-def watch(courier):
-    """Close a courier when the program ends well, and do not when it fails.
+def watch(progress):
+    """Close a progress thread when the program ends well, and do not when it fails.
 
     Parameters
     ----------
-    courier : Courier
+    progress : ProgressThread
     """
-    _ending.courier = courier
+    _ending.progress = progress
     sys.excepthook = _noting(sys.excepthook)
     sys.exit = _exiting(sys.exit)
     atexit.register(_close)
@@ -87,4 +87,4 @@ def _close():
             traceback.print_exc()
             sys.stderr.flush()
             return
-    _ending.courier.close()
+    _ending.progress.close()

@@ -6,10 +6,10 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
-from mxcy.dist.letters import Letters
-from mxcy.dist.meetings import Meetings
+from mxcy.dist.control import ControlMessages
+from mxcy.dist.named_calls import NamedCalls
 
-__all__ = ["Courier"]
+__all__ = ["ProgressThread"]
 
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between looks: something is under way, or nothing is
 
@@ -24,13 +24,13 @@ class _Task:
         self.began = time.monotonic()
 
 
-class Courier:
+class ProgressThread:
     """Owns a world, and carries on what has been started in it.
 
     Parameters
     ----------
     open_world : callable
-        Makes the `World`, on the courier's thread.
+        Makes the `World`, on the progress thread.
     patience : float
         After so many seconds of waiting, processes that do not answer are looked for; 0: never.
 
@@ -58,7 +58,7 @@ class Courier:
         self._patience = patience
         self._opened = _Task(None, "open")
         self._thread = threading.Thread(
-            target=self._live, args=(open_world,), name="mxcy courier", daemon=True
+            target=self._live, args=(open_world,), name="mxcy progress", daemon=True
         )
         self._thread.start()
         self._opened.over.wait()
@@ -72,7 +72,7 @@ class Courier:
     # -- for other threads ------------------------------------------------------------------------
 
     def submit(self, function):
-        """Have a function called on the courier's thread, after those before it."""
+        """Have a function called on the progress thread, after those before it."""
         self._inbox.append(function)
         self._wake.set()
 
@@ -109,13 +109,13 @@ class Courier:
             self.submit(self._begin_close)
             self._thread.join()
 
-    # -- the courier's thread ---------------------------------------------------------------------
+    # -- the progress thread ---------------------------------------------------------------------
 
     def _live(self, open_world):
         try:
             self.world = open_world()
-            self.letters = Letters(self, self._patience)
-            self.meetings = Meetings(self)
+            self.control = ControlMessages(self, self._patience)
+            self.named_calls = NamedCalls(self)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -138,8 +138,8 @@ class Courier:
             went, waits = exchange.step(now)
             moved |= went
             busy |= waits
-        went, waits = self.meetings.step()
-        moved |= went | self.letters.look(now)
+        went, waits = self.named_calls.step()
+        moved |= went | self.control.look(now)
         busy |= waits
         if self.closing is not None and self.closing.done():
             return True
@@ -165,10 +165,10 @@ class Courier:
             task = self._current = self._tasks.popleft()
             self._started += 1
             task.number, task.began = self._started, time.monotonic()
-            task.error = self.letters.absent(task)
+            task.error = self.control.absent(task)
             return self._resume(task)
         task = self._current
-        task.error = task.error or self.letters.absent(task)
+        task.error = task.error or self.control.absent(task)
         if task.error is not None or task.request.done():
             return self._resume(task)
         return False
@@ -195,7 +195,7 @@ class Courier:
     def _begin_close(self):
         for exchange in self.exchanges:
             exchange.closing = True
-        self.letters.to_all("bye", **self.report())
+        self.control.to_all("bye", **self.report())
         self.closing = self.world.everybody()
 
     def _fail(self, error):
@@ -206,7 +206,7 @@ class Courier:
                 task.over.set()
         for exchange in self.exchanges:
             exchange.fail(str(error))
-        self.meetings.fail(str(error))
+        self.named_calls.fail(str(error))
 
     @property
     def waiting(self):

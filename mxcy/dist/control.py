@@ -5,24 +5,24 @@ import time
 
 from mxcy.base import MXNetError
 
-__all__ = ["Letters"]
+__all__ = ["ControlMessages"]
 
-_LOOK_SECONDS = 2e-4  # between looks for letters
+_LOOK_SECONDS = 2e-4  # between looks for messages
 _ANSWER_SECONDS = 2  # that a process has to tell how far it is
 
 
-class Letters:
-    """Reads and writes the letters of a courier.
+class ControlMessages:
+    """Reads and writes the control messages of a progress thread.
 
     Parameters
     ----------
-    courier : Courier
+    progress : ProgressThread
     patience : float
         Seconds of waiting after which all are asked how far they are; 0: never.
     """
 
-    def __init__(self, courier, patience):
-        self._courier, self._world, self._patience = courier, courier.world, patience
+    def __init__(self, progress, patience):
+        self._progress, self._world, self._patience = progress, progress.world, patience
         self.left = {}  # rank -> how far it was
         self._answers = None
         self._asked = self._looked = 0.0
@@ -48,8 +48,8 @@ class Letters:
             return False
         self._looked = now
         moved = False
-        while (letter := self._world.receive()) is not None:
-            rank, content = letter
+        while (message := self._world.receive()) is not None:
+            rank, content = message
             self._read(rank, json.loads(content))
             moved = True
         if self._patience:
@@ -60,19 +60,19 @@ class Letters:
         kind = content.pop("kind")
         if kind == "bye":
             self.left[rank] = content
-            for exchange in self._courier.exchanges:
+            for exchange in self._progress.exchanges:
                 exchange.check_left()
-            self._courier.meetings.check_left()
+            self._progress.named_calls.check_left()
         elif kind == "ready":
-            self._courier.meetings.hear_ready(rank, content["name"], content["terms"])
+            self._progress.named_calls.on_ready(rank, content["name"], content["terms"])
         elif kind == "go":
-            self._courier.meetings.hear_go(content["name"], content["terms"])
+            self._progress.named_calls.on_go(content["name"], content["terms"])
         elif kind == "ask":
-            self.to_one(rank, "tell", **self._courier.report())
+            self.to_one(rank, "tell", **self._progress.report())
         elif kind == "tell" and self._answers is not None:
             self._answers[rank] = content
         elif kind == "failed":
-            exchange = self._courier.exchanges[content["exchange"]]
+            exchange = self._progress.exchanges[content["exchange"]]
             exchange.slots[content["slot"]].failed = f"{self.name(rank)}: {content['text']}"
 
     def absent(self, task):
@@ -97,9 +97,9 @@ class Letters:
 
     def _waits(self):
         """What has been waited for longest: (since when, exchange or None, slot or task)."""
-        waits = [wait for wait in (one.longest_wait() for one in self._courier.exchanges) if wait]
-        if self._courier.waiting is not None:
-            waits.append((self._courier.waiting.began, None, self._courier.waiting))
+        waits = [wait for wait in (one.longest_wait() for one in self._progress.exchanges) if wait]
+        if self._progress.waiting is not None:
+            waits.append((self._progress.waiting.began, None, self._progress.waiting))
         return min(waits, key=lambda wait: wait[0], default=None)
 
     def _lose_patience(self, now):
