@@ -128,7 +128,7 @@ train-table: $(VENV)/.installed
 # the engine and the profiler alone with the thread sanitizer.
 sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@echo "== the engine and the profiler, with the thread sanitizer"
-	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/engine 3000
+	@TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/sanitize/engine 3000
 	@TSAN_OPTIONS=halt_on_error=1 build/sanitize/profiler
 	@$(PIP) install 'setuptools>=77' 'cython>=3.1,<4'
 	@echo "== compiling the library with sanitizers"
