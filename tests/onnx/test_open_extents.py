@@ -249,3 +249,10 @@ def test_constants_of_open_extents():
     for n in (1, 4):
         found = net(mx.nd.full((n, 3), np.nan)).asnumpy()
         np.testing.assert_array_equal(found, np.full((2, n), 2.5, np.float32))
+
+
+def test_pooling_with_uneven_padding_keeps_the_batch_open():
+    windows = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1]}
+    node = helper.make_node("MaxPool", ["x"], ["y"], **windows)
+    model = model_of([node], [("x", FLOAT, ("n", 2, 55, 8))], [("y", FLOAT, None)], 17, [])
+    like_onnx(model, (1, 2, 55, 8), (3, 2, 55, 8))

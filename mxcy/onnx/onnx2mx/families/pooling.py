@@ -102,23 +102,24 @@ def _lowest(x):
 
 def _max_of_slices(F, a, x, windows, indices):
     shifted = _Shifted(F, x, windows, a.ceil_mode, _lowest(x))
-    whole = np.arange(math.prod(x.full_shape), dtype=np.int64)
     if indices:
+        places = np.arange(math.prod(x.full_shape), dtype=np.int64)
         if a.storage_order:
-            turned = (*x.shape[:2], *reversed(x.shape[2:]))
+            reversed_planes = (*x.shape[:2], *reversed(x.shape[2:]))
             order = (0, 1, *reversed(range(2, x.ndim)))
-            whole = whole.reshape(turned).transpose(order)
-        numbers = _Shifted(F, F.constant(whole.reshape(x.shape)), windows, a.ceil_mode, 0)
-    best = found = None
+            places = places.reshape(reversed_planes).transpose(order)
+        numbers = _Shifted(F, F.constant(places.reshape(x.shape)), windows, a.ceil_mode, 0)
+    best = best_places = None
     for place in shifted.places():
         part = shifted.at(place)
         if best is None:
-            best, found = part, numbers.at(place) if indices else None
+            best, best_places = part, numbers.at(place) if indices else None
             continue
         if indices:
-            found = F.where(F("_npi_greater", part, best), numbers.at(place), found)
+            greater = F("_npi_greater", part, best)
+            best_places = F.where(greater, numbers.at(place), best_places)
         best = F.binary("maximum", best, part)
-    return (best, found) if indices else best
+    return (best, best_places) if indices else best
 
 
 @row("MaxPool")
