@@ -1,7 +1,13 @@
 """The real CuPy on the stand-in: its own kernels, compiled by g++, compute what NumPy computes."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
+
+if find_spec("cupy") is None or find_spec("Cython") is None:
+    reason = "CuPy and Cython are not installed; make test-gpu installs them"
+    pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture

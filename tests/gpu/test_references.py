@@ -1,9 +1,15 @@
 """Every record's reference with ``xp=cupy``: the results of NumPy, computed on the device."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
-from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of
+if find_spec("cupy") is None or find_spec("Cython") is None:
+    reason = "CuPy and Cython are not installed; make test-gpu installs them"
+    pytest.skip(reason, allow_module_level=True)
+
+from tests.ops.test_records import RECORDS, draw, draws, full_attrs, samples_of  # noqa: E402
 
 #: what CuPy says when machine code of NVIDIA's libraries would have to run -> the library
 LIBRARIES = {

@@ -54,7 +54,10 @@ REFUSED = {
     "broadcast_axis extent": (lambda: nd.broadcast_axis(A, axis=1, size=4), "axis"),
     "broadcast_axis lists": (lambda: nd.broadcast_axis(IMAGE, axis=(0, 1), size=3), "size"),
     "broadcast_like rank": (lambda: nd.broadcast_like(zeros(9), A), "lhs"),
-    "broadcast_like lists": (lambda: nd.broadcast_like(A, A, lhs_axes=(0,)), "rhs_axes"),
+    "broadcast_like lists": (
+        lambda: nd.broadcast_like(A, A, lhs_axes=(0,), rhs_axes=(0, 1)),
+        "rhs_axes",
+    ),
     "pad rank": (lambda: nd.Pad(A, mode="edge", pad_width=(0, 0, 0, 0)), "4 or 5"),
     "pad batch": (lambda: nd.Pad(IMAGE, mode="edge", pad_width=(1,) * 8), "first two"),
     "pad far reflection": (

@@ -151,7 +151,7 @@ def numpy_reduction(
     def refusal(a, ins, outs):
         if not ins[0].size or not axes_of(a, ins[0].ndim):
             return "nothing is reduced"
-        if outs[0].dtype == _BOOL != ins[0].dtype:
+        if outs[0].dtype == _BOOL and (rule is MEAN or ins[0].dtype != _BOOL):
             return "what a truth value is would be cut to whole numbers"
         return None if real_of(ins[0].dtype) == ins[0].dtype else "the numbers are complex"
 

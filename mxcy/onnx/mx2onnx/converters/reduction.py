@@ -29,8 +29,8 @@ def _reduced(kind):
     def rule(a, G, x):
         x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
         if x.dtype == bool:
-            found = G.reduce(kind, G.cast(x, np.int32), _axes(a, x), a.keepdims)
-            return G.cast(found, bool)
+            reduced = G.reduce(kind, G.cast(x, np.float32), _axes(a, x), a.keepdims)
+            return G.cast(reduced, bool)  # a mean of whole numbers would be cut
         return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
 
     return rule
