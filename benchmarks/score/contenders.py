@@ -193,6 +193,13 @@ class Field:
                 f"{name}, {cell.network}, batch {batch}: off by {error:.1e}"
             )
             cell.results[name] = Result(plan=answer["seconds"], error=error)
+        self._measure(cell, seconds, rounds)
+        for result in cell.results.values():
+            result.plan = max(0.0, result.plan - result.best())
+        return cell
+
+    def _measure(self, cell, seconds, rounds):
+        """Fill in the times of who has passed, and the peaks of their memory meanwhile."""
         for name in list(cell.results):
             self._ask(name, "peak", forget=True)
         self._alternate(cell, seconds, rounds)
@@ -201,10 +208,7 @@ class Field:
             if answer is None:
                 del cell.results[name]
             else:
-                result = cell.results[name]
-                result.plan = max(0.0, result.plan - result.best())
-                result.peak = answer["bytes"]
-        return cell
+                cell.results[name].peak = answer["bytes"]
 
     def _alternate(self, cell, seconds, rounds):
         """Fill the cell's results, a round with one run first, which tells how many to do later."""

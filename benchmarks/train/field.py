@@ -87,13 +87,5 @@ class Field(contenders.Field):
             error = max(abs(loss - other) / abs(other) for loss, other in pairs)
             assert error <= TOLERANCE, f"{name}, {cell.network}: {answer['losses']}, not {expected}"
             cell.results[name] = Result(plan=answer["seconds"], error=error)
-        for name in list(cell.results):
-            self._ask(name, "peak", forget=True)
-        self._alternate(cell, seconds, rounds)
-        for name in list(cell.results):
-            answer = self._ask(name, "peak")
-            if answer is None:
-                del cell.results[name]
-            else:
-                cell.results[name].peak = answer["bytes"]
+        self._measure(cell, seconds, rounds)
         return cell

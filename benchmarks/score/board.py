@@ -1,0 +1,85 @@
+"""What a table has measured so far, told at its end and written as JSON."""
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+
+import mxcy as mx
+from benchmarks.score.contenders import CONTENDERS, missing
+from benchmarks.score.fma_peak import fma_peak
+
+__all__ = ["Board", "chosen"]
+
+
+def chosen(config, option, everything):
+    """The values of an option: a list separated by commas, or ``all``."""
+    text = config.getoption(option)
+    return list(everything) if text == "all" else text.split(",")
+
+
+class Board:
+    """The cells of a table, and who took part.
+
+    Parameters
+    ----------
+    config : pytest.Config
+    lines : callable
+        ``lines(cells, gflop, peak)`` gives the lines of the table.
+    unit : str
+        What the floating point operations are counted for: an image, a step.
+    columns : collection of str
+        Everybody who could take part.
+    """
+
+    def __init__(self, config, lines, unit, columns=CONTENDERS):
+        self.config, self.start = config, time.perf_counter()
+        self.threads = mx.env.omp_threads()
+        self.cells, self.gflop, self.about, self.failures = [], {}, {}, []
+        self.peak = fma_peak(self.threads)
+        self._lines, self._unit, self._columns = lines, unit, columns
+
+    def report(self):
+        """Lines: the table, what it comes to, and who did not take part."""
+        self.peak = max(self.peak, fma_peak(self.threads))
+        yield from self._lines(self.cells, self.gflop, self.peak)
+        about = ", ".join(dict.fromkeys(self.about.values()))
+        yield f"{about}; {self.threads} threads each, load average {os.getloadavg()[0]:.1f}"
+        yield from (f"failed: {failure}" for failure in self.failures)
+        absent = missing(self.config.getoption("--peers"), self._columns)
+        if absent:
+            yield f"not there, see make peers: {', '.join(absent)}"
+
+    def add(self, cell, field, benchmark, what):
+        """Keep a cell, and show its speeds beside the benchmark's times."""
+        self.cells.append(cell)
+        for column in cell.results:
+            benchmark.extra_info[f"{column}, {what}/s"] = round(cell.speed(column), 2)
+        benchmark.pedantic(field.once, rounds=2)
+
+    def leave(self, field):
+        """Keep what a field says of itself, and end its processes."""
+        self.about.update(field.about)
+        self.failures += field.failures
+        field.close()
+
+    def close(self, announce, title):
+        """Announce the table, and write all figures to the file of ``--score-json``."""
+        announce(title, self.report())
+        path = self.config.getoption("--score-json")
+        if path:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text(json.dumps(self._written(), indent=1))
+
+    def _written(self):
+        return {
+            "machine": platform.processor() or platform.machine(),
+            "threads": self.threads,
+            "fma_peak_gflops": self.peak,
+            "wall_seconds": time.perf_counter() - self.start,
+            "versions": self.about,
+            "failures": self.failures,
+            f"gflop_per_{self._unit}": self.gflop,
+            "cells": [cell.described() for cell in self.cells],
+        }
