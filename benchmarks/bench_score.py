@@ -20,10 +20,10 @@ NARROW_DEMANDS = {"int8": INT8_DEMANDS, "bf16": BF16_DEMANDS}
 
 
 def pytest_generate_tests(metafunc):
-    networks = chosen(metafunc.config, "--network", NETWORKS)
+    networks = chosen(metafunc.config, "--network", NETWORKS, others=True)
     metafunc.parametrize("field", networks, indirect=True, scope="module")
-    batches = [int(text) for text in chosen(metafunc.config, "--batch-size", BATCHES)]
-    metafunc.parametrize("batch", sorted(batches, reverse=True))
+    batches = chosen(metafunc.config, "--batch-size", BATCHES, others=True)
+    metafunc.parametrize("batch", sorted(map(int, batches), reverse=True))
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import platform
 import time
 from pathlib import Path
 
+import pytest
+
 import mxcy as mx
 from benchmarks.score.contenders import CONTENDERS, missing
 from benchmarks.score.fma_peak import fma_peak
@@ -13,10 +15,33 @@ from benchmarks.score.fma_peak import fma_peak
 __all__ = ["Board", "chosen"]
 
 
-def chosen(config, option, everything):
-    """The values of an option: a list separated by commas, or ``all``."""
+def chosen(config, option, everything, others=False):
+    """The values of an option: a list separated by commas, or ``all``.
+
+    Parameters
+    ----------
+    config : pytest.Config
+    option : str
+    everything : collection
+        What ``all`` stands for.
+    others : bool
+        Whether values beyond `everything` are taken too.
+
+    Raises
+    ------
+    pytest.UsageError
+        For other values.
+    """
     text = config.getoption(option)
-    return list(everything) if text == "all" else text.split(",")
+    if text == "all":
+        return list(everything)
+    values = text.split(",")
+    unknown = [value for value in values if value not in everything]
+    if unknown and not others:
+        raise pytest.UsageError(
+            f"{option}: there is no {', '.join(unknown)}, only {', '.join(everything)}"
+        )
+    return values
 
 
 class Board:

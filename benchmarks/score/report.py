@@ -34,6 +34,7 @@ GROUPS = {
     "all": ("MXNet 1.9.1", "ONNX Runtime", "OpenVINO"),
 }
 WIDTH = 17
+LABEL = max(len(" or ".join(members)) for members in GROUPS.values())
 
 
 def ratios(cells, group, network=None):
@@ -51,12 +52,12 @@ def ratios(cells, group, network=None):
     -------
     list of float
     """
-    found = []
+    multiples = []
     for cell in cells:
         others = [cell.speed(name) for name in GROUPS[group] if name in cell.results]
         if others and network in (None, cell.network):
-            found.append(cell.speed(OURS) / max(others))
-    return found
+            multiples.append(cell.speed(OURS) / max(others))
+    return multiples
 
 
 def _table(network, cells, gflop, peak):
@@ -109,14 +110,14 @@ def lines(cells, gflop, peak, demands=DEMANDS):
         of_network = [cell for cell in cells if cell.network == network]
         yield from _table(network, of_network, gflop[network], peak)
     for group, network, how, least in demands:
-        found = ratios(cells, group, network)
-        if found:
+        multiples = ratios(cells, group, network)
+        if multiples:
             average = statistics.median if how == "median" else statistics.geometric_mean
-            value = average(found)
+            value = average(multiples)
             versus = " or ".join(GROUPS[group])
             verdict = "reached" if value >= least else "MISSED"
             yield (
-                f"{how} of {len(found):2} ratios to {versus:34}{network or 'all':14}"
-                f"{value:6.2f}  (asked: {least:.2f}, {verdict})"
+                f"{how} of {len(multiples):2} ratios to {versus:{LABEL}} {network or 'all':13}"
+                f" {value:5.2f}  (asked: {least:.2f}, {verdict})"
             )
     yield f"FMA peak of this machine: {peak:.0f} GFLOP/s"

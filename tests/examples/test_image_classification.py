@@ -5,16 +5,18 @@ import json
 import logging
 import math
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mxcy as mx
+from benchmarks.score.board import chosen
 from benchmarks.score.contenders import OURS, Cell, Result
 from benchmarks.score.graph import read_graph
 from benchmarks.score.material import Material
-from benchmarks.score.report import lines, ratios
+from benchmarks.score.report import INT8_DEMANDS, lines, ratios
 from examples.image_classification.symbols import NETWORKS, get_network, image_shape, resnet, vgg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "image_classification" / "benchmark_score.py"
@@ -149,6 +151,15 @@ def test_report_tells_ratios_and_demands():
     assert "78%" in text
     assert "vgg-16          1.75  (asked: 1.80, MISSED)" in text
     assert "all             1.73  (asked: 1.25, reached)" in text
+    last = list(lines(cells, {"vgg-16": 31}, 400, INT8_DEMANDS))[-2]
+    assert " or OpenVINO all             1.73  (asked: 1.10, reached)" in last
+
+
+def test_values_of_options_are_checked():
+    config = types.SimpleNamespace(getoption={"--network": "gru,grru"}.get)
+    with pytest.raises(pytest.UsageError, match="--network: there is no grru, only gru, lstm"):
+        chosen(config, "--network", ("gru", "lstm"))
+    assert chosen(config, "--network", ("gru", "lstm"), others=True) == ["gru", "grru"]
 
 
 def test_networks_of_the_table():
