@@ -117,7 +117,7 @@ def lines(cells, gflop, peak, demands=DEMANDS):
             versus = " or ".join(GROUPS[group])
             verdict = "reached" if value >= least else "MISSED"
             yield (
-                f"{how} of {len(multiples):2} ratios to {versus:{LABEL}} {network or 'all':13}"
+                f"{how} of {len(multiples):2} ratios to {versus:{LABEL}} {network or 'all':14}"
                 f" {value:5.2f}  (asked: {least:.2f}, {verdict})"
             )
     yield f"FMA peak of this machine: {peak:.0f} GFLOP/s"
