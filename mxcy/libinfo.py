@@ -40,7 +40,11 @@ def find_lib_path(prefix="libmxcy"):
         _refuse(f"MXNET_LIBRARY_PATH={wanted}: there is no file {path}")
     path = _PACKAGE / f"{prefix}.so"
     if not path.is_file():
-        raise RuntimeError(f"the native library is missing: there is no file {path}")
+        tree = _PACKAGE.parent
+        mend = f"this source tree is not built; in {tree} run: pip install -e ."
+        if not (tree / "kernels").is_dir():
+            mend = "pip install --force-reinstall --no-deps mxcy"
+        raise RuntimeError(f"the native library is missing, there is no file {path}: {mend}")
     return [str(path)]
 
 

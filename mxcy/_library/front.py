@@ -18,6 +18,7 @@ from mxcy._library import blas, onednn
 from mxcy._library.open import open_library
 from mxcy._library.services import Services
 from mxcy._machine import threads, tuning
+from mxcy.libinfo import find_lib_path
 
 #: module of a front -> names it offers
 NAMES = {
@@ -93,6 +94,12 @@ def load(package: str) -> dict[str, Any]:
 
 def choose() -> tuple[str, dict[str, Any]]:
     """(package, its names) of the front that the environment asks for."""
+    try:
+        find_lib_path()
+    except RuntimeError as error:
+        if isinstance(error, env.EnvError):
+            raise
+        raise ImportError(str(error)) from None  # one line, not a front's chain of errors
     if not env.get("MXNET_ENABLE_CYTHON"):
         return "_ctypes", load("_ctypes")
     if env.is_set("MXNET_LIBRARY_PATH"):

@@ -35,9 +35,10 @@ __all__ = [
 
 
 def _reports() -> bool:
-    """Whether this process is ``python -m mxcy.env``, which must start to tell of bad values."""
+    """Whether this process runs ``-m mxcy.env`` or ``mxcy.diagnose``, which tell of bad values."""
     arguments = getattr(sys, "argv", [])  # programs that embed Python may have none
-    return sys.orig_argv[-len(arguments) - 1 :][:2] == ["-m", __name__]
+    start = sys.orig_argv[-len(arguments) - 1 :][:2]
+    return start in (["-m", __name__], ["-m", "mxcy.diagnose"])
 
 
 _process = Environment(os.environ, lenient=_reports())

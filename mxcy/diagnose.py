@@ -1,0 +1,405 @@
+"""``python -m mxcy.diagnose``: what a report of a problem should tell, and what mends a machine.
+
+It also runs where mxcy cannot be imported, as ``python -P path/of/mxcy/diagnose.py``.
+"""
+
+import argparse
+import importlib
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Finding", "extras", "findings", "main", "report"]
+
+_PACKAGE = Path(__file__).resolve().parent
+_SECTIONS = {
+    "python": "the interpreter",
+    "pip": "pip's version and folder",
+    "mxnet": "mxcy: version, folder, library, features",
+    "os": "the operating system",
+    "hardware": "processors and memory",
+    "environment": "environment variables that are set, and what is wrong with them",
+    "parts": "which parts can be used, why others cannot, and what mends that",
+    "network": "how long the servers take that packages and data come from",
+}
+_SERVERS = {"PyPI": "https://pypi.org/simple/pip/"}
+
+
+class Finding(NamedTuple):
+    """Whether a part of mxcy can be used here.
+
+    Attributes
+    ----------
+    part : str
+        Its name.
+    usable : bool
+    told : str
+        The version or file in use, or why there is none.
+    command : str
+        What mends it; empty where nothing has to be mended.
+    """
+
+    part: str
+    usable: bool
+    told: str
+    command: str = ""
+
+
+# --- probes --------------------------------------------------------------------------------------
+
+
+def _probe(code, timeout=60):
+    """Run code in a process of its own, which may crash: (its output or None, what went wrong)."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return None, str(error)
+    if done.returncode == 0:
+        return done.stdout.strip(), ""
+    lines = done.stderr.strip().splitlines()
+    return None, lines[-1] if lines else f"it ended with status {done.returncode}"
+
+
+def _import():
+    """(mxcy, None), or (None, the error that its import raised)."""
+    if str(_PACKAGE.parent) not in sys.path and "mxcy" not in sys.modules:
+        sys.path.insert(0, str(_PACKAGE.parent))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say is found below, with a command
+            return importlib.import_module("mxcy"), None
+    except Exception as error:
+        return None, error
+
+
+def _install(extra):
+    return f"pip install 'mxcy[{extra}]'"
+
+
+def _rebuild():
+    """What compiles the package again: in its source tree, or from the index."""
+    tree = _PACKAGE.parent
+    if (tree / "setup.py").is_file():
+        return f"pip install -e {tree}"
+    return "pip install --force-reinstall --no-deps mxcy"
+
+
+def _import_finding(error):
+    if isinstance(error, ModuleNotFoundError) and error.name in ("numpy", "threadpoolctl"):
+        return Finding("mxcy", False, f"{error.name} is not installed", f"pip install {error.name}")
+    command = _rebuild() if isinstance(error, ImportError | RuntimeError) else ""
+    if type(error).__name__ == "EnvError":
+        command = "python -m mxcy.env --check"
+    return Finding("mxcy", False, f"{type(error).__name__}: {error}".splitlines()[0], command)
+
+
+def _modules_of_others():
+    """Tags of Pythons that the Cython modules were built for, when this one is not among them."""
+    own = importlib.machinery.EXTENSION_SUFFIXES
+    names = [path.name for path in (_PACKAGE / "_cy").glob("*.so")]
+    tags = {name.split(".", 1)[1].removesuffix(".so") for name in names}
+    return [] if {f".{tag}.so" for tag in tags}.intersection(own) else sorted(tags)
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _fronts(mx):
+    front = importlib.import_module("mxcy._library.front")
+    for package, title, variable in (
+        ("_cy", "Cython front", "MXNET_ENABLE_CYTHON=1"),
+        ("_ctypes", "ctypes front", "MXNET_ENABLE_CYTHON=0"),
+    ):
+        used = "in use" if front.package == package else f"{variable} takes it"
+        try:
+            front.load(package)
+        except ImportError as error:
+            tags = _modules_of_others() if package == "_cy" else []
+            told = f"built for {', '.join(tags)}; this is {sys.implementation.cache_tag}"
+            yield Finding(title, False, told if tags else str(error), _rebuild())
+        else:
+            yield Finding(title, True, used)
+
+
+def _library(mx):
+    library = importlib.import_module("mxcy._library.open").open_library()
+    (path,) = mx.libinfo.find_lib_path()
+    wanted, level = mx.env.get("MXCY_ISA"), library.mx_isa()
+    why = f", as MXCY_ISA={wanted} says" if wanted else ""
+    yield Finding("native library", True, f"{path}, kernels for x86-64-v{level}{why}")
+
+
+def _onednn(mx):
+    onednn = importlib.import_module("mxcy._library.onednn")
+    if not mx.env.get("MXNET_ONEDNN_ENABLED"):
+        told = "switched off by MXNET_ONEDNN_ENABLED=0"
+        yield Finding("oneDNN", False, told, "unset MXNET_ONEDNN_ENABLED")
+        return
+    paths, version = onednn.find_libraries(), onednn.version()
+    if version:
+        yield Finding("oneDNN", True, f"{version}: one of {', '.join(paths)}")
+    elif paths:
+        told = f"{', '.join(paths)}: no oneDNN 3 with GNU OpenMP"
+        yield Finding("oneDNN", False, told, _install("onednn"))
+    else:
+        yield Finding("oneDNN", False, "not installed", _install("onednn"))
+
+
+def _blas(mx):
+    path = importlib.import_module("mxcy._library.blas").find_library()
+    if path:
+        yield Finding("OpenBLAS", True, path)
+    else:
+        told = "not installed; oneDNN's or own products of matrices are used"
+        yield Finding("OpenBLAS", False, told, _install("openblas"))
+
+
+def _opencv(mx):
+    version, error = _probe("import cv2; print(cv2.__version__)")
+    if version:
+        yield Finding("OpenCV", True, version)
+    elif "libGL" in error or "libgthread" in error:  # the build with windows, on a server
+        mend = "pip uninstall -y opencv-python; pip install --force-reinstall "
+        yield Finding("OpenCV", False, error, mend + "opencv-python-headless")
+    else:
+        yield Finding("OpenCV", False, error, _install("image"))
+
+
+def _mpi(mx):
+    if importlib.util.find_spec("mpi4py") is None:
+        yield Finding("MPI", False, "mpi4py is not installed", _install("dist"))
+        return
+    version, error = _probe(
+        "import mpi4py; mpi4py.rc.initialize = False\n"
+        "from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])"
+    )
+    if version:
+        yield Finding("MPI", True, version)
+    else:
+        told = f"mpi4py finds no library of MPI: {error}"
+        yield Finding("MPI", False, told, "pip install 'mpich>=5,<6'")
+
+
+_CUDA = """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+count, status = ctypes.c_int(), driver.cuInit(0)
+status = status or driver.cuDeviceGetCount(ctypes.byref(count))
+if status:
+    raise SystemExit(f"cuInit or cuDeviceGetCount fails with error {status}")
+print(count.value)
+"""
+
+
+def _cuda(mx):
+    devices = mx.num_gpus()
+    if devices:
+        kind = " virtual" if mx.env.get("MXCY_VIRTUAL_DEVICES") else ""
+        yield Finding("CUDA", True, f"{devices}{kind} devices mx.gpu(i)")
+        return
+    count, error = _probe(_CUDA)
+    if count is None:
+        mend = "apt-get install nvidia-driver"
+        yield Finding("CUDA", False, f"no driver can be used: {error}", mend)
+    elif count == "0":
+        yield Finding("CUDA", False, "the driver sees no device", "nvidia-smi")
+    else:
+        told = f"the driver sees {count} devices, but mxcy computes on CPUs here (docs/gpu.md)"
+        yield Finding("CUDA", False, told)
+
+
+def findings():
+    """What can be used of mxcy, and what mends the rest.
+
+    Returns
+    -------
+    list of Finding
+    """
+    mx, error = _import()
+    if mx is None:
+        return [_import_finding(error)]
+    parts = [Finding("mxcy", True, mx.__version__)]
+    for ask in (_fronts, _library, _onednn, _blas, _opencv, _mpi, _cuda):
+        try:
+            parts.extend(ask(mx))
+        except Exception as problem:  # one broken part must not hide the others
+            told = f"{type(problem).__name__}: {problem}".splitlines()[0]
+            parts.append(Finding(ask.__name__.strip("_"), False, told))
+    return parts
+
+
+def extras():
+    """The optional packages that mxcy's metadata names.
+
+    Returns
+    -------
+    dict of str to list of (str, str or None)
+        For each extra its packages with their versions, None where one is not installed.
+    """
+    try:
+        wanted = importlib.metadata.requires("mxcy") or []
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+    packages = {}
+    for requirement in wanted:
+        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
+        name = re.match(r"[\w.-]+", requirement).group()
+        if extra and name != "mxcy":
+            packages.setdefault(extra.group(1), []).append((name, _version(name)))
+    return packages
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+# --- sections ------------------------------------------------------------------------------------
+
+
+def _told_python():
+    yield "version", platform.python_version()
+    yield "compiler", platform.python_compiler()
+    yield "build", " ".join(platform.python_build())
+    yield "executable", sys.executable
+    yield "prefix", sys.prefix
+
+
+def _told_pip():
+    spec = importlib.util.find_spec("pip")
+    yield "version", _version("pip") or "no pip is installed"
+    if spec:
+        yield "folder", os.path.dirname(spec.origin)
+    yield "numpy", _version("numpy") or "not installed: pip install numpy"
+
+
+def _told_mxnet():
+    mx, error = _import()
+    yield "folder", str(_PACKAGE)
+    if mx is None:
+        yield "import", _import_finding(error).told
+        return
+    yield "version", mx.__version__
+    yield "library", mx.libinfo.find_lib_path()[0]
+    yield "front", importlib.import_module("mxcy._library.front").package.strip("_")
+    yield "features", " ".join(map(str, mx.runtime.feature_list()))
+
+
+def _told_os():
+    yield "platform", platform.platform()
+    yield "version", platform.version()
+    yield "libc", " ".join(platform.libc_ver())
+
+
+def _told_hardware():
+    yield "machine", platform.machine()
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        yield "memory", f"{memory / 2**30:.1f} GiB"
+    except (OSError, ValueError):
+        pass
+    mx, _ = _import()
+    if mx is None:
+        yield "processors", str(os.cpu_count())
+        return
+    try:
+        known = mx.runtime.threads()
+    except ImportError as error:
+        yield "threads", f"{error}: pip install threadpoolctl"
+        return
+    for name, value in known.items():
+        entries = value if isinstance(value, list) else [value]
+        yield name, "; ".join(map(str, entries))
+
+
+def _told_environment():
+    mx, _ = _import()
+    if mx is None:
+        return
+    for entry in mx.env.report():
+        if mx.env.is_set(entry["name"]):
+            yield entry["name"], f"{entry['value']} ({entry['status']})"
+    for problem in mx.env.problems():
+        yield "problem", problem
+
+
+def _told_parts():
+    for finding in findings():
+        yield finding.part, f"{'✔' if finding.usable else '✖'} {finding.told}"
+        if finding.command:
+            yield "", f"  mend it by: {finding.command}"
+    for extra, packages in extras().items():
+        there = [f"{name} {version}" for name, version in packages if version]
+        absent = [name for name, version in packages if not version]
+        told = "; ".join(filter(None, [", ".join(there), absent and f"not {', '.join(absent)}"]))
+        yield f"mxcy[{extra}]", f"{'✖' if absent else '✔'} {told}"
+
+
+def _told_network(timeout=10):
+    mx, _ = _import()
+    data = {"MXNET_GLUON_REPO": mx.env.get("MXNET_GLUON_REPO")} if mx else {}
+    for name, address in {**_SERVERS, **data}.items():
+        if not str(address).startswith(("http:", "https:")):
+            yield name, f"{address}: no address"
+            continue
+        began = time.perf_counter()
+        try:
+            with urllib.request.urlopen(address, timeout=timeout) as answer:
+                told = f"status {answer.status}"
+        except OSError as error:
+            told = str(error)
+        yield name, f"{address}: {told} after {time.perf_counter() - began:.2f} s"
+
+
+def report(sections=None):
+    """The report as text.
+
+    Parameters
+    ----------
+    sections : iterable of str, optional
+        Which sections; by default all but ``network``.
+
+    Returns
+    -------
+    str
+    """
+    lines = []
+    for section in sections or [name for name in _SECTIONS if name != "network"]:
+        lines += ["", f"---------- {section}: {_SECTIONS[section]}"]
+        lines += [f"{name:<16}: {told}" if name else told for name, told in _told[section]()]
+    return "\n".join(lines[1:])
+
+
+_told = {name: globals()[f"_told_{name}"] for name in _SECTIONS}
+
+
+def main(arguments=None):
+    """Print the report; the exit status is 1 when mxcy cannot be imported."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mxcy.diagnose",
+        description="Tell about Python, mxcy and this machine, for reports of problems.",
+    )
+    for name, doc in _SECTIONS.items():
+        default = int(name != "network")
+        parser.add_argument(f"--{name}", type=int, choices=(0, 1), default=default, help=doc)
+    chosen = vars(parser.parse_args(arguments))
+    print(report([name for name in _SECTIONS if chosen[name]]))
+    return int(_import()[0] is None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
