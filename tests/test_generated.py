@@ -10,13 +10,6 @@ import pytest
 import mxcy as mx
 from mxcy.ops.core import params
 
-
-@pytest.mark.parametrize("path", params.generated(), ids=lambda path: path.name)
-def test_parameter_structs_are_fresh(path):
-    written = params.generated()[path]
-    assert path.read_text() == written, "run python mxcy/ops/core/params.py --write"
-
-
 ROOT = Path(__file__).resolve().parents[1]
 needs_sources = pytest.mark.skipif(
     not (ROOT / "tools").is_dir(), reason="the sources are not beside the tests"
@@ -24,9 +17,10 @@ needs_sources = pytest.mark.skipif(
 
 
 @needs_sources
-def test_stubs_are_fresh():
+@pytest.mark.parametrize("tool", ["params", "stubs"])
+def test_files_are_fresh(tool):
     """In a process of its own: functions of operators look like others once they were called."""
-    command = [sys.executable, "-m", "tools.stubs"]
+    command = [sys.executable, "-m", f"tools.{tool}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
