@@ -12,7 +12,7 @@ import numpy as np
 
 from mxcy.base import MXNetError
 
-__all__ = ["Bucket", "Slot", "plan"]
+__all__ = ["Bucket", "Slot", "WholePush", "failure_text", "plan"]
 
 #: buckets of at most so many bytes count who has pushed a key in the same call that adds up
 _COUNTED_BYTES = 65536
@@ -35,9 +35,9 @@ class Slot:
 
     Attributes
     ----------
-    submitted, arrived, rounds : int
-        How many pushes the program has called for, how many have come here, and how many sums have
-        been delivered.
+    submitted, pushes, sums : int
+        How many pushes of this key alone the program has called for, how many have come here, and
+        how many sums have been delivered.
     pulls : deque
         Those who wait: the round that they need, a function of the text of an error or None, and
         since when.
@@ -50,11 +50,26 @@ class Slot:
         self.deliver = deliver
         self.size = int(np.prod(self.shape, dtype=np.int64))
         self.bytes = self.size * self.dtype.itemsize
-        self.submitted = self.arrived = self.rounds = 0
+        self.submitted = self.pushes = self.sums = 0
         self.inputs, self.pulls = deque(), deque()
         self.failed = None
         self.bucket, self.number = None, 0
         self.place = slice(0, 0)
+
+    @property
+    def arrived(self):
+        """int: how often the key has been pushed here, alone or with its bucket."""
+        return self.pushes + (self.bucket.rounds.pushes if self.bucket else 0)
+
+    @property
+    def rounds(self):
+        """int: how many sums there have been."""
+        return self.sums + (self.bucket.rounds.sums if self.bucket else 0)
+
+    @property
+    def complete(self):
+        """bool: whether all that the program has called for has come here."""
+        return self.submitted == self.pushes and self.bucket.rounds.submitted == self.bucket.rounds.pushes
 
     def answer(self):
         """Tell those who wait for rounds that are done, or for nothing any more."""
@@ -99,6 +114,33 @@ def plan(slots, bound, first, most):
         bound *= 2
 
 
+class Rounds:
+    """How many pushes to all keys at once have been called for, have come, and have been summed."""
+
+    def __init__(self):
+        self.submitted = self.pushes = self.sums = 0
+
+
+class WholePush:
+    """What is pushed to all keys of a bucket at once.
+
+    Parameters
+    ----------
+    fill : callable
+        ``fill(buffer)`` writes all of it to the places of the keys.
+    source : numpy.ndarray or None
+        All of it, if it lies so and stays until it has been summed.
+    told : callable
+        ``told(error, sums, lease)``, on the progress thread: the text of an error or None, and all
+        sums, or None if they have been delivered key by key.
+    since : float
+        When it came.
+    """
+
+    def __init__(self, fill, source, told, since):
+        self.fill, self.source, self.told, self.since = fill, source, told, since
+
+
 class _Lease:
     """Returns a buffer to its bucket when nobody needs what is in it."""
 
@@ -134,6 +176,8 @@ class Bucket:
         self._filled = 0  # slots with something to send
         self._free = []
         self._session = None
+        self.whole = None
+        self.rounds = Rounds()
         self._last_push = self._not_before = 0.0
         self.sessions = self.bytes = 0
         self.failures = []  # slots whose sums could not be delivered
@@ -154,6 +198,66 @@ class Bucket:
             return self._free.pop()
         return np.zeros(self.length + (len(self.slots) if self._counted else 0), self.dtype)
 
+    def push_whole(self, whole, now, priority=0):
+        """Take what is pushed to all keys at once, and waits for all sums.
+
+        Nothing else is pushed to them before it has been told of these.
+
+        Parameters
+        ----------
+        whole : WholePush
+        now : float
+        priority : int
+        """
+        self.rounds.pushes += 1
+        if self._filling is None:
+            self._filling = self._buffer()
+        alone = not self._filled and self._session is None and not any(s.failed for s in self.slots)
+        self.whole, self._last_push = whole, now
+        self.priority = max(self.priority, priority)
+        if alone:
+            self._filled = len(self.slots)
+            if self._counted or whole.source is None:
+                whole.fill(self._filling)
+            return
+        self.rounds.pushes -= 1
+        self.rounds.submitted -= 1
+        self.whole = None
+        separate = np.empty(self.length, self.dtype)
+        whole.fill(separate)
+        for slot in self.slots:
+            slot.submitted += 1
+            self.push(slot, separate[slot.place].reshape(slot.shape), now, priority)
+        self._wait_apart(whole)
+
+    def apart(self):
+        """Go on key by key with what has been pushed to all at once."""
+        whole, self.whole = self.whole, None
+        if whole is None:
+            return
+        if not self._counted and whole.source is not None:
+            whole.fill(self._filling)
+        self.rounds.pushes -= 1
+        self.rounds.submitted -= 1
+        for slot in self.slots:
+            slot.inputs.append(self._filling[slot.place])
+            slot.submitted += 1
+            slot.pushes += 1
+        self._wait_apart(whole)
+
+    def _wait_apart(self, whole):
+        left = [len(self.slots)]
+
+        def told(error):
+            left[0] -= 1
+            if left[0] == 0 or (error and left[0] > 0):
+                left[0] = 0
+                whole.told(error, None, None)
+
+        for slot in self.slots:
+            slot.pulls.append((slot.arrived, told, whole.since))
+            slot.answer()
+
     def push(self, slot, array, now, priority=0):
         """Take a copy of what is pushed to a key."""
         if self._filling is None:
@@ -165,7 +269,7 @@ class Bucket:
             own = self._filling[slot.place]
             np.copyto(own.reshape(slot.shape), array)
             slot.inputs.append(own)
-        slot.arrived += 1
+        slot.pushes += 1
         self._last_push = now
         self.priority = max(self.priority, priority)
 
@@ -179,11 +283,11 @@ class Bucket:
             return False
         if now - self._last_push >= _LOSE_HOPE_SECONDS:
             return True  # what has been called for may wait for these sums
-        return all(slot.inputs or slot.submitted == slot.arrived for slot in self.slots)
+        return all(slot.inputs or slot.complete for slot in self.slots)
 
     def start(self):
         """Join a session with what has been pushed."""
-        self._session = self._run([slot for slot in self.slots if slot.inputs])
+        self._session = self._run()
         self._request = next(self._session)
         self.priority = 0
         self.sessions += 1
@@ -204,42 +308,65 @@ class Bucket:
             self._session = None
         return True
 
-    def _run(self, pushed):
-        for slot in pushed:
-            own = self._filling[slot.place]
-            if slot.inputs[0].base is not self._filling:
-                np.copyto(own, slot.inputs[0])
-                slot.inputs[0] = own
-        whole = len(pushed) == len(self.slots)
-        agreed = pushed
+    def _run(self):
+        everything = self.whole is not None
+        if not everything:
+            self._bring_in()
+        agreed = [slot for slot in self.slots if everything or slot.inputs]
         if len(self.slots) > 1 and not self._counted:
-            mine = np.array([bool(slot.inputs) for slot in self.slots], np.uint8)
+            mine = np.array([everything or bool(slot.inputs) for slot in self.slots], np.uint8)
             everybody = np.empty_like(mine)
             now = yield self._channel.least(mine, everybody)
             agreed = [slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have]
-            whole = len(agreed) == len(self.slots)
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
                 return
-        source = self._filling
-        if self._counted:
-            for i, slot in enumerate(self.slots):
-                source[self.length + i] = bool(slot.inputs)
-        elif not whole:
-            source = np.concatenate([source[slot.place] for slot in agreed])
-        target = self._buffer()
-        now = yield self._channel.sum(source, target[: source.size])
+        complete = len(agreed) == len(self.slots)
+        if not complete:
+            self.apart()
+        source, buffer = self._source(agreed, complete), self._buffer()
+        now = yield self._channel.sum(source, buffer[: source.size])
         self.bytes += source.nbytes
-        lease = _Lease(self._free, target)
+        lease = _Lease(self._free, buffer)
         if self._counted:
-            counts = target[self.length :]
+            counts = buffer[self.length :]
             agreed = [
                 slot for slot, count in zip(self.slots, counts, strict=True) if count == self._ranks
             ]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
-            whole = True  # as to the places in the target
-        self._deliver(agreed, target, lease, whole)
+            complete = True  # as to the places in the buffer
+        if len(agreed) == len(self.slots) and self.whole is not None:
+            self._deliver_whole(buffer, lease)
+            return
+        self.apart()
+        self._deliver(agreed, buffer, lease, complete)
+
+    def _bring_in(self):
+        """Have what is pushed first to each key in the buffer."""
+        for slot in self.slots:
+            own = self._filling[slot.place]
+            if slot.inputs and slot.inputs[0].base is not self._filling:
+                np.copyto(own, slot.inputs[0])
+                slot.inputs[0] = own
+
+    def _source(self, agreed, complete):
+        """What is summed: the buffer, the keys' parts of it, or what has been pushed itself."""
+        if self._counted:
+            for i, slot in enumerate(self.slots):
+                self._filling[self.length + i] = self.whole is not None or bool(slot.inputs)
+            return self._filling
+        if not complete:
+            return np.concatenate([self._filling[slot.place] for slot in agreed])
+        if self.whole is not None and self.whole.source is not None:
+            return self.whole.source
+        return self._filling
+
+    def _deliver_whole(self, sums, lease):
+        whole, self.whole = self.whole, None
+        self._filled = 0
+        self.rounds.sums += 1
+        whole.told(None, sums, lease)
 
     def _deliver(self, agreed, target, lease, whole):
         start = 0
@@ -251,11 +378,12 @@ class Bucket:
             try:
                 slot.deliver(target[place].reshape(slot.shape), lease)
             except Exception as error:  # in a user's updater
-                slot.failed = f"key {slot.key!r}, round {slot.rounds + 1}: {_told(error)}"
+                slot.failed = f"key {slot.key!r}, round {slot.rounds + 1}: {failure_text(error)}"
                 self.failures.append(slot)
-            slot.rounds += 1
+            slot.sums += 1
             slot.answer()
 
 
-def _told(error):
+def failure_text(error):
+    """What a user's updater has failed with."""
     return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

@@ -73,7 +73,8 @@ class ControlMessages:
             self._answers[rank] = content
         elif kind == "failed":
             exchange = self._progress.exchanges[content["exchange"]]
-            exchange.slots[content["slot"]].failed = f"{self.name(rank)}: {content['text']}"
+            slot = exchange.slots[content["slot"]]
+            exchange.give_up(slot, f"{self.name(rank)}: {content['text']}")
 
     def absent(self, task):
         """The error for an agreement in which a process that has left did not take part, or None."""
@@ -119,8 +120,7 @@ class ControlMessages:
         if exchange is None:
             waited.error = MXNetError(whole)
         else:
-            waited.failed = whole
-            waited.answer()
+            exchange.give_up(waited, whole)
         self._answers = None
 
     def _blame(self, exchange, waited):

@@ -123,6 +123,27 @@ class Exchange:
         """
         self._progress.submit(lambda: self._push(slot, array, done, priority))
 
+    def push_whole(self, bucket, whole, priority=0):
+        """Add arrays to the next sums of all keys of a bucket, and wait for these.
+
+        Parameters
+        ----------
+        bucket : Bucket
+            Its ``rounds.submitted`` has been raised by the caller, who pushes nothing else to it
+            before `whole` has been told.
+        whole : WholePush
+        priority : int
+            See `push`.
+        """
+        self._progress.submit(lambda: self._push_whole(bucket, whole, priority))
+
+    def _push_whole(self, bucket, whole, priority):
+        bucket.push_whole(whole, time.monotonic(), priority)
+        self._active.add(bucket)
+        if self._progress.control.left or self._reason:
+            for slot in bucket.slots:
+                self._check(slot)
+
     def _push(self, slot, array, done, priority):
         if slot.bucket is None:
             if self._entering:
@@ -187,14 +208,23 @@ class Exchange:
             self._check(slot)
 
     def _check(self, slot):
-        if self._progress.control.left and slot.arrived > slot.rounds and not slot.failed:
-            slot.failed = self._progress.control.gone(self, slot)
-            if slot.failed:
-                slot.answer()
+        doubtful = self._progress.control.left or self._reason
+        if doubtful and slot.arrived > slot.rounds and not slot.failed:
+            text = self._reason or self._progress.control.gone(self, slot)
+            if text:
+                self.give_up(slot, text)
+
+    def give_up(self, slot, text):
+        """There will be no more sums of a key."""
+        slot.failed = slot.failed or text
+        if slot.bucket is not None:
+            slot.bucket.apart()
+        slot.answer()
 
     def longest_wait(self):
         """Who has waited longest: (since when, this, slot), or None."""
         waits = [(slot.pulls[0][2], slot) for slot in self.slots if slot.pulls]
+        waits += [(one.whole.since, one.slots[0]) for one in self._active if one.whole]
         if not waits:
             return None
         since, slot = min(waits, key=lambda wait: wait[0])
@@ -204,8 +234,7 @@ class Exchange:
         """Nothing will be summed any more."""
         self._reason = text
         for slot in self.slots:
-            slot.failed = slot.failed or text
-            slot.answer()
+            self.give_up(slot, text)
 
     def stats(self):
         """Of each bucket its keys, bytes of a session, sessions, and bytes sent so far."""

@@ -296,7 +296,15 @@ class Trainer:
         """Add up gradients; trainers over several processes override it under this name."""
         if self._kvstore is None:
             return
-        for i, parameter in self._trained():
+        trained = self._trained()
+        if isinstance(self._kvstore, KVStore) and self._distributed:
+            dense = [(i, p) for i, p in trained if p._stype == p._grad_stype == "default"]
+            keys = [i for i, _ in dense]
+            arrays = [p.list_grad() for _, p in dense]
+            outs = [p.list_data() for _, p in dense] if self._update_on_kvstore else None
+            self._kvstore.pushpull(keys, arrays, outs)  # the store sees to the order
+            trained = [(i, p) for i, p in trained if not p._stype == p._grad_stype == "default"]
+        for i, parameter in trained:
             if parameter._stype != "default":
                 # Who reads the weight pulls the rows that it needs.
                 self._kvstore.push(i, parameter.list_grad(), priority=-i)

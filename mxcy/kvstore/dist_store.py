@@ -1,13 +1,16 @@
 """Values that the workers of a job share: what each of them pushes is added up over all."""
 
 from mxcy import ndarray as nd
-from mxcy._base.dtypes import NAMES, code_of
+from mxcy._base.dtypes import CODES, NAMES, code_of
+from mxcy._base.last_used import LastUsed
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
-from mxcy.kvstore.engine_calls import TRAVELS, operation, window
+from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
+from mxcy.kvstore.group_call import GroupCall
+from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.optimizer import get_updater
@@ -18,10 +21,14 @@ __all__ = ["DistStore"]
 class _Shared:
     """A key that all workers have."""
 
-    def __init__(self, travels):
+    def __init__(self, travels, plain):
         self.travels = travels  # the dtype of sums
+        self.plain = plain  # whether the value has it as well
         self.var = front.Var()  # orders this worker's pushes and pulls
         self.slot = None
+        self.early = False  # whether it has been used alone before it had a bucket
+        self.groups = None  # what a call of it alone does, if it has its bucket for itself
+        self.latest = None  # a sum that is not among the store's values yet
 
 
 class DistStore(LocalStore):
@@ -49,8 +56,10 @@ class DistStore(LocalStore):
             )
         super().__init__(kind)
         self._progress = job.open()
-        self._exchange = job.new_exchange()
-        self._shared = {}
+        self.exchange = job.new_exchange()
+        self.shared = {}
+        self._bucket_vars = {}  # order calls of all keys of a bucket
+        self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
 
@@ -83,17 +92,17 @@ class DistStore(LocalStore):
         entries, delivers = [], []
         for key, value in dense:
             travels = TRAVELS.get(_name(value.dtype), _name(value.dtype))
-            self._shared[key] = _Shared(travels)
+            self.shared[key] = _Shared(travels, travels == _name(value.dtype))
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
             delivers.append(self._delivering(key))
         try:
-            slots = self._exchange.init(entries, delivers)
+            slots = self.exchange.init(entries, delivers)
         except MXNetError:
             for key, _ in dense:
-                del self._shared[key]
+                del self.shared[key]
             raise
         for (key, value), (_, array), slot in zip(dense, entries, slots, strict=True):
-            self._shared[key].slot = slot
+            self.shared[key].slot = slot
             self._put(key, nd.array(array, cpu(), array.dtype).astype(value.dtype))
         for key, value in pairs:
             if value.stype != "default":
@@ -108,10 +117,10 @@ class DistStore(LocalStore):
 
     def push(self, key, arrays, priority=0):
         """Add arrays to this worker's part of a key's next sum."""
-        if key not in self._shared:
+        if key not in self.shared:
             super().push(key, arrays)
             return
-        stored, shared = self._value(key), self._shared[key]
+        stored, shared = self._value(key), self.shared[key]
         self._check_shapes(key, arrays, stored)
         total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
         if total.stype != "default":
@@ -121,15 +130,28 @@ class DistStore(LocalStore):
         shared.slot.submitted += 1
 
         def start(completion):
-            self._exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
+            self.exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
 
-        operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
+        reads = [total, *self._order(shared)]
+        operation(start, reads, [shared.var], f"KVStore.push({key!r})", "async", priority)
+
+    def _order(self, shared):
+        """What a call of one key reads, so that calls of its whole bucket wait for it."""
+        bucket = shared.slot.bucket
+        if bucket is None:
+            shared.early = True
+            return []
+        return [self.bucket_var(bucket)]
+
+    def bucket_var(self, bucket):
+        """What orders calls of all keys of a bucket, and of single ones."""
+        return self._bucket_vars.get(bucket) or self._bucket_vars.setdefault(bucket, front.Var())
 
     def _delivering(self, key):
         """What is called on the progress thread with each sum of a key."""
 
         def deliver(array, lease):
-            stored, shared = self._values[key], self._shared[key]
+            stored, shared = self.current(key), self.shared[key]
             code = code_of(shared.travels)
             total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
             if total.dtype != stored.dtype:
@@ -141,9 +163,21 @@ class DistStore(LocalStore):
 
         return deliver
 
+    def current(self, key):
+        """A key's value, on the progress thread."""
+        shared = self.shared[key]
+        if shared.latest is not None:
+            total, lease = shared.latest
+            array, shared.latest = total[shared.slot.place], None
+            code, shape = code_of(shared.travels), shared.slot.shape
+            self._values[key] = front.from_memory(
+                array.ctypes.data, (array, lease), shape, code, cpu()
+            )
+        return self._values[key]
+
     def pull(self, key, arrays, priority=0):
         """Copy a value to arrays when all that this worker has pushed to it is in."""
-        if key not in self._shared:
+        if key not in self.shared:
             super().pull(key, arrays)
             return
         self._check_outs(key, arrays, self._value(key))
@@ -152,28 +186,73 @@ class DistStore(LocalStore):
         targets = [window(array) for array in arrays]
 
         def start(completion):
-            self._exchange.pull(self._shared[key].slot, lambda error: take(completion, error))
+            self.exchange.pull(self.shared[key].slot, lambda error: take(completion, error))
 
         def take(completion, error):
             try:
                 if error:
                     raise MXNetError(error)
                 for target in targets:
-                    self._values[key].copyto(target)
+                    self.current(key).copyto(target)
             except Exception as failure:
                 completion(str(failure))
                 return
             name = f"KVStore.pull({key!r})"
-            operation(lambda: _complete(completion, targets), targets, [], name, "noskip")
+            operation(lambda: complete(completion, targets), targets, [], name, "noskip")
 
         name = f"KVStore.pull({key!r})"
-        operation(start, [self._shared[key].var], list(arrays), name, "async", priority)
+        shared = self.shared[key]
+        reads = [shared.var, *self._order(shared)]
+        operation(start, reads, list(arrays), name, "async", priority)
         for array in arrays:
             array.touch()
 
+    def push_and_pull(self, keys, values, outs, priority=0):
+        """Push and pull keys whose buckets the call has whole, bucket by bucket.
+
+        Returns
+        -------
+        list of int or None
+            The positions of the keys that are left to do one by one; None: all are.
+        """
+        groups, left = self._groups(keys)
+        if groups is None or not len(keys) == len(values) == len(outs):
+            return None
+        left = list(left)
+        for group in groups:
+            sources = group.arrays(values)
+            here = outs is values or (len(keys) == 1 and outs[0] is values[0])
+            targets = sources if here else group.arrays(outs)
+            if sources is None or targets is None:
+                left += group.positions
+            else:
+                GroupCall(self, group, sources, targets).push(priority)
+        return left
+
+    def _groups(self, keys):
+        if len(keys) == 1:
+            known = self.shared.get(keys[0]) if isinstance(keys[0], int | str) else None
+            if known is None or known.slot is None or known.slot.bucket is None:
+                return None, []
+            if len(known.slot.bucket.slots) > 1:
+                return None, []
+            if known.groups is None:
+                known.groups = groups_of(keys, self.shared, lambda name: CODES[name])
+            return known.groups
+        try:
+            called = tuple(keys)
+            groups = self._calls.get(called)
+        except TypeError:
+            return None, []
+        if groups is None:
+            groups = groups_of(called, self.shared, lambda name: CODES[name])
+            if groups[0] is not None:
+                self._calls.put(called, groups)
+        return groups
+
     def settle(self):
         """Wait until all that this worker has pushed has been added up and has changed values."""
-        waits = [self._settling(shared) for shared in self._shared.values() if shared.slot]
+        waits = [self._settling(shared) for shared in self.shared.values() if shared.slot]
         for wait in waits:
             wait.wait_to_read()
 
@@ -185,9 +264,9 @@ class DistStore(LocalStore):
             def told(error):
                 completion(error) if error else completion()
 
-            self._exchange.pull(shared.slot, told)
+            self.exchange.pull(shared.slot, told)
 
-        operation(start, [shared.var], [over], "KVStore.settle", "async")
+        operation(start, [shared.var, *self._order(shared)], [over], "KVStore.settle", "async")
         return over
 
     # -- workers ----------------------------------------------------------------------------------
@@ -210,7 +289,7 @@ class DistStore(LocalStore):
         return {
             **super().stats(),
             "engine": self._progress.world.engine,
-            "buckets": self._exchange.stats(),
+            "buckets": self.exchange.stats(),
         }
 
 
@@ -223,14 +302,3 @@ def _hurry():
     """Have the progress thread's operations start at once: others wait for them."""
     front.set_bulk_size(0)
     front.run_ahead()
-
-
-def _complete(completion, targets):
-    """End an operation with the error of what it wrote, if there is one."""
-    text = None
-    for target in targets:
-        try:
-            target.wait_to_read()
-        except Exception as error:
-            text = str(error)
-    completion(text) if text else completion()

@@ -4,7 +4,7 @@ from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.context import cpu
 
-__all__ = ["TRAVELS", "operation", "window"]
+__all__ = ["TRAVELS", "complete", "operation", "window"]
 
 #: what travels in another type, that sums are made in
 TRAVELS = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
@@ -29,3 +29,14 @@ def operation(function, reads, writes, name, kind, priority=0):
         context.device_typeid,
         context.device_id,
     )
+
+
+def complete(completion, targets):
+    """End an operation with the error of what it wrote, if there is one."""
+    text = None
+    for target in targets:
+        try:
+            target.wait_to_read()
+        except Exception as error:
+            text = str(error)
+    completion(text) if text else completion()

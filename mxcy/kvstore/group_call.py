@@ -1,0 +1,104 @@
+"""A push and pull of all keys of a bucket, as one operation of the engine."""
+
+import time
+
+from mxcy._library import front
+from mxcy.context import cpu
+from mxcy.dist.buckets import WholePush, failure_text
+from mxcy.kvstore.engine_calls import complete, operation, window
+
+__all__ = ["GroupCall"]
+
+
+class GroupCall:
+    """Adds up arrays of all keys of a bucket, and copies what the store then has to others.
+
+    Parameters
+    ----------
+    store : DistStore
+    group : mxcy.kvstore.grouped.Group
+    sources, targets : list of NDArray
+        In the order of the bucket; the same list adds up in place.
+    """
+
+    def __init__(self, store, group, sources, targets):
+        self._store, self._group = store, group
+        self._sources, self._targets = sources, targets
+        self._from = [array.address for array in sources]
+        self._to = self._from if targets is sources else [array.address for array in targets]
+
+    def push(self, priority):
+        """Leave it to the engine."""
+        store, group, bucket = self._store, self._group, self._group.bucket
+        shared = [store.shared[key] for key in group.keys]
+        writes = [*self._targets, store.bucket_var(bucket)]
+        for one in shared:
+            if one.early:
+                one.early = False
+                writes.append(one.var)
+        self._shared = shared
+        reads = []
+        if self._sources is not self._targets:
+            written = {array.var for array in self._targets}
+            reads = [array for array in self._sources if array.var not in written]
+        bucket.rounds.submitted += 1
+        priority += group.priority
+        name = f"KVStore.pushpull({group.keys[0]!r} and {len(shared) - 1} others)"
+        operation(lambda done: self._start(done, priority), reads, writes, name, "async", priority)
+        for array in self._targets:
+            array.touch()
+
+    # -- when the arrays are ready ----------------------------------------------------------------
+
+    def _start(self, completion, priority):
+        self._completion = completion
+        source = None
+        if len(self._sources) == 1 and self._sources is self._targets:
+            source = window(self._sources[0]).numpy_view().reshape(-1)
+        whole = WholePush(self._fill, source, self._told, time.monotonic())
+        self._store.exchange.push_whole(self._group.bucket, whole, priority)
+
+    def _fill(self, buffer):
+        self._group.fill(buffer, self._from)
+
+    def _told(self, error, sums, lease):
+        """All sums are there; on the progress thread."""
+        if error:
+            self._completion(error)
+        elif sums is None:
+            self._take_values()
+        elif self._store.updater is None:
+            latest = (sums, lease)
+            for shared in self._shared:
+                shared.latest = latest
+            self._group.spread(sums, self._to)
+            self._completion()
+        else:
+            self._update(sums, lease)
+            self._take_values()
+
+    def _update(self, sums, lease):
+        bucket = self._group.bucket
+        start = sums.ctypes.data
+        for key, slot, offset, array in zip(
+            self._group.keys, bucket.slots, self._group.offsets, self._sources, strict=True
+        ):
+            place = start + offset
+            total = front.from_memory(place, (sums, lease), slot.shape, array.dtype_code, cpu())
+            try:
+                self._store.updater(key, total, self._store.current(key))
+            except Exception as error:
+                slot.failed = f"key {key!r}, round {slot.rounds}: {failure_text(error)}"
+                bucket.failures.append(slot)
+
+    def _take_values(self):
+        """Copy the store's values to the targets."""
+        failed = [slot.failed for slot in self._group.bucket.slots if slot.failed]
+        if failed:
+            self._completion(failed[0])
+            return
+        targets = [window(array) for array in self._targets]
+        for key, target in zip(self._group.keys, targets, strict=True):
+            self._store.current(key).copyto(target)
+        done = self._completion
+        operation(lambda: complete(done, targets), targets, [], "KVStore.pushpull", "noskip")
