@@ -13,6 +13,8 @@ struct Straight {
   MX_INLINE static void forward(const VB (&x)[1], VB (&y)[1]) { y[0] = x[0]; }
   MX_INLINE static void inverse(const VB (&m)[1], VB (&y)[1]) { y[0] = m[0]; }
   static void evaluate(const VW (&w)[1], VW (&u)[1]) { u[0] = w[0]; }
+  MX_INLINE static void spread(const VB (&y)[1], VB (&m)[1]) { m[0] = y[0]; }
+  MX_INLINE static void gather(const VB (&u)[1], VB (&w)[1]) { w[0] = u[0]; }
 };
 
 // Points other than 0 and infinity come in pairs p, -p. These p are the best of a search for small
@@ -106,6 +108,40 @@ struct Toom {
         sum = k == 0 ? sum + part : fma(splat_block((float)power(node[i], k)), part, sum);
       }
       y[k] = sum;
+    }
+  }
+
+  // The transpose of `inverse`: what an output's gradient is to the products.
+  MX_INLINE static void spread(const VB (&y)[outputs], VB (&m)[points]) {
+    m[0] = y[0];
+    m[points - 1] = y[outputs - 1];
+#pragma GCC unroll 16
+    for (int i = 0; i < pairs; ++i) {
+      VB even = y[0], odd = y[1] * (float)node[i];
+#pragma GCC unroll 16
+      for (int k = 2; k < outputs; ++k) {
+        const VB c = splat_block((float)power(node[i], k));
+        (k % 2 ? odd : even) = fma(c, y[k], k % 2 ? odd : even);
+      }
+      m[2 * i + 1] = even + odd;
+      m[2 * i + 2] = even - odd;
+    }
+  }
+
+  // The transpose of `evaluate`: what the products' gradient is to the filter's taps.
+  MX_INLINE static void gather(const VB (&u)[points], VB (&w)[taps]) {
+#pragma GCC unroll 16
+    for (int k = 0; k < taps; ++k) w[k] = k == taps - 1 ? u[points - 1] : VB{};
+    w[0] = w[0] + u[0] * (float)(1 / products.of[pairs][0]);
+#pragma GCC unroll 16
+    for (int i = 0; i < pairs; ++i) {
+      const double scale = 1 / (2 * power(node[i], 2) * left_out(i));
+      const VB even = u[2 * i + 1] + u[2 * i + 2], odd = u[2 * i + 1] - u[2 * i + 2];
+#pragma GCC unroll 16
+      for (int k = 0; k < taps; ++k) {
+        const VB c = splat_block((float)(power(node[i], k) * scale));
+        w[k] = fma(c, k % 2 ? odd : even, w[k]);
+      }
     }
   }
 

@@ -1,16 +1,13 @@
 // "conv_winograd_plain" (data, weight[, bias]) and "conv_winograd_data" (gradient of the output,
 // weight[, bias]): Winograd convolution of plain arrays. Weights are packed and arrays blocked on
 // the way, some images at a time; channels are filled up with zeros to whole blocks.
-#include "leaf/convolution/winograd.h"
-#include "leaf/simd/transpose.h"
+#include "leaf/convolution/winograd_blocks.h"
 
 MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
 constexpr int64_t kSlice = 64 << 20;  // bytes of blocked arrays at a time, if an image takes less
-
-int64_t blocks_of(int64_t channels) { return ceil_div(channels, B); }
 
 // The convolution to compute, of some images, with channels in whole blocks.
 struct Problem {
@@ -22,8 +19,8 @@ struct Problem {
     channels = transpose ? of.filters : of.channels;
     filters = transpose ? of.channels : of.filters;
     p.groups = of.groups;
-    p.channels = blocks_of(channels) * B;
-    p.filters = blocks_of(filters) * B;
+    p.channels = round_up(channels, B);
+    p.filters = round_up(filters, B);
     p.in_block = p.out_block = B;
     for (int i = 0; i < 3; ++i) {
       p.source[i] = transpose ? of.target[i] : of.source[i];
@@ -75,31 +72,6 @@ void fill_weight(const Problem& problem, const float* from, float* to) {
     memcpy(to, from + i * given, some * sizeof(float));
     memset(to + some, 0, (row - some) * sizeof(float));
   }
-}
-
-// Planes of a plain array into blocks, and back.
-void to_blocks(const float* plain, float* blocked, int64_t images, int64_t channels, int64_t pixels,
-               int threads) {
-  const int64_t blocks = blocks_of(channels);
-  parallel_for(threads, images * blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % blocks * B, some = least(B, channels - first);
-      float* to = blocked + i * pixels * B;
-      if (some < B) memset(to, 0, pixels * B * sizeof(float));
-      transpose(to, B, plain + (i / blocks * channels + first) * pixels, pixels, pixels, some);
-    }
-  });
-}
-void from_blocks(const float* blocked, float* plain, int64_t images, int64_t channels,
-                 int64_t pixels, int threads) {
-  const int64_t blocks = blocks_of(channels);
-  parallel_for(threads, images * blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % blocks * B, some = least(B, channels - first);
-      transpose(plain + (i / blocks * channels + first) * pixels, pixels, blocked + i * pixels * B,
-                B, some, pixels);
-    }
-  });
 }
 
 template <bool transpose>

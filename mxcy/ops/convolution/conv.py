@@ -144,8 +144,10 @@ def conv_kernels(suffix, roles, pads=None):
             return "the kernel is longer than 3"
         if min(weight.shape[:2]) < 16:
             return "too few channels to fill vectors"
-        # Transforming the weights pays when many windows use them, as measured.
-        if data.shape[0] * math.prod(out.shape[2:]) < 1024:
+        # Transforming the weights pays when many windows use them, as measured; sums of their
+        # gradients are transformed back but once.
+        least = 64 if suffix == "_weight" else 256
+        if data.shape[0] * math.prod(out.shape[2:]) < least:
             return "too few windows"
         return None
 
@@ -158,7 +160,7 @@ def conv_kernels(suffix, roles, pads=None):
         asks=True,
     )
     return (
-        *(() if suffix == "_weight" else (winograd,)),
+        winograd,
         native(
             f"conv_onednn{suffix or '_plain'}",
             struct=CONV,
@@ -456,6 +458,15 @@ class _ConvWeight:
         ),
         sample((2, 3, 9), (2, 4, 5), kernel=(3,), num_filter=4, stride=(2,), pad=(1,)),
         sample((2, 4, 5, 5), (2, 4, 5, 5), kernel=(3, 3), num_filter=4, num_group=4, pad=(1, 1)),
+        sample(
+            (2, 16, 9, 7),
+            (2, 18, 9, 7),
+            kernel=(3, 3),
+            num_filter=18,
+            pad=(1, 1),
+            dtypes=("float32",),
+            tol=4,
+        ),
     )
 
     kernels = conv_kernels("_weight", lambda ins, outs: (ins[0], outs[0], ins[1]))

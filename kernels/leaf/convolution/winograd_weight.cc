@@ -1,0 +1,298 @@
+// "conv_winograd_weight" (data, gradient of the output): the gradient of a convolution's weights in
+// Winograd's form, of plain arrays, which are blocked on the way.
+//
+// clang-format off
+//   tiles of the data -----forward--> X[point][in block][tile][B]
+//   tiles of the gradient --spread--> Z[point][out block][tile][B]
+//   at each point                     D[in block][panel][point][B][panel * B]   the sum over tiles
+//   D ---------------------gather---> weights
+// clang-format on
+//
+// Tiles come in chunks whose number does not depend on that of the threads: nor do the sums.
+#include "leaf/convolution/winograd_blocks.h"
+#include "leaf/convolution/winograd_form.h"
+
+MX_LEAF_BEGIN
+namespace {
+
+constexpr int B = kBlockLanes;
+constexpr int kRows = B / 2;               // in channels whose sums are in registers
+constexpr int64_t kChunkTiles = 128;       // of a chunk: a panel of Z then fits in the cache
+constexpr int64_t kSliceBytes = 64 << 20;  // of blocked arrays at a time, if an image takes less
+
+typedef Toom<4, 3> Three;
+
+// Adds to D at a point, for kRows in channels and a panel of W out blocks.
+template <int W>
+void add_products(int64_t tiles, const float* x, const float* z, int64_t z_step, float* d,
+                  bool first) {
+  VB acc[kRows][W];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) acc[r][w] = first ? VB{} : load_block(d + (r * W + w) * B);
+  }
+  for (int64_t t = 0; t < tiles; ++t, x += B, z += B) {
+    VB right[W];
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) right[w] = load_block(z + w * z_step);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const VB left = splat_block(x[r]);
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) store_block(d + (r * W + w) * B, acc[r][w]);
+  }
+}
+
+// The channels and images of a problem, with channels in whole blocks.
+mx_fused_conv_params blocked(const mx_conv_params& of) {
+  mx_fused_conv_params p = {};
+  p.batch = of.batch, p.groups = of.groups;
+  p.channels = round_up(of.channels, B), p.filters = round_up(of.filters, B);
+  p.in_block = p.out_block = B;
+  for (int i = 0; i < 3; ++i) {
+    p.source[i] = of.source[i], p.target[i] = of.target[i], p.kernel[i] = of.kernel[i];
+    p.stride[i] = of.stride[i], p.dilate[i] = of.dilate[i], p.pad[i] = of.pad[i];
+  }
+  return p;
+}
+
+template <class Fy, class Fx>
+struct Gradient {
+  typedef Form<Fy, Fx> F;
+  static constexpr int kPoints = F::kPoints, kTaps = Fy::taps * Fx::taps;
+  static constexpr int64_t kSums = (int64_t)kPoints * B * kPanel * B;  // numbers of a part of D
+
+  const mx_conv_params& of;
+  Tiling g;  // of a slice
+  int64_t slice, panels, parts;
+  Cut x_cut, z_cut;
+  bool one_chunk;
+  int64_t in, out, x, z, d, all;  // places in the workspace, in numbers
+
+  Gradient(const mx_conv_params& of, int threads) : of(of) {
+    mx_fused_conv_params p = blocked(of);
+    const int64_t in_size = p.channels * p.source[1] * p.source[2];
+    const int64_t out_size = p.filters * p.target[1] * p.target[2];
+    const int64_t bytes = (in_size + out_size) * (int64_t)sizeof(float);
+    const int64_t some = bytes > 0 ? kSliceBytes / bytes : of.batch;
+    slice = p.batch = least(of.batch, some > 1 ? some : 1);
+    g = tiling_of<Fy, Fx>(p);
+    panels = ceil_div(g.out_blocks, kPanel);
+    parts = g.in_blocks * panels;
+    x_cut = {};
+    x_cut.tiles = g.tiles > 0 ? ceil_div(g.tiles, ceil_div(g.tiles, kChunkTiles)) : 1;
+    z_cut = x_cut;
+    x_cut.v_point = F::template spread<float>(g.in_blocks * x_cut.tiles * B);
+    z_cut.v_point = F::template spread<float>(g.out_blocks * x_cut.tiles * B);
+    one_chunk = g.tiles == x_cut.tiles && slice == of.batch;
+    in = 0;
+    out = in + round_up(slice * in_size, B);
+    x = out + round_up(slice * out_size, B);
+    z = x + kPoints * x_cut.v_point;
+    d = z + kPoints * z_cut.v_point;
+    all = d + (one_chunk ? threads : parts) * kSums;
+  }
+
+  int64_t bytes() const { return all * (int64_t)sizeof(float); }
+
+  // A tile of the gradient, zero beyond its edges, into a column of Z.
+  static void spread(const float* tile, int64_t row, int height, int width, float* z,
+                     int64_t z_point) {
+    VB grid[Fy::points][Fx::outputs];
+#pragma GCC unroll 16
+    for (int x = 0; x < Fx::outputs; ++x) {
+      VB y_in[Fy::outputs], y_out[Fy::points];
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::outputs; ++y)
+        y_in[y] = y < height && x < width ? load_block(tile + y * row + x * B) : VB{};
+      Fy::spread(y_in, y_out);
+#pragma GCC unroll 16
+      for (int y = 0; y < Fy::points; ++y) grid[y][x] = y_out[y];
+    }
+    for (int y = 0; y < Fy::points; ++y) {
+      VB x_out[Fx::points];
+      Fx::spread(grid[y], x_out);
+#pragma GCC unroll 16
+      for (int x = 0; x < Fx::points; ++x, z += z_point) store_block(z, x_out[x]);
+    }
+  }
+
+  // Tiles [first, first + count) of one out block into Z.
+  void spread_all(const float* gradient, float* to, int64_t block, int64_t first,
+                  int64_t count) const {
+    const int64_t row = g.out_width * B, plane = g.out_height * row;
+    typename F::Place at(g, first);
+    to += block * z_cut.tiles * B;
+    for (int64_t t = 0; t < count; ++t, to += B, at.next(g)) {
+      spread(gradient + (at.image * g.out_blocks + block) * plane + at.y * row + at.x * B, row,
+             (int)least(Fy::outputs, g.out_height - at.y),
+             (int)least(Fx::outputs, g.out_width - at.x), to, z_cut.v_point);
+    }
+  }
+
+  // Weights out of one part of D, which has W out blocks.
+  template <int W>
+  void gather(const float* from, float* weight, int64_t block, int64_t panel) const {
+    alignas(64) float rows[B * kTaps * W * B];
+    for (int c = 0; c < B; ++c) {
+      for (int w = 0; w < W; ++w) {
+        VB grid[Fy::taps][Fx::points];
+        for (int x = 0; x < Fx::points; ++x) {
+          VB column[Fy::points], taps[Fy::taps];
+          for (int y = 0; y < Fy::points; ++y)
+            column[y] = load_block(from + (((y * Fx::points + x) * B + c) * W + w) * B);
+          Fy::gather(column, taps);
+          for (int y = 0; y < Fy::taps; ++y) grid[y][x] = taps[y];
+        }
+        for (int y = 0; y < Fy::taps; ++y) {
+          VB taps[Fx::taps];
+          Fx::gather(grid[y], taps);
+          for (int x = 0; x < Fx::taps; ++x)
+            store_block(rows + ((c * kTaps + y * Fx::taps + x) * W + w) * B, taps[x]);
+        }
+      }
+    }
+    const int64_t c = block * B, f = panel * kPanel * B;
+    transpose(weight + (f * of.channels + c) * kTaps, of.channels * kTaps, rows, W * B,
+              least(W * B, of.filters - f), least(B, of.channels - c) * kTaps);
+  }
+
+  template <int W>
+  void multiply(int64_t count, const float* xs, const float* zs, float* sums, bool first) const {
+    for (int point = 0; point < kPoints; ++point) {
+      for (int r = 0; r < B; r += kRows) {
+        add_products<W>(count, xs + point * x_cut.v_point + r, zs + point * z_cut.v_point,
+                        z_cut.tiles * B, sums + (point * B + r) * W * B, first);
+      }
+    }
+  }
+
+  // One chunk of tiles; the first one starts the sums, the last one ends them.
+  void chunk(float* space, float* weight, int threads, int64_t from, int64_t count, bool first,
+             bool last) const {
+    parallel_for(threads, g.in_blocks + g.out_blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (i < g.in_blocks) {
+          F::forward_all(g, x_cut, space + in, space + x, from, count, i, i + 1);
+        } else {
+          spread_all(space + out, space + z, i - g.in_blocks, from, count);
+        }
+      }
+    });
+    const int64_t each = ceil_div(parts, threads);
+    parallel_for(threads, parts, each, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        const int64_t panel = part / g.in_blocks, block = part % g.in_blocks;
+        float* sums = space + d + (one_chunk ? begin / each : part) * kSums;
+        const float* xs = space + x + block * x_cut.tiles * B;
+        const float* zs = space + z + panel * kPanel * z_cut.tiles * B;
+        const bool whole = (panel + 1) * kPanel <= g.out_blocks;
+        if (whole) {
+          multiply<kPanel>(count, xs, zs, sums, first);
+        } else {
+          multiply<1>(count, xs, zs, sums, first);
+        }
+        if (last && whole) gather<kPanel>(sums, weight, block, panel);
+        if (last && !whole) gather<1>(sums, weight, block, panel);
+      }
+    });
+  }
+
+  static int run(const mx_call* call, const mx_conv_params& of) {
+    int threads = call->threads;
+    // The workspace was made for a smaller team if that has changed since.
+    if ((int64_t)call->workspace_size < Gradient(of, threads).bytes()) threads = 1;
+    Gradient whole(of, threads);
+    if ((int64_t)call->workspace_size < whole.bytes())
+      return mx_fail("conv_winograd: the workspace is too small");
+    float *space = (float*)call->workspace, *weight = data<float>(call->out[0]);
+    const int64_t source = of.source[1] * of.source[2], target = of.target[1] * of.target[2];
+    for (int64_t first = 0; first < of.batch; first += whole.slice) {
+      Tiling& g = whole.g;
+      g.images = least(whole.slice, of.batch - first);
+      g.tiles = g.images * g.rows * g.cols;
+      to_blocks(data<float>(call->in[0]) + first * of.channels * source, space + whole.in, g.images,
+                of.channels, source, threads);
+      to_blocks(data<float>(call->in[1]) + first * of.filters * target, space + whole.out, g.images,
+                of.filters, target, threads);
+      for (int64_t t = 0; t < g.tiles; t += whole.x_cut.tiles) {
+        const int64_t count = least(whole.x_cut.tiles, g.tiles - t);
+        const bool last = first + g.images == of.batch && t + count == g.tiles;
+        whole.chunk(space, weight, threads, t, count, first == 0 && t == 0, last);
+      }
+    }
+    return 0;
+  }
+
+  static int64_t workspace(const mx_conv_params& of, int threads) {
+    return Gradient(of, threads).bytes();
+  }
+};
+
+struct Entry {
+  int64_t rows, cols;
+  int (*run)(const mx_call*, const mx_conv_params&);
+  int64_t (*workspace)(const mx_conv_params&, int threads);
+};
+template <class Fy, class Fx>
+constexpr Entry entry() {
+  typedef Gradient<Fy, Fx> G;
+  return {Fy::taps, Fx::taps, G::run, G::workspace};
+}
+constexpr Entry kEntries[] = {entry<Three, Three>(), entry<Straight, Three>(),
+                              entry<Three, Straight>()};
+
+const Entry* entry_of(const mx_conv_params& of) {
+  for (const Entry& entry : kEntries) {
+    if (of.kernel[1] == entry.rows && of.kernel[2] == entry.cols) return &entry;
+  }
+  return nullptr;
+}
+
+// NULL, or why there is no such gradient here.
+const char* refusal(const mx_conv_params& of) {
+  if (const char* reason = winograd_refusal(blocked(of))) return reason;
+  if (!entry_of(of)) return "the kernel is longer than 3";
+  for (int i = 0; i < 3; ++i) {
+    if (of.target[i] != of.source[i] + 2 * of.pad[i] - of.kernel[i] + 1)
+      return "the output's extents are not those of the windows";
+  }
+  if (of.batch < 1 || of.target[1] < 1 || of.target[2] < 1) return "there are no windows";
+  return nullptr;
+}
+
+int run(const mx_call* call) {
+  const auto& of = *(const mx_conv_params*)call->params;
+  if (const char* reason = refusal(of)) return mx_fail("conv_winograd: %s", reason);
+  return entry_of(of)->run(call, of);
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const auto& of = *(const mx_conv_params*)call->params;
+  if (const char* reason = refusal(of)) {
+    mx_fail("conv_winograd: %s", reason);
+    return what == MX_QUERY_ACCEPTS ? 0 : -1;
+  }
+  if (what == MX_QUERY_PACKED) return mx_fail("conv_winograd: plain weights are not packed");
+  if (what != MX_QUERY_WORKSPACE) return 1;
+  // The caller has not decided on the number of threads yet.
+  const Entry& entry = *entry_of(of);
+  const int64_t alone = entry.workspace(of, 1), team = entry.workspace(of, mx_threads());
+  return alone > team ? alone : team;
+}
+
+}  // namespace
+
+void register_winograd_weight() {
+  const mx_kernel_extra extra = {nullptr, nullptr, query};
+  mx_kernel_add("conv_winograd_weight", run, MX_BIT(F32), 0);
+  mx_kernel_extend("conv_winograd_weight", &extra);
+}
+MX_LEAF_END
