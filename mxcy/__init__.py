@@ -7,6 +7,7 @@ from mxcy import ndarray as nd
 from mxcy import random as rnd
 from mxcy._base.suggestions import no_attribute
 from mxcy._library import forks  # noqa: F401  it acts when the process forks
+from mxcy._semantics import switches as _switches
 from mxcy.attribute import AttrScope
 from mxcy.base import MXNetError
 from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
@@ -135,7 +136,7 @@ def __dir__():
 
 
 _offer_numpy(lambda: import_module("mxcy.numpy").ndarray)
-util._start_semantics()
+_switches.start()
 if env.get("MXNET_PROFILER_AUTOSTART"):
     import_module("mxcy.profiler.autostart")
 if env.is_set("DMLC_ROLE") or env.is_set("MXCY_RANK_PID"):

@@ -65,6 +65,17 @@ from mxcy import torch as torch
 from mxcy import util as util
 from mxcy import visualization as visualization
 from mxcy import visualization as viz
+from mxcy._semantics.switches import is_np_array as is_np_array
+from mxcy._semantics.switches import is_np_default_dtype as is_np_default_dtype
+from mxcy._semantics.switches import is_np_shape as is_np_shape
+from mxcy._semantics.switches import np_array as np_array
+from mxcy._semantics.switches import np_default_dtype as np_default_dtype
+from mxcy._semantics.switches import np_shape as np_shape
+from mxcy._semantics.switches import set_np_shape as set_np_shape
+from mxcy._semantics.switches import use_np as use_np
+from mxcy._semantics.switches import use_np_array as use_np_array
+from mxcy._semantics.switches import use_np_default_dtype as use_np_default_dtype
+from mxcy._semantics.switches import use_np_shape as use_np_shape
 from mxcy.attribute import AttrScope as AttrScope
 from mxcy.base import MXNetError as MXNetError
 from mxcy.context import Context as Context
@@ -76,17 +87,6 @@ from mxcy.context import current_context as current_device
 from mxcy.context import gpu as gpu
 from mxcy.context import num_gpus as num_gpus
 from mxcy.kvstore import kvstore_server as kvstore_server
-from mxcy.util import is_np_array as is_np_array
-from mxcy.util import is_np_default_dtype as is_np_default_dtype
-from mxcy.util import is_np_shape as is_np_shape
-from mxcy.util import np_array as np_array
-from mxcy.util import np_default_dtype as np_default_dtype
-from mxcy.util import np_shape as np_shape
-from mxcy.util import set_np_shape as set_np_shape
-from mxcy.util import use_np as use_np
-from mxcy.util import use_np_array as use_np_array
-from mxcy.util import use_np_default_dtype as use_np_default_dtype
-from mxcy.util import use_np_shape as use_np_shape
 
 __all__ = ['AttrScope', 'Context', 'Device', 'MXNetError', '_api_internal', '_ffi', 'amp', 'attribute', 'autograd', 'callback', 'container', 'contrib', 'cpu', 'cpu_pinned', 'cuda', 'current_context', 'current_device', 'device', 'dlpack', 'engine', 'error', 'executor', 'executor_manager', 'gluon', 'gpu', 'image', 'img', 'init', 'initializer', 'interop', 'io', 'is_np_array', 'is_np_default_dtype', 'is_np_shape', 'kv', 'kvstore', 'kvstore_server', 'library', 'log', 'lr_scheduler', 'metric', 'misc', 'mod', 'model', 'module', 'mon', 'monitor', 'name', 'nd', 'ndarray', 'np', 'np_array', 'np_default_dtype', 'np_shape', 'npx', 'num_gpus', 'numpy', 'numpy_extension', 'onnx', 'operator', 'opt', 'optimizer', 'profiler', 'random', 'recordio', 'registry', 'resource', 'rnd', 'rnn', 'rtc', 'runtime', 'set_np_shape', 'storage', 'sym', 'symbol', 'test_utils', 'th', 'torch', 'use_np', 'use_np_array', 'use_np_default_dtype', 'use_np_shape', 'util', 'visualization', 'viz']
 __version__: str

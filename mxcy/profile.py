@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from mxcy import env
 
-__all__ = ["PROFILES", "Profile", "current", "is_mxnet_2", "saves_as_numpy", "set_current"]
+__all__ = [
+    "PROFILES",
+    "Profile",
+    "current",
+    "follow",
+    "is_mxnet_2",
+    "saves_as_numpy",
+    "set_current",
+]
 
 #: profile -> the release whose behaviour it has
 PROFILES = {"1.9": "1.9.1", "2.0": "2.0.0"}
@@ -26,6 +34,7 @@ class _InForce:
         env.get("MXCY_MXNET"), "MXCY_MXNET" if env.raw("MXCY_MXNET") else "the default"
     )
     mxnet_2 = profile.name == "2.0"
+    followers = []
 
 
 def current():
@@ -41,6 +50,12 @@ def is_mxnet_2():
 def saves_as_numpy():
     """Whether arrays go to NumPy's files (.npy, .npz), as MXNet 2 does, or to MXNet's own."""
     return _InForce.mxnet_2
+
+
+def follow(function):
+    """Call ``function(mxnet_2)`` now, and again whenever a profile is chosen."""
+    _InForce.followers.append(function)
+    function(_InForce.mxnet_2)
 
 
 def set_current(version, origin):
@@ -69,4 +84,6 @@ def set_current(version, origin):
         raise ValueError(f"a profile is one of {', '.join(PROFILES)}, got {version!r}")
     before, _InForce.profile = _InForce.profile, Profile(name, origin)
     _InForce.mxnet_2 = name == "2.0"
+    for function in _InForce.followers:
+        function(_InForce.mxnet_2)
     return before

@@ -16,13 +16,13 @@ if not KERNELS.is_dir():
 #: the parts of mxcy from the bottom upwards; each imports from its own layer and those below it
 LAYERS = (
     ("_base",),
-    ("env", "base", "libinfo", "_library", "_machine", "profile", "dist"),
+    ("env", "base", "libinfo", "_library", "_machine", "profile", "_semantics", "dist"),
     ("ops",),
     ("graph",),
     # arrays and symbols, and what runs them
     ("attribute", "autograd", "context", "custom", "_deferred_compute", "_devices", "engine")
     + ("_execute", "executor", "name", "ndarray", "numpy", "numpy_extension")
-    + ("numpy_parameters", "profiler", "random", "resource", "storage", "symbol", "util"),
+    + ("profiler", "random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")
     + ("model", "module", "monitor", "optimizer", "recordio", "registry", "rnn"),

@@ -13,6 +13,7 @@ PACKAGE = Path(mx.__file__).parent
 
 #: the places that behave differently, each in one line
 READERS = {
+    "_semantics/switches.py": "NumPy semantics after import",
     "compat/__init__.py": "what mxnet.__version__ says",
     "gluon/hybrid_block.py": "the names of an export",
     "gluon/nn/basic_layers.py": "whether functions of HybridLambda get operators",
@@ -21,7 +22,6 @@ READERS = {
     "gluon/rnn/layers.py": "one array for all parameters",
     "gluon/symbol_block.py": "structural names of imported parameters",
     "optimizer/defaults.py": "parameters and their defaults",
-    "util.py": "NumPy semantics after import",
 }
 
 

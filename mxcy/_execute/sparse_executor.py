@@ -12,6 +12,7 @@ from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._execute.executor import Executor
 from mxcy._execute.executor_arrays import head_gradient
+from mxcy._semantics.switches import np_shape
 from mxcy.base import MXNetError
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
@@ -19,7 +20,6 @@ from mxcy.graph.infer import infer, infer_partial
 from mxcy.graph.node import topological
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.ops.core.infer import Spec
-from mxcy.util import np_shape
 
 __all__ = ["SparseExecutor", "is_sparse_call", "makes_sparse_values"]
 

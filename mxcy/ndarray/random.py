@@ -5,10 +5,10 @@ for each element, and their shape is appended to that of the parameters).
 """
 
 from mxcy._base.docstrings import fill_docstring
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, _Null, numeric_types
 from mxcy.ndarray import namespaces, register
 from mxcy.ndarray.ndarray import NDArray
-from mxcy.util import is_np_shape
 
 __all__ = [
     "binomial",

@@ -40,11 +40,12 @@ from mxcy.numpy._statistics.without_nan import *  # noqa: F403
 from mxcy.numpy._types.namespace_info import *  # noqa: F403
 from mxcy.numpy._types.promotion import *  # noqa: F403
 from mxcy.numpy._types.types import *  # noqa: F403
+from mxcy.numpy._types.types import named as _named
 from mxcy.numpy.io import *  # noqa: F403
-from mxcy.util import _name_types
+from mxcy.profile import follow as _follow
 
 front.use_numpy(ndarray, operators.records(), operators.unusual, store)
 introduce()
-_name_types()
+_follow(lambda mxnet_2: globals().update(_named(mxnet_2)))
 
 __getattr__, __dir__ = register.offer(__name__, "")

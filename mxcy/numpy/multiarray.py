@@ -2,8 +2,8 @@
 
 from importlib import import_module
 
+from mxcy._semantics.parameters import wrap_np_binary_func, wrap_np_unary_func  # noqa: F401
 from mxcy.numpy.fallback import _NoValue  # noqa: F401  a name of MXNet's
-from mxcy.util import wrap_np_binary_func, wrap_np_unary_func  # noqa: F401
 
 
 def __getattr__(name):

@@ -4,13 +4,13 @@ import re
 
 from mxcy import attribute
 from mxcy._base import dtypes
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, integer_types
 from mxcy.graph.json import loads
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.symbol import attributes, text
 from mxcy.symbol.register import F
 from mxcy.symbol.symbol import Symbol
-from mxcy.util import is_np_shape
 
 __all__ = [
     "Variable",

@@ -7,11 +7,11 @@ import ast
 import warnings
 
 from mxcy._base import dtypes
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.ops.core.infer import Spec
-from mxcy.util import is_np_shape
 
 __all__ = [
     "infer_shape",

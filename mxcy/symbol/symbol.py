@@ -1,11 +1,11 @@
 """The class Symbol: outputs of operations that are described, not computed."""
 
 from mxcy._base import older_paths
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
 from mxcy.graph.node import clone, topological
 from mxcy.symbol import attributes, compose, inference, running, text
-from mxcy.util import is_np_shape
 
 __all__ = ["Symbol", "Group"]
 

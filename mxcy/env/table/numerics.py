@@ -9,7 +9,7 @@ ROWS = (
              "float16 numbers up in float16, as MXNet 1.x does; a signature that was called before "
              "keeps its kernel. Otherwise, and always for other types, sums are made in a wider "
              "type.", test="env/test_numerics.py::test_safe_accumulation"),
-    Variable("MXCY_NUMPY_TYPES", flag, False, "I", "mxcy.util",
+    Variable("MXCY_NUMPY_TYPES", flag, False, "I", "mxcy._semantics.switches",
              "1: mx.np starts with NumPy's element types, as the array API standard has them, in "
              "the thread that imports mxcy; mx.npx.set_np(dtype=...) switches. docs/numpy.md.",
              test="env/test_numerics.py::test_numpy_types"),

@@ -6,12 +6,12 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy._library import front
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, integer_types, numeric_types
 from mxcy.context import as_context, check_usable
 from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.register import F
 from mxcy.ops.core import reference
-from mxcy.util import is_np_shape
 
 __all__ = ["arange", "array", "empty", "eye", "from_numpy", "full", "linspace", "ones", "zeros"]
 

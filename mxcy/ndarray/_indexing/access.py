@@ -15,12 +15,12 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy._base.errors import TracedValueError
 from mxcy._library import front
+from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray._indexing.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_reshape, record_view
 from mxcy.ops.core import reference
-from mxcy.util import is_np_shape
 
 __all__ = ["read", "write"]
 

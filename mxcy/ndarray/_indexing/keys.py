@@ -6,8 +6,8 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy._library import front
+from mxcy._semantics.switches import is_np_array
 from mxcy.base import integer_types
-from mxcy.util import is_np_array
 
 __all__ = [
     "lies_side_by_side",

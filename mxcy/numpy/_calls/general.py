@@ -4,6 +4,7 @@ import numpy as onp
 
 from mxcy._base import dtypes
 from mxcy._library import front
+from mxcy._semantics.parameters import np_ufunc_legal_option
 from mxcy.base import MXNetError, _Null
 from mxcy.context import as_context
 from mxcy.ndarray.register import F
@@ -11,7 +12,6 @@ from mxcy.numpy._calls import symbolic
 from mxcy.numpy._calls.operands import array_class, as_array, as_operands, is_array, numbers_only
 from mxcy.ops.core.record import find
 from mxcy.ops.elementwise.cast import caster
-from mxcy.util import np_ufunc_legal_option
 
 __all__ = ["Called", "call", "cast", "given", "operate", "store"]
 

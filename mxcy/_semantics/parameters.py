@@ -1,14 +1,11 @@
 """Decorators that let functions take the parameters of NumPy, or of another MXNet."""
 
 import functools
-import types
-from importlib import import_module
 
 import numpy as np
 
 __all__ = [
     "np_ufunc_legal_option",
-    "numpy_fallback",
     "wrap_ctx_to_device_func",
     "wrap_data_api_linalg_func",
     "wrap_data_api_statical_func",
@@ -154,36 +151,3 @@ def wrap_sort_functions(func):
         return kwargs if kind is None else {**kwargs, "stable": kind == "stable"}
 
     return _renaming(func, rename)
-
-
-def numpy_fallback(func):
-    """Decorate a function written with `mx.np` to be computed by NumPy, on copies of the elements.
-
-    In the function, names that stand for `mx.np` stand for NumPy. No gradient flows through it.
-
-    Parameters
-    ----------
-    func : callable
-        It returns something.
-    """
-    home, copies = import_module("mxcy.numpy"), import_module("mxcy.numpy._calls.by_numpy")
-
-    def official(names):
-        return {name: np if value is home else value for name, value in names.items()}
-
-    @functools.wraps(func)
-    def run(*args, **kwargs):
-        cells = func.__closure__ and tuple(
-            types.CellType(np if cell.cell_contents is home else cell.cell_contents)
-            for cell in func.__closure__
-        )
-        by_numpy = types.FunctionType(
-            func.__code__, official(func.__globals__), func.__name__, func.__defaults__, cells
-        )
-        by_numpy.__kwdefaults__ = func.__kwdefaults__
-        found = by_numpy(*copies.as_onp(args), **copies.as_onp(kwargs))
-        if found is None:
-            raise ValueError(f"{func.__name__} returned nothing, which numpy_fallback cannot use")
-        return copies.as_mx(found)
-
-    return run

@@ -1,0 +1,1 @@
+"""NumPy semantics: what threads switch on, and decorators for functions with its parameters."""
