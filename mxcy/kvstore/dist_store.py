@@ -1,5 +1,8 @@
 """Values that the workers of a job share: what each of them pushes is added up over all."""
 
+import contextlib
+
+from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base.dtypes import CODES, NAMES, code_of
 from mxcy._base.last_used import LastUsed
@@ -59,6 +62,7 @@ class DistStore(LocalStore):
         self.exchange = job.new_exchange()
         self.shared = {}
         self._bucket_vars = {}  # order calls of all keys of a bucket
+        self._overlaps = env.get("MXCY_DIST_OVERLAP")
         self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
@@ -127,6 +131,7 @@ class DistStore(LocalStore):
             total = total.tostype("default")
         if _name(total.dtype) != shared.travels:
             total = total.astype(shared.travels)
+        total = total.detach()  # a gradient may get other memory before its turn
         shared.slot.submitted += 1
 
         def start(completion):
@@ -183,7 +188,8 @@ class DistStore(LocalStore):
         self._check_outs(key, arrays, self._value(key))
         if not arrays:
             return
-        targets = [window(array) for array in arrays]
+        outs = [array.detach() for array in arrays]  # with the memory that they have now
+        targets = [window(array) for array in outs]
 
         def start(completion):
             self.exchange.pull(self.shared[key].slot, lambda error: take(completion, error))
@@ -203,7 +209,7 @@ class DistStore(LocalStore):
         name = f"KVStore.pull({key!r})"
         shared = self.shared[key]
         reads = [shared.var, *self._order(shared)]
-        operation(start, reads, list(arrays), name, "async", priority)
+        operation(start, reads, outs, name, "async", priority)
         for array in arrays:
             array.touch()
 
@@ -215,6 +221,8 @@ class DistStore(LocalStore):
         list of int or None
             The positions of the keys that are left to do one by one; None: all are.
         """
+        if len(keys) > 1 and not self._overlaps:
+            _await_all(values)
         groups, left = self._groups(keys)
         if groups is None or not len(keys) == len(values) == len(outs):
             return None
@@ -296,6 +304,14 @@ class DistStore(LocalStore):
 def _name(dtype):
     """The name of an element type."""
     return NAMES[code_of(dtype)]
+
+
+def _await_all(values):
+    """Wait until arrays are computed; their errors stay for who reads them."""
+    for value in values:
+        for array in value if isinstance(value, list | tuple) else [value]:
+            with contextlib.suppress(Exception):
+                array.wait_to_read()
 
 
 def _hurry():

@@ -23,9 +23,12 @@ class GroupCall:
 
     def __init__(self, store, group, sources, targets):
         self._store, self._group = store, group
-        self._sources, self._targets = sources, targets
+        # Gradients may get other memory before the call's turn: keep what they have now.
+        self._sources = [array.detach() for array in sources]
+        here = targets is sources
+        self._targets = self._sources if here else [array.detach() for array in targets]
         self._from = [array.address for array in sources]
-        self._to = self._from if targets is sources else [array.address for array in targets]
+        self._to = self._from if here else [array.address for array in targets]
 
     def push(self, priority):
         """Leave it to the engine."""

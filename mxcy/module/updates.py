@@ -113,10 +113,14 @@ def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse
     pull_sparse : bool
         Whether row_sparse parameters are taken as well, all their rows.
     """
+    together = _pushed_together(kvstore, param_names, param_arrays, grad_arrays)
+    if together:
+        weights = [param_arrays[i] for i in together]
+        _push_together(kvstore, param_names, grad_arrays, together, weights)
     for i, (name, weights, grads) in enumerate(
         zip(param_names, param_arrays, grad_arrays, strict=True)
     ):
-        if grads[0] is None:
+        if grads[0] is None or i in together:
             continue
         if weights[0].stype == "default":  # the first layers are needed first in the next step
             kvstore.pushpull(name, grads, out=weights, priority=-i)
@@ -124,6 +128,21 @@ def update_on_store(param_arrays, grad_arrays, kvstore, param_names, pull_sparse
         kvstore.push(name, grads, priority=-i)
         if pull_sparse:
             kvstore.pull(name, weights, priority=-i, ignore_sparse=False)
+
+
+def _pushed_together(kvstore, names, weights, grads):
+    """The numbers of the parameters that a store takes as one list."""
+    if not isinstance(kvstore, KVStore) or "dist" not in kvstore.type or names is None:
+        return {}
+    return {
+        i: None
+        for i, (weight, grad) in enumerate(zip(weights, grads, strict=True))
+        if grad[0] is not None and weight[0].stype == grad[0].stype == "default"
+    }
+
+
+def _push_together(kvstore, names, grads, numbers, outs=None):
+    kvstore.pushpull([names[i] for i in numbers], [grads[i] for i in numbers], outs)
 
 
 def update_with(param_arrays, grad_arrays, updater, num_device, kvstore=None, param_names=None):
@@ -140,11 +159,14 @@ def update_with(param_arrays, grad_arrays, updater, num_device, kvstore=None, pa
     param_names : list of str, optional
         The keys in the store.
     """
+    together = _pushed_together(kvstore, param_names, param_arrays, grad_arrays)
+    if together:
+        _push_together(kvstore, param_names, grad_arrays, together)
     updates = [([], [], []) for _ in range(num_device)]
     for i, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
         if grads[0] is None:
             continue
-        if kvstore is not None:
+        if kvstore is not None and i not in together:
             kvstore.pushpull(param_names[i], grads, priority=-i)
         for k, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
             for items, item in zip(updates[k], (i * num_device + k, grad, weight), strict=True):

@@ -90,6 +90,10 @@ ROWS = (
              "Stores over several processes add up keys together, in buckets that are closed at so "
              "many bytes; the first one at an eighth of that. Read when a store is made.",
              test="dist/test_exchange.py::test_bucket_bytes"),
+    Variable("MXCY_DIST_OVERLAP", flag, True, "C", "mxcy.graph.planning.segments",
+             "Stores over several processes send gradients while the backward pass goes on, which "
+             "for that is handed to the engine in pieces; otherwise, once all are computed.",
+             test="dist/test_overlap.py::test_weights_without_overlap"),
     Variable("MXCY_DIST_TIMEOUT", number(0), 300, "C", "mxcy.dist.job",
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",

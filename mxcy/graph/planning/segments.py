@@ -2,17 +2,21 @@
 
 __all__ = ["segments", "limits"]
 
+_MANY_BYTES = 1 << 19
+
 
 def segments(plan, settings, training=False):
     """Group the steps of a plan, without those that run once.
 
-    A segment ends at the size limit, and around a step without a native kernel, which stands alone.
+    A segment ends at the size limit, and around a step without a native kernel, which stands alone;
+    in the backward pass also where many bytes of gradients have been computed, so that others may
+    use these while it goes on.
 
     Parameters
     ----------
     plan : mxcy.graph.planning.plan.Plan
     settings : dict
-        See `limits`.
+        See `limits`; and MXCY_DIST_OVERLAP: whether gradients are used on the way.
     training : bool
         Whether the plan runs in training mode.
 
@@ -23,10 +27,25 @@ def segments(plan, settings, training=False):
     """
     forward, backward = limits(settings, training)
     begin = len(plan.once)
+    ends = _ends(plan) if settings.get("MXCY_DIST_OVERLAP", False) else ()
     return (
         _group(plan.steps, begin, plan.forward, forward),
-        _group(plan.steps, plan.forward, len(plan.steps), backward),
+        _group(plan.steps, plan.forward, len(plan.steps), backward, ends),
     )
+
+
+def _ends(plan):
+    """The steps after which a segment of the backward pass has written many bytes of gradients."""
+    first_output = 1 + len(plan.kept) + len(plan.variables)
+    ends, ready = set(), 0
+    for number in range(plan.forward, len(plan.steps)):
+        for place in plan.steps[number].outs:
+            base, _, spec = plan.places[place]
+            ready += spec.nbytes if base >= first_output else 0
+        if ready >= _MANY_BYTES:
+            ends.add(number)
+            ready = 0
+    return ends
 
 
 def limits(settings, training):
@@ -49,7 +68,7 @@ def limits(settings, training):
     return tuple(max(1, common if own is None else own) for own in (forward, backward))
 
 
-def _group(steps, begin, end, limit):
+def _group(steps, begin, end, limit, ends=()):
     """Segments of the steps from `begin` to before `end`."""
     pieces, first = [], begin
     for number in range(begin, end):
@@ -57,7 +76,7 @@ def _group(steps, begin, end, limit):
         if alone and number > first:
             pieces.append((first, number - 1))
             first = number
-        if alone or (limit is not None and number - first + 1 == limit):
+        if alone or number in ends or (limit is not None and number - first + 1 == limit):
             pieces.append((first, number))
             first = number + 1
     if first < end:
