@@ -1,19 +1,25 @@
-// Margins that repeat elements of the array: the nearest one (edge) or those mirrored at the edge
-// (reflect), and their gradient, which adds the margins to the elements they repeat.
-#include "leaf/leaf.h"
-#include "leaf/simd/cast.h"
+// Margins that repeat elements of the array: the nearest one (edge), those mirrored at the edge
+// (reflect) or behind it (symmetric), those of the other end (wrap); and their gradient, which adds
+// the margins to the elements they repeat.
+#include "leaf/simd/plane.h"
+#include "leaf/simd/stream.h"
 
 MX_LEAF_BEGIN
 namespace {
 
 constexpr int64_t kGrain = 2048;  // elements for which another thread pays
 constexpr int kDims = 5;
+enum Margins { kEdge, kReflect, kSymmetric, kWrap };
 
 // The index along a dimension that position `i` of the padded one repeats.
-inline int64_t repeated(int64_t i, int64_t extent, bool reflect) {
-  if (!reflect) return i < 0 ? 0 : i < extent ? i : extent - 1;
-  if (i < 0) i = -i;
-  return i < extent ? i : 2 * (extent - 1) - i;
+inline int64_t repeated(int64_t i, int64_t extent, int32_t margins) {
+  if (i >= 0 && i < extent) return i;
+  if (margins == kEdge || extent == 1) return i < 0 ? 0 : extent - 1;
+  const int64_t mirrored = margins == kSymmetric, half = extent - 1 + mirrored;
+  const int64_t period = margins == kWrap ? extent : 2 * half;
+  i %= period;
+  if (i < 0) i += period;
+  return i < extent ? i : period - mirrored - i;
 }
 
 // The padded array's rows along the last dimension, and the rows that they repeat.
@@ -37,21 +43,34 @@ struct Rows {
   }
 };
 
+// A row's margin of positions [begin, end), `before` of them in front of the array's own elements.
+template <class T>
+void margin(T* dst, const T* src, int64_t begin, int64_t end, int64_t before, int64_t extent,
+            int32_t margins) {
+  if (margins != kWrap || end - begin > extent) {
+    for (int64_t i = begin; i < end; ++i) dst[i] = src[repeated(i - before, extent, margins)];
+  } else if (begin < end) {
+    copy_bytes(dst + begin, src + repeated(begin - before, extent, kWrap),
+               (end - begin) * sizeof(T));
+  }
+}
+
 template <class T>
 int pad(const mx_call* call) {
   const auto* p = static_cast<const mx_pad_params*>(call->params);
   const Rows rows(p);
   const int last = p->ndim - 1;
   const int64_t n = p->shape[last], before = p->before[last], wide = rows.wide[last];
+  const int64_t own = least(n, wide - before);  // what goes round leaves no place for some
   T* to = data<T>(call->out[0]);
   const T* from = data<T>(call->in[0]);
   parallel_for(call->threads, rows.n, kGrain / (wide + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* dst = to + r * wide;
       const T* src = from + rows.source(r) * n;
-      for (int64_t i = 0; i < before; ++i) dst[i] = src[repeated(i - before, n, p->reflect)];
-      memcpy(dst + before, src, n * sizeof(T));
-      for (int64_t i = before + n; i < wide; ++i) dst[i] = src[repeated(i - before, n, p->reflect)];
+      margin(dst, src, 0, before, before, n, p->reflect);
+      copy_bytes(dst + before, src, own * sizeof(T));
+      margin(dst, src, before + own, wide, before, n, p->reflect);
     }
   });
   return 0;
@@ -67,14 +86,18 @@ int pad_grad(const mx_call* call) {
   const T* from = data<T>(call->in[0]);
   const int64_t size = count(call->out[0]);
   memset(to, 0, size * sizeof(T));
-  // The first dimension has no margins: its parts can be summed apart from each other.
-  const int64_t parts = p->shape[0], each = parts ? rows.n / parts : 0;
+  // Parts of a first dimension without margins can be summed apart from each other.
+  const int64_t parts = last && p->shape[0] == rows.wide[0] ? p->shape[0] : 1;
+  const int64_t each = rows.n / parts;
   parallel_for(call->threads, parts, kGrain / (each * wide + 1) + 1,
                [&](int64_t begin, int64_t end) {
                  for (int64_t r = begin * each; r < end * each; ++r) {
                    T* dst = to + rows.source(r) * n;
                    const T* src = from + r * wide;
-                   for (int64_t i = 0; i < wide; ++i)
+                   for (int64_t i = 0; i < before; ++i)
+                     dst[repeated(i - before, n, p->reflect)] += src[i];
+                   for (int64_t i = 0; i < n; ++i) dst[i] += src[before + i];
+                   for (int64_t i = before + n; i < wide; ++i)
                      dst[repeated(i - before, n, p->reflect)] += src[i];
                  }
                });

@@ -6,6 +6,7 @@ from mxcy._base.errors import MXNetError
 from mxcy.ops.core.attrs import Double, Enum, Shape, ShapeTuple, Str
 from mxcy.ops.core.infer import Spec, require, whole_shape
 from mxcy.ops.core.record import op, sample
+from mxcy.ops.shape.pad import repeating
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
 
 __all__ = []
@@ -92,12 +93,18 @@ class Pad:
         sample((2, 3), pad_width=((1, 3), (0, 2)), mode="edge"),
         sample((2, 3), pad_width=((1, 0), (4, 1)), mode="reflect"),
         sample((2, 3), pad_width=((1, 2),), mode="symmetric"),
+        sample((2, 3, 1, 2), pad_width=((0, 0), (5, 7), (2, 1), (0, 0)), mode="symmetric"),
+        sample((3, 2, 20), pad_width=((1, 2), (0, 0), (9, 30)), mode="reflect"),
+        sample((2, 1, 2, 1, 2, 1, 2), pad_width=((1, 0),), mode="edge"),
         sample((2, 3, 2), pad_width=((1, 2),), mode="maximum", grad=False),
         sample((2, 3), pad_width=((0, 2), (1, 0)), mode="minimum", grad=False),
         sample((), pad_width=(), grad=False),
         sample((0, 2), pad_width=((1, 2), (0, 1)), grad=False),
     )
-    kernels = (strided(_pad_loops, when=_not_constant),)
+    kernels = (
+        strided(_pad_loops, when=_not_constant),
+        repeating("pad", lambda a, ins: ins[0].shape, lambda a, shape: _margins(a, len(shape))),
+    )
 
     def infer(a, data):
         require(a.reflect_type == "even", f"unsupported reflect_type {a.reflect_type!r}")
@@ -129,8 +136,13 @@ class PadGradient:
         sample((6, 5), pad_width=((1, 3), (0, 2)), mode="edge", shape=(2, 3)),
         sample((3, 8), pad_width=((1, 0), (4, 1)), mode="reflect", shape=(2, 3)),
         sample((5, 6), pad_width=((1, 2),), mode="symmetric", shape=(2, 3)),
+        sample((14,), pad_width=((5, 6),), mode="symmetric", shape=(3,)),
+        sample((2, 3, 7), pad_width=((0, 0), (1, 1), (2, 4)), mode="edge", shape=(2, 1, 1)),
     )
-    kernels = (strided(_cut_loops, when=_not_constant),)
+    kernels = (
+        strided(_cut_loops, when=_not_constant),
+        repeating("pad_grad", lambda a, ins: a.shape, lambda a, shape: _margins(a, len(shape))),
+    )
 
     def infer(a, data):
         require(

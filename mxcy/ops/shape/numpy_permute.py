@@ -7,6 +7,7 @@ from mxcy.ops.core.infer import Spec, back_dtype, normal_axes, normal_axis, requ
 from mxcy.ops.core.params import ROLL
 from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.shape.numpy_shape import kept_spec
+from mxcy.ops.shape.pad import repeating
 from mxcy.ops.shape.strided import loops, strided, strides_of
 
 __all__ = []
@@ -246,6 +247,17 @@ def _refuse_roll(a, ins, outs):
     return None if a.axis is None or len(a.axis) == 1 else "elements move along several axes"
 
 
+def _rolled_round(a, shape):
+    """A roll along axes as margins in front that repeat the elements cut off at the end."""
+    shifts, axes = _steps(a)
+    shifts, axes = shifts * (len(axes) if len(shifts) == 1 else 1), axes or (0,)
+    moved = [0] * len(shape)
+    for shift, axis in zip(shifts, axes * (len(shifts) // len(axes)), strict=True):
+        moved[normal_axis(axis, len(shape))] += shift
+    steps = [shift % extent for shift, extent in zip(moved, shape, strict=True)]
+    return [(step, -step) for step in steps]
+
+
 @op("_npi_roll", numpy="roll(a, shift, axis=None)")
 class Roll:
     """The array with elements moved along axes; those that leave it come in at the other end.
@@ -261,12 +273,17 @@ class Roll:
     samples = (
         sample((2, 3), shift=1),
         sample((2, 3), shift=(1, -2), axis=(0, 1)),
+        sample((4, 3, 20), shift=(5, -2, 1, 3), axis=(0, -1, 2, 0)),
+        sample((4, 3, 2, 5), shift=3, axis=(0, 2, 3)),
         sample((2, 3, 4), shift=-7, axis=-1),
         sample((), shift=3, grad=False),
         sample((0, 3), shift=1, axis=0, grad=False),
     )
     infer_back = back_dtype
-    kernels = (native("roll", ROLL, _roll_params, when=_refuse_roll),)
+    kernels = (
+        native("roll", ROLL, _roll_params, when=_refuse_roll),
+        repeating("pad", lambda a, ins: ins[0].shape, _rolled_round, lambda a: a.axis and "wrap"),
+    )
 
     def infer(a, data):
         _, axes = _steps(a)

@@ -7,7 +7,10 @@ from mxcy.ops.core.params import PAD
 from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
 
-__all__ = []
+__all__ = ["repeating"]
+
+_REPEATS = ("edge", "reflect", "symmetric", "wrap")  # in the kernel's order
+_KERNEL_DIMS = 5
 
 
 def _margins(a):
@@ -85,23 +88,51 @@ def _not_constant(a, ins, outs):
     return None if a.mode == "constant" else f"mode {a.mode}"
 
 
-def _mirror(name, shape):
-    """A kernel for margins that repeat elements of an array of ``shape(a, ins)``."""
+def _collapsed(shape, margins):
+    """Extents and margins with neighbours that have none taken together."""
+    dims = []
+    for extent, pair in zip(shape, margins, strict=True):
+        if dims and not any(pair) and not any(dims[-1][1]):
+            dims[-1] = (dims[-1][0] * extent, pair)
+        else:
+            dims.append((extent, pair))
+    return dims
+
+
+def repeating(name, shape, margins, mode=lambda a: a.mode):
+    """A kernel for margins that repeat elements of an array.
+
+    Parameters
+    ----------
+    name : str
+        The kernel: ``'pad'``, or ``'pad_grad'`` which adds the margins to what they repeat.
+    shape : callable
+        ``shape(a, ins)``: the shape without margins.
+    margins : callable
+        ``margins(a, shape)``: (before, after) of every dimension.
+    mode : callable
+        ``mode(a)``: ``'edge'``, ``'reflect'``, ``'symmetric'``, ``'wrap'``, or else the kernel
+        refuses.
+    """
 
     def params(a, ins, outs):
-        margins = _margins(a)
+        dims = _collapsed(shape(a, ins), margins(a, shape(a, ins)))
         return {
-            "ndim": len(margins),
-            "reflect": a.mode == "reflect",
-            "shape": shape(a, ins),
-            "before": [before for before, _ in margins],
-            "after": [after for _, after in margins],
+            "ndim": len(dims),
+            "reflect": _REPEATS.index(mode(a)),
+            "shape": [extent for extent, _ in dims],
+            "before": [before for _, (before, _) in dims],
+            "after": [after for _, (_, after) in dims],
         }
 
     def when(a, ins, outs):
-        if a.mode == "constant":
-            return "mode constant"
-        return "nothing to repeat" if 0 in shape(a, ins) else None
+        whole = shape(a, ins)
+        if mode(a) not in _REPEATS:
+            return f"mode {mode(a)}"
+        if not whole or 0 in whole:
+            return "nothing to repeat"
+        needed = len(_collapsed(whole, margins(a, whole)))
+        return None if needed <= _KERNEL_DIMS else f"margins in {needed} parts of the shape"
 
     return native(name, struct=PAD, params=params, when=when)
 
@@ -142,7 +173,10 @@ class Pad:
         out[outer] = data[inner]
         return out
 
-    kernels = (strided(_pad_loops, when=_not_constant), _mirror("pad", lambda a, ins: ins[0].shape))
+    kernels = (
+        strided(_pad_loops, when=_not_constant),
+        repeating("pad", lambda a, ins: ins[0].shape, lambda a, shape: _margins(a)),
+    )
     samples = (
         sample(
             (1, 2, 3, 4), mode="constant", pad_width=(0, 0, 0, 0, 1, 2, 3, 0), constant_value=7.5
@@ -210,7 +244,7 @@ class PadGradient:
 
     kernels = (
         strided(_unpad_loops, when=_not_constant),
-        _mirror("pad_grad", lambda a, ins: a.shape),
+        repeating("pad_grad", lambda a, ins: a.shape, lambda a, shape: _margins(a)),
     )
     samples = (
         sample(

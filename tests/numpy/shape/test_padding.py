@@ -69,3 +69,20 @@ def test_extremes_have_no_gradient():
 
 def test_nothing_to_pad():
     assert np.pad(np.array(3.0), 1).item() == 3
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric"])
+@pytest.mark.parametrize(
+    ("shape", "margins"),
+    [
+        ((40,), ((3, 90),)),
+        ((5, 70), ((2, 0), (31, 33))),
+        ((2, 3, 4, 5), ((0, 0), (1, 2), (0, 0), (3, 4))),
+        ((3, 2, 9, 4), ((0, 0), (0, 0), (4, 1), (0, 0))),
+        ((2, 2, 2, 2, 2, 2), ((1, 1),) * 6),
+    ],
+)
+def test_margins_that_repeat_elements(mode, shape, margins):
+    check(f"pad(x, {margins}, mode='{mode}')", shape)
+    for dtype in ("bool", "int8", "float16", "float64", "uint64"):
+        check(f"pad(x, {margins}, mode='{mode}')", shape, dtype=dtype, grad=False)
