@@ -1,4 +1,4 @@
-"""Kernels on padded batches of sequences, and running sums.
+"""Kernels on padded batches of sequences, running sums and products.
 
 A batch is seen as steps times sequences (axis 0) or sequences times steps (axis 1) of blocks.
 """
@@ -126,13 +126,34 @@ cdef int sequence_last_grad(const mx_call *call) noexcept nogil:
     return 0
 
 
-# --- running sums --------------------------------------------------------------------------------
+# --- running sums and products -------------------------------------------------------------------
 
 cdef struct Scan:
     void *dst
     const void *src
     int64_t extent, inner
     int32_t dtype
+    bint multiplies
+
+
+cdef inline void multiply_runs(
+    Number *dst, const Scan *s, int64_t begin, int64_t end
+) noexcept nogil:
+    """Multiply along the dimension, for the outer positions [begin, end)."""
+    cdef const Number *src = <const Number *>s.src
+    cdef int64_t outer, i, first, run = s.extent * s.inner
+    cdef Number total
+    for outer in range(begin, end):
+        first = outer * run
+        if s.inner == 1:
+            total = 1
+            for i in range(first, first + run):
+                total = total * src[i]
+                dst[i] = total
+        else:
+            memcpy(dst + first, src + first, s.inner * sizeof(Number))
+            for i in range(first + s.inner, first + run):
+                dst[i] = dst[i - s.inner] * src[i]
 
 
 cdef inline void scan_runs(Number *dst, const Scan *s, int64_t begin, int64_t end) noexcept nogil:
@@ -140,6 +161,9 @@ cdef inline void scan_runs(Number *dst, const Scan *s, int64_t begin, int64_t en
     cdef const Number *src = <const Number *>s.src
     cdef int64_t outer, i, first, run = s.extent * s.inner
     cdef Number total
+    if s.multiplies:
+        multiply_runs(dst, s, begin, end)
+        return
     for outer in range(begin, end):
         first = outer * run
         if s.inner == 1:
@@ -169,7 +193,7 @@ cdef void scan_all(void *context, int64_t begin, int64_t end) noexcept nogil:
         scan_runs(<uint8_t *>s.dst, s, begin, end)
 
 
-cdef int cumsum(const mx_call *call) noexcept nogil:
+cdef int scan(const mx_call *call, bint multiplies) noexcept nogil:
     cdef const mx_scan_params *p = <const mx_scan_params *>call.params
     cdef int64_t n = count(&call.outputs[0])
     cdef int32_t dtype = call.outputs[0].dtype
@@ -177,8 +201,8 @@ cdef int cumsum(const mx_call *call) noexcept nogil:
     if n == 0:
         return 0
     s.dst, s.src, s.dtype = call.outputs[0].data, call.inputs[0].data, dtype
-    s.extent, s.inner = p.extent, p.inner
-    if is_half(dtype):  # the sums are made in float32
+    s.extent, s.inner, s.multiplies = p.extent, p.inner, multiplies
+    if is_half(dtype):  # the numbers run in float32
         if lacks(call, n * sizeof(float)) != 0:
             return -1
         convert(call.workspace, MX_F32, s.src, dtype, n, call.threads)
@@ -190,9 +214,18 @@ cdef int cumsum(const mx_call *call) noexcept nogil:
     return 0
 
 
+cdef int cumsum(const mx_call *call) noexcept nogil:
+    return scan(call, False)
+
+
+cdef int cumprod(const mx_call *call) noexcept nogil:
+    return scan(call, True)
+
+
 #: the kernels that this module enters in the kernel table
 KERNELS = (
     "sequence_mask", "sequence_reverse", "sequence_last", "sequence_last_grad", "cumsum",
+    "cumprod",
 )
 
 mx_kernel_add("sequence_mask", sequence_mask, ALL_DTYPES, 0)
@@ -200,3 +233,4 @@ mx_kernel_add("sequence_reverse", sequence_reverse, ALL_DTYPES, 0)
 mx_kernel_add("sequence_last", sequence_last, ALL_DTYPES, 0)
 mx_kernel_add("sequence_last_grad", sequence_last_grad, ALL_DTYPES, 0)
 mx_kernel_add("cumsum", cumsum, SUMMED_DTYPES, 0)
+mx_kernel_add("cumprod", cumprod, SUMMED_DTYPES, 0)

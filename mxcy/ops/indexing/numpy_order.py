@@ -108,10 +108,20 @@ def _scan_refusal(a, ins, outs):
     if not ins[0].size:
         return "there are no elements"
     if outs[0].dtype == CODES["float16"]:
-        return "each sum is rounded, as in NumPy"
+        return "each step is rounded, as in NumPy"
     if outs[0].dtype in (_BOOL, *(CODES[name] for name in ("int16", "uint16", "uint32", "uint64"))):
         return "no kernel computes in this element type"
     return None if ins[0].dtype == outs[0].dtype else "the element types differ"
+
+
+def _scan_kernel(name):
+    return native(
+        name,
+        struct=SCAN,
+        params=_scan_params,
+        when=_scan_refusal,
+        workspace=lambda a, ins, outs: wide_bytes(outs[0]),
+    )
 
 
 _scan(
@@ -119,15 +129,7 @@ _scan(
     "Running sums along `axis`, by default of the flattened array.",
     lambda xp, x, axis, kind: xp.cumsum(x, axis, dtype=kind),
     _sum_grad,
-    (
-        native(
-            "cumsum",
-            struct=SCAN,
-            params=_scan_params,
-            when=_scan_refusal,
-            workspace=lambda a, ins, outs: wide_bytes(outs[0]),
-        ),
-    ),
+    (_scan_kernel("cumsum"),),
     "cumsum(a, axis=None, dtype=None, out=None)",
     linear=True,
 )
@@ -136,7 +138,8 @@ _scan(
     "Running products along `axis`, by default of the flattened array.",
     lambda xp, x, axis, kind: xp.cumprod(x, axis, dtype=kind),
     _product_grad,
-    public="cumprod(a, axis=None, dtype=None, out=None)",
+    (_scan_kernel("cumprod"),),
+    "cumprod(a, axis=None, dtype=None, out=None)",
     domain=(0.5, 1.5),
 )
 

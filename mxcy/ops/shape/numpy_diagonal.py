@@ -5,7 +5,7 @@ import math
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Field, Int, Long, Offset, Shape
 from mxcy.ops.core.infer import Spec, normal_axis, require, whole_shape
-from mxcy.ops.core.params import TRIANGLE
+from mxcy.ops.core.params import COPY, TRIANGLE
 from mxcy.ops.core.record import native, op, register, sample
 from mxcy.ops.core.result_types import ACCUMULATE
 from mxcy.ops.shape.strided import FILL, loops, strided, strides_of
@@ -226,7 +226,18 @@ class Trace:
         sample((3, 4)),
         sample((2, 3, 4), offset=1, axis1=-1, axis2=0),
         sample((2, 3), offset=-1),
+        sample((2, 3), offset=7, grad=False),
         sample((2, 0), grad=False),
+    )
+    kernels = (
+        native(
+            "diagonal_sum",
+            COPY,
+            lambda a, ins, outs: _read_loops(_own)(
+                a, ins, [Spec(_diagonal_shape(*_own(a), ins[0].shape), ins[0].dtype)]
+            ),
+            when=lambda a, ins, outs: None if ins[0].size else "there are no elements",
+        ),
     )
 
     def infer(a, data):
