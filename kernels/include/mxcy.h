@@ -22,7 +22,7 @@ enum {
 #include "dtypes.def"
 #undef MX_DTYPE
   MX_DTYPE_COUNT = 15,
-  MX_REAL_COUNT = 13, /* the complex types come behind them; no kernel computes with these */
+  MX_REAL_COUNT = 13, /* the complex types come behind them; few kernels know these */
   MX_REAL_DTYPES = (1 << MX_REAL_COUNT) - 1
 };
 

@@ -48,6 +48,9 @@ void gather_row(void* to, const void* from, int64_t step, int64_t n) {
   const T* src = (const T*)from;
   for (int64_t i = 0; i < n; ++i) dst[i] = src[i * step];
 }
+struct Wide {
+  uint64_t parts[2];
+};
 typedef void (*GatherRow)(void*, const void*, int64_t, int64_t);
 GatherRow gather_of(int size) {
   switch (size) {
@@ -57,8 +60,10 @@ GatherRow gather_of(int size) {
       return gather_row<uint16_t>;
     case 4:
       return gather_row<uint32_t>;
-    default:
+    case 8:
       return gather_row<uint64_t>;
+    default:
+      return gather_row<Wide>;
   }
 }
 
@@ -101,7 +106,7 @@ struct Broadcast {
     const bool whole_l = runs_along_whole(p, p.lhs), whole_r = runs_along_whole(p, p.rhs);
     const Runner runner(rows.vv, call->in[0].dtype, call->in[1].dtype, call->out[0], true, true);
     const GatherRow gather_l = gather_of(size_l), gather_r = gather_of(size_r);
-    alignas(64) char block_l[kBlock * 8], block_r[kBlock * 8];
+    alignas(64) char block_l[kBlock * sizeof(Wide)], block_r[kBlock * sizeof(Wide)];
     Odometer at(p, begin / inner);
     int64_t skip = begin % inner;
     while (begin < end) {

@@ -202,6 +202,9 @@ const Instruction* find_instruction(const Instruction (&table)[n], uint32_t code
 
 constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of this
 
+template <>
+constexpr int32_t dtype_of<uint64_t> = MX_U64;
+
 // Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.
 int run_unary(const mx_call* call, const TypedRow& typed);
 int run_with_scalars(const mx_call* call, const TypedRow& typed, int numbers, bool scalar_first);
@@ -220,10 +223,10 @@ constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I6
 #define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
 #define MX_BUILD_WHOLE_FLOATS(X) X(float, MX_BIT(F32)) X(double, MX_BIT(F64))
 #define MX_BUILD_BITS(X) \
-  X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
+  X(uint8_t, MX_BIT(U8)) \
+  X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64)) X(uint64_t, MX_BIT(U64))
 #define MX_BUILD_NUMBER(X)        \
   X(float, MX_BIT(F32) | kHalves) \
-  X(double, MX_BIT(F64))          \
-  X(uint8_t, MX_BIT(U8)) X(int8_t, MX_BIT(I8)) X(int32_t, MX_BIT(I32)) X(int64_t, MX_BIT(I64))
+  X(double, MX_BIT(F64)) MX_BUILD_BITS(X)
 
 MX_LEAF_END

@@ -158,8 +158,8 @@ def _prepare(op: Op, attrs: Attrs, ins: Sequence[Spec], library: Any, force: Any
         reason = kernel.when(attrs, ins, outs) if kernel.when else None
         if reason is None and not kernel.mixed:
             reason = _other_type(dtype, ins, outs)
-        if reason is None and call.has_complex:
-            reason = "no kernel takes complex numbers"
+        if reason is None and call.has_complex and any(spec.dtype != dtype for spec in ins):
+            reason = "no kernel takes complex numbers among others"
         if reason is None and not library.has_kernel(name, dtype):
             reason = f"no build for {Spec((), dtype)}"
         if reason is None:

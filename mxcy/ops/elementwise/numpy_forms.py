@@ -36,6 +36,10 @@ def _kernel(name, rule, struct=None, params=None, when=None, integers=None, bool
             return booleans
         return name if dtypes.is_float(computed) else integers or name
 
+    def computes(a, ins, outs):
+        kinds = [spec.dtype for spec in ins]
+        return kinds[0] if dtypes.is_complex(kinds[0]) else row_type(rule.computed(a, *kinds))
+
     return native(
         chosen if integers or booleans else name,
         struct,
@@ -43,7 +47,7 @@ def _kernel(name, rule, struct=None, params=None, when=None, integers=None, bool
         when,
         inplace=True,
         mixed=True,
-        computes=lambda a, ins, outs: row_type(rule.computed(a, *(spec.dtype for spec in ins))),
+        computes=computes,
     )
 
 
@@ -78,10 +82,10 @@ def in_result_type(rule, grad, inputs=("x",)):
     same = set()  # types, and what else decides, of which the result has the one type
 
     def cast(a, F, g, *asked):
-        specs = asked[place]
-        key = (a.numpy_types, getattr(a, "is_int", None), *[spec.dtype for spec in specs])
+        specs = asked[place]  # of one operand or two
+        key = (a.numpy_types, getattr(a, "is_int", None), specs[0].dtype, specs[-1].dtype)
         if key in same:  # this runs at each step of a backward pass
-            return grad(a, F, g, *asked[:most])
+            return grad(a, F, g, *asked) if most == len(asked) else grad(a, F, g, *asked[:most])
         result = rule(a, *specs)
         if result is None:
             return None
@@ -224,6 +228,8 @@ def _both(partial, rule, of_integers=True):
 
     def summed(F, found, specs):
         left, right = found
+        if specs[0].shape == specs[1].shape:
+            return found
         return (
             None if left is None else sum_to(F, left, specs[0], specs[1]),
             None if right is None else sum_to(F, right, specs[1], specs[0]),

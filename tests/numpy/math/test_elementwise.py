@@ -143,3 +143,35 @@ def test_numbers_in_place_of_others_where_they_were(shape):
 
 def np_symbol():
     return mx.sym.np.nan_to_num(mx.sym.var("x").as_np_ndarray(), copy=False)
+
+
+BEYOND = [0, 1, 3, 2**31, 2**63 - 1, 2**63, 2**64 - 1]  # of int64
+FUNCTIONS = (
+    "add subtract multiply floor_divide mod maximum minimum bitwise_and bitwise_or bitwise_xor "
+    "left_shift right_shift gcd equal less greater_equal logical_and power"
+)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS.split())
+def test_64_bits_without_a_sign(name):
+    left, right = onp.array(BEYOND * 9, "uint64"), onp.array(BEYOND[::-1] * 9, "uint64")
+    if name in ("left_shift", "right_shift", "power"):
+        right %= onp.uint64(60)
+    with onp.errstate(all="ignore"):
+        expected = getattr(onp, name)(left, right)
+        rows = getattr(onp, name)(left[:7, None], right)
+        halves = getattr(onp, name)(left, onp.uint64(2))
+    a, b = np.array(left, dtype="uint64"), np.array(right, dtype="uint64")
+    found = getattr(np, name)(a, b)
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+    assert getattr(np, name)(a[:7, None], b).tolist() == rows.tolist()
+    assert getattr(np, name)(a, 2).tolist() == halves.tolist()
+
+
+def test_one_operand_of_64_bits_without_a_sign():
+    values = onp.array(BEYOND, "uint64")
+    array = np.array(values, dtype="uint64")
+    for name in ("absolute", "sign", "square", "negative", "invert", "logical_not"):
+        expected = getattr(onp, name)(values)
+        assert getattr(np, name)(array).tolist() == expected.tolist(), name
