@@ -51,7 +51,9 @@ typedef struct {
   double scale;
 } mx_softmax_params;
 
-/* margins before and after the dimensions of an array; the first has none */
+/* margins before and after the dimensions of an array; reflect: 0 repeats the nearest
+ * element, 1 mirrors at it, 2 behind it, 3 goes round to the other end, where `after` may be
+ * negative */
 typedef struct {
   int32_t ndim;
   int32_t reflect;

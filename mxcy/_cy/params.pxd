@@ -36,7 +36,9 @@ cdef extern from "params.gen.h" nogil:
         int64_t extent
         int64_t inner
         double scale
-    # margins before and after the dimensions of an array; the first has none
+    # margins before and after the dimensions of an array; reflect: 0 repeats the nearest
+    # element, 1 mirrors at it, 2 behind it, 3 goes round to the other end, where `after` may be
+    # negative
     ctypedef struct mx_pad_params:
         int32_t ndim
         int32_t reflect

@@ -26,7 +26,9 @@ SOFTMAX = Params(
     outer="i64", extent="i64", inner="i64", scale="f64",
 )
 PAD = Params(
-    "pad", "margins before and after the dimensions of an array; the first has none",
+    "pad",
+    "margins before and after the dimensions of an array; reflect: 0 repeats the nearest element, 1"
+    " mirrors at it, 2 behind it, 3 goes round to the other end, where `after` may be negative",
     ndim="i32", reflect="i32", shape="i64[5]", before="i64[5]", after="i64[5]",
 )
 PROGRAM = Params(
