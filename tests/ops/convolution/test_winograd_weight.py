@@ -13,7 +13,7 @@ TOLERANCE = 1e-5
 KERNEL = "conv_winograd_weight"
 
 
-def gradient(data, grad, kernel, pad, threads=1, **changes):
+def gradient(data, grad, kernel, pad, threads=1, changes=None):
     """The kernel's answer, and NumPy's in float64."""
     record = REGISTRY["_conv_weight"]
     attrs = dict(kernel=kernel, pad=pad, num_filter=grad.shape[1])
@@ -21,7 +21,7 @@ def gradient(data, grad, kernel, pad, threads=1, **changes):
     native = next(k for k in record.kernels if k.name == KERNEL)
     out = np.full((grad.shape[1], data.shape[1], *kernel), np.nan, np.float32)
     specs = [Spec(data.shape, 0), Spec(grad.shape, 0)], [Spec(out.shape, 0)]
-    params = native.struct.pack(**{**native.params(a, *specs), **changes})
+    params = native.struct.pack(**{**native.params(a, *specs), **(changes or {})})
     workspace = 64 if changes else query_kernel(KERNEL, [data, grad], [out], params, "workspace")
     run_kernel(KERNEL, [data, grad], [out], params, threads=threads, workspace=workspace)
     return out, record.ref(a, np, data.astype(np.float64), grad.astype(np.float64))
@@ -103,7 +103,7 @@ def test_nan_reaches_the_weights_of_its_channels():
 )
 def test_refusals(changes, reason):
     with pytest.raises(RuntimeError, match=f"conv_winograd: .*{reason}"):
-        gradient(*draw(1, 16, 16, (9, 9)), **changes)
+        gradient(*draw(1, 16, 16, (9, 9)), changes=changes)
 
 
 @pytest.mark.parametrize(
