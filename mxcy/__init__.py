@@ -141,3 +141,5 @@ if env.get("MXNET_PROFILER_AUTOSTART"):
     import_module("mxcy.profiler.autostart")
 if env.is_set("DMLC_ROLE") or env.is_set("MXCY_RANK_PID"):
     import_module("mxcy.dist.start").begin()
+if env.raw("DMLC_ROLE") == "server":
+    import_module("mxcy.kvstore.kvstore_server").serve()

@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 from mxcy.dist import collectives
 from mxcy.dist.buckets import Bucket, Slot, plan
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "compare_keys"]
 
 _MOST_BUCKETS = 256
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
@@ -70,7 +70,7 @@ class Exchange:
             told = yield from collectives.gather_texts(world, [mine, not self._open])
             if any(sealed for _, sealed in told):
                 self._seal()
-            _compare([keys for keys, _ in told])
+            compare_keys([keys for keys, _ in told])
             yield from collectives.broadcast(world, [array for _, array in entries])
             added = [
                 Slot(key, array.shape, array.dtype, deliver)
@@ -249,8 +249,8 @@ class Exchange:
         ]
 
 
-def _compare(told):
-    """Refuse keys that differ between processes."""
+def compare_keys(told):
+    """Refuse keys that differ between processes; of each, its keys with shapes and dtypes."""
     for rank, keys in enumerate(told):
         if keys == told[0]:
             continue

@@ -23,23 +23,30 @@ class MemoryJob:
         How many ranks there are.
     seed : int, optional
         Requests are done later than they could be, by random numbers from this seed.
+    servers : int
+        How many processes there are beside the ranks.
 
     Attributes
     ----------
     worlds : list of MemoryWorld
         One per rank.
+    servers : list of MemoryWorld
+        One per server.
     """
 
-    def __init__(self, size, seed=None):
+    def __init__(self, size, seed=None, servers=0):
         self.size = size
         self.lock = threading.Lock()
         self._meetings = {}
-        self.worlds = [MemoryWorld(self, rank, seed) for rank in range(size)]
+        self.roles = ["worker"] * size + ["server"] * servers
+        worlds = [MemoryWorld(self, place, seed) for place in range(size + servers)]
+        self.worlds, self.servers = worlds[:size], worlds[size:]
+        self.places = worlds
 
-    def meet(self, name, rank, content):
+    def meet(self, name, rank, content, size=None):
         """Bring what a rank has to the collective call of that name."""
         with self.lock:
-            meeting = self._meetings.setdefault(name, _Meeting(self.size))
+            meeting = self._meetings.setdefault(name, _Meeting(size or self.size))
             meeting.brought[rank] = content
             meeting.missing -= 1
             if not meeting.missing:
@@ -54,16 +61,19 @@ class _Meeting:
 
 
 class MemoryWorld:
-    """One rank's view of a `MemoryJob`; see `World`."""
+    """One process's view of a `MemoryJob`; see `World`."""
 
     engine = "threads of one process"
 
-    def __init__(self, job, rank, seed=None):
-        self.job, self.rank, self.size = job, rank, job.size
-        self.hosts = ["memory"] * job.size
-        self.roles = ["worker"] * job.size
-        self.mailbox = deque()
-        self._draw = None if seed is None else random.Random(seed * 1009 + rank)
+    def __init__(self, job, place, seed=None):
+        self.job, self.place, self.roles = job, place, job.roles
+        self.machines = ["memory"] * len(job.roles)
+        server = job.roles[place] == "server"
+        self.rank = place - job.size if server else place
+        self.size = len(job.roles) - job.size if server else job.size
+        self.hosts = ["memory"] * self.size
+        self.mailbox, self.letters = deque(), deque()
+        self._draw = None if seed is None else random.Random(seed * 1009 + place)
         self._channels = 0
         self._control = _Channel(self, "control")
         self._ends = 0
@@ -88,14 +98,37 @@ class MemoryWorld:
     def everybody(self):
         """A request that is done when all ranks have made it."""
         self._ends += 1
-        return self.request(self.job.meet(("end", self._ends), self.rank, None), lambda brought: None)
+        meeting = self.job.meet(("end", self._ends), self.place, None, len(self.roles))
+        return self.request(meeting, lambda brought: None)
+
+    def post(self, place, head, body=None):
+        """Send a letter to a process of any role."""
+        content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
+        self.job.places[place].letters.append([self._delay(), (self.place, head, content)])
+        return self.request(_Meeting(0), lambda brought: None)
+
+    def receives(self):
+        """Whether letters are on their way here."""
+        return False
+
+    def fetch(self):
+        """A letter that has come, or None."""
+        if not self.letters:
+            return None
+        if self.letters[0][0]:
+            self.letters[0][0] -= 1
+            return None
+        return self.letters.popleft()[1]
 
     def finalize(self):
         """Nothing: threads need no leave."""
 
     def request(self, meeting, take):
         """A request that is done some time after all have come to a meeting."""
-        return _Request(meeting, take, self._draw.choice((0, 0, 1, 5, 40)) if self._draw else 0)
+        return _Request(meeting, take, self._delay())
+
+    def _delay(self):
+        return self._draw.choice((0, 0, 1, 5, 40)) if self._draw else 0
 
 
 class _Channel:

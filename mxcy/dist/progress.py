@@ -8,6 +8,7 @@ from collections import deque
 from mxcy.base import MXNetError
 from mxcy.dist.control import ControlMessages
 from mxcy.dist.named_calls import NamedCalls
+from mxcy.dist.post_office import PostOffice
 
 __all__ = ["ProgressThread"]
 
@@ -116,6 +117,7 @@ class ProgressThread:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience)
             self.named_calls = NamedCalls(self)
+            self.post = PostOffice(self.world, self._patience)
         except Exception as error:
             self._opened.error = error
         self._opened.over.set()
@@ -140,6 +142,9 @@ class ProgressThread:
             busy |= waits
         went, waits = self.named_calls.step()
         moved |= went | self.control.look(now)
+        busy |= waits
+        went, waits = self.post.step(now)
+        moved |= went
         busy |= waits
         if self.closing is not None and self.closing.done():
             return True
@@ -196,6 +201,7 @@ class ProgressThread:
         for exchange in self.exchanges:
             exchange.closing = True
         self.control.to_all("bye", **self.report())
+        self.post.leave()
         self.closing = self.world.everybody()
 
     def _fail(self, error):
@@ -207,6 +213,7 @@ class ProgressThread:
         for exchange in self.exchanges:
             exchange.fail(str(error))
         self.named_calls.fail(str(error))
+        self.post.fail(str(error))
 
     @property
     def waiting(self):

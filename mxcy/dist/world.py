@@ -3,12 +3,17 @@
 import importlib
 import importlib.util
 import socket
+from collections import deque
+
+import numpy as np
 
 from mxcy.base import MXNetError
 
 __all__ = ["World", "has_engine", "no_engine"]
 
-_CONTROL = 1  # the tag of control messages
+_CONTROL, _HEAD, _BODY = 1, 2, 3  # tags: of control messages, and of the two parts of letters
+_MOST_BODIES = 64  # of letters that are on their way; the heads of others wait
+_LENGTH_BYTES = 8
 
 
 def has_engine():
@@ -38,6 +43,10 @@ class World:
         The number of this process among those of its role, and how many these are.
     hosts : list of str
         The machine of each.
+    place : int
+        The number of this process among all of the job.
+    roles, machines : list of str
+        Of all processes of the job, by their places.
     engine : str
         The name and version of the library.
 
@@ -53,12 +62,14 @@ class World:
         whole = mpi.COMM_WORLD.Dup()
         whole.Set_errhandler(mpi.ERRORS_RETURN)
         self._whole = whole
-        roles = whole.allgather(role)
-        #: of each process of the job, its role: those of MPI's ranks in order
-        self.roles = roles
+        roles, machines = zip(*whole.allgather((role, socket.gethostname())), strict=True)
+        self.roles, self.machines, self.place = list(roles), list(machines), whole.rank
         self._comm = whole.Split(roles.index(role), whole.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
         self.hosts = self._comm.allgather(socket.gethostname())
+        self._posts = whole.Dup()
+        self._own = deque()  # letters to this process
+        self._coming = {}  # place -> its letters whose bodies may be on their way
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
         self._letters = self._comm.Dup()
         self._sent = []
@@ -87,6 +98,69 @@ class World:
         octets = bytearray(status.Get_count(mpi.BYTE))
         self._letters.Recv([octets, mpi.BYTE], status.source, _CONTROL)
         return status.source, bytes(octets)
+
+    # -- letters: a text and an array, between processes of any role ------------------------------
+
+    def post(self, place, head, body=None):
+        """Send a letter.
+
+        Parameters
+        ----------
+        place : int
+        head : bytes
+        body : numpy.ndarray, optional
+            Contiguous; it may change when the letter is away.
+
+        Returns
+        -------
+        request
+        """
+        mpi = self._mpi
+        if place == self.place:
+            content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
+            self._own.append((place, head, content))
+            return _Requests([], None)
+        length = 0 if body is None else body.nbytes
+        octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
+        requests = [self._posts.Isend([octets, mpi.BYTE], place, _HEAD)]
+        if length:
+            content = body.reshape(-1).view(np.uint8)
+            requests.append(self._posts.Isend([content, mpi.BYTE], place, _BODY))
+        return _Requests(requests, octets)
+
+    def fetch(self):
+        """A letter that has come as a whole, or None; those of one sender come in order.
+
+        Returns
+        -------
+        tuple of (int, bytes, numpy.ndarray of uint8) or None
+            The sender's place, head and body.
+        """
+        if self._own:
+            return self._own.popleft()
+        self._take_heads()
+        for place, letters in self._coming.items():
+            if letters and (letters[0][2] is None or letters[0][2].Test()):
+                head, body, _ = letters.popleft()
+                return place, head, body
+        return None
+
+    def receives(self):
+        """Whether bodies of letters are on their way here."""
+        return any(letters and letters[0][2] is not None for letters in self._coming.values())
+
+    def _take_heads(self):
+        mpi, status = self._mpi, self._mpi.Status()
+        while sum(map(len, self._coming.values())) < _MOST_BODIES:
+            message = self._posts.Improbe(mpi.ANY_SOURCE, _HEAD, status)
+            if message is None:
+                return
+            octets = bytearray(status.Get_count(mpi.BYTE))
+            message.Recv([octets, mpi.BYTE])
+            body = np.empty(int.from_bytes(octets[:_LENGTH_BYTES], "little"), np.uint8)
+            request = self._posts.Irecv([body, mpi.BYTE], status.source, _BODY) if body.size else None
+            letters = self._coming.setdefault(status.source, deque())
+            letters.append((bytes(octets[_LENGTH_BYTES:]), body, request))
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -159,3 +233,15 @@ class _Request:
     def done(self):
         """Whether it is; asking makes it go on."""
         return self._request.Test()
+
+
+class _Requests:
+    """Several at once; they keep what they read."""
+
+    def __init__(self, requests, kept):
+        self._requests, self._kept = requests, kept
+
+    def done(self):
+        """Whether all are."""
+        self._requests = [request for request in self._requests if not request.Test()]
+        return not self._requests

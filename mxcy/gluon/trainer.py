@@ -140,6 +140,8 @@ class Trainer:
                 raise ValueError(
                     f"Please set update_on_kvstore=False when training with {type(store)}"
                 )
+        if _spans_processes(store) and "async" in store.type and not on_store:
+            raise ValueError("Please set update_on_kvstore=True when training in async mode.")
         if store is not None and self._compression_params:
             store.set_gradient_compression(self._compression_params)
         if on_store:

@@ -3,6 +3,7 @@
 import math
 
 from mxcy import env
+from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.kvstore import KVStore
 from mxcy.kvstore.local import LocalStore
@@ -22,7 +23,8 @@ def create(name="local"):
         ``'local'`` and ``'device'`` add up in this process, as do their longer names
         ``'local_update_cpu'``, ``'local_allreduce_cpu'``, ``'local_allreduce_device'``; other
         names are those of registered classes. ``'dist'``, ``'dist_sync'`` and the like add up over
-        the processes of a job, which is this process alone unless MPI has started it.
+        the processes of a job, which is this process alone unless MPI has started it;
+        ``'dist_async'`` has an optimizer change values by each push at once.
 
     Returns
     -------
@@ -41,10 +43,21 @@ def create(name="local"):
     if registered is not None:
         return registered()
     if "dist" in name.lower():
-        from mxcy.kvstore.dist_store import DistStore  # programs of one process do without it
-
-        return KVStore(DistStore(name.lower()))
+        return _over_processes(name.lower())
     return KVStore(LocalStore(name.lower()))
+
+
+def _over_processes(kind):
+    """A store over several processes, of which programs of one process need not know."""
+    from mxcy.kvstore.dist_store import DistStore
+    from mxcy.kvstore.served_store import ServedStore
+    from mxcy.kvstore.sliced import SlicedKVStore
+
+    if env.get("DMLC_PS_VAN_TYPE") == "p3":
+        if "async" in kind:
+            raise MXNetError(f"key-value store {kind!r}: with DMLC_PS_VAN_TYPE=p3, use 'dist_sync'")
+        return SlicedKVStore(ServedStore(kind, env.get("MXNET_KVSTORE_SLICE_THRESHOLD")))
+    return KVStore(ServedStore(kind) if "async" in kind else DistStore(kind))
 
 
 def choose_store(store, num_device, arg_params):

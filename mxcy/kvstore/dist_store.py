@@ -18,10 +18,10 @@ from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.optimizer import get_updater
 
-__all__ = ["DistStore"]
+__all__ = ["DistStore", "Shared", "name_of"]
 
 
-class _Shared:
+class Shared:
     """A key that all workers have."""
 
     def __init__(self, travels, plain):
@@ -48,15 +48,10 @@ class DistStore(LocalStore):
     Raises
     ------
     MXNetError
-        When the job cannot be opened, or `kind` needs what is not there yet.
+        When the job cannot be opened.
     """
 
     def __init__(self, kind):
-        if "async" in kind:
-            raise MXNetError(
-                f"key-value store {kind!r}: updates that do not wait for all workers are not "
-                "available yet; use 'dist_sync'"
-            )
         super().__init__(kind)
         self._progress = job.open()
         self.exchange = job.new_exchange()
@@ -95,8 +90,8 @@ class DistStore(LocalStore):
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
         entries, delivers = [], []
         for key, value in dense:
-            travels = TRAVELS.get(_name(value.dtype), _name(value.dtype))
-            self.shared[key] = _Shared(travels, travels == _name(value.dtype))
+            travels = TRAVELS.get(name_of(value.dtype), name_of(value.dtype))
+            self.shared[key] = Shared(travels, travels == name_of(value.dtype))
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
             delivers.append(self._delivering(key))
         try:
@@ -124,14 +119,8 @@ class DistStore(LocalStore):
         if key not in self.shared:
             super().push(key, arrays)
             return
-        stored, shared = self._value(key), self.shared[key]
-        self._check_shapes(key, arrays, stored)
-        total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
-        if total.stype != "default":
-            total = total.tostype("default")
-        if _name(total.dtype) != shared.travels:
-            total = total.astype(shared.travels)
-        total = total.detach()  # a gradient may get other memory before its turn
+        shared = self.shared[key]
+        total = self._total(key, arrays)
         shared.slot.submitted += 1
 
         def start(completion):
@@ -151,6 +140,17 @@ class DistStore(LocalStore):
     def bucket_var(self, bucket):
         """What orders calls of all keys of a bucket, and of single ones."""
         return self._bucket_vars.get(bucket) or self._bucket_vars.setdefault(bucket, front.Var())
+
+    def _total(self, key, arrays):
+        """The sum over this worker's devices, of the type that travels."""
+        stored, travels = self._value(key), self.shared[key].travels
+        self._check_shapes(key, arrays, stored)
+        total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
+        if total.stype != "default":
+            total = total.tostype("default")
+        if name_of(total.dtype) != travels:
+            total = total.astype(travels)
+        return total.detach()  # a gradient may get other memory before its turn
 
     def _delivering(self, key):
         """What is called on the progress thread with each sum of a key."""
@@ -301,7 +301,7 @@ class DistStore(LocalStore):
         }
 
 
-def _name(dtype):
+def name_of(dtype):
     """The name of an element type."""
     return NAMES[code_of(dtype)]
 

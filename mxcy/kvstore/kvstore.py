@@ -219,6 +219,8 @@ class KVStore(KVStoreBase):
             (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level. A
             store over several processes also tells the library that they reach each other by,
             ``engine``, and its ``buckets``: the keys of each, how many sums it has made, and bytes.
+            One with values on servers tells their ``partition``: of each key the server, the first
+            element and the length of each part.
         """
         return self.handle.stats()
 
@@ -242,6 +244,18 @@ class KVStore(KVStoreBase):
     def _barrier(self):
         """Wait until all workers come here."""
         self.handle.barrier()
+
+    def _send_command_to_servers(self, head, body):
+        """Have all servers of a job do something, and wait until they have.
+
+        Parameters
+        ----------
+        head : int
+            What it is; servers print others than those of MXNet, and do nothing.
+        body : str
+            More about it.
+        """
+        self.handle.send_command(head, body)
 
     def _settle(self):
         """Wait until what has been pushed has changed the stored values."""

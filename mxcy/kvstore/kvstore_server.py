@@ -1,17 +1,30 @@
-"""The server of a store over several machines, which mxcy does not have yet."""
+"""The servers of a job: what a process of that role does instead of its program."""
 
+import sys
+import time
+
+from mxcy import env
+from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.dist.key_server import KeyServer
+from mxcy.dist.post_office import PostOffice
+from mxcy.dist.roles import read_place
+from mxcy.dist.world import World
+from mxcy.kvstore.server_rules import ServerRules
 
-__all__ = ["KVStoreServer"]
+__all__ = ["KVStoreServer", "serve"]
+
+#: seconds between looks for letters: soon after one, between stores' letters, and without a store
+_SOON, _LATER, _IDLE = 50e-6, 1e-3, 0.02
 
 
 class KVStoreServer:
-    """Keeps the values of a store over several machines, and runs the optimizer on them.
+    """A server as MXNet's programs name it; a process of that role serves when it imports mxcy.
 
     Parameters
     ----------
     kvstore : KVStore
-        A store over several machines.
+        A store.
 
     Attributes
     ----------
@@ -28,9 +41,38 @@ class KVStoreServer:
         Raises
         ------
         MXNetError
-            When the store is one of a single process, as all are now: it needs no server.
+            Always: this process is a worker.
         """
         raise MXNetError(
-            f"KVStoreServer.run: a store of kind {self.kvstore.type!r} works in one process and "
-            "needs no server; stores over several machines are not available"
+            "KVStoreServer.run: this process is a worker; processes with DMLC_ROLE=server, which "
+            "'python -m mxcy.tools.launch -s N' starts, serve when they import mxcy"
         )
+
+
+def serve():
+    """Keep the values of stores until all workers are done, then end the program."""
+    if read_place().started:
+        world = World("server")
+        front.set_bulk_size(0)
+        run(world, env.get("MXCY_DIST_TIMEOUT"))
+        world.finalize()
+    sys.exit(0)
+
+
+def run(world, patience):
+    """Serve a world until all its processes leave.
+
+    Parameters
+    ----------
+    world : World
+        As a server sees it.
+    patience : float
+        See `KeyServer`.
+    """
+    post = PostOffice(world)
+    server = KeyServer(post, patience, ServerRules(world.rank))
+    over = world.everybody()
+    while not over.done():
+        moved, expects = post.step(time.monotonic())
+        if not moved:
+            time.sleep(_SOON if expects else _LATER if server.stores else _IDLE)

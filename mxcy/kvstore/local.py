@@ -186,6 +186,9 @@ class LocalStore:
     def barrier(self):
         """Wait for the other workers, of which there are none."""
 
+    def send_command(self, head, body):
+        """Have servers do something, of which there are none."""
+
     def settle(self):
         """Wait until all that has been pushed has changed values, as it does at once here."""
 

@@ -19,8 +19,6 @@ def test_kinds():
     for name in ("dist", "dist_sync", "Dist_Device_Sync", "dist_sync_device"):
         store = mx.kv.create(name)
         assert (store.type, store.rank, store.num_workers) == (name.lower(), 0, 1)
-    with pytest.raises(mx.MXNetError, match="not available yet"):
-        mx.kv.create("dist_async")
 
 
 @pytest.mark.parametrize(

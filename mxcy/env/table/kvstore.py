@@ -17,8 +17,9 @@ ROWS = (
              "only one team, all of it works on big ones. Read when a store is made.",
              test="env/test_training.py::test_kvstore_sums"),
     Variable("MXNET_KVSTORE_BIGARRAY_BOUND", count(1), 1000000, "C", "mxcy.kvstore.local",
-             "Arrays with at least as many elements are big: several threads may add them up. Read "
-             "when a store is made.", test="env/test_training.py::test_kvstore_sums"),
+             "Arrays with at least as many elements are big: several threads may add them up, and "
+             "several servers have parts of them. Read when a store is made.",
+             test="env/test_training.py::test_kvstore_sums"),
     Variable("MXNET_KVSTORE_USETREE", flag, False, "C", "mxcy.kvstore.local",
              "Add up and spread the values of a 'device' store along trees of fast links between "
              "its devices, another tree for each key. Read when a store is made.",
@@ -39,8 +40,9 @@ ROWS = (
     Variable("MXCY_DEVICE_LINKS", links, None, "C", "mxcy.kvstore.tree_sum",
              "How fast the links between devices are, for trees; without it, all go through the "
              "host.", test="env/test_training.py::test_best_trees"),
-    Variable("MXNET_KVSTORE_SLICE_THRESHOLD", count(1), 40000, "F", "mxcy.dist",
-             "The P3 store sends arrays in slices of at most so many elements.", inert=_NOT_YET),
+    Variable("MXNET_KVSTORE_SLICE_THRESHOLD", count(1), 40000, "C", "mxcy.kvstore.choice",
+             "With DMLC_PS_VAN_TYPE=p3 arrays are sent in slices of at most so many elements. Read "
+             "when a store is made.", test="dist/test_servers.py::test_slices"),
     Variable("MXNET_KVSTORE_SERIAL_PUSH", flag, False, "F", "mxcy.kvstore",
              "Add up row-sparse gradients one after the other.",
              inert="there are no row-sparse gradients yet"),
@@ -66,8 +68,9 @@ ROWS = (
              "The number of this worker: the launcher sets it for programs to read.",
              test="dist/test_launch.py::test_environment"),
     Variable("DMLC_PS_VAN_TYPE", one_of("zmq", "ibverbs", "1", "p3"), None, "C",
-             "mxcy.dist.roles", "How processes send; MPI chooses by itself.",
-             test="dist/test_roles.py::test_nonsense"),
+             "mxcy.dist.roles",
+             "How processes send, which MPI chooses by itself. 'p3': 'dist_sync' sends slices, "
+             "those of more urgent keys first.", test="dist/test_servers.py::test_slices"),
     Variable("PMI_RANK", integer(0), None, "C", "mxcy.dist.roles",
              "The number that MPICH's process manager has given to this process; that it is set "
              "tells that there is one.", test="dist/test_roles.py::test_nonsense"),

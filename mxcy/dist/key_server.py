@@ -1,0 +1,153 @@
+"""The server's side of stores whose values lie on servers."""
+
+import time
+from collections import deque
+
+from mxcy.base import MXNetError
+from mxcy.dist.key_client import NOTHING
+from mxcy.dist.shares import Pull, Share
+
+__all__ = ["KeyServer"]
+
+
+
+class KeyServer:
+    """Keeps shares of values, adds up or applies what is pushed to them, and answers.
+
+    It may live in a process of its own or in a worker.
+
+    Parameters
+    ----------
+    post : PostOffice
+    patience : float
+        Seconds after which a worker that waits for others is told which; 0: never.
+    rules : object
+        ``apply(store, share, total)`` changes a share's value, or returns False where the sum is to
+        be the value; ``command(store, head, text, body)`` does what a worker commands, and returns
+        an array or None.
+
+    Attributes
+    ----------
+    stores : int
+        How many stores have values here.
+    """
+
+    def __init__(self, post, patience, rules):
+        self._post, self._patience, self.rules = post, patience, rules
+        self._workers = [i for i, role in enumerate(post.world.roles) if role == "worker"]
+        self._shares, self._left = {}, set()
+        self.stores = 0
+        post.server = self
+        post.watchers.append(self._look)
+        post.handlers.update(
+            put=self._put, push=self._push, pull=self._pull, command=self._command, leave=self._leave
+        )
+
+    def _put(self, place, body, ticket, store, number, key, terms):
+        self.stores = max(self.stores, store + 1)
+        self._shares[store, number] = Share(key, terms, body)
+        self._post.answer(place, ticket)
+
+    def _push(self, place, body, store, number, form):
+        share = self._shares[store, number]
+        share.arrived[place] = share.arrived.get(place, 0) + 1
+        try:
+            pushed = share.read(body, form)
+        except Exception as error:
+            share.failed = share.failed or f"key {share.key!r}: {_told(error)}"
+            self._answer(share)
+            return
+        if not share.waits:
+            self._apply(store, share, [pushed])
+            return
+        share.pushes.setdefault(place, deque()).append(pushed)
+        while all(share.pushes.get(worker) for worker in self._workers):
+            self._apply(store, share, [share.pushes[worker].popleft() for worker in self._workers])
+            self._answer(share)
+        self._give_up(share)
+
+    def _apply(self, store, share, pushed):
+        share.rounds += 1
+        if share.failed:
+            return
+        try:
+            total = share.total(pushed)
+            if not self.rules.apply(store, share, total):
+                share.replace(total)
+        except Exception as error:  # of an updater
+            share.failed = f"key {share.key!r}, update {share.rounds}: {_told(error)}"
+
+    def _pull(self, place, body, ticket, store, number, asked):
+        share = self._shares[store, number]
+        needed = share.arrived.get(place, 0) if share.waits else 0
+        share.pulls.append(Pull(needed, place, ticket, asked, body, time.monotonic()))
+        self._answer(share)
+        self._give_up(share)
+
+    def _answer(self, share):
+        waiting, share.pulls = share.pulls, []
+        for pull in waiting:
+            if share.failed:
+                self._refuse(pull, share.failed)
+            elif pull.needed <= share.rounds:
+                form, value = share.answer(pull.asked, pull.body)
+                self._post.answer(pull.place, pull.ticket, None, form, value)
+            else:
+                share.pulls.append(pull)
+
+    def _refuse(self, pull, text):
+        server = self._post.name(self._post.world.place)
+        self._post.answer(pull.place, pull.ticket, f"{server}: {text}")
+
+    def _command(self, place, body, ticket, store, head, text):
+        if head == NOTHING:
+            self._post.answer(place, ticket)
+            return
+        try:
+            error, answer = None, self.rules.command(store, head, text, body)
+        except Exception as failure:
+            error, answer = _told(failure), None
+        self._post.answer(place, ticket, error, None, answer)
+
+    # -- workers that leave -----------------------------------------------------------------------
+
+    def _leave(self, place, body):
+        self._left.add(place)
+        for share in self._shares.values():
+            self._give_up(share)
+
+    def _give_up(self, share):
+        """Tell who waits for a worker that has left."""
+        for place in self._left if share.pulls else ():
+            pushed = share.arrived.get(place, 0)
+            if pushed < max(pull.needed for pull in share.pulls):
+                share.failed = share.failed or (
+                    f"{self._post.name(place)} left the job in round {pushed + 1} of key "
+                    f"{share.key!r}, which it has not pushed"
+                )
+                self._answer(share)
+                return
+
+    def _look(self, now):
+        """Refuse those who have waited too long."""
+        for share in self._shares.values():
+            if self._patience and share.pulls and now - share.pulls[0].since > self._patience:
+                self._lose_patience(share)
+
+    def _lose_patience(self, share):
+        missing = [
+            self._post.name(place)
+            for place in self._workers
+            if share.arrived.get(place, 0) <= share.rounds
+        ]
+        waiting, share.pulls = share.pulls, []
+        for pull in waiting:
+            self._refuse(
+                pull,
+                f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for round "
+                f"{share.rounds + 1} of key {share.key!r}: {', '.join(missing)} has not come there",
+            )
+
+
+def _told(error):
+    return str(error) if isinstance(error, MXNetError) else f"{type(error).__name__}: {error}"

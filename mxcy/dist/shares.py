@@ -1,0 +1,76 @@
+"""Parts of values as servers keep them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Pull", "Share"]
+
+
+class Pull(NamedTuple):
+    """Somebody who waits for a value."""
+
+    needed: int  # the round
+    place: int
+    ticket: int
+    asked: list
+    body: np.ndarray
+    since: float
+
+
+class Share:
+    """A part of a dense value, and what has been pushed to it.
+
+    Parameters
+    ----------
+    key : int or str
+    terms : dict
+        ``shape`` and ``dtype`` of the part, and the ``dtype`` of the ``weight`` that it is part of.
+    body : numpy.ndarray of uint8
+        The first value.
+
+    Attributes
+    ----------
+    value : numpy.ndarray
+        Contiguous.
+    pushes : dict of int to deque
+        By place: what waits for the pushes of others.
+    arrived : dict of int to int
+        By place: how often it has been pushed.
+    rounds : int
+        How many sums have been made.
+    pulls : list of Pull
+        Who waits.
+    waits : bool
+        Whether what is pushed waits for the pushes of the other workers.
+    failed : str or None
+        Why the value does not change any more.
+    """
+
+    def __init__(self, key, terms, body):
+        self.key, self.weight = key, terms["weight"]
+        dtype = np.dtype(terms["dtype"])
+        self.value = np.array(body).view(dtype).reshape(terms["shape"])
+        self.pushes, self.arrived, self.rounds, self.pulls = {}, {}, 0, []
+        self.waits, self.failed = terms["waits"], None
+
+    def read(self, body, form):
+        """What a letter adds."""
+        return body.view(self.value.dtype).reshape(self.value.shape)
+
+    def total(self, pushed):
+        """The sum of what has been pushed, in this order."""
+        if len(pushed) == 1:
+            return pushed[0]
+        total = np.add(pushed[0], pushed[1])
+        for one in pushed[2:]:
+            np.add(total, one, out=total)
+        return total
+
+    def replace(self, total):
+        """Take a sum for the value."""
+        self.value[...] = total
+
+    def answer(self, asked, body):
+        """What a pull gets: its form, and an array of its own."""
+        return [], self.value.copy()

@@ -1,0 +1,191 @@
+"""Values that lie on servers: updates that wait for nobody, and sums of slices by priority."""
+
+import numpy as np
+
+from mxcy import env
+from mxcy import ndarray as nd
+from mxcy._library import front
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.dist.key_client import KeyClient
+from mxcy.dist.key_server import KeyServer
+from mxcy.kvstore.dist_store import DistStore, Shared, name_of
+from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
+from mxcy.kvstore.optimizer_terms import agree
+from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
+from mxcy.kvstore.server_rules import OPTIMIZER, ServerRules, packed
+
+__all__ = ["ServedStore"]
+
+
+class _Described:
+    """What is known here of a value that lies on servers."""
+
+    stype = "default"
+
+    def __init__(self, value):
+        self.shape, self.dtype, self.context = value.shape, value.dtype, cpu()
+
+
+class ServedStore(DistStore):
+    """Keeps values on servers: processes of that role, or threads of the workers.
+
+    In an asynchronous store each push changes a value at once, by the optimizer. In the other, with
+    slices, the sums of all workers' pushes are the values.
+
+    Parameters
+    ----------
+    kind : str
+        A name with 'dist' in it.
+    slices : int, optional
+        Elements of a slice of a sum; None: the store is asynchronous.
+    """
+
+    def __init__(self, kind, slices=None):
+        super().__init__(kind)
+        self._sums_up = slices is not None
+        self._client = KeyClient(self._progress, self._sums_up, self._bound, slices)
+        self._hosts = "server" not in self._progress.world.roles
+        if self._hosts:
+            self._progress.submit(self._host)
+
+    def _host(self):
+        post = self._progress.post
+        if post.server is None:
+            KeyServer(post, env.get("MXCY_DIST_TIMEOUT"), ServerRules(self.rank))
+
+    # -- keys -------------------------------------------------------------------------------------
+
+    def init_all(self, pairs):
+        """Put in new keys with the first worker's values; all workers call it."""
+        known = dict.fromkeys(self._values)
+        entries, weights = [], []
+        for key, value in pairs:
+            self._check_new(key, known)
+            known[key] = None
+            if value.stype != "default":
+                raise MXNetError(
+                    f"key {key!r}: a store of kind {self.type!r} takes dense values only, not "
+                    f"{value.stype!r}"
+                )
+            weights.append(name_of(value.dtype))
+            travels = TRAVELS.get(weights[-1], weights[-1])
+            entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
+        self._client.init(entries, weights)
+        for (key, value), (_, array) in zip(pairs, entries, strict=True):
+            self._put(key, _Described(value))
+            self.shared[key] = Shared(array.dtype.name, plain=False)
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def push(self, key, arrays, priority=0):
+        """Send arrays to the servers."""
+        self._value(key)
+        if self.updater is None and not self._sums_up:
+            raise MXNetError(
+                f"a store of kind {self.type!r} changes values by an optimizer: call set_optimizer "
+                "before the first push"
+            )
+        shared, total = self.shared[key], self._total(key, arrays)
+        if self.updater is not None:
+            self.updater.tell_changes()
+
+        def start(completion):
+            served, content = self._client.keys[key], window(total).numpy_view()
+            self._client.push(served, content, completion, priority)
+
+        operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
+
+    def pull(self, key, arrays, priority=0):
+        """Get a value, which has in it what this worker has pushed."""
+        value = self._value(key)
+        self._check_outs(key, arrays, value)
+        if not arrays:
+            return
+        targets, shared = [window(array) for array in arrays], self.shared[key]
+        name = f"KVStore.pull({key!r})"
+
+        def start(completion):
+            content = np.empty(value.shape, shared.travels)
+            self._client.pull(
+                self._client.keys[key],
+                content,
+                lambda error: take(completion, content, error),
+                priority,
+            )
+
+        def take(completion, content, error):
+            try:
+                if error:
+                    raise MXNetError(error)
+                arrived = nd.array(content, cpu(), content.dtype)
+                for target in targets:
+                    arrived.copyto(target)
+            except Exception as failure:
+                completion(str(failure))
+                return
+            operation(lambda: complete(completion, targets), targets, [], name, "noskip")
+
+        operation(start, [shared.var], list(arrays), name, "async", priority)
+        for array in arrays:
+            array.touch()
+
+    def push_and_pull(self, keys, values, outs, priority=0):
+        """Nothing: keys travel one by one."""
+        return None
+
+    def settle(self):
+        """Wait until servers have all that this worker has pushed."""
+        if not self.shared:
+            return
+        over = front.Var()
+
+        def start(completion):
+            self._client.settle(lambda error: completion(error) if error else completion())
+
+        reads = [shared.var for shared in self.shared.values()]
+        operation(start, reads, [over], "KVStore.settle", "async")
+        over.wait_to_read()
+
+    # -- the optimizer ----------------------------------------------------------------------------
+
+    @property
+    def updater(self):
+        """RemoteUpdater, HostedUpdater or None: what changes values."""
+        return self._updater
+
+    @updater.setter
+    def updater(self, updater):
+        if updater is None or isinstance(updater, RemoteUpdater):
+            self._updater = updater
+            return
+        if not self._hosts:
+            raise MXNetError(
+                f"a store of kind {self.type!r} changes values in server processes, which have no "
+                "functions of workers: use set_optimizer, or start the job with -s 0"
+            )
+        self._updater = HostedUpdater(updater)
+        number = self._client.number
+        self._progress.submit(lambda: self._progress.post.server.rules.set_updater(number, updater))
+
+    def updater_of(self, optimizer, before):
+        """Give the servers the first worker's optimizer; they keep states of the same class."""
+        self.settle()
+        optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
+        self._client.command(OPTIMIZER, "", "set_optimizer()", packed(optimizer))
+        return RemoteUpdater(self._client, self.rank, optimizer)
+
+    def send_command(self, head, body):
+        """Have all servers do something."""
+        self._client.command(head, body, f"command {head}", first=False)
+
+    def stats(self):
+        """How values are added up, and where they lie; see `KVStore.stats`."""
+        return {
+            **super().stats(),
+            "partition": {
+                key: [share[1:] for share in served.shares]
+                for key, served in self._client.keys.items()
+            },
+            "pushed_bytes": self._client.sent,
+        }

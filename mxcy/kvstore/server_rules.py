@@ -1,0 +1,136 @@
+"""What servers do with what they get: optimizers change values, and commands are carried out."""
+
+import json
+import pickle
+
+import numpy as np
+
+from mxcy._base.dtypes import code_of
+from mxcy._library import front
+from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.lr_scheduler import LRScheduler
+from mxcy.ndarray._files import pickles
+from mxcy.optimizer import Optimizer, get_updater
+
+__all__ = ["ServerRules", "packed"]
+
+OPTIMIZER, PROFILER = 0, 5  # commands, by MXNet's numbers
+SETTINGS, STATES, NEW_STATES = -2, -3, -4  # ours
+_SILENT = (1, 2, 3, 4)  # of MXNet: servers know it otherwise
+
+
+def packed(optimizer):
+    """An optimizer's pickle, with the multipliers of its parameters.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+
+    Returns
+    -------
+    numpy.ndarray of uint8
+    """
+    state = optimizer.__getstate__()
+    told = type(optimizer).__new__(type(optimizer))
+    told.__dict__.update(state, param_dict={})
+    for name in ("lr_mult", "wd_mult"):
+        own = {index: getattr(one, name) for index, one in optimizer.param_dict.items()}
+        setattr(told, name, {**state[name], **own})
+    return np.frombuffer(pickle.dumps(told), np.uint8)
+
+
+class ServerRules:
+    """The optimizers of the stores that have values on a server.
+
+    Parameters
+    ----------
+    number : int
+        Of the server.
+    """
+
+    def __init__(self, number):
+        self._number = number
+        self._updaters = {}  # by store
+        self._weights = {}  # by share
+
+    def set_updater(self, store, updater):
+        """Let a function change the values of a store."""
+        self._updaters[store] = updater
+
+    def apply(self, store, share, total):
+        """Change a share by what has been pushed.
+
+        Parameters
+        ----------
+        store : int
+        share : Share
+        total : numpy.ndarray
+
+        Returns
+        -------
+        bool
+            False where the sum is to be the value.
+        """
+        updater = self._updaters.get(store)
+        if updater is None:
+            if share.waits:
+                return False
+            raise MXNetError("there is no optimizer; call set_optimizer before the first push")
+        weight = self._weights.get(share)
+        if weight is None:
+            weight = self._weights[share] = _array(share.value).astype(share.weight, copy=False)
+        updater(share.key, _array(total).astype(share.weight, copy=False), weight)
+        weight.wait_to_read()
+        if weight.address != share.value.ctypes.data:
+            share.value[...] = weight.astype(share.value.dtype.name).asnumpy()
+        return True
+
+    def command(self, store, head, text, body):
+        """Do what a worker commands.
+
+        Parameters
+        ----------
+        store : int
+        head : int
+            The command.
+        text : str
+        body : numpy.ndarray of uint8
+
+        Returns
+        -------
+        numpy.ndarray or None
+        """
+        if head == OPTIMIZER:
+            self._set_optimizer(store, body.tobytes() or text.encode("latin-1"))
+        elif head == SETTINGS:
+            self._settings(store, json.loads(text))
+        elif head == STATES:
+            return np.frombuffer(self._updaters[store].get_states(text == "optimizer"), np.uint8)
+        elif head == NEW_STATES:
+            self._updaters[store].set_states(body.tobytes())
+        elif head not in _SILENT:
+            print(f"server {self._number}, unknown command ({head}, {text})", flush=True)
+        return None
+
+    def _set_optimizer(self, store, content):
+        optimizer = pickles.loads(content, (Optimizer, LRScheduler), "the optimizer")
+        if not isinstance(optimizer, Optimizer):
+            raise MXNetError(f"expected an optimizer, got {type(optimizer).__name__}")
+        before = self._updaters.get(store)
+        updater = self._updaters[store] = get_updater(optimizer)
+        if type(getattr(before, "optimizer", None)) is type(optimizer):
+            updater.states, updater.states_synced = before.states, before.states_synced
+
+    def _settings(self, store, changed):
+        optimizer = self._updaters[store].optimizer
+        for name, value in changed["settings"].items():
+            setattr(optimizer, name, value)
+        for name, value in changed["scheduler"].items():
+            setattr(optimizer.lr_scheduler, name, value)
+
+
+def _array(memory):
+    """An array over the memory of another library's."""
+    code = code_of(memory.dtype.name)
+    return front.from_memory(memory.ctypes.data, memory, memory.shape, code, cpu())

@@ -1,0 +1,48 @@
+"""The store whose sums go in slices, the most urgent ones first."""
+
+from mxcy.base import MXNetError
+from mxcy.kvstore.base import KVStoreBase
+from mxcy.kvstore.kvstore import KVStore
+
+__all__ = ["SlicedKVStore"]
+
+
+class SlicedKVStore(KVStore):
+    """What DMLC_PS_VAN_TYPE=p3 makes of ``'dist_sync'``: it adds up, and does nothing else.
+
+    Parameters
+    ----------
+    handle : ServedStore
+        What keeps the values.
+    """
+
+    @staticmethod
+    def is_capable(capability):
+        """Whether the store can do something: it cannot run an optimizer."""
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return False
+        raise ValueError(f"Unknown capability: {capability}")
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """Add up and copy; of several keys the first ones are the most urgent."""
+        if not isinstance(key, list | tuple):
+            super().pushpull(key, value, out, priority)
+            return
+        outs = value if out is None else out
+        for i, (one, arrays, taking) in enumerate(zip(key, value, outs, strict=True)):
+            super().pushpull(one, arrays, taking, priority - i)
+
+    def _set_updater(self, updater):
+        raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store cannot run an optimizer")
+
+    def set_optimizer(self, optimizer):
+        """Refuse: the optimizer runs in the workers."""
+        self._set_updater(optimizer)
+
+    def set_gradient_compression(self, compression_params):
+        """Refuse: slices are not compressed."""
+        raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store cannot compress gradients")
+
+    def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
+        """Refuse: slices are dense."""
+        raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store has dense values only")
