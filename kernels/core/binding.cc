@@ -3,14 +3,14 @@
 
 #include <sched.h>
 
-#include <mutex>
 #include <vector>
 
+#include "core/fork.h"
 #include "mxcy_binding.h"
 
 namespace {
 
-std::mutex g_lock;
+mx::ForkSafeMutex g_lock;
 std::vector<int32_t> g_cpus;
 
 }  // namespace

@@ -138,3 +138,26 @@ finally:
     done = True
 """
     run_python(CHILD + code, OMP_NUM_THREADS="2")
+
+
+def test_other_threads_may_name_scopes(run_python):
+    # Names are kept under a lock although no profiler runs; ctypes gives up the GIL meanwhile.
+    code = """
+from threading import Thread
+
+def name():
+    while not done:
+        with mx.profiler.scope("layer:"):
+            pass
+
+done = False
+threads = [Thread(target=name) for _ in range(3)]
+for thread in threads:
+    thread.start()
+try:
+    for _ in range(60):
+        in_child(lambda: mx.profiler.scope("child:").__enter__())
+finally:
+    done = True
+"""
+    run_python(CHILD + code)

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/fork.h"
 #include "core/integers.h"
 #include "mxcy.h"
 #include "mxcy_profiler.h"
@@ -47,7 +48,7 @@ struct mx_plan {
   // What the profiler calls the steps, and runs of several steps; NULL until it asks.
   std::atomic<const int32_t*> sources{nullptr};
   mutable std::map<std::pair<int32_t, int32_t>, int32_t> segments;
-  mutable std::mutex segments_lock;
+  mutable mx::ForkSafeMutex segments_lock;
 
   ~mx_plan() {
     delete[] sources.load();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/fork.h"
 #include "core/profile/profiler.h"
 
 namespace mx::profiler {
@@ -22,7 +23,7 @@ struct Device {
 };
 
 struct Memory {
-  std::mutex lock;
+  ForkSafeMutex lock;
   std::unordered_map<const void*, Allocation> live;
   std::unordered_set<const void*> seen;
   std::map<int32_t, Device> devices;
@@ -61,9 +62,6 @@ void forget(const void* data, bool told) {
 }
 
 }  // namespace
-
-void lock_memory() { memory().lock.lock(); }
-void unlock_memory() { memory().lock.unlock(); }
 
 void forget_memory() {
   memory().live.clear();

@@ -13,6 +13,8 @@
 #include <new>
 #include <unordered_map>
 
+#include "core/fork.h"
+
 extern "C" {
 MX_API int32_t mx_profile_bits = 0;
 }
@@ -30,12 +32,12 @@ int64_t read_clock(clockid_t clock) {
 
 // Never destroyed: threads may record while the process ends.
 struct State {
-  std::mutex lock;  // of everything but the sources
+  ForkSafeMutex lock;  // of everything but the sources
   std::vector<Buffer*> buffers;
   int32_t threads = 0;  // numbers given so far
   int64_t epoch = 0;    // 0 before the first use
 
-  std::mutex sources_lock;
+  ForkSafeMutex sources_lock;
   std::deque<Source> sources;
   std::unordered_map<std::string, int32_t> numbers;
 };
@@ -127,18 +129,6 @@ void count_event(const Event& event) {
 
 // --- forks: the child starts afresh, without the threads of its parent
 
-void before_fork() {
-  lock_memory();
-  state().lock.lock();
-  state().sources_lock.lock();
-}
-
-void after_fork() {
-  state().sources_lock.unlock();
-  state().lock.unlock();
-  unlock_memory();
-}
-
 void in_child() {
   __atomic_store_n(&mx_profile_bits, 0, __ATOMIC_RELAXED);
   for (Buffer* buffer : state().buffers) {
@@ -155,7 +145,6 @@ void in_child() {
   g_dropped = 0;
   forget_memory();
   forget_trace();
-  after_fork();
 }
 
 }  // namespace
@@ -210,7 +199,7 @@ extern "C" void mx_profile_set(int32_t bits) {
     Guard guard;
     if (!state().epoch) {
       state().epoch = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
-      pthread_atfork(before_fork, after_fork, in_child);
+      pthread_atfork(nullptr, nullptr, in_child);
     }
   }
   if (bits & MX_PROFILE_MEMORY && !mx_profiled(MX_PROFILE_MEMORY)) begin_memory();

@@ -1,7 +1,7 @@
 // What the profiler's files share: sources, and the events of each thread.
 //
 // A thread appends events to chunks of its own and publishes them by a counter, without locks.
-// Readers hold g_lock and follow with two cursors, one of the statistics and one of the trace; a
+// Readers hold a Guard and follow with two cursors, one of the statistics and one of the trace; a
 // chunk that both have passed is freed.
 #pragma once
 #include <atomic>
@@ -52,7 +52,7 @@ inline int32_t device_number(int32_t type, int32_t id) { return (type - 1) * 100
 std::string device_name(int32_t number);
 
 const Source& source_of(int32_t number);
-std::vector<Buffer*>& buffers();  // under g_lock
+std::vector<Buffer*>& buffers();  // under a Guard
 void lock();
 void unlock();
 struct Guard {
@@ -74,11 +74,9 @@ void advance(Cursor& cursor, Visit&& visit) {
   }
 }
 
-void release_chunks();  // frees what both cursors have passed; under g_lock
+void release_chunks();  // frees what both cursors have passed; under a Guard
 void forget_memory();   // in a forked child
 void begin_memory();    // following memory starts
-void lock_memory();     // around a fork
-void unlock_memory();
-void forget_trace();  // in a forked child
+void forget_trace();    // in a forked child
 
 }  // namespace mx::profiler
