@@ -1,0 +1,54 @@
+"""The table of environment variables with a field to search it, from mxcy/env/table."""
+
+from html import escape
+
+from mxcy.env.table import TOPICS
+
+_WHEN = {"I": "import", "F": "first use", "C": "each use"}
+_HEAD = """\
+# Table of environment variables
+
+Type into the field: rows that hold all the words stay. What each variable is proven by, and what a
+bad value does, is told [on a page with a section for each](../environment.md). On your machine
+`python -m mxcy.env` prints the values in force.
+"""
+
+
+def page():
+    """The page as Markdown with one table in HTML, which `filter.js` searches."""
+    rows = [_row(row, topic) for topic, table in TOPICS.items() for row in table]
+    return "\n".join(
+        [
+            _HEAD,
+            "```{raw} html",
+            '<input class="table-filter" type="search" aria-label="Search the table"',
+            '  placeholder="threads, oneDNN, MXNET_HOME, ..." data-table="environment">',
+            f'<p class="table-count" aria-live="polite">{len(rows)} variables</p>',
+            '<div class="wide-table" tabindex="0" role="region" aria-label="The variables">',
+            '<table id="environment" class="table"><thead><tr><th scope="col">Variable</th>'
+            '<th scope="col">Accepts</th><th scope="col">Default</th><th scope="col">Read at</th>'
+            '<th scope="col">What it does</th></tr></thead><tbody>',
+            *rows,
+            "</tbody></table></div>",
+            "```",
+            "",
+        ]
+    )
+
+
+def _row(row, topic):
+    default = "as said" if row.computed else row.default
+    default = "not set" if default in (None, "") else default
+    default = int(default) if isinstance(default, bool) else default
+    if isinstance(default, frozenset | tuple):
+        default = ",".join(sorted(map(str, default))) or "not set"
+    does = f"Does nothing: {row.inert}." if row.always_inert else row.doc
+    anchor = row.name.lower()
+    name = f'<a href="../environment.html#{anchor.replace("_", "-")}"><code>{row.name}</code></a>'
+    cells = [escape(str(row.kind.accepts)), escape(str(default)), _WHEN[row.when], escape(does)]
+    tail = f'<span class="topic">{escape(topic)}</span>'
+    return (
+        f'<tr><th scope="row">{name}</th>'
+        + "".join(f"<td>{cell}</td>" for cell in cells[:-1])
+        + f"<td>{cells[-1]} {tail}</td></tr>"
+    )

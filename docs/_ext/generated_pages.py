@@ -1,0 +1,33 @@
+"""Pages of docs/reference, made before the site is built: what the code itself can tell."""
+
+from pathlib import Path
+
+import drawings
+import environment_page
+import operator_pages
+
+
+def write(folder, pages):
+    """Write texts by file name; files that are the same keep their time, others go."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.is_file() and path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def generate(app):
+    """Make all pages."""
+    reference = Path(app.srcdir) / "reference"
+    write(reference / "operators", operator_pages.pages())
+    write(reference / "drawings", drawings.files())
+    write(reference, {"environment.md": environment_page.page()})
+
+
+def setup(app):
+    """Enter the hook."""
+    app.connect("builder-inited", generate)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

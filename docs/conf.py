@@ -1,0 +1,41 @@
+"""How Sphinx makes the site of docs/*.md: see `make docs`."""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
+
+import mxcy  # noqa: E402  it is the one beside this folder
+
+project = "mxcy"
+author = copyright = "The mxcy authors"
+version = release = mxcy.__version__
+extensions = ["myst_parser", "sphinx.ext.doctest", "console_blocks", "generated_pages"]
+exclude_patterns = ["_*"]
+nitpicky = True
+
+myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
+myst_heading_anchors = 4
+# Pages are read in repositories, too, where links lead to files that are no pages of the site.
+myst_all_links_external = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"mxcy {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = [("filter.js", {"defer": "defer"})]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {
+    "show_nav_level": 1,
+    "navigation_depth": 2,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+doctest_test_doctest_blocks = ""
+# Examples are compared with MXNet's sign of nothing: shapes, names and devices are part of it.
+doctest_global_setup = "import mxcy as mx\nmx.random.seed(7)\nmx.util.reset_np()"
