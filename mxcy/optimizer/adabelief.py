@@ -1,7 +1,8 @@
 """AdaBelief: Adam that measures how far gradients are from what was expected."""
 
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.scaled import update_scaled
+from mxcy.optimizer.states import zeros_like
 
 __all__ = ["AdaBelief"]
 

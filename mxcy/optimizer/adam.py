@@ -3,13 +3,8 @@
 from math import sqrt
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import (
-    Optimizer,
-    lazy_stype,
-    register,
-    tell_of_lazy_updates,
-    zeros_like,
-)
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import lazy_stype, tell_of_lazy_updates, zeros_like
 
 __all__ = ["Adam"]
 

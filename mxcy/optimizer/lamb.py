@@ -3,7 +3,8 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import in_turns, zeros_like
 
 __all__ = ["LAMB"]
 

@@ -1,7 +1,8 @@
 """LARS: one trust ratio per layer, for large batches."""
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, in_turns, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import in_turns, zeros_like
 
 __all__ = ["LARS"]
 

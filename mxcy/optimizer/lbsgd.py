@@ -3,7 +3,8 @@
 from math import sqrt
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import zeros_like
 
 __all__ = ["LBSGD"]
 

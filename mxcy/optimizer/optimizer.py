@@ -1,6 +1,5 @@
-"""The base of all optimizers: rates, decays, update counts, and how weights are visited."""
+"""The base of all optimizers: how they are made, and how weights are visited."""
 
-import logging
 import re
 import sys
 import warnings
@@ -12,6 +11,8 @@ from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
 from mxcy.optimizer.defaults import arguments_of, with_defaults
+from mxcy.optimizer.rates import Rates
+from mxcy.optimizer.states import zeros_like
 
 __all__ = ["Optimizer", "Test", "create", "register"]
 
@@ -21,7 +22,7 @@ __getattr__ = older_paths.offer(__name__, "mxcy.optimizer")
 _OWN = re.compile(r"mxcy\.optimizer\b")
 
 
-class Optimizer:
+class Optimizer(Rates):
     """Changes weights by their gradients; keeps the rate and the decay of every weight.
 
     A subclass has three ways to say what it does:
@@ -99,40 +100,16 @@ class Optimizer:
         aggregate_num=None,
         use_fused_step=None,
     ):
-        param_idx2name = {} if param_idx2name is None else param_idx2name
-        assert isinstance(param_idx2name, dict), (
-            "param_idx2name should be a dict of param indexes to names."
+        super().__init__(
+            learning_rate, lr_scheduler, wd, begin_num_update, param_idx2name, sym, param_dict
         )
         self.rescale_grad = rescale_grad
-        self.lr_scheduler = lr_scheduler
-        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
-        if lr_scheduler is not None and learning_rate is not None:
-            if lr_scheduler.base_lr != learning_rate:
-                logging.warning(
-                    "learning rate from lr_scheduler has been overwritten by learning_rate "
-                    "in optimizer."
-                )
-            lr_scheduler.base_lr = learning_rate
-        self.wd = wd
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = self._aggregation(aggregate_num)
         if use_fused_step is None:  # as in MXNet 2, whose own optimizers have operators
-            use_fused_step = any(_OWN.match(k.__module__) for k in type(self).__mro__[:-2])
+            use_fused_step = any(_OWN.match(k.__module__) for k in _subclasses(type(self)))
         self.use_fused_step = use_fused_step
-
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        self._all_index_update_counts = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
-
-        self.idx2name = dict(param_idx2name)
-        self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
-        self.param_dict = param_dict if param_dict else {}
-        self.lr_mult = {}
-        self.wd_mult = {}
-        self.set_lr_mult({})
-        self.set_wd_mult({})
 
     def _aggregation(self, asked):
         """How many weights are updated together: as asked for, else as the variable says."""
@@ -212,102 +189,6 @@ class Optimizer:
                 raise
             hint = did_you_mean(wrong, known) or f"; there are {', '.join(known)}"
             raise TypeError(f"optimizer {name} has no argument {wrong!r}{hint}") from None
-
-    # -- rates and decays -------------------------------------------------------------------------
-
-    @property
-    def learning_rate(self):
-        """float: the current rate, before the multipliers of single weights."""
-        if self.lr_scheduler is not None:
-            return self.lr_scheduler(self.num_update)
-        return self.lr
-
-    def set_learning_rate(self, lr):
-        """Set the rate.
-
-        Parameters
-        ----------
-        lr : float
-            The new rate.
-
-        Raises
-        ------
-        UserWarning
-            When a scheduler decides the rate.
-        """
-        if self.lr_scheduler is not None:
-            raise UserWarning(
-                "LRScheduler of the optimizer has already been defined. Note that "
-                "set_learning_rate can mutate the value of the learning rate of the optimizer "
-                "only when the LRScheduler of the optimizer is undefined."
-            )
-        self.lr = lr
-
-    def set_lr_scale(self, args_lrscale):
-        """Refused: use `set_lr_mult`."""
-        raise DeprecationWarning("set_lr_scale was replaced by set_lr_mult")
-
-    def set_lr_mult(self, args_lr_mult):
-        """Set the rate multipliers of single weights.
-
-        Parameters
-        ----------
-        args_lr_mult : dict of (str or int) to float
-            Multiplier by name or index; others get theirs from the symbol's attribute
-            ``__lr_mult__``, or 1.
-        """
-        self.lr_mult = {**self._multipliers_of_symbol("__lr_mult__"), **args_lr_mult}
-
-    def set_wd_mult(self, args_wd_mult):
-        """Set the decay multipliers of single weights.
-
-        Parameters
-        ----------
-        args_wd_mult : dict of (str or int) to float
-            Multiplier by name or index; others get theirs from the symbol's attribute
-            ``__wd_mult__``. Of the rest, all whose name ends neither in ``_weight`` nor in
-            ``_gamma`` do not decay.
-        """
-        never = {n: 0.0 for n in self.idx2name.values() if not n.endswith(("_weight", "_gamma"))}
-        self.wd_mult = {**never, **self._multipliers_of_symbol("__wd_mult__"), **args_wd_mult}
-
-    def _multipliers_of_symbol(self, key):
-        if not self.sym_info:
-            return {}
-        attrs, names = self.sym_info
-        return {n: float(attrs[n][key]) for n in names if key in attrs.get(n, ())}
-
-    def _multiplier(self, index, table, attribute):
-        if index in self.param_dict:
-            return getattr(self.param_dict[index], attribute)
-        if index in table:
-            return table[index]
-        return table.get(self.idx2name.get(index), 1.0)
-
-    def _get_lrs(self, indices):
-        lr = self.learning_rate
-        return [lr * self._multiplier(i, self.lr_mult, "lr_mult") for i in indices]
-
-    def _get_lr(self, index):
-        return self._get_lrs([index])[0]
-
-    def _get_wds(self, indices):
-        return [self.wd * self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
-
-    def _get_wd(self, index):
-        return self._get_wds([index])[0]
-
-    # -- counting ---------------------------------------------------------------------------------
-
-    def _set_current_context(self, device_id):
-        """Choose whose counts `_update_count` raises: every device updates its own copy."""
-        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
-
-    def _update_count(self, index):
-        counts = self._index_update_count
-        for i in index if isinstance(index, (list, tuple)) else [index]:
-            counts[i] = counts.get(i, self.begin_num_update) + 1
-            self.num_update = max(counts[i], self.num_update)
 
     # -- the update -------------------------------------------------------------------------------
 
@@ -494,34 +375,9 @@ def _as_lists(index, weight, grad, state):
     return [index], [weight], [grad], [state]
 
 
-def in_turns(*lists):
-    """The first elements of all lists, then the second ones...: the inputs of a multi-operator."""
-    return [array for turn in zip(*lists, strict=True) for array in turn]
-
-
-def zeros_like(weight, dtype=None, stype="default"):
-    """Zeros with a weight's shape and context (and dtype), for an optimizer's state."""
-    return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
-
-
-def lazy_stype(weight, lazy):
-    """The storage type of a state that lazy updates leave alone where the gradient has no rows."""
-    return weight.stype if lazy else "default"
-
-
-_told: set = set()
-
-
-def tell_of_lazy_updates(optimizer):
-    """Log once that rows without gradient keep weight and states: training takes another course."""
-    name = type(optimizer).__name__
-    if name not in _told:
-        _told.add(name)
-        logging.getLogger("mxcy").info(
-            "%s updates only the rows that row_sparse gradients have: momentum and weight decay of "
-            "others wait. lazy_update=False updates all rows.",
-            name,
-        )
+def _subclasses(cls):
+    """A class and its bases below `Optimizer`."""
+    return cls.__mro__[: cls.__mro__.index(Optimizer)]
 
 
 register = Optimizer.register

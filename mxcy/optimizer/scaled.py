@@ -1,7 +1,7 @@
 """The update that AdamW and AdaBelief share: one operator for many weights."""
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import in_turns
+from mxcy.optimizer.states import in_turns
 
 __all__ = ["update_scaled"]
 

@@ -1,14 +1,8 @@
 """Stochastic gradient descent with momentum."""
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import (
-    Optimizer,
-    in_turns,
-    lazy_stype,
-    register,
-    tell_of_lazy_updates,
-    zeros_like,
-)
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import in_turns, lazy_stype, tell_of_lazy_updates, zeros_like
 
 __all__ = ["SGD", "ccSGD"]
 

@@ -1,7 +1,8 @@
 """Signum: steps by the sign of the gradient or of its momentum."""
 
 from mxcy import ndarray as nd
-from mxcy.optimizer.optimizer import Optimizer, register, zeros_like
+from mxcy.optimizer.optimizer import Optimizer, register
+from mxcy.optimizer.states import zeros_like
 
 __all__ = ["Signum"]
 

@@ -1,0 +1,37 @@
+"""Arrays that optimizers remember, and the lists of arrays that their operators take."""
+
+import logging
+
+from mxcy import ndarray as nd
+
+__all__ = ["in_turns", "lazy_stype", "tell_of_lazy_updates", "zeros_like"]
+
+
+def in_turns(*lists):
+    """The first elements of all lists, then the second ones...: the inputs of a multi-operator."""
+    return [array for turn in zip(*lists, strict=True) for array in turn]
+
+
+def zeros_like(weight, dtype=None, stype="default"):
+    """Zeros with a weight's shape and context (and dtype), for an optimizer's state."""
+    return nd.zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
+
+
+def lazy_stype(weight, lazy):
+    """The storage type of a state that lazy updates leave alone where the gradient has no rows."""
+    return weight.stype if lazy else "default"
+
+
+_told: set = set()
+
+
+def tell_of_lazy_updates(optimizer):
+    """Log once that rows without gradient keep weight and states: training takes another course."""
+    name = type(optimizer).__name__
+    if name not in _told:
+        _told.add(name)
+        logging.getLogger("mxcy").info(
+            "%s updates only the rows that row_sparse gradients have: momentum and weight decay of "
+            "others wait. lazy_update=False updates all rows.",
+            name,
+        )
