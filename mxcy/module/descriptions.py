@@ -144,3 +144,35 @@ def reshaped(descriptions, shapes):
         DataDesc(one.name, shape, one.dtype, one.layout)
         for one, shape in zip(descriptions, shapes, strict=True)
     ]
+
+
+def shapes_for(batch, data_shapes, label_shapes):
+    """The descriptions of data and labels that a batch asks for.
+
+    Parameters
+    ----------
+    batch : DataBatch, or list of DataBatch for each device
+    data_shapes, label_shapes : list of DataDesc
+        What a module is bound to.
+
+    Returns
+    -------
+    (list of DataDesc, list of DataDesc or None) or None
+        None where the batch has the shapes that the module is bound to.
+    """
+    first = batch
+    if isinstance(batch, list):
+        assert batch, "an empty list of batches"
+        first = batch[0]
+    data = shapes_of_batch(batch, "data", data_shapes)
+    if data == [tuple(one.shape) for one in data_shapes]:
+        return None
+    new_data = getattr(first, "provide_data", None) or reshaped(data_shapes, data)
+    new_labels = getattr(first, "provide_label", None)
+    if not new_labels and label_shapes:
+        if getattr(first, "label", None):
+            label = shapes_of_batch(batch, "label", label_shapes)
+        else:
+            label = shapes_for_batch_size(label_shapes, new_data)
+        new_labels = reshaped(label_shapes, label)
+    return new_data, new_labels or None

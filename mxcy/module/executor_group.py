@@ -7,46 +7,20 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
-from mxcy.context import Context
 from mxcy.io import DataDesc
-from mxcy.module.slices import columns, copy_parts, joined, split_batch
+from mxcy.module.slices import (
+    batch_axes,
+    columns,
+    copy_parts,
+    each_device,
+    joined,
+    part_shapes,
+    split_batch,
+)
 from mxcy.ops.core.infer import Spec
 from mxcy.symbol.binding import storage_types, variable_contexts
 
 __all__ = ["DataParallelExecutorGroup"]
-
-
-def _batch_axes(shapes, batch_size):
-    """The batch axis of each shape, -1 where there is none, and the size that all have there.
-
-    Parameters
-    ----------
-    shapes : list of DataDesc
-    batch_size : int or None
-        What other shapes had, None where there were none.
-    """
-    axes = [DataDesc.get_batch_axis(one.layout) for one in shapes]
-    for one, axis in zip(shapes, axes, strict=True):
-        if axis == -1:
-            continue
-        size = one.shape[axis]
-        batch_size = size if batch_size is None else batch_size
-        assert size == batch_size, (
-            f"all data must have the same batch size: batch_size = {batch_size}, but "
-            f"{one.name} has shape {one.shape}"
-        )
-    return axes, batch_size
-
-
-def _part_shapes(shapes, axes, size):
-    """The shapes of one device's part of the batch, `size` long."""
-    parts = []
-    for one, axis in zip(shapes, axes, strict=True):
-        shape = list(one.shape)
-        if axis >= 0:
-            shape[axis] = size
-        parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
-    return parts
 
 
 class DataParallelExecutorGroup:
@@ -123,30 +97,10 @@ class DataParallelExecutorGroup:
         self.output_layouts = [
             DataDesc.get_batch_axis(symbol[name].attr("__layout__")) for name in self.output_names
         ]
-        self._group2ctxs = self._each_device(group2ctxs)
+        self._group2ctxs = each_device(group2ctxs, len(contexts))
         self.grad_req = self._requests(grad_req, [one.name for one in data_shapes])
         self.execs = []
         self.bind_exec(data_shapes, label_shapes, shared_group)
-
-    def _each_device(self, group2ctxs):
-        """{group: context} for each device, from one for all or one with lists as well."""
-        count = len(self.contexts)
-        if isinstance(group2ctxs, dict):
-            lists = {
-                group: [ctxs] * count if isinstance(ctxs, Context) else list(ctxs)
-                for group, ctxs in group2ctxs.items()
-            }
-            for group, ctxs in lists.items():
-                assert len(ctxs) in (1, count), (
-                    f"group2ctxs: {group} has {len(ctxs)} contexts for {count} devices"
-                )
-            group2ctxs = [
-                {group: ctxs[i % len(ctxs)] for group, ctxs in lists.items()} for i in range(count)
-            ]
-        elif group2ctxs is None:
-            group2ctxs = [None] * count
-        assert len(group2ctxs) == count, "group2ctxs must have an item for each context"
-        return group2ctxs
 
     def _requests(self, grad_req, data_names):
         """{argument: request} for all arguments."""
@@ -155,22 +109,15 @@ class DataParallelExecutorGroup:
                 f"grad_req has {len(grad_req)} items for {len(self.arg_names)} arguments"
             )
             grad_req = dict(zip(self.arg_names, grad_req, strict=True))
-        wanted = dict.fromkeys(self.arg_names, "null")
+        requests = dict.fromkeys(self.arg_names, "null")
         if not self.for_training:
-            return wanted
-        if not isinstance(grad_req, str):
-            for name in self.arg_names:
-                if name in self.param_names:
-                    wanted[name] = "null" if name in self.fixed_param_names else "write"
-                elif name in data_names and self.inputs_need_grad:
-                    wanted[name] = "write"
-            return {**wanted, **grad_req}
-        for name in self.arg_names:
-            if name in self.param_names and name not in self.fixed_param_names:
-                wanted[name] = grad_req
-            elif name in data_names and self.inputs_need_grad:
-                wanted[name] = grad_req
-        return wanted
+            return requests
+        of_all = isinstance(grad_req, str)
+        trained = {*self.param_names} - {*self.fixed_param_names}
+        trained.update(data_names if self.inputs_need_grad else ())
+        request = grad_req if of_all else "write"
+        requests.update((name, request) for name in self.arg_names if name in trained)
+        return requests if of_all else {**requests, **grad_req}
 
     # -- binding ----------------------------------------------------------------------------------
 
@@ -195,7 +142,7 @@ class DataParallelExecutorGroup:
             When there are more devices than entries.
         """
         before = self.batch_size
-        axes, self.batch_size = _batch_axes(data_shapes, before)
+        axes, self.batch_size = batch_axes(data_shapes, before)
         if self.batch_size != before:
             self.slices = split_batch(self.batch_size, self.workload)
         return axes
@@ -213,14 +160,14 @@ class DataParallelExecutorGroup:
             Keep the arrays whose shapes stay.
         """
         label_shapes = label_shapes or []
-        data_layouts, batch_size = _batch_axes(data_shapes, None)
-        label_layouts, batch_size = _batch_axes(label_shapes, batch_size)
+        data_layouts, batch_size = batch_axes(data_shapes, None)
+        label_layouts, batch_size = batch_axes(label_shapes, batch_size)
         slices = None if batch_size is None else split_batch(batch_size, self.workload)
         execs = []
         for i, ctx in enumerate(self.contexts):
             size = 0 if slices is None else slices[i].stop - slices[i].start
-            parts = _part_shapes(data_shapes, data_layouts, size)
-            parts += _part_shapes(label_shapes, label_layouts, size)
+            parts = part_shapes(data_shapes, data_layouts, size)
+            parts += part_shapes(label_shapes, label_layouts, size)
             if reshape:
                 execs.append(self.execs[i].reshape(allow_up_sizing=True, **self._inputs_of(parts)))
             else:

@@ -8,21 +8,15 @@ from mxcy import optimizer as optimizers
 from mxcy._files.checkpoint import load_checkpoint
 from mxcy.context import Context, cpu
 from mxcy.initializer import InitDesc, Uniform
-from mxcy.module.base_module import BaseModule
-from mxcy.module.descriptions import (
-    check_names_in_symbol,
-    describe_batch,
-    reshaped,
-    shapes_for_batch_size,
-    shapes_of_batch,
-)
+from mxcy.module.checkpoints import Checkpoints
+from mxcy.module.descriptions import check_names_in_symbol, describe_batch, shapes_for
 from mxcy.module.executor_group import DataParallelExecutorGroup
 from mxcy.module.updates import Updates, choose_store
 
 __all__ = ["Module"]
 
 
-class Module(BaseModule):
+class Module(Checkpoints):
     """A symbol with its parameters and an optimizer.
 
     Parameters
@@ -97,8 +91,6 @@ class Module(BaseModule):
         self._exec_group = None
         self._data_shapes = self._label_shapes = self._grad_req = None
 
-    # -- files ------------------------------------------------------------------------------------
-
     @staticmethod
     def load(prefix, epoch, load_optimizer_states=False, **kwargs):
         """Make a module from the files that `save_checkpoint` wrote.
@@ -125,51 +117,6 @@ class Module(BaseModule):
         if load_optimizer_states:
             module._states_to_load = f"{prefix}-{epoch:04d}.states"
         return module
-
-    def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
-        """Write ``prefix-symbol.json``, ``prefix-0001.params`` and the like.
-
-        Parameters
-        ----------
-        prefix : str
-            What the names of the files start with.
-        epoch : int
-            The number in the names.
-        save_optimizer_states : bool
-            Whether to write ``prefix-0001.states`` too.
-        remove_amp_cast : bool
-            Whether to leave out casts of automatic mixed precision.
-        """
-        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-        params = f"{prefix}-{epoch:04d}.params"
-        self.save_params(params)
-        logging.info('Saved checkpoint to "%s"', params)
-        if save_optimizer_states:
-            states = f"{prefix}-{epoch:04d}.states"
-            self.save_optimizer_states(states)
-            logging.info('Saved optimizer state to "%s"', states)
-
-    def save_optimizer_states(self, fname):
-        """Write the optimizer's states to a file.
-
-        Parameters
-        ----------
-        fname : str
-            The file.
-        """
-        self._assert_ready(optimizer=True)
-        self._updates.save_states(fname)
-
-    def load_optimizer_states(self, fname):
-        """Read the optimizer's states from a file that `save_optimizer_states` wrote.
-
-        Parameters
-        ----------
-        fname : str
-            The file.
-        """
-        self._assert_ready(optimizer=True)
-        self._updates.load_states(fname)
 
     # -- names and shapes -------------------------------------------------------------------------
 
@@ -467,22 +414,9 @@ class Module(BaseModule):
 
     def _fit_shapes(self, batch):
         """Reshape when a batch has other shapes than the module is bound to."""
-        whole = batch
-        if isinstance(batch, list):  # one for each device
-            assert batch, "an empty list of batches"
-            whole = batch[0]
-        data = shapes_of_batch(batch, "data", self._data_shapes)
-        if data == [tuple(one.shape) for one in self._data_shapes]:
-            return
-        data_shapes = getattr(whole, "provide_data", None) or reshaped(self._data_shapes, data)
-        label_shapes = getattr(whole, "provide_label", None)
-        if not label_shapes and self._label_shapes:
-            if getattr(whole, "label", None):
-                label = shapes_of_batch(batch, "label", self._label_shapes)
-            else:
-                label = shapes_for_batch_size(self._label_shapes, data_shapes)
-            label_shapes = reshaped(self._label_shapes, label)
-        self.reshape(data_shapes, label_shapes or None)
+        shapes = shapes_for(batch, self._data_shapes, self._label_shapes)
+        if shapes is not None:
+            self.reshape(*shapes)
 
     def backward(self, out_grads=None):
         self._assert_ready()

@@ -1,9 +1,52 @@
 """Dividing batches between devices, and joining what comes back."""
 
 from mxcy import ndarray as nd
+from mxcy.context import Context
+from mxcy.io import DataDesc
 from mxcy.ndarray import NDArray
 
-__all__ = ["columns", "copy_parts", "joined", "split_batch"]
+__all__ = [
+    "batch_axes",
+    "columns",
+    "copy_parts",
+    "each_device",
+    "joined",
+    "part_shapes",
+    "split_batch",
+]
+
+
+def batch_axes(shapes, batch_size):
+    """The batch axis of each shape, -1 where there is none, and the size that all have there.
+
+    Parameters
+    ----------
+    shapes : list of DataDesc
+    batch_size : int or None
+        What other shapes had, None where there were none.
+    """
+    axes = [DataDesc.get_batch_axis(one.layout) for one in shapes]
+    for one, axis in zip(shapes, axes, strict=True):
+        if axis == -1:
+            continue
+        size = one.shape[axis]
+        batch_size = size if batch_size is None else batch_size
+        assert size == batch_size, (
+            f"all data must have the same batch size: batch_size = {batch_size}, but "
+            f"{one.name} has shape {one.shape}"
+        )
+    return axes, batch_size
+
+
+def part_shapes(shapes, axes, size):
+    """The shapes of one device's part of the batch, `size` long."""
+    parts = []
+    for one, axis in zip(shapes, axes, strict=True):
+        shape = list(one.shape)
+        if axis >= 0:
+            shape[axis] = size
+        parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
+    return parts
 
 
 def split_batch(batch_size, work_load_list):
@@ -35,6 +78,26 @@ def split_batch(batch_size, work_load_list):
             raise ValueError("Too many slices. Some splits are empty.")
         parts.append(slice(begin, end))
     return parts
+
+
+def each_device(group2ctxs, count):
+    """{group: context} for each of `count` devices, from one for all or one with lists as well."""
+    if isinstance(group2ctxs, dict):
+        lists = {
+            group: [ctxs] * count if isinstance(ctxs, Context) else list(ctxs)
+            for group, ctxs in group2ctxs.items()
+        }
+        for group, ctxs in lists.items():
+            assert len(ctxs) in (1, count), (
+                f"group2ctxs: {group} has {len(ctxs)} contexts for {count} devices"
+            )
+        group2ctxs = [
+            {group: ctxs[i % len(ctxs)] for group, ctxs in lists.items()} for i in range(count)
+        ]
+    elif group2ctxs is None:
+        group2ctxs = [None] * count
+    assert len(group2ctxs) == count, "group2ctxs must have an item for each context"
+    return group2ctxs
 
 
 def columns(executors, attribute, names):
