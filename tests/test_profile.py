@@ -19,7 +19,7 @@ READERS = {
     "gluon/nn/basic_layers.py": "whether functions of HybridLambda get operators",
     "gluon/parameter_dict.py": "names of parameters",
     "gluon/plain_block.py": "keys of collect_params; what a block called without inputs returns",
-    "gluon/rnn/layers.py": "one array for all parameters",
+    "gluon/rnn/layer.py": "one array for all parameters",
     "gluon/symbol_block.py": "structural names of imported parameters",
     "optimizer/defaults.py": "parameters and their defaults",
 }

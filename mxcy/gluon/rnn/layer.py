@@ -1,0 +1,310 @@
+"""A stack of recurrent layers, by operator RNN: what those of all cells have in common."""
+
+import math
+
+from mxcy import initializer, ndarray, profile
+from mxcy.gluon.block import HybridBlock
+from mxcy.gluon.hybrid_block import calls_hybrid_forward
+from mxcy.gluon.rnn.cell import begin_states
+from mxcy.gluon.rnn.unfused import unfused
+from mxcy.gluon.utils import rnn_shapes, split_rnn_params
+from mxcy.ops.recurrent.cells import CELLS
+from mxcy.symbol import Symbol
+from mxcy.util import is_np_shape
+
+__all__ = ["RecurrentLayer"]
+
+
+class RecurrentLayer(HybridBlock):
+    """A stack of recurrent layers; see the subclasses for the parameters."""
+
+    def __init__(
+        self,
+        mode,
+        hidden_size,
+        num_layers,
+        layout,
+        dropout,
+        bidirectional,
+        input_size,
+        initializers,
+        dtype,
+        projection_size=None,
+        h2r_weight_initializer=None,
+        clip=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if layout not in ("TNC", "NTC"):
+            raise ValueError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
+        self._mode, self._hidden_size, self._num_layers = mode, hidden_size, num_layers
+        self._layout, self._dropout, self._dtype = layout, dropout, dtype
+        self._directions, self._input_size = 2 if bidirectional else 1, input_size
+        self._projection_size, self._clip = projection_size, clip or {}
+        self._initializers = initializers
+        if profile.is_mxnet_2():
+            self._enter_packed(h2r_weight_initializer)
+            return
+        rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
+        source = input_size
+        for layer in range(num_layers):
+            for direction in ("l", "r")[: self._directions]:
+                shapes = {
+                    "i2h_weight": (rows, source),
+                    "h2h_weight": (rows, out),
+                    "i2h_bias": (rows,),
+                    "h2h_bias": (rows,),
+                }
+                for (name, shape), init in zip(shapes.items(), initializers, strict=True):
+                    self._enter(f"{direction}{layer}_{name}", shape, init)
+                if projection_size:
+                    shape = (projection_size, hidden_size)
+                    self._enter(f"{direction}{layer}_h2r_weight", shape, h2r_weight_initializer)
+            source = out * self._directions
+
+    def _enter(self, name, shape, init):
+        parameter = self.params.get(
+            name, shape=shape, init=init, allow_deferred_init=True, dtype=self._dtype
+        )
+        setattr(self, name, parameter)
+
+    def _enter_packed(self, h2r_weight_initializer):
+        """Have all parameters in one vector, as MXNet 2.x."""
+        init = initializer.RNNFused(
+            self._mode,
+            self._num_layers,
+            self._hidden_size,
+            self._directions == 2,
+            self._projection_size,
+            *self._initializers,
+            h2r_weight_initializer,
+        )
+        size = self._packed_size(self._input_size) if self._input_size else -1
+        self._enter("rnn_param", (size,), init)
+
+    def _packed_size(self, width):
+        """How many values all parameters have, for inputs of some width."""
+        return sum(map(math.prod, rnn_shapes(*self._options(width)).values()))
+
+    def _options(self, width):
+        """The arguments of `rnn_shapes`."""
+        return (
+            self._mode,
+            self._num_layers,
+            width,
+            self._hidden_size,
+            self._directions == 2,
+            self._projection_size,
+        )
+
+    def infer_shape(self, inputs, *args):
+        """Set the width of the inputs."""
+        if "rnn_param" in self._reg_params:
+            self.rnn_param.shape = (self._packed_size(inputs.shape[2]),)
+            return
+        for direction in ("l", "r")[: self._directions]:
+            parameter = getattr(self, f"{direction}0_i2h_weight")
+            parameter.shape = (parameter.shape[0], inputs.shape[2])
+
+    def _structural_name(self, name):
+        """As if the layers were cells above each other: MXNet 1.x calls them so in files."""
+        if name == "rnn_param":
+            return name
+        direction, layer, parameter = name[0], *name[1:].split("_", 1)
+        cell = f"{direction}_cell." if self._directions == 2 else ""
+        return f"_unfused.{layer}.{cell}{parameter}"
+
+    def _unpacked(self, loaded, prefix):
+        """Accept own names, and one array, ``rnn_param``, for all parameters, as in MXNet 2.x."""
+        if "rnn_param" in self._reg_params:
+            return self._packed(loaded, prefix)
+        packed = loaded.get(f"{prefix}rnn_param")
+        if packed is not None:
+            mode, layers, _, *options = self._options(0)
+            loaded = {name: array for name, array in loaded.items() if array is not packed}
+            parts = _apart(packed, mode, layers, *options)
+            loaded.update({prefix + name: array for name, array in parts.items()})
+        renamed = {prefix + name: prefix + self._structural_name(name) for name in self._reg_params}
+        return {renamed.get(name, name): array for name, array in loaded.items()}
+
+    def _packed(self, loaded, prefix):
+        """Loaded arrays with all parameters of this layer in one, if they are apart."""
+        own = rnn_shapes(*self._options(0))
+        names = [
+            next((n for n in (prefix + self._structural_name(o), prefix + o) if n in loaded), None)
+            for o in own
+        ]
+        if None in names:
+            return loaded
+        rest = {name: array for name, array in loaded.items() if name not in names}
+        parts = [loaded[name].reshape((-1,)) for name in names]
+        return {**rest, f"{prefix}rnn_param": ndarray.concat(*parts, dim=0)}
+
+    def _unfuse(self):
+        """The layer as a stack of cells with the same parameters: `HybridSequentialRNNCell`."""
+        assert not self._projection_size, "layers with a projection cannot be unfused"
+        assert "rnn_param" not in self._reg_params, "layers of MXNet 2 cannot be unfused"
+        assert self._clip.get("lstm_state_clip_min") is None, (
+            "layers with bounds of the cell state cannot be unfused"
+        )
+        return unfused(self)
+
+    def cast(self, dtype):
+        """Change the element type of the parameters and of states made from now on."""
+        super().cast(dtype)
+        self._dtype = dtype
+
+    def state_info(self, batch_size=0):
+        """Shapes and layouts of the states.
+
+        Parameters
+        ----------
+        batch_size : int
+
+        Returns
+        -------
+        list of dict
+        """
+        count = self._num_layers * self._directions
+        sizes = [self._projection_size or self._hidden_size]
+        sizes += [self._hidden_size] if CELLS[self._mode].has_cell else []
+        return [
+            {"shape": (count, batch_size, size), "__layout__": "LNC", "dtype": self._dtype}
+            for size in sizes
+        ]
+
+    def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
+        """The states before the first step.
+
+        Parameters
+        ----------
+        batch_size : int
+            0 for symbols, whose batch size is found out later.
+        func : callable
+            Makes a state, such as `mx.nd.zeros` or `mx.sym.zeros`.
+        **kwargs
+            For `func`: ``ctx``, ``dtype`` ...
+
+        Returns
+        -------
+        list of NDArray or Symbol
+        """
+        return begin_states(self.state_info(batch_size), func, f"{self.prefix}h0_", **kwargs)
+
+    def __call__(self, inputs=None, states=None, sequence_length=None, **kwargs):
+        """Run the layers over sequences.
+
+        Parameters
+        ----------
+        inputs : NDArray or Symbol
+            In the layer's layout.
+        states : NDArray, Symbol or list of them, optional
+            Those before the first step; zeros by default, and then none are returned.
+        sequence_length : NDArray or Symbol, optional
+            Shape (batch,): outputs beyond these lengths are zeros. Needs ``use_sequence_length``.
+
+        Returns
+        -------
+        outputs : NDArray or Symbol
+        states : list of NDArray or Symbol
+            Unless `states` was None.
+        """
+        if inputs is None:  # how MXNet 2 programs get a child
+            return super().__call__()
+        returns_states = states is not None
+        if states is None:
+            if isinstance(inputs, Symbol):
+                from mxcy import symbol
+
+                states = self.begin_state(-1 if is_np_shape() else 0, symbol.zeros)
+            else:
+                batch = inputs.shape[self._layout.index("N")]
+                states = self.begin_state(batch, ctx=inputs.context, dtype=inputs.dtype)
+        elif not isinstance(states, (list, tuple)):
+            states = [states]
+        lengths = [] if sequence_length is None else [sequence_length]
+        outputs, states = super().__call__(inputs, list(states), *lengths, **kwargs)
+        return (outputs, states) if returns_states else outputs
+
+    @calls_hybrid_forward
+    def forward(self, inputs, states, sequence_length=None):
+        """Run the layers over sequences; see `__call__`."""
+        lengths = [] if sequence_length is None else [sequence_length]
+        return super().forward(inputs, states, *lengths)
+
+    def hybrid_forward(self, F, inputs, states, sequence_length=None, **parameters):
+        if not isinstance(inputs, Symbol):
+            self._check(inputs, states)
+        if self._layout == "NTC":
+            inputs = F.swapaxes(inputs, dim1=0, dim2=1)
+        joined = parameters.get("rnn_param")
+        if joined is None:
+            joined = self._joined(F, parameters)
+        lengths = [] if sequence_length is None else [sequence_length]
+        out, *states = F.RNN(
+            inputs,
+            joined,
+            *states,
+            *lengths,
+            use_sequence_length=sequence_length is not None,
+            state_size=self._hidden_size,
+            num_layers=self._num_layers,
+            p=self._dropout,
+            bidirectional=self._directions == 2,
+            state_outputs=True,
+            mode=self._mode,
+            projection_size=self._projection_size,
+            **self._clip,
+        )
+        if self._layout == "NTC":
+            out = F.swapaxes(out, dim1=0, dim2=1)
+        return out, states
+
+    def _joined(self, F, parameters):
+        """All parameters in one vector, as the operator takes them."""
+        weights, biases = [], []
+        for layer in range(self._num_layers):
+            for direction in ("l", "r")[: self._directions]:
+                names = ["i2h_weight", "h2h_weight"]
+                names += ["h2r_weight"] if self._projection_size else []
+                mine = f"{direction}{layer}_"
+                weights += [F.reshape(parameters[mine + name], shape=(-1,)) for name in names]
+                biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
+        return F._internal._rnn_param_concat(*weights, *biases, dim=0)
+
+    def _check(self, inputs, states):
+        batch = inputs.shape[self._layout.index("N")]
+        for state, info in zip(states, self.state_info(batch), strict=True):
+            if state.shape != info["shape"]:
+                raise ValueError(
+                    f"Invalid recurrent state shape. Expecting {info['shape']}, got {state.shape}."
+                )
+
+    def __repr__(self):
+        if "rnn_param" in self._reg_params:
+            size = self.rnn_param.shape[0]
+            source = self.rnn_param.init._input_size(size) if size > 0 else None
+        else:
+            source = self.l0_i2h_weight.shape[1] or None
+        text = f"{source} -> {self._hidden_size}, {self._layout}"
+        if self._num_layers != 1:
+            text += f", num_layers={self._num_layers}"
+        if self._dropout != 0:
+            text += f", dropout={self._dropout}"
+        if self._directions == 2:
+            text += ", bidirectional"
+        return f"{type(self).__name__}({text})"
+
+
+def _apart(packed, mode, num_layers, hidden_size, bidirectional, projection_size):
+    """The parameters in one array, whose length tells the width of the inputs."""
+    options = hidden_size, bidirectional, projection_size
+    known = sum(map(math.prod, rnn_shapes(mode, num_layers, 0, *options).values()))
+    rows = CELLS[mode].gates * hidden_size * (2 if bidirectional else 1)
+    width, remainder = divmod(packed.size - known, rows)
+    if remainder or width <= 0:
+        raise ValueError(
+            f"rnn_param has {packed.size} values, which are not those of {num_layers} layers of "
+            f"{mode} with {hidden_size} units"
+        )
+    return split_rnn_params(packed, mode, num_layers, width, *options)
