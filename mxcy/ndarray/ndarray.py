@@ -5,18 +5,14 @@ Every operator with a lower-case name is a method of its first input: `fluent` a
 """
 
 import ctypes
-import operator
-import warnings
 
 import numpy as np
 
-from mxcy import context
 from mxcy._base import dtypes, older_paths
 from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
-from mxcy.base import MXNetError
-from mxcy.ndarray import arithmetic, classes, fluent, gradients, state
+from mxcy.ndarray import arithmetic, classes, copies, fluent, gradients, state
 from mxcy.ndarray._exchange import dlpack, pointers
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
 from mxcy.ndarray._functions import functions
@@ -27,10 +23,9 @@ from mxcy.ndarray._indexing.index_rules import *  # noqa: F403
 from mxcy.ndarray._indexing.keys import lies_side_by_side
 from mxcy.ndarray.arithmetic import *  # noqa: F403  also offered under this module's name
 from mxcy.ndarray.register import F
-from mxcy.ndarray.shape import broadcastable, expanded, reshaped, squeezed
+from mxcy.ndarray.shape import broadcastable, expanded, reshape_arguments, reshaped, squeezed
 from mxcy.ndarray.tape import as_class, is_taped, record_reshape
 from mxcy.ops.core import reference
-from mxcy.ops.elementwise.cast import caster
 
 __all__ = ["NDArray", "_DTYPE_MX_TO_NP", "_DTYPE_NP_TO_MX", "_GRAD_REQ_MAP", "_new_empty_handle"]
 
@@ -269,34 +264,7 @@ class NDArray(front.NDArrayBase):
         TypeError
             When `other` is neither an array nor a context.
         """
-        if isinstance(other, context.Context):
-            context.check_usable(other)
-            if front.is_deferred() and other != self.context:
-                return gradients.noted_copy(self, other)
-            if front.is_deferred():
-                return F._npi_copy(self) if self._is_numpy else F._copy(self)
-            other = self._fresh(self.dtype_code, other)
-        elif not isinstance(other, NDArray):
-            raise TypeError(f"copyto does not support type {type(other)}")
-        elif other is self:
-            message = "You are attempting to copy an array to itself"
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
-            return False
-        if other.stype != "default":
-            F.cast_storage(self.as_in_context(other.context), stype=other.stype).copyto(other)
-            return other
-        if other.shape != self.shape:
-            raise MXNetError(
-                f"copyto: expected an array of shape {self.shape}, got one of shape {other.shape}"
-            )
-        if self.dtype_code == other.dtype_code:
-            F._copy(self, out=other)
-        elif front.is_taping():
-            word = dtypes.name_of(other.dtype_code)
-            getattr(F, caster(other.dtype_code, self.dtype_code))(self, dtype=word, out=other)
-        else:
-            _store(self, other)
-        return other
+        return copies.copyto(self, other)
 
     def astype(self, dtype, copy=True):
         """The array with another element type.
@@ -317,14 +285,7 @@ class NDArray(front.NDArrayBase):
         TypeError
             When `dtype` names no type.
         """
-        if not (isinstance(dtype, str) and dtype in dtypes.CODES):
-            dtype = dtypes.numpy_dtype(np.float32 if dtype is None else dtype)
-        code = (dtypes.code_of if self._is_numpy else dtypes.real_code_of)(dtype)
-        if code == self.dtype_code and not copy:
-            return self
-        if front.is_deferred():
-            return getattr(F, caster(code, self.dtype_code))(self, dtype=dtypes.name_of(code))
-        return self.copyto(self._fresh(code, self.context))
+        return copies.astype(self, dtype, copy)
 
     def _fresh(self, code, context):
         """A new array of this class and shape."""
@@ -405,7 +366,7 @@ class NDArray(front.NDArrayBase):
         MXNetError
             When it has more, or a special number has no meaning.
         """
-        wanted, reverse = _reshape_arguments(shape, kwargs)
+        wanted, reverse = reshape_arguments(shape, kwargs)
         target = reshaped(self.shape, wanted, reverse)
         return record_reshape(self, target) if is_taped(self) else self.view_as(target)
 
@@ -476,8 +437,16 @@ class NDArray(front.NDArrayBase):
         stype : {None, 'default', 'row_sparse', 'csr'}
             The gradient's storage type, the array's own by default.
         """
-        gradient = zeros_for(self, stype or self.stype)
+        gradient = self._zeros(stype or self.stype)
         gradients.mark_variables([self], [gradient], grad_req)
+
+    def _zeros(self, stype):
+        """Zeros of the array's shape, dtype and place."""
+        if stype != "default":
+            return zeros(self.shape, self.context, self.dtype, stype)  # noqa: F405
+        zeroed = self._fresh(self.dtype_code, self.context)
+        zeroed.numpy_view()[...] = 0
+        return zeroed
 
     def drop_grad(self):
         """Make the array no variable any more."""
@@ -507,41 +476,6 @@ def _shown(array):
     if array.dtype_code == dtypes.BFLOAT16:
         return str(reference.widen(array.read_view()))
     return str(array.asnumpy())
-
-
-def zeros_for(array, stype):
-    """Zeros of the shape, dtype and place of an array."""
-    if stype == "default":
-        gradient = array._fresh(array.dtype_code, array.context)
-        gradient.numpy_view()[...] = 0
-        return gradient
-    return zeros(array.shape, array.context, array.dtype, stype)  # noqa: F405
-
-
-def _store(source, target):
-    """Cast the elements to another array's type, without the tape."""
-    if dtypes.is_complex(source.dtype_code) and not dtypes.is_complex(target.dtype_code):
-        raise TypeError(
-            f"cannot cast {dtypes.name_of(source.dtype_code)} to "
-            f"{dtypes.name_of(target.dtype_code)}: take the real part, .real"
-        )
-    with front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
-        reference.store(target, source)
-
-
-def _reshape_arguments(shape, kwargs):
-    unknown = [name for name in kwargs if name not in ("shape", "reverse")]
-    if unknown:
-        raise TypeError(
-            f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments "
-            "are 'shape' and 'reverse'."
-        )
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = shape[0]
-    elif not shape:
-        shape = kwargs.get("shape")
-        assert shape, "Shape must be provided."
-    return tuple(map(operator.index, shape)), bool(kwargs.get("reverse", False))
 
 
 fluent.add_methods(NDArray)

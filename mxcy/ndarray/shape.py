@@ -2,11 +2,28 @@
 
 import functools
 import math
+import operator
 
 from mxcy.base import MXNetError
 from mxcy.ops.shape import reshape as ops_shape
 
-__all__ = ["broadcastable", "expanded", "reshaped", "squeezed"]
+__all__ = ["broadcastable", "expanded", "reshape_arguments", "reshaped", "squeezed"]
+
+
+def reshape_arguments(shape, kwargs):
+    """The extents, and whether they are read from the right, of a call of `NDArray.reshape`."""
+    unknown = [name for name in kwargs if name not in ("shape", "reverse")]
+    if unknown:
+        raise TypeError(
+            f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments "
+            "are 'shape' and 'reverse'."
+        )
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = shape[0]
+    elif not shape:
+        shape = kwargs.get("shape")
+        assert shape, "Shape must be provided."
+    return tuple(map(operator.index, shape)), bool(kwargs.get("reverse", False))
 
 
 @functools.lru_cache(4096)
