@@ -1,6 +1,6 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | docs   see CONTRIBUTING.md
+#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | docs | wheels   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -13,7 +13,7 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist test-gpu train-dist docs
+.PHONY: fuzz clean test-dist test-gpu train-dist wheels docs
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
@@ -80,6 +80,10 @@ docs: $(VENV)/.installed
 	@$(SPHINX) -b html build/docs/html
 	@$(SPHINX) -b doctest build/docs/examples && grep -A 3 '^Doctest summary' build/docs/examples/output.txt
 	@echo "== open build/docs/html/index.html"
+
+# Wheels for the Pythons of this machine into dist, each tried in an empty environment; WHEELS='--python 3.12'
+wheels:
+	@nice $(PYTHON) tools/wheels.py $(WHEELS)
 
 # All checks of style and types, side by side, in an environment of their own; the versions stand in
 # tools/lint.txt. `make format` mends what tools can mend.

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(".")
@@ -20,7 +21,11 @@ CXX_FLAGS = (
     "-std=c++17 -O3 -fPIC -fopenmp -fvisibility=hidden -fno-exceptions -fno-math-errno"
     " -fno-trapping-math -ffp-contract=off -Wall -Wextra -Wno-unused-parameter"
 ).split()
-LINK_FLAGS = "-shared -fopenmp -static-libgcc -Wl,--no-undefined -Wl,-soname,libmxcy.so".split()
+LINK_FLAGS = (
+    "-shared -fopenmp -static-libgcc -Wl,--no-undefined -Wl,-soname,libmxcy.so"
+    " -Wl,--enable-new-dtags -Wl,-rpath,$ORIGIN"
+).split()
+OPENMP = "libgomp.so.1"
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g"
 CYTHON_DIRECTIVES = {
     "language_level": 3,
@@ -74,7 +79,8 @@ class Build(build_ext):
         self.sanitize = False
 
     def finalize_options(self):
-        self.distribution.ext_modules = self._cythonize()
+        ctypes_alone = self.get_finalized_command("bdist_wheel").ctypes_alone
+        self.distribution.ext_modules = [] if ctypes_alone else self._cythonize()
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
         self.levels = tuple(self.isa.split(",")) if self.isa else ISA_LEVELS
@@ -102,6 +108,7 @@ class Build(build_ext):
             return
         if not self.inplace:
             shutil.copytree(KERNELS / "include", package / "include", dirs_exist_ok=True)
+            self._add_openmp(package)
         for extension in self.extensions:
             extension.library_dirs = [str(package)]
             extension.depends = (
@@ -112,10 +119,22 @@ class Build(build_ext):
     def get_outputs(self):
         package = Path(self.build_lib) / "mxcy"
         headers = (package / "include" / p.name for p in (KERNELS / "include").iterdir())
-        return [*super().get_outputs(), str(package / "libmxcy.so"), *map(str, headers)]
+        libraries = [str(package / name) for name in ("libmxcy.so", OPENMP)]
+        return [*super().get_outputs(), *libraries, *map(str, headers)]
+
+    def _add_openmp(self, package):
+        """Put the compiler's OpenMP runtime beside the library, for machines that have none.
+
+        It keeps its name, so that a process with oneDNN, which asks for that name, has just one.
+        """
+        command = [*_compiler(), f"-print-file-name={OPENMP}"]
+        path = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        if not os.path.isfile(path):
+            raise SystemExit(f"the OpenMP runtime {OPENMP} is not where {command[0]} says: {path}")
+        shutil.copyfile(path, package / OPENMP)
 
     def _build_library(self, library):
-        compiler = shlex.split(os.environ.get("CXX", "g++"))
+        compiler = _compiler()
         flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = []  # (source, object, flags of its own)
@@ -176,6 +195,35 @@ class Build(build_ext):
             listing.write_text(str(objects))
 
 
+class Wheel(bdist_wheel):
+    """bdist_wheel, which can also leave the Cython front out: one wheel for all other Pythons."""
+
+    user_options = bdist_wheel.user_options + [
+        ("ctypes-alone", None, "leave out the Cython front; the wheel fits every Python 3")
+    ]
+    boolean_options = bdist_wheel.boolean_options + ["ctypes-alone"]
+
+    def initialize_options(self):
+        super().initialize_options()
+        self.ctypes_alone = False
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = False
+        if self.ctypes_alone:
+            packages = self.distribution.packages
+            compiled = ("mxcy._cy.", "mxcy._cy3.")
+            packages[:] = [name for name in packages if not f"{name}.".startswith(compiled)]
+
+    def get_tag(self):
+        tag = super().get_tag()
+        return ("py3", "none", tag[2]) if self.ctypes_alone else tag
+
+
+def _compiler():
+    return shlex.split(os.environ.get("CXX", "g++"))
+
+
 def fresh(target, command):
     """Whether an object is newer than all its sources and was made by the same command."""
     record, depends = target.with_suffix(".cmd"), target.with_suffix(".d")
@@ -191,4 +239,7 @@ def fresh(target, command):
 if sys.platform != "linux":
     raise SystemExit("mxcy builds on Linux; this is " + sys.platform)
 
-setup(ext_modules=[Extension("mxcy.placeholder", [])], cmdclass={"build_ext": Build})
+setup(
+    ext_modules=[Extension("mxcy.placeholder", [])],
+    cmdclass={"build_ext": Build, "bdist_wheel": Wheel},
+)

@@ -1,8 +1,9 @@
 """The one place that chooses the front: `mxcy._cy` (Cython) or `mxcy._ctypes`.
 
 MXNET_ENABLE_CYTHON=0 takes ctypes without trying Cython. Otherwise a missing or broken Cython build
-falls back to ctypes with one warning, or raises when MXNET_ENFORCE_CYTHON=1. The names below are
-the whole interface; nothing else in mxcy imports either front.
+falls back to ctypes with one warning (with none where the wheel holds ctypes alone), or raises when
+MXNET_ENFORCE_CYTHON=1. The names below are the whole interface; nothing else in mxcy imports either
+front.
 """
 
 import atexit
@@ -10,6 +11,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from mxcy import env
@@ -111,6 +113,8 @@ def choose() -> tuple[str, dict[str, Any]]:
             raise ImportError(
                 f"MXNET_ENFORCE_CYTHON=1, but the Cython modules of mxcy cannot be used: {error}"
             ) from error
+        if find_spec("mxcy._cy") is None:  # a wheel of the ctypes front alone
+            return "_ctypes", load("_ctypes")
         warnings.warn(
             f"the Cython modules of mxcy cannot be used, taking ctypes: {error}", stacklevel=2
         )

