@@ -144,8 +144,8 @@ def allocations():
     """Allocations that live: (name, bytes, device type, device id, bytes taken, reused)."""
     most = lib.mx_profile_live(None, 0)
     rows = (_Allocation * max(most, 1))()
-    found = min(most, lib.mx_profile_live(rows, most))
+    count = min(most, lib.mx_profile_live(rows, most))
     return [
         ((x.scope + x.owner).decode(), x.bytes, x.device_type, x.device_id, x.actual, x.reused)
-        for x in rows[:found]
+        for x in rows[:count]
     ]

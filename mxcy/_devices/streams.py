@@ -35,13 +35,13 @@ def copies(context):
 
 
 def _of_number(number):
-    found = _streams.get(number)
-    if found is None:
+    stream = _streams.get(number)
+    if stream is None:
         context = cpu() if number is _CPU else gpu(number)
-        found = _streams[number] = front.Streams(*copies(context))
+        stream = _streams[number] = front.Streams(*copies(context))
         if number:
-            found.seed(number, 0)
-    return found
+            stream.seed(number, 0)
+    return stream
 
 
 def _number_of(context):

@@ -77,10 +77,10 @@ def runner(node):
 
     def run(inputs):
         if names is None:
-            found = call(*inputs, **given)
+            outputs = call(*inputs, **given)
         else:
-            found = call(**dict(zip(names, inputs, strict=True)), **given)
-        return [found] if isinstance(found, NDArray) else found
+            outputs = call(**dict(zip(names, inputs, strict=True)), **given)
+        return [outputs] if isinstance(outputs, NDArray) else outputs
 
     return run
 

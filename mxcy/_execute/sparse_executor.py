@@ -92,8 +92,8 @@ class SparseExecutor(Executor):
         """The outputs, computed operator by operator if someone watches."""
         if self._watcher is not None:
             return run_eagerly(self._symbol._entries, arrays, self._watcher.show_node)
-        found = self._cached(*[arrays[name] for name in self._inputs])
-        return found if isinstance(found, list) else [found]
+        outputs = self._cached(*[arrays[name] for name in self._inputs])
+        return outputs if isinstance(outputs, list) else [outputs]
 
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the arguments; see `Executor.backward`."""

@@ -28,8 +28,8 @@ def check_sha1(filename, sha1_hash):
     bool
     """
     with open(filename, "rb") as file:
-        found = hashlib.file_digest(file, "sha1").hexdigest()
-    return found == sha1_hash
+        digest = hashlib.file_digest(file, "sha1").hexdigest()
+    return digest == sha1_hash
 
 
 def replace_file(src, dst):

@@ -29,16 +29,16 @@ def infer_stypes(graph, known):
     list of str
         For each node that of its outputs.
     """
-    found = []
+    result = []
     for node in graph.nodes:
         if node.op is None:
-            found.append(known.get(node.name) or declared(node.extra))
+            result.append(known.get(node.name) or declared(node.extra))
             continue
-        ins = tuple(found[source] for source, _ in node.inputs)
+        ins = tuple(result[source] for source, _ in node.inputs)
         specs = [graph.spec(entry) for entry in node.inputs]
         rule = stypes.find(node.op, node.attrs, ins, specs) if node.op.stypes else None
-        found.append("default" if rule is None else rule.out)
-    return found
+        result.append("default" if rule is None else rule.out)
+    return result
 
 
 def makes_sparse(op, a, count):

@@ -88,7 +88,7 @@ def load_safetensors(path, ctx=None):
     MXNetError
         When the file is damaged or has other element types; it names the tensor.
     """
-    path, found = os.fspath(path), {}
+    path, arrays = os.fspath(path), {}
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         header, start = _header(file, path, size)
@@ -100,8 +100,8 @@ def load_safetensors(path, ctx=None):
             data = file.read(end - begin)
             stored = np.dtype("<u2") if code == dtypes.CODES["bfloat16"] else dtypes.DTYPES[code]
             values = np.frombuffer(data, stored.newbyteorder("<")).reshape(shape)
-            found[name] = made(values, code, ctx)
-    return found
+            arrays[name] = made(values, code, ctx)
+    return arrays
 
 
 def save_safetensors(path, arrays, metadata=None):

@@ -154,7 +154,7 @@ def _of_archive(path):
                 raise MXNetError(f"{path}: tensors in big-endian order are not supported")
             if archive.getinfo(names[0]).file_size > _MOST_PICKLE:
                 raise MXNetError(f"{path}: its description of tensors is too long")
-            found = _unpickled(io.BytesIO(archive.read(names[0])), storages, path)
+            content = _unpickled(io.BytesIO(archive.read(names[0])), storages, path)
             for storage in storages.values():
                 name = f"{folder}data/{storage.key}"
                 wanted = storage.count * storage.kind.stored.itemsize
@@ -167,7 +167,7 @@ def _of_archive(path):
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         raise MXNetError(f"{path}: a damaged archive: {error}") from error
-    return found
+    return content
 
 
 def _of_stream(path):
@@ -178,7 +178,7 @@ def _of_stream(path):
             raise MXNetError(f"{path}: no checkpoint of PyTorch")
         _unpickled(file, storages, path)  # the version of the protocol
         _unpickled(file, storages, path)  # the machine that wrote it
-        found = _unpickled(file, storages, path)
+        content = _unpickled(file, storages, path)
         keys = _unpickled(file, storages, path)
         if not isinstance(keys, list) or set(keys) != set(storages):
             raise MXNetError(f"{path}: the storages {keys!r} are not those of its tensors")
@@ -190,7 +190,7 @@ def _of_stream(path):
             if wanted > size - file.tell():
                 raise MXNetError(f"{path}: storage {key} of {wanted} bytes is cut off")
             storage.data = file.read(wanted)
-    return found
+    return content
 
 
 def _converted(value, ctx, what):
@@ -229,5 +229,5 @@ def load_torch(path, ctx=None):
     path = os.fspath(path)
     with open(path, "rb") as file:
         head = file.read(4)
-    found = _of_archive(path) if head == b"PK\x03\x04" else _of_stream(path)
-    return _converted(found, ctx, path)
+    content = _of_archive(path) if head == b"PK\x03\x04" else _of_stream(path)
+    return _converted(content, ctx, path)

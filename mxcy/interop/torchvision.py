@@ -48,12 +48,12 @@ def _torch_layers(state):
 
 def _own_layers(block):
     """The blocks that have parameters of their own, in the order of their definition."""
-    found = []
+    layers = []
     for child in block._children.values():
-        found += _own_layers(child)
+        layers += _own_layers(child)
     if any(p is not None for p in getattr(block, "_reg_params", {}).values()):
-        found.append(block)
-    return found
+        layers.append(block)
+    return layers
 
 
 def load_layers(net, state, ctx=None):
@@ -86,7 +86,7 @@ def load_layers(net, state, ctx=None):
 
 def _matched(name, parts, layer):
     """[(parameter, array)] of one layer."""
-    found = []
+    pairs = []
     for own, parameter in layer._reg_params.items():
         if parameter is None:
             continue
@@ -104,10 +104,10 @@ def _matched(name, parts, layer):
             raise MXNetError(
                 f"layer {name!r}: its {part} has shape {value.shape}, {parameter.name} {shape}"
             )
-        found.append((parameter, np.ascontiguousarray(value, np.float32)))
+        pairs.append((parameter, np.ascontiguousarray(value, np.float32)))
     if parts:
         raise MXNetError(f"layer {name!r}: {layer.name} has nothing for its {', '.join(parts)}")
-    return found
+    return pairs
 
 
 # --- architectures -------------------------------------------------------------------------------
@@ -135,16 +135,16 @@ def _with_bias(net):
 
 def _mobilenet_state(state):
     """The state dict with what only the zoo has: the first block expands, by a factor of 1."""
-    found = {}
+    result = {}
     for name, value in state.items():
         value = value if isinstance(value, np.ndarray) else value.asnumpy()
         if name == "features.1.conv.0.0.weight":
             count = value.shape[0]
             eye = np.eye(count, dtype=np.float32).reshape(count, count, 1, 1)
-            found["expand.weight"] = eye
+            result["expand.weight"] = eye
             # Normalization by these changes nothing: its epsilon is part of the variance.
             unit = np.ones(count, np.float32)
-            found.update(
+            result.update(
                 {
                     "expand_bn.weight": unit,
                     "expand_bn.bias": 0 * unit,
@@ -154,8 +154,8 @@ def _mobilenet_state(state):
             )
         if name == "classifier.1.weight":
             value = value.reshape(*value.shape, 1, 1)
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def _without_auxiliary(state):

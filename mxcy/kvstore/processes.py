@@ -317,8 +317,8 @@ def allgather(tensor, name=None, priority=0):
         yield channel.gather_parts(content.reshape(-1), together, lengths)
         return together.reshape(rows, *content.shape[1:])
 
-    found = _wait_for(name, _terms(tensor), [], make_steps)
-    return nd.array(found, dtype=tensor.dtype)
+    result = _wait_for(name, _terms(tensor), [], make_steps)
+    return nd.array(result, dtype=tensor.dtype)
 
 
 def alltoall(tensor, splits=None, name=None, priority=0):
@@ -359,8 +359,8 @@ def alltoall(tensor, splits=None, name=None, priority=0):
         yield channel.deal(content.reshape(-1), sent, together, [count * row for count in taken])
         return together.reshape(sum(taken), *content.shape[1:])
 
-    found = _wait_for(name, [_terms(tensor), counts], [], make_steps)
-    return nd.array(found, dtype=tensor.dtype)
+    result = _wait_for(name, [_terms(tensor), counts], [], make_steps)
+    return nd.array(result, dtype=tensor.dtype)
 
 
 def broadcast_object(obj, root_rank=0, name=None):

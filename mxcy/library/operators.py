@@ -113,8 +113,8 @@ class _Described(users.Described):
         known = [spec.shape is not None and -1 not in spec.shape for spec in ins]
         if all(known[:count]):
             shapes = [spec.shape if yes else () for spec, yes in zip(ins, known, strict=True)]
-            found = sum(self.prop.shapes(shapes), [])
-            for name, spec, shape in zip(names, specs, found, strict=True):
+            inferred = sum(self.prop.shapes(shapes), [])
+            for name, spec, shape in zip(names, specs, inferred, strict=True):
                 spec.fill(name, tuple(shape) if shape or spec.shape == () else None)
         return [*specs[len(ins) :], Spec((1,), dtypes.CODES["int64"])]
 

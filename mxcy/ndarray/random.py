@@ -288,8 +288,8 @@ def multinomial(
         Counts have shape (...) + `shape` + (k,).
     """
     if data is None:
-        found = counted_draws(n, p, shape, dtype or "float32")
-        return found if out is None else found.copyto(out)
+        draws = counted_draws(n, p, shape, dtype or "float32")
+        return draws if out is None else draws.copyto(out)
     return register.F._sample_multinomial(
         data, shape, get_prob, out=out, dtype=dtype or "int32", **kwargs
     )

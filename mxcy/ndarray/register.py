@@ -78,10 +78,10 @@ def _eager(record, inputs, raw, out, extra):
         return front.from_numpy(values, dtypes.code_of(values.dtype), inputs[0].context)
 
     if front.is_deferred():
-        found = _note_down(record, attrs, beside, inputs)
+        outputs = _note_down(record, attrs, beside, inputs)
     else:
-        found = record.eager(attrs, F, beside, *inputs)
-    return found if out is None else F._copy(found, out=out)
+        outputs = record.eager(attrs, F, beside, *inputs)
+    return outputs if out is None else F._copy(outputs, out=out)
 
 
 _Noted = namedtuple("_Noted", "op attrs ins outs")  # what a noted operation says of itself
@@ -91,10 +91,10 @@ def _note_down(record, attrs, beside, inputs):
     """The same under deferred computation: the operator is noted, not how its rule computes it."""
     front.set_deferred(False)
     try:
-        found = record.eager(attrs, F, beside, *[array.detach() for array in inputs])
+        result = record.eager(attrs, F, beside, *[array.detach() for array in inputs])
     finally:
         front.set_deferred(True)
-    outputs = found if isinstance(found, (list, tuple)) else (found,)
+    outputs = result if isinstance(result, (list, tuple)) else (result,)
     ins, outs = ([Spec(x.shape, x.dtype_code) for x in group] for group in (inputs, outputs))
     node = front.Node()
     node.call, node.context, node.fresh = _Noted(record, attrs, ins, outs), inputs[0].context, True
@@ -103,7 +103,7 @@ def _note_down(record, attrs, beside, inputs):
     node.positions = tuple(array.node_index for array in inputs)
     for index, array in enumerate(outputs):
         array.node, array.node_index = node, index
-    return found
+    return result
 
 
 def _compile(record, name):

@@ -71,8 +71,8 @@ def _transformed(kind, name, a, s, axes, norm, out):
         raise ValueError(f"{name}: there are no data points in an array of shape {array.shape}")
     if kind == "rfft" and array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
-    found = operate("_mx_fft", array, kind=kind, s=tuple(points), axes=axes, norm=norm)
-    return given(found, out)
+    result = operate("_mx_fft", array, kind=kind, s=tuple(points), axes=axes, norm=norm)
+    return given(result, out)
 
 
 def _one(kind, name, a, n, axis, norm, out):

@@ -344,7 +344,7 @@ def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
     """
     array = None if isinstance(a, integer_types) else as_array(a)
     weights = () if p is None else (as_array(p),)
-    found = operate(
+    places = operate(
         "_npi_choice",
         *weights,
         a=int(a) if array is None else array.shape[0],
@@ -354,7 +354,7 @@ def choice(a, size=None, replace=True, p=None, device=None, out=None, ctx=None):
         ctx=str(place(ctx, device)),
         out=out if array is None else None,
     )
-    return found if array is None else operate("take", array, found, axis=0, out=out)
+    return places if array is None else operate("take", array, places, axis=0, out=out)
 
 
 def multinomial(n, pvals, size=None):

@@ -29,12 +29,12 @@ def function(namespace, name):
     namespace, name : str
         As `mxcy.ops.core.homes.numpy_homes` has them.
     """
-    found = homes.numpy_homes().get((namespace, name))
-    if found is None:
+    entry = homes.numpy_homes().get((namespace, name))
+    if entry is None:
         return None
     made = _made.get((namespace, name))
     if made is None:
-        made = _made[namespace, name] = _compile(namespace, name, *found)
+        made = _made[namespace, name] = _compile(namespace, name, *entry)
     return made
 
 

@@ -82,10 +82,10 @@ def load(file):
     MXNetError
         When the file cannot be read or is damaged.
     """
-    found = utils.load(file)
-    if isinstance(found, dict):
-        return {name: _as_numpy(array) for name, array in found.items()}
-    arrays = [_as_numpy(array) for array in found]
+    content = utils.load(file)
+    if isinstance(content, dict):
+        return {name: _as_numpy(array) for name, array in content.items()}
+    arrays = [_as_numpy(array) for array in content]
     return arrays[0] if len(arrays) == 1 and _is_npy(file) else arrays
 
 

@@ -57,11 +57,11 @@ def _log_softmax(called, inputs, raw, out, keywords):
     mask = places.reshape(around) < operate("expand_dims", as_array(length), axis=axis)
     attrs["temperature"] = 1.0 if attrs["temperature"] is None else attrs["temperature"]
     dtype = attrs.pop("dtype")
-    found = operate(
+    result = operate(
         "masked_log_softmax",
         data,
         operate("_npi_broadcast_to", mask, shape=data.shape),
         out=out,
         **attrs,
     )
-    return found if dtype is None else found.astype(dtype)
+    return result if dtype is None else result.astype(dtype)

@@ -93,8 +93,8 @@ def multinomial(n, p, shape=(), dtype="float32"):
     ndarray
         Shape (...) + `shape` + (k,).
     """
-    found = counted_draws(as_array(n), as_array(p), shape, dtypes.name_of(dtypes.code_of(dtype)))
-    return found.as_np_ndarray()
+    draws = counted_draws(as_array(n), as_array(p), shape, dtypes.name_of(dtypes.code_of(dtype)))
+    return draws.as_np_ndarray()
 
 
 def seed(seed, device="all", ctx=None):

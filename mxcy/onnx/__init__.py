@@ -21,9 +21,9 @@ def __getattr__(name):
     if name not in _LATER:
         raise no_attribute(__name__, name)
     module = import_module(_LATER[name])
-    found = module if module.__name__.endswith(f".{name}") else getattr(module, name)
-    globals()[name] = found
-    return found
+    value = module if module.__name__.endswith(f".{name}") else getattr(module, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__():

@@ -65,8 +65,8 @@ class PreparedModel(BackendRep):
             try:
                 if key not in self._ready:
                     self._ready[key] = self._imported(inputs)
-                found = self._computed(*self._ready[key], inputs)
-                return namedtupledict("Outputs", self.outputs)(*found)
+                outputs = self._computed(*self._ready[key], inputs)
+                return namedtupledict("Outputs", self.outputs)(*outputs)
             except UnknownValueError as error:
                 more = {name for name in error.names if name in inputs} - self.constants
                 if not more:

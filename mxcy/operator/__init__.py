@@ -262,10 +262,10 @@ def get_all_registered_operators_grouped():
     dict of str to list of str
         An operator's name and all its names, that one included.
     """
-    found: dict = {name: [name] for name in (*ONLY_SYMBOLS, NAME)}
+    groups: dict = {name: [name] for name in (*ONLY_SYMBOLS, NAME)}
     for name, record in REGISTRY.items():
-        found.setdefault(record.name, []).append(name)
-    return found
+        groups.setdefault(record.name, []).append(name)
+    return groups
 
 
 def get_operator_arguments(op_name):

@@ -146,11 +146,11 @@ class LayerHistogramCollector(_Included):
         if not np.isfinite(top):
             raise MXNetError(f"calibration: {name} has numbers that are not finite")
         if name in self.hist_dict:
-            found = combine_histogram(self.hist_dict[name], array, low, high, top)
+            histogram = combine_histogram(self.hist_dict[name], array, low, high, top)
         else:
             counts, edges = np.histogram(array, self.num_bins, (-top, top))
-            found = counts, edges, low, high, top
-        self.hist_dict[name] = found
+            histogram = counts, edges, low, high, top
+        self.hist_dict[name] = histogram
         if self.logger:
             self.logger.debug("Collecting layer %s histogram of shape %s", name, array.shape)
 
@@ -242,8 +242,8 @@ def optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
     levels = (
         2 * num_quantized_bins + 1 if _is_unsigned(low, quantized_dtype) else num_quantized_bins
     )
-    found = best_threshold(counts, edges, levels)
-    return low, high, *(np.array([number], np.float32) for number in found)
+    threshold = best_threshold(counts, edges, levels)
+    return low, high, *(np.array([number], np.float32) for number in threshold)
 
 
 def optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):

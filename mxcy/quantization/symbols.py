@@ -126,17 +126,18 @@ def quantize_parameters(qsym, params, th_dict=None, *, min_max_dict=None):
     -------
     dict of str to NDArray
     """
-    found = {}
+    quantized = {}
     for name in qsym.list_arguments():
         if name in params:
-            found[name] = params[name]
+            quantized[name] = params[name]
         elif name.removesuffix("_quantize") in params:
             values = params[name.removesuffix("_quantize")].as_nd_ndarray().astype("float32")
             low, high = (limit(values).reshape((1,)) for limit in (nd.min, nd.max))
             made = nd.contrib.quantize(values, low, high, out_type="int8")
-            found |= dict(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
-    found |= {name: nd.ones_like(found[name]) for name in _fixed_gammas(qsym) if name in found}
-    return found
+            quantized |= dict(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
+    fixed = [name for name in _fixed_gammas(qsym) if name in quantized]
+    quantized |= {name: nd.ones_like(quantized[name]) for name in fixed}
+    return quantized
 
 
 def _fixed_gammas(qsym):

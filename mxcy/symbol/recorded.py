@@ -113,8 +113,8 @@ def _in_other_policy(call, op, name, texts, inputs):
     kinds = [spec.dtype for spec in call.outs]
     if _kinds(op, texts, call.ins) != kinds and "dtype" in op.schema.by_name:
         texts.setdefault("dtype", dtypes.name_of(kinds[0]))
-    found = _kinds(op, texts, call.ins)
-    if found != kinds:
+    result = _kinds(op, texts, call.ins)
+    if result != kinds:
         cast = [Spec(spec.shape, kinds[0]) for spec in call.ins]
         if _kinds(op, texts, cast) == kinds:
             pairs = zip(inputs, call.ins, strict=True)
@@ -122,11 +122,11 @@ def _in_other_policy(call, op, name, texts, inputs):
                 entry if spec.dtype == kinds[0] else _cast(entry, kinds[0], f"{name}_cast{i}")
                 for i, (entry, spec) in enumerate(pairs)
             ]
-            found = kinds
+            result = kinds
     made = SymbolNode(op, name, texts, inputs)
     return [
         (made, i) if kind == wanted else _cast((made, i), wanted, f"{name}_cast{i}")
-        for i, (kind, wanted) in enumerate(zip(found or kinds, kinds, strict=True))
+        for i, (kind, wanted) in enumerate(zip(result or kinds, kinds, strict=True))
     ]
 
 

@@ -114,12 +114,12 @@ def _cast_inputs(node, policy):
     sources = [Symbol([node.inputs[i]]) for i in places]
     if kind == "widest":
         attrs = {"num_outputs": len(sources)}
-        found = apply(records.find("amp_multicast"), "amp_multicast", sources, attrs)._entries
+        casts = apply(records.find("amp_multicast"), "amp_multicast", sources, attrs)._entries
     else:
         cast = records.find("amp_cast")
         attrs = {"dtype": policy.target if kind == "lp16" else "float32"}
-        found = [apply(cast, "amp_cast", [source], attrs)._entries[0] for source in sources]
-    for place, entry in zip(places, found, strict=True):
+        casts = [apply(cast, "amp_cast", [source], attrs)._entries[0] for source in sources]
+    for place, entry in zip(places, casts, strict=True):
         node.inputs[place] = entry
 
 

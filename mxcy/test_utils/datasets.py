@@ -116,7 +116,7 @@ def _shipped_digits():
 
 def _mnist_files(path):
     """{part: (file of images, file of labels)} when all are in a folder, plain or gzipped."""
-    found = {}
+    result = {}
     for part, names in _MNIST.items():
         files = [
             next((f for f in (Path(path, name), Path(path, name + ".gz")) if f.exists()), None)
@@ -124,8 +124,8 @@ def _mnist_files(path):
         ]
         if None in files:
             return None
-        found[part] = tuple(map(str, files))
-    return found
+        result[part] = tuple(map(str, files))
+    return result
 
 
 def get_mnist(path="data"):

@@ -261,11 +261,11 @@ class Tuner:
         table = self._current()
         if table is None or not self._settings.types:
             return []
-        found = []
+        figures = []
         for key in sorted(table.rates):
             operator, types, *form = key.split(" ")
             if types.partition(">")[0] in self._settings.types:
-                found.append(
+                figures.append(
                     {
                         "operator": operator,
                         "dtype": types.partition(">")[0],
@@ -274,7 +274,7 @@ class Tuner:
                         "out_of_cache": self._figures(table, key, "out"),
                     }
                 )
-        return found
+        return figures
 
     def summary(self) -> dict[str, Any]:
         """How calls are shared among threads, with all figures measured so far.
@@ -334,11 +334,11 @@ def _calmly(measure: Callable[[], Any]) -> tuple[Any, bool]:
     """What `measure` found, and whether its threads had cores all the time; a second try if not."""
     for _ in range(2):
         waited, began = cpus.waited(), time.perf_counter_ns()
-        found = measure()
+        measured = measure()
         spent = time.perf_counter_ns() - began
         if cpus.waited() - waited <= _DISTURBED * spent:
-            return found, True
-    return found, False
+            return measured, True
+    return measured, False
 
 
 def _raced(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:

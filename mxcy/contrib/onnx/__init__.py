@@ -18,13 +18,13 @@ _MODULES = {"mx2onnx": "mxcy.onnx.mx2onnx", "onnx2mx": "mxcy.contrib.onnx.onnx2m
 
 def __getattr__(name):
     if name in _MODULES:
-        found = import_module(_MODULES[name])
+        module = import_module(_MODULES[name])
     elif name in _LATER:
-        found = getattr(import_module(_LATER[name]), name)
+        module = getattr(import_module(_LATER[name]), name)
     else:
         raise no_attribute(__name__, name)
-    globals()[name] = found
-    return found
+    globals()[name] = module
+    return module
 
 
 def __dir__():

@@ -97,8 +97,8 @@ class _Conversion:
 
     def wide(self, entry, known=False):
         """The entry in float32, which entries of open type count as unless it must be `known`."""
-        found = self.type_of(entry)
-        if found == _WIDE or (found == _OPEN and not known):
+        kind = self.type_of(entry)
+        if kind == _WIDE or (kind == _OPEN and not known):
             return entry
         return self.cast(entry, _WIDE)
 
@@ -133,13 +133,13 @@ class _Conversion:
             return self._all(node, free, self.low, _LOW)
         if kind == "fp32":
             return self._all(node, free, lambda entry: self.wide(entry, known), _WIDE)
-        found = {self.type_of(node.inputs[i]) for i in free}
-        mixed = len(found) > 1 and node.op.variadic and node.op is not _MULTICAST
+        kinds = {self.type_of(node.inputs[i]) for i in free}
+        mixed = len(kinds) > 1 and node.op.variadic and node.op is not _MULTICAST
         if kind == "widest" or mixed:
             return self._widest(node, free)
-        if _LOW in found and len(found) > 1 and not self._agree(node):
+        if _LOW in kinds and len(kinds) > 1 and not self._agree(node):
             return self._brought_together(node, free)
-        return found.pop() if len(found) == 1 else self._passed_on(found)
+        return kinds.pop() if len(kinds) == 1 else self._passed_on(kinds)
 
     def _agree(self, node):
         """Whether an operator takes inputs of these types together."""

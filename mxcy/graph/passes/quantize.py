@@ -133,13 +133,13 @@ def _refusal(node, rule, wish):
 
 def _reached(order, able, before):
     """The ids of nodes that one may come to from a must, over nodes that are able."""
-    found = set()
+    reached = set()
     for node in order:
         if id(node) in able:
             sources = (id(source) for source in before(node))
-            if any(able.get(i) or i in found for i in sources):
-                found.add(id(node))
-    return found
+            if any(able.get(i) or i in reached for i in sources):
+                reached.add(id(node))
+    return reached
 
 
 # --- the new graph -------------------------------------------------------------------------------
@@ -264,10 +264,10 @@ def calibrate(entries, ranges):
     order = topological(entries)
     users, signed = users_of(order, entries), []
     for node in order:
-        found = ranges.get(_calibrated_layer(node, users))
-        if found is None:
+        limits = ranges.get(_calibrated_layer(node, users))
+        if limits is None:
             continue
-        low, high = (float(limit) for limit in found)
+        low, high = (float(limit) for limit in limits)
         node.attrs |= dict(zip(_CALIBRATION, (repr(low), repr(high)), strict=True))
         if node.attrs.get("out_type") == "uint8" and low < 0:
             signed.append(node.name)

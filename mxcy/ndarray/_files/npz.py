@@ -147,15 +147,15 @@ def _read_members(source):
         entries = {info.filename.removesuffix(".npy"): info for info in members}
         if sum(info.compress_size for info in entries.values()) > source.size:
             raise MXNetError(f"{source.name}: the members overlap")
-        found = {}
+        arrays = {}
         for name in entries:
             owner, slash, _ = name.rpartition("/")
             if _is_part(name, owner, slash, entries):
-                if owner not in found:
-                    found[owner] = _read_sparse(archive, entries, owner, source.name)
+                if owner not in arrays:
+                    arrays[owner] = _read_sparse(archive, entries, owner, source.name)
             else:
-                found[name] = Block(read_npy(_open(archive, entries, name, source.name)))
-    return list(found.values()), list(found) or None
+                arrays[name] = Block(read_npy(_open(archive, entries, name, source.name)))
+    return list(arrays.values()), list(arrays) or None
 
 
 def _open(archive, entries, name, file_name):

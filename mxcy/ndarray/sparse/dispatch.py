@@ -123,9 +123,9 @@ def _check_outputs(op, outs, given):
     for array, spec in zip(given, outs, strict=False):
         if not isinstance(array, front.NDArrayBase):
             raise TypeError(f"operator {op.name}: out must be an NDArray, got {type(array)}")
-        found = Spec(array.shape, array.dtype_code)
-        if found != spec:
-            raise MXNetError(f"argument out: expected {spec}, got {found}")
+        result = Spec(array.shape, array.dtype_code)
+        if result != spec:
+            raise MXNetError(f"argument out: expected {spec}, got {result}")
         if not array.writable:
             raise ValueError(f"operator {op.name}: argument out is a read-only array")
 

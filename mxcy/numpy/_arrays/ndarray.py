@@ -93,8 +93,8 @@ class ndarray(NDArray):  # noqa: N801  its public name
     @property
     def grad(self):
         """ndarray: the gradient that `backward` computes; None without `attach_grad`."""
-        found = None if self.node is None else self.node.grad
-        return found.as_np_ndarray() if type(found) is NDArray else found
+        gradient = None if self.node is None else self.node.grad
+        return gradient.as_np_ndarray() if type(gradient) is NDArray else gradient
 
     def as_nd_ndarray(self):
         """The same memory, gradient and history as an array of `mx.nd`."""

@@ -42,19 +42,19 @@ _functions = {}
 def records():
     """For each operator: its records for two arrays, an array and a number, a number first."""
     homed = homes.numpy_homes()
-    found = []
+    records_of = []
     for name in NAMES:
         record, public = homed["", name]
-        found.append((record, find(public.number), find(public.number_first)))
-    return found
+        records_of.append((record, find(public.number), find(public.number_first)))
+    return records_of
 
 
 def function(name):
     """A function of `mx.np`."""
-    found = _functions.get(name)
-    if found is None:
-        found = _functions[name] = getattr(sys.modules["mxcy.numpy"], name)
-    return found
+    known = _functions.get(name)
+    if known is None:
+        known = _functions[name] = getattr(sys.modules["mxcy.numpy"], name)
+    return known
 
 
 def apply(name, lhs, rhs):

@@ -26,12 +26,12 @@ def call_ufunc(ufunc, method, inputs, kwargs):
     """What a ufunc of NumPy gives for arrays of `mx.np` among its inputs or outputs."""
     outs = kwargs.pop("out", ())
     if any(isinstance(out, onp.ndarray) for out in outs):  # NumPy's arrays stay NumPy's
-        found = getattr(ufunc, method)(*as_onp(inputs), out=as_onp(outs), **as_onp(kwargs))
-        return outs[0] if len(outs) == 1 else found
+        result = getattr(ufunc, method)(*as_onp(inputs), out=as_onp(outs), **as_onp(kwargs))
+        return outs[0] if len(outs) == 1 else result
     own = _own("", ufunc.__name__) if method == "__call__" else None
     if own is None:
-        found = by_numpy(getattr(ufunc, method), ufunc.__name__, inputs, kwargs)
-        return _stored(found, outs)
+        result = by_numpy(getattr(ufunc, method), ufunc.__name__, inputs, kwargs)
+        return _stored(result, outs)
     if outs:
         kwargs["out"] = outs[0] if len(outs) == 1 else outs
     if not any(isinstance(x, onp.ndarray) for x in inputs):

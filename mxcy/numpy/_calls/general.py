@@ -59,9 +59,9 @@ def call(called, inputs, raw, out, keywords):
             raise MXNetError(f"{called.name}: out takes one array, got {len(out)}")
         (out,) = out
     if inputs and numbers_only(inputs) and out is None:
-        found = _by_numpy(called, inputs, raw, keywords)
-        if found is not None and not isinstance(found, onp.ndarray):
-            return found
+        result = _by_numpy(called, inputs, raw, keywords)
+        if result is not None and not isinstance(result, onp.ndarray):
+            return result
     if symbolic.any_symbols(inputs):
         return _describe(called, inputs, raw, keywords)
     keywords, raw = _placed(called, raw, keywords)
@@ -69,8 +69,8 @@ def call(called, inputs, raw, out, keywords):
     if dtype is not None:
         inputs = _cast(called, inputs, dtype)
     if where is not None:
-        found = _run(called, inputs, raw, None)
-        return _masked(found, as_array(where), out, called.cls)
+        result = _run(called, inputs, raw, None)
+        return _masked(result, as_array(where), out, called.cls)
     return _run(called, inputs, raw, out)
 
 
@@ -236,10 +236,10 @@ def store(found, out):
 def _by_values(name, inputs, attrs):
     """Call an operator whose outputs' shapes depend on values."""
     given = {field: value for field, value in attrs.items() if value is not _Null}
-    found = getattr(F, name)(*inputs, **given)
-    if isinstance(found, list):
-        return [array.as_np_ndarray() for array in found]
-    return found.as_np_ndarray()
+    result = getattr(F, name)(*inputs, **given)
+    if isinstance(result, list):
+        return [array.as_np_ndarray() for array in result]
+    return result.as_np_ndarray()
 
 
 def operate(name, *inputs, out=None, **attrs):

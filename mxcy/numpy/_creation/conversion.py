@@ -137,8 +137,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
     -------
     ndarray
     """
-    found = asarray(x).astype(dtype, copy=copy)
-    return found if device is None else found.as_in_ctx(device)
+    result = asarray(x).astype(dtype, copy=copy)
+    return result if device is None else result.as_in_ctx(device)
 
 
 def ascontiguousarray(a, dtype=None):

@@ -120,7 +120,7 @@ def ix_(*args):
     ValueError
         When one is no vector.
     """
-    found = []
+    vectors = []
     for axis, value in enumerate(args):
         array = as_np_array(value)
         if array.ndim != 1:
@@ -130,8 +130,8 @@ def ix_(*args):
         elif not array.size:
             array = from_onp(onp.zeros(0, onp.int64))
         shape = [array.size if i == axis else 1 for i in range(len(args))]
-        found.append(reshape(array, shape))
-    return tuple(found)
+        vectors.append(reshape(array, shape))
+    return tuple(vectors)
 
 
 def diag_indices(n, ndim=2):
@@ -143,8 +143,8 @@ def diag_indices(n, ndim=2):
 def diag_indices_from(arr):
     """The coordinates of the diagonal of an array with equal extents, as a tuple."""
     array = as_np_array(arr)
-    found = operate("_npi_diag_indices_from", array)
-    return tuple(found[i] for i in range(array.ndim))
+    coordinates = operate("_npi_diag_indices_from", array)
+    return tuple(coordinates[i] for i in range(array.ndim))
 
 
 def tril_indices(n, k=0, m=None):
@@ -214,8 +214,8 @@ def unravel_index(indices, shape, order="C"):
     places = as_np_array(indices)
     if places.dtype != onp.int64:
         places = operate("Cast", places, dtype="int64")
-    found = operate("_unravel_index", places, shape=shape if order == "C" else shape[::-1])
-    rows = tuple(found[i] for i in range(len(shape)))
+    coordinates = operate("_unravel_index", places, shape=shape if order == "C" else shape[::-1])
+    rows = tuple(coordinates[i] for i in range(len(shape)))
     return rows if order == "C" else rows[::-1]
 
 

@@ -63,8 +63,8 @@ def qr(a, mode="reduced"):
     """
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}")
-    found = apply_several(QRResult, "_npi_qr", a, complete=mode == "complete")
-    return found.R if mode == "r" else found
+    factors = apply_several(QRResult, "_npi_qr", a, complete=mode == "complete")
+    return factors.R if mode == "r" else factors
 
 
 def svd(a, full_matrices=None, compute_uv=True, hermitian=False):

@@ -30,10 +30,10 @@ def _axes(axis, ndim):
     """An axis, or several, counted from the first."""
     axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
     axes = [operator.index(x) for x in axes]
-    found = tuple(x + ndim if x < 0 else x for x in axes)
-    if not all(0 <= x < ndim for x in found):
+    counted = tuple(x + ndim if x < 0 else x for x in axes)
+    if not all(0 <= x < ndim for x in counted):
         raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
-    return found
+    return counted
 
 
 _OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
@@ -153,18 +153,18 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
     if _is_noted(x) and ord in _OF_MATRICES:
         return _noted_norm(x, ord, axes, keepdims)
     if ord in (2, -2, "nuc"):
-        found = _of_singular_values(x, ord, axes)
+        norms = _of_singular_values(x, ord, axes)
     elif ord in (1, -1, math.inf, -math.inf):
         summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = operate("_npi_norm", x, ord=1.0, axis=(summed,))
         kept -= kept > summed
-        found = _extreme(sums, kept, ord)
+        norms = _extreme(sums, kept, ord)
     else:
         raise ValueError(f"matrix_norm: {ord!r} is no norm of matrices")
     if not keepdims:
-        return found
+        return norms
     shape = tuple(1 if i in axes else extent for i, extent in enumerate(x.shape))
-    return operate("_backward_reshape", found, shape=shape)
+    return operate("_backward_reshape", norms, shape=shape)
 
 
 def _of_singular_values(x, ord, axes):
@@ -199,10 +199,10 @@ def cond(x, p=None):
     (x,), code = in_floats(x)
     if p in (None, 2, -2):
         large, small = (_of_singular_values(x, s, (x.ndim - 2, x.ndim - 1)) for s in (2, -2))
-        found = small / large if p == -2 else large / small
+        condition = small / large if p == -2 else large / small
     else:
-        found = matrix_norm(x, p) * matrix_norm(inv(x), p)
-    return cast(found, code)
+        condition = matrix_norm(x, p) * matrix_norm(inv(x), p)
+    return cast(condition, code)
 
 
 def diagonal(a, offset=0):

@@ -34,14 +34,14 @@ def matrix_power(a, n):
     if n == 0:
         unit = operate("_npi_eye", N=a.shape[-1], dtype=dtypes.name_of(a.dtype_code))
         return operate("_npi_broadcast_to", unit, shape=a.shape)
-    square, found = inv(a) if n < 0 else a, None
+    square, power = inv(a) if n < 0 else a, None
     n = abs(n)
     while n:
         if n & 1:
-            found = square if found is None else operate("_npi_matmul", found, square)
+            power = square if power is None else operate("_npi_matmul", power, square)
         n >>= 1
         square = operate("_npi_matmul", square, square) if n else square
-    return found
+    return power
 
 
 def multi_dot(arrays, *, out=None):

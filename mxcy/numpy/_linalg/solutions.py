@@ -119,11 +119,11 @@ def pinv(a, rtol=None, hermitian=False, rcond=None):
         rtol = max(a.shape[-2:], default=1) * _epsilon(a.dtype_code)
     hermitian = bool(hermitian)
     if isinstance(rtol, (int, float)):
-        found = operate("_npi_pinv_scalar_rcond", a, rcond=float(rtol), hermitian=hermitian)
+        inverse = operate("_npi_pinv_scalar_rcond", a, rcond=float(rtol), hermitian=hermitian)
     else:
         rtol = cast(as_array(rtol), dtypes.real_of(a.dtype_code))
-        found = operate("_npi_pinv", a, rtol, hermitian=hermitian)
-    return cast(found, code)
+        inverse = operate("_npi_pinv", a, rtol, hermitian=hermitian)
+    return cast(inverse, code)
 
 
 def matrix_rank(M, rtol=None, hermitian=False, tol=None):  # noqa: N803  its public name

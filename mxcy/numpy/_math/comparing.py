@@ -33,10 +33,10 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """
     a, b = _comparable(a, b)
     finite = operate("_npi_isfinite", a) & operate("_npi_isfinite", b)
-    found = ((abs(a - b) <= abs(b) * rtol + atol) & finite) | (a == b)
+    close = ((abs(a - b) <= abs(b) * rtol + atol) & finite) | (a == b)
     if equal_nan:
-        found = found | (operate("_npi_isnan", a) & operate("_npi_isnan", b))
-    return found
+        close = close | (operate("_npi_isnan", a) & operate("_npi_isnan", b))
+    return close
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):

@@ -67,12 +67,12 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
         low = -onp.inf if low is None else float(low)
         high = onp.inf if high is None else float(high)
         return operate("clip", array, a_min=low, a_max=high, out=out)
-    found = array.as_np_ndarray()
+    result = array.as_np_ndarray()
     if low is not None:
-        found = function("maximum")(found, low)
+        result = function("maximum")(result, low)
     if high is not None:
-        found = function("minimum")(found, high)
-    return function("positive")(found, out=out) if found is array or out is not None else found
+        result = function("minimum")(result, high)
+    return function("positive")(result, out=out) if result is array or out is not None else result
 
 
 def _bound(array, bound):
@@ -177,8 +177,8 @@ def heaviside(x1, x2, out=None):
         raise TypeError(f"heaviside: expected real numbers, got {x1.dtype}")
     x1, x2 = as_real(x1), as_real(x2)
     step = function("sign")(x1)
-    found = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
-    return found if out is None else function("positive")(found, out=out)
+    result = (step + 1) / 2 * (x1 != 0) + x2 * (x1 == 0)
+    return result if out is None else function("positive")(result, out=out)
 
 
 def real(val):
@@ -207,8 +207,8 @@ def conj(x, out=None):
     ndarray
     """
     array = as_np_array(x)
-    found = operate("_mx_conj", array) if is_complex(array) else array
-    return found if out is None else function("positive")(found, out=out)
+    result = operate("_mx_conj", array) if is_complex(array) else array
+    return result if out is None else function("positive")(result, out=out)
 
 
 def angle(z, deg=False):
@@ -225,8 +225,8 @@ def angle(z, deg=False):
     ndarray
     """
     array = as_np_array(z)
-    found = function("arctan2")(imag(array), real(array))
-    return function("degrees")(found) if deg else found
+    radians = function("arctan2")(imag(array), real(array))
+    return function("degrees")(radians) if deg else radians
 
 
 conjugate = conj

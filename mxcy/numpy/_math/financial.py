@@ -155,8 +155,8 @@ def mirr(values, finance_rate, reinvest_rate):
     values, finance, reinvest = _numbers(values, finance_rate, reinvest_rate)
     gains = abs(npv(reinvest, values * (values > 0)))
     losses = abs(npv(finance, values * (values < 0)))
-    found = (gains / losses) ** (1 / (values.size - 1)) * (1 + reinvest) - 1
-    return function("where")((gains == 0) | (losses == 0), onp.nan, found)
+    result = (gains / losses) ** (1 / (values.size - 1)) * (1 + reinvest) - 1
+    return function("where")((gains == 0) | (losses == 0), onp.nan, result)
 
 
 def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
@@ -188,18 +188,18 @@ def rate(nper, pmt, pv, fv, when="end", guess=None, tol=None, maxiter=100):
     given = _numbers(nper, pmt, pv, fv)
     nper, pmt, pv, fv = (value.astype("float64") for value in given)
     when = _when(when)
-    found = 0.1 if guess is None else guess
-    found = as_np_array(onp.asarray(found, "float64")) + 0 * (nper + pmt + pv + fv)
+    interest = 0.1 if guess is None else guess
+    interest = as_np_array(onp.asarray(interest, "float64")) + 0 * (nper + pmt + pv + fv)
     for _ in range(maxiter):
-        power = (1 + found) ** nper
-        before = power / (1 + found)
-        paid = pmt * (1 + found * when)
-        value = fv + power * pv + paid * (power - 1) / found
+        power = (1 + interest) ** nper
+        before = power / (1 + interest)
+        paid = pmt * (1 + interest * when)
+        value = fv + power * pv + paid * (power - 1) / interest
         slope = nper * before * pv
-        slope = slope - paid * (power - 1) / found**2
-        slope = slope + nper * paid * before / found + pmt * when * (power - 1) / found
+        slope = slope - paid * (power - 1) / interest**2
+        slope = slope + nper * paid * before / interest + pmt * when * (power - 1) / interest
         step = value / slope
-        found = found - step
+        interest = interest - step
         if (abs(step) < (1e-6 if tol is None else tol)).all().item():
-            return found.astype(given[0].dtype)
-    return (found * onp.nan).astype(given[0].dtype)
+            return interest.astype(given[0].dtype)
+    return (interest * onp.nan).astype(given[0].dtype)

@@ -96,12 +96,12 @@ def _cumulative(name, x, axis, dtype, include_initial):
         raise ValueError(f"{name}: axis must be given for arrays of {x.ndim} dimensions")
     axis = normal_axis(0 if axis is None else axis, x.ndim)
     running = function("cumsum" if name == "cumulative_sum" else "cumprod")
-    found = running(x, axis, dtype)
+    running_sums = running(x, axis, dtype)
     if not include_initial:
-        return found
+        return running_sums
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    initial = as_np_array(onp.full(shape, int(name == "cumulative_prod"), found.dtype))
-    return concatenate([initial, found], axis)
+    initial = as_np_array(onp.full(shape, int(name == "cumulative_prod"), running_sums.dtype))
+    return concatenate([initial, running_sums], axis)
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):

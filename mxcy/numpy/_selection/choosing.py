@@ -180,8 +180,8 @@ def choose(a, choices, out=None, mode="raise"):
     else:
         numbers = numbers - (numbers < 0) * (2 * count)  # negative ones are refused
     whole = stack([_spread(array, shape) for array in arrays])
-    found = take_along_axis(whole, reshape(_spread(numbers, shape), (1, *shape)), 0)
-    return reshape(found, shape, out=out)
+    chosen_elements = take_along_axis(whole, reshape(_spread(numbers, shape), (1, *shape)), 0)
+    return reshape(chosen_elements, shape, out=out)
 
 
 def compress(condition, a, axis=None, out=None):
@@ -249,10 +249,10 @@ def select(condlist, choicelist, default=0):
     else:
         *arrays, rest = promoted([*choicelist, default])
     shape = onp.broadcast_shapes(*(x.shape for x in (*conditions, *arrays, rest)))
-    found = _spread(rest, shape)
+    result = _spread(rest, shape)
     for condition, array in zip(conditions[::-1], arrays[::-1], strict=True):
-        found = operate("where", _spread(condition, shape), _spread(array, shape), found)
-    return found
+        result = operate("where", _spread(condition, shape), _spread(array, shape), result)
+    return result
 
 
 def _edited(arr, axis):

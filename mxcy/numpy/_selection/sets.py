@@ -55,7 +55,7 @@ def unique(
     ndarray, or a tuple of them
     """
     array = as_np_array(ar)
-    found = operate(
+    parts = operate(
         "_npi_unique",
         array,
         return_index=return_index,
@@ -64,12 +64,12 @@ def unique(
         axis=axis,
         **({} if equal_nan else {"equal_nan": False}),
     )
-    if not isinstance(found, list):
-        return found
+    if not isinstance(parts, list):
+        return parts
     if return_inverse and axis is None and is_array(array):
         place = 1 + bool(return_index)
-        found[place] = found[place].reshape(array.shape)
-    return tuple(found)
+        parts[place] = parts[place].reshape(array.shape)
+    return tuple(parts)
 
 
 def unique_all(x):
@@ -158,13 +158,13 @@ def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     element = as_np_array(element)
     values, others = _both(element, test_elements)
     if not others.size:
-        found = operate("_npi_zeros_like", element != element)
+        member = operate("_npi_zeros_like", element != element)
     else:
         others = unique(others)
         places = searchsorted(others, values)
         near = operate("take", others, places, axis=0, mode="clip")
-        found = (near == values).reshape(element.shape)
-    return operate("_npi_logical_not", found) if invert else found
+        member = (near == values).reshape(element.shape)
+    return operate("_npi_logical_not", member) if invert else member
 
 
 def in1d(ar1, ar2, assume_unique=False, invert=False):
@@ -217,11 +217,11 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     first, second = _both(ar1, ar2)
     values, places = unique(first, return_index=True)
     kept = isin(values, second)
-    found = values[kept]
+    common = values[kept]
     if not return_indices:
-        return found
+        return common
     others, other_places = unique(second, return_index=True)
-    return found, places[kept], other_places[isin(others, first)]
+    return common, places[kept], other_places[isin(others, first)]
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):

@@ -227,8 +227,8 @@ def digitize(x, bins, right=False):
     ValueError
         When the bounds are in no order.
     """
-    found = onp.digitize(as_np_array(x).asnumpy(), as_np_array(bins).asnumpy(), right)
-    return as_np_array(onp.asarray(found, onp.int64))
+    intervals = onp.digitize(as_np_array(x).asnumpy(), as_np_array(bins).asnumpy(), right)
+    return as_np_array(onp.asarray(intervals, onp.int64))
 
 
 def nonzero(a):
@@ -251,8 +251,8 @@ def nonzero(a):
     array = as_np_array(a)
     if array.ndim == 0 and front.has_numpy_types():
         raise ValueError("nonzero: arrays without dimensions have no indices; use a != 0")
-    found = operate("_npx_nonzero", array)
-    return tuple(found[:, axis] for axis in range(array.ndim or 1))
+    coordinates = operate("_npx_nonzero", array)
+    return tuple(coordinates[:, axis] for axis in range(array.ndim or 1))
 
 
 def flatnonzero(a):
@@ -281,8 +281,8 @@ def argwhere(a):
     ndarray
     """
     array = as_np_array(a)
-    found = operate("_npx_nonzero", array)
-    return found[:, :0] if array.ndim == 0 else found
+    coordinates = operate("_npx_nonzero", array)
+    return coordinates[:, :0] if array.ndim == 0 else coordinates
 
 
 @handles("where")

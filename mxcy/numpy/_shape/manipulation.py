@@ -234,8 +234,8 @@ def repeat(a, repeats, axis=None):
     array = as_array(a)
     if axis and (front.is_deferred() or symbolic.is_symbol(array)):  # MXNet repeats rows only
         turned = operate("SwapAxis", array, dim1=0, dim2=axis)
-        found = operate("_npi_repeats", turned, repeats=repeats, axis=0)
-        return operate("SwapAxis", found, dim1=0, dim2=axis)
+        repeated = operate("_npi_repeats", turned, repeats=repeats, axis=0)
+        return operate("SwapAxis", repeated, dim1=0, dim2=axis)
     return operate("_npi_repeats", array, repeats=repeats, axis=axis)
 
 

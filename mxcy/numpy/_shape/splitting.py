@@ -35,8 +35,8 @@ def _split(array, cuts, axis, operator="_split_v2"):
     if not _ascending(places):  # as with slices, a part that ends before it begins is empty
         bounds = zip(places, (*places[1:], extent), strict=True)
         return [_slice(array, axis, begin, max(begin, end)) for begin, end in bounds]
-    found = operate(operator, array, axis=axis, squeeze_axis=False, **cuts)
-    return found if isinstance(found, list) else [found]
+    parts = operate(operator, array, axis=axis, squeeze_axis=False, **cuts)
+    return parts if isinstance(parts, list) else [parts]
 
 
 def _slice(array, axis, begin, end):
@@ -143,5 +143,5 @@ def unstack(x, /, *, axis=0):
     count = array.shape[axis]
     if not count:
         return []
-    found = operate("SliceChannel", array, num_outputs=count, axis=axis, squeeze_axis=True)
-    return found if isinstance(found, list) else [found]
+    parts = operate("SliceChannel", array, num_outputs=count, axis=axis, squeeze_axis=True)
+    return parts if isinstance(parts, list) else [parts]

@@ -34,14 +34,14 @@ def spread(called, inputs, raw, out, keywords):
     total = operate("_npi_sum", operate("_npi_where", mask, array, zeros), axis=axis, keepdims=True)
     far = operate("_npi_where", mask, array - total / number, zeros)
     far = abs(far) if array.dtype.kind == "c" else far
-    found = operate("_npi_sum", far * far, axis=axis, keepdims=True) / (number - ddof)
+    variance = operate("_npi_sum", far * far, axis=axis, keepdims=True) / (number - ddof)
     if called.name == "std":
-        still = found == 0  # where the root has no slope
-        found = operate("_npi_sqrt", found + still) * (found != 0)
+        still = variance == 0  # where the root has no slope
+        variance = operate("_npi_sqrt", variance + still) * (variance != 0)
     if not keepdims:
         axes = tuple(range(array.ndim)) if axis is None else axis
-        found = operate("_npi_squeeze", found, axis=axes)
-    return given(found, out)
+        variance = operate("_npi_squeeze", variance, axis=axes)
+    return given(variance, out)
 
 
 def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=False):
@@ -67,8 +67,8 @@ def average(a, axis=None, weights=None, returned=False, out=None, *, keepdims=Fa
     """
     arrays = [as_np_array(a)] if weights is None else [as_np_array(a), as_array(weights)]
     attrs = {"axis": axis, "returned": returned, "weighted": weights is not None}
-    found = operate("_npi_average", *arrays, **attrs)
-    results = found if returned else [found]
+    mean = operate("_npi_average", *arrays, **attrs)
+    results = mean if returned else [mean]
     if keepdims:
         axes = range(arrays[0].ndim) if axis is None else onp.atleast_1d(axis)
         axes = {int(i) % (arrays[0].ndim or 1) for i in axes}

@@ -54,8 +54,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         weighted, total = far * weights, whole - less
         if aweights is not None and less:
             total = whole - less * (weights * as_np_array(aweights).astype(x.dtype)).sum() / whole
-    found = _product(weighted, far) / total
-    return operate("_npi_squeeze", found)
+    matrix = _product(weighted, far) / total
+    return operate("_npi_squeeze", matrix)
 
 
 def _variables(m, rowvar):
@@ -102,11 +102,11 @@ def corrcoef(x, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None):
     number = matrix.shape[0]
     diagonal = matrix.reshape((-1,))[:: number + 1]
     spread = operate("_npi_sqrt", diagonal.real)
-    found = matrix / spread.reshape((-1, 1)) / spread
+    scaled = matrix / spread.reshape((-1, 1)) / spread
     limits = {"a_min": -1.0, "a_max": 1.0}
-    if is_complex(found):
-        return operate("clip", found.real, **limits) + operate("clip", found.imag, **limits) * 1j
-    return operate("clip", found, **limits)
+    if is_complex(scaled):
+        return operate("clip", scaled.real, **limits) + operate("clip", scaled.imag, **limits) * 1j
+    return operate("clip", scaled, **limits)
 
 
 def correlate(a, v, mode="valid"):
@@ -136,5 +136,5 @@ def correlate(a, v, mode="valid"):
     padded = concatenate([zeros[:before], a, zeros[:after]])
     number = padded.size - v.size + 1
     places = onp.arange(number)[:, None] + onp.arange(v.size)
-    found = (padded[places] * function("conj")(v)).sum(axis=1)
-    return found.astype(bool) if a.dtype == bool else found
+    result = (padded[places] * function("conj")(v)).sum(axis=1)
+    return result.astype(bool) if a.dtype == bool else result

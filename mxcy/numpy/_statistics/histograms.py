@@ -55,13 +55,13 @@ def _reach(array):
 def _weighed_histogram(array, bins, range, weights, density):
     plain = weights.asnumpy() if is_array(weights) else weights
     bins = bins.asnumpy() if is_array(bins) else bins
-    found, bounds = onp.histogram(array.asnumpy(), bins, range, density, plain)
+    counts, bounds = onp.histogram(array.asnumpy(), bins, range, density, plain)
     kind = dtypes.dtype_of(default_float(False))
-    if found.dtype == onp.float64 and array.dtype != onp.float64:
-        found = found.astype(kind)
+    if counts.dtype == onp.float64 and array.dtype != onp.float64:
+        counts = counts.astype(kind)
     if array.dtype != onp.float64:
         bounds = bounds.astype(kind)
-    return as_np_array(found), as_np_array(bounds)
+    return as_np_array(counts), as_np_array(bounds)
 
 
 def bincount(x, weights=None, minlength=0):

@@ -54,10 +54,10 @@ def reduce(called, inputs, raw, out, keywords):
     if name in ("max", "min") and not array.size:
         array = operate("_npi_zeros_like", operate("_npi_sum", array, axis=raw[0], keepdims=True))
         array = array + _neutral(name, array)
-    found = call(called, (array,), raw, None, keywords)
-    number = as_array(onp.asarray(initial, dtypes.name_of(found.dtype_code)))
+    result = call(called, (array,), raw, None, keywords)
+    number = as_array(onp.asarray(initial, dtypes.name_of(result.dtype_code)))
     operator = f"_npi_{_combined[name]}"
-    return operate(operator, found, number, out=out)
+    return operate(operator, result, number, out=out)
 
 
 @handles("mean")

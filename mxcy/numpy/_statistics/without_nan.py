@@ -67,11 +67,11 @@ def _or_nan(missing, found):
 
 def _extremum(name, limit, a, axis, out, keepdims, initial, where):
     array, missing = _filled(a, limit)
-    found = function(name)(array, axis, None, keepdims, initial, where)
+    result = function(name)(array, axis, None, keepdims, initial, where)
     if missing is not None and initial is None:
         none = operate("_npi_all", missing, axis=axis, keepdims=keepdims)
-        found = _or_nan(none, found)
-    return given(found, out)
+        result = _or_nan(none, result)
+    return given(result, out)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
@@ -132,9 +132,9 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where):
     mask = _picked(array, where)
     if mask is None:
         return function(name)(array, axis, dtype, out, ddof, keepdims)
-    found = function(name)(array, axis, dtype, None, ddof, keepdims, where=mask)
+    result = function(name)(array, axis, dtype, None, ddof, keepdims, where=mask)
     number = operate("_npi_sum", mask, axis=axis, keepdims=keepdims)
-    return given(_or_nan(number <= ddof, found), out)
+    return given(_or_nan(number <= ddof, result), out)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None):
@@ -192,10 +192,10 @@ def nanquantile(
     kept = tuple(array.shape[i] for i in rest)
     rows = array.transpose(*rest, *axes) if array.ndim else array
     rows = function("sort")(rows.reshape((math.prod(kept), number)), -1)
-    found = _between(rows, shares.reshape(-1), _SHARES[method]).astype(array.dtype)
+    quantiles = _between(rows, shares.reshape(-1), _SHARES[method]).astype(array.dtype)
     if keepdims:
         kept = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
-    return given(found.reshape((*shares.shape, *kept)), out)
+    return given(quantiles.reshape((*shares.shape, *kept)), out)
 
 
 def _between(rows, shares, share):

@@ -51,9 +51,9 @@ class __array_namespace_info__:  # noqa: N801  its public name
         -------
         list of Device
         """
-        found = [cpu(), *map(gpu, range(num_gpus()))]
+        devices = [cpu(), *map(gpu, range(num_gpus()))]
         current = current_context()
-        return found if current in found else [*found, current]
+        return devices if current in devices else [*devices, current]
 
     def default_dtypes(self, *, device=None):
         """The element types that arrays have unless programs name one.

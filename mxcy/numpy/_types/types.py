@@ -112,16 +112,17 @@ class _Limits:
 
     def __new__(cls, dtype):
         limits = cls._source(dtypes.numpy_dtype(dtype))
-        found = (getattr(limits, name) for name in cls._fields)
-        self = super().__new__(cls, *(n.item() if isinstance(n, onp.generic) else n for n in found))
+        values = (getattr(limits, name) for name in cls._fields)
+        numbers = (v.item() if isinstance(v, onp.generic) else v for v in values)
+        self = super().__new__(cls, *numbers)
         self._limits = limits
         return self
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        found = getattr(self._limits, name)
-        return found.item() if isinstance(found, onp.floating) else found
+        value = getattr(self._limits, name)
+        return value.item() if isinstance(value, onp.floating) else value
 
     def __eq__(self, other):
         return type(other) is type(self) and self.dtype == other.dtype

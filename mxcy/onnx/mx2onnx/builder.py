@@ -141,11 +141,11 @@ class Builder(Versions, Dims):
         if name is None and key in self._known:
             return self._known[key]
         stem = name or f"{self.node.name if self.node else 'graph'}_const"
-        found = Value(self, self.unique(stem), array.shape, array.dtype, array)
-        self.constants[found.name] = found, array
+        constant = Value(self, self.unique(stem), array.shape, array.dtype, array)
+        self.constants[constant.name] = constant, array
         if key is not None and name is None:
-            self._known[key] = found
-        return found
+            self._known[key] = constant
+        return constant
 
     def ints(self, *numbers):
         """A vector of int64."""
@@ -185,15 +185,15 @@ class Builder(Versions, Dims):
     def tied_extents(self):
         """The extents of the node's result where its users tell them: some are inputs' extents."""
         places = self.tied(self.node)
-        found = []
+        extents = []
         for axis, extent in enumerate(self.out.shape):
             if extent == -1:
                 if axis not in places:
                     self.unsupported(f"extent {axis} of its result depends on its users")
                 name, place = places[axis]
                 extent = self.dim(self.sources[name], place)
-            found.append(extent)
-        return found
+            extents.append(extent)
+        return extents
 
     def unsupported(self, reason):
         """Refuse the call: it has no counterpart in ONNX.
@@ -226,12 +226,12 @@ class Builder(Versions, Dims):
 
 
 def _broadcast(shapes):
-    found = () if shapes else None
+    extents = () if shapes else None
     for shape in shapes:
         if shape is None:
             return None
         try:
-            found = broadcast_shapes(found, shape)
+            extents = broadcast_shapes(extents, shape)
         except InferError:
             return None
-    return found
+    return extents

@@ -139,10 +139,10 @@ class Users:
                 values[output] = value
                 outputs.append(value)
             builder.nodes.append(Node(proto.op_type, inputs, outputs, proto=proto))
-        found = [results[key] for key in sorted(results, key=lambda key: (len(key), key))]
-        if not found:
-            found = [values[protos[-1].output[0]]]
-        for index, value in enumerate(found):
+        result = [results[key] for key in sorted(results, key=lambda key: (len(key), key))]
+        if not result:
+            result = [values[protos[-1].output[0]]]
+        for index, value in enumerate(result):
             known = types[index] if types else ins[0].dtype
             value.dtype = None if known is None else np.dtype(known)
-        return found
+        return result

@@ -30,13 +30,13 @@ class Dims:
         if x.static:
             return list(x.shape)
         whole = None
-        found = []
+        extents = []
         for axis, extent in enumerate(x.shape):
             if extent == -1:
                 whole = whole or self.shape(x)
                 extent = self.op("Gather", whole, self.ints(axis), shape=(1,))
-            found.append(extent)
-        return found
+            extents.append(extent)
+        return extents
 
     def as_vector(self, extent):
         """An extent as a vector of one int64."""
@@ -63,27 +63,27 @@ class Dims:
 
     def times(self, *extents):
         """The product of extents."""
-        number, found = 1, None
+        number, product = 1, None
         for extent in extents:
             if isinstance(extent, Value):
-                found = extent if found is None else self.op("Mul", found, extent)
+                product = extent if product is None else self.op("Mul", product, extent)
             else:
                 number *= extent
-        if found is None or number == 0:
+        if product is None or number == 0:
             return number
-        return found if number == 1 else self.op("Mul", found, self.ints(number))
+        return product if number == 1 else self.op("Mul", product, self.ints(number))
 
     def sum_of(self, *extents):
         """The sum of extents."""
-        number, found = 0, None
+        number, total = 0, None
         for extent in extents:
             if isinstance(extent, Value):
-                found = extent if found is None else self.op("Add", found, extent)
+                total = extent if total is None else self.op("Add", total, extent)
             else:
                 number += extent
-        if found is None:
+        if total is None:
             return number
-        return found if number == 0 else self.op("Add", found, self.ints(number))
+        return total if number == 0 else self.op("Add", total, self.ints(number))
 
     def minus(self, extent, other):
         """The difference of two extents."""

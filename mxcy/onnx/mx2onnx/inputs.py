@@ -111,25 +111,25 @@ def specs_of(sym, known, free):
 
 def _inferred_one_by_one(graph, opened):
     """What records tell forwards; where one cannot, all extents of its results are unknown."""
-    found = []
+    result = []
     for node, specs in zip(graph.nodes, graph.specs, strict=True):
         if node.op is None:
             spec = opened.get(node.name, specs[0])
-            found.append([Spec(spec.shape, spec.dtype)])
+            result.append([Spec(spec.shape, spec.dtype)])
             continue
-        ins = [found[number][index] for number, index in node.inputs]
+        ins = [result[number][index] for number, index in node.inputs]
         unknown = [Spec((-1,) * len(spec.shape), spec.dtype) for spec in specs]
         try:
             outs = node.op.infer(node.attrs, [Spec(s.shape, s.dtype) for s in ins])
         except MXNetError:
             outs = unknown
-        found.append(
+        result.append(
             [
                 out if out.shape is not None else other
                 for out, other in zip(outs, unknown, strict=True)
             ]
         )
-    return found
+    return result
 
 
 def tied_extents(sym, known, extents, number):

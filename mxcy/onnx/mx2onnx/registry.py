@@ -45,8 +45,8 @@ def load():
     with _lock:
         if not _loaded:
             home = import_module("mxcy.onnx.mx2onnx.converters")
-            for found in sorted(pkgutil.iter_modules(home.__path__), key=lambda m: m.name):
-                import_module(f"{home.__name__}.{found.name}")
+            for module in sorted(pkgutil.iter_modules(home.__path__), key=lambda m: m.name):
+                import_module(f"{home.__name__}.{module.name}")
             _loaded = True
 
 

@@ -199,5 +199,5 @@ def _fold(node, ins, index):
     if any(array is None for array in arrays):
         return None
     ref = node.op.ref
-    found = ref(node.attrs, np, arrays) if node.op.variadic else ref(node.attrs, np, *arrays)
-    return np.asarray(found[index] if isinstance(found, tuple | list) else found)
+    result = ref(node.attrs, np, arrays) if node.op.variadic else ref(node.attrs, np, *arrays)
+    return np.asarray(result[index] if isinstance(result, tuple | list) else result)

@@ -116,9 +116,9 @@ class Versions:
             return self.op(kind, x, axis=axis, shape=x.shape)
         order = list(range(x.ndim))
         order[axis], order[-1] = order[-1], order[axis]
-        found = self.op(kind, self.transpose(x, order), axis=x.ndim - 1)
-        found.shape = tuple(x.shape[i] for i in order)
-        return self.transpose(found, order)
+        result = self.op(kind, self.transpose(x, order), axis=x.ndim - 1)
+        result.shape = tuple(x.shape[i] for i in order)
+        return self.transpose(result, order)
 
     def pad(self, x, before, after, mode="constant", number=0):
         """Pad all axes."""

@@ -102,11 +102,11 @@ class Expressions:
         self._made[id(node)] = node
         visible = record.visible(parsed)
         named = self._named(record, parsed, values, outs)
-        found = [
+        outputs = [
             Value(self, spec, entry=(node, i), extents=named[i])
             for i, spec in enumerate(outs[:visible])
         ]
-        return found[0] if visible == 1 else found
+        return outputs[0] if visible == 1 else outputs
 
     def _named(self, record, parsed, values, outs):
         """The outputs' extents with names, which are inputs' that pass through; None unknown."""
@@ -168,11 +168,11 @@ class Expressions:
 
     def unique(self, name):
         """A name that no node has yet, like `name`."""
-        found, count = name, 0
-        while found in self._names:
-            found, count = f"{name}{count}", count + 1
-        self._names.add(found)
-        return found
+        candidate, count = name, 0
+        while candidate in self._names:
+            candidate, count = f"{name}{count}", count + 1
+        self._names.add(candidate)
+        return candidate
 
     def finish(self, name, values):
         """Name the node of a row's first result after the ONNX node where it is new."""
@@ -284,13 +284,13 @@ class Expressions:
         name = self.unique(f"{self.scope}_{operator.strip('_').lower()}")
         node = SymbolNode(BY_EXTENTS, name, texts, [self.entry(value) for value in sources])
         self._made[id(node)] = node
-        found = []
+        outputs = []
         for place, (shape, dtype) in enumerate(results):
             closed = tuple(-1 if isinstance(n, str) else int(n) for n in shape)
             named = tuple(shape) if -1 not in shape else None
             spec = Spec(closed, dtypes.code_of(dtype))
-            found.append(Value(self, spec, entry=(node, place), extents=named))
-        return found[0] if len(found) == 1 else found
+            outputs.append(Value(self, spec, entry=(node, place), extents=named))
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def extents(self, x):
         """The extents of a value: ints, and names of those that are open.

@@ -117,12 +117,12 @@ class Importer:
             raise NotImplementedError("sparse initializers are not implemented")
         for node in graph.node:
             self._node(node, frame)
-        found = []
+        outputs = []
         for output in graph.output:
             if output.name not in frame.values:
                 raise MXNetError(f"output {output.name!r} is computed by no node")
-            found.append(frame.values[output.name])
-        return found
+            outputs.append(frame.values[output.name])
+        return outputs
 
     def _tensor(self, tensor):
         array, code = to_numpy(tensor, self.folder)
@@ -131,17 +131,17 @@ class Importer:
     def _node(self, node, frame):
         label = f"node {node.name or 'of ' + ', '.join(map(str, node.output))} ({node.op_type})"
         try:
-            found = self._outputs(node, frame)
+            outputs = self._outputs(node, frame)
         except UnknownValueError as error:
             raise UnknownValueError(f"{label}: {error}", error.names) from None
         except (MXNetError, NotImplementedError) as error:
             raise type(error)(f"{label}: {error}") from error
         except Exception as error:
             raise MXNetError(f"{label}: {type(error).__name__}: {error}") from error
-        for name, value in zip(node.output, found, strict=False):
+        for name, value in zip(node.output, outputs, strict=False):
             if name:
                 frame.values[name] = value
-        lacking = [name for name in node.output[len(found) :] if name]
+        lacking = [name for name in node.output[len(outputs) :] if name]
         if lacking:
             raise MXNetError(f"{label}: its outputs {lacking} are not implemented")
 
@@ -185,11 +185,11 @@ class Importer:
         ):
             raise MXNetError(f"expected at most {len(accepted) - 2} inputs, got {len(inputs)}")
         outer, self.F.scope = self.F.scope, node.name or (node.output[0] if node.output else "")
-        found = row(self.F, a, *inputs)
-        found = found if isinstance(found, tuple) else (found,)
-        self.F.finish(node.name, [value for value in found if isinstance(value, Value)])
+        outputs = row(self.F, a, *inputs)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        self.F.finish(node.name, [value for value in outputs if isinstance(value, Value)])
         self.F.scope = outer
-        return found
+        return outputs
 
     def _subgraph(self, graph, values, frame):
         """The outputs of a subgraph for values of its inputs."""

@@ -164,17 +164,17 @@ def named_extents(graph, shapes):
     -------
     dict of str to tuple
     """
-    found = {}
+    extents = {}
     for given in graph.input:
         told = shapes.get(given.name)
         dims = given.type.tensor_type.shape.dim
         if told is not None and len(told) != len(dims):
             continue
-        found[given.name] = tuple(
+        extents[given.name] = tuple(
             _named(f"{given.name}.{axis}", dim, told[axis] if told is not None else None)
             for axis, dim in enumerate(dims)
         )
-    return found
+    return extents
 
 
 def _named(usual, dim, told):

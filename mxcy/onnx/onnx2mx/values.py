@@ -131,16 +131,16 @@ class Value:
         """The names of the variables that it is computed from."""
         if self.entry is None:
             return ()
-        found, seen, stack = {}, set(), [self.entry[0]]
+        names, seen, stack = {}, set(), [self.entry[0]]
         while stack:
             node = stack.pop()
             if id(node) in seen:
                 continue
             seen.add(id(node))
             if node.op is None:
-                found[node.name] = None
+                names[node.name] = None
             stack.extend(source for source, _ in node.inputs)
-        return tuple(name for name in found if name in self.F.inputs)
+        return tuple(name for name in names if name in self.F.inputs)
 
     def astype(self, dtype):
         """The value cast to a type of mxcy's or NumPy's name."""

@@ -135,13 +135,13 @@ def _backward(a, xp, grads, data, *arrays):
 
 def _spatial(a, extents):
     kernel, stride, dilate, pad = resolve(a)
-    found = []
+    gradients = []
     for n, r, s, p in zip(extents, reach(kernel, dilate), stride, pad, strict=True):
         require(
             n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
         )
-        found.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
-    return found
+        gradients.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
+    return gradients
 
 
 def _infer(a, data, *specs):

@@ -154,8 +154,8 @@ def _saturated(value: Any) -> int:
 
 def _number(value: Any) -> int | float:
     """A whole number as an int, so that files say what MXNet's say."""
-    found = _float(value)
-    return int(found) if found.is_integer() else found
+    number = _float(value)
+    return int(number) if number.is_integer() else number
 
 
 def _bool(value: Any) -> bool:
@@ -292,10 +292,10 @@ class DynamicTuple(Dynamic):
         self.parse = self._parse_few
 
     def _parse_few(self, value: Any) -> tuple[float, ...]:
-        found = FloatTuple.parse(value)
-        if len(found) > self.most:
-            raise ValueError(f"expected at most {self.most} numbers, got {len(found)}")
-        return found
+        numbers = FloatTuple.parse(value)
+        if len(numbers) > self.most:
+            raise ValueError(f"expected at most {self.most} numbers, got {len(numbers)}")
+        return numbers
 
 
 class Unstated(AttrType):
@@ -411,12 +411,12 @@ class Schema:
         for f in self.tuples:
             values[f.name] = (0.0,) * len(self.parse(op_name, f, given.get(f.name, REQUIRED)))
         key = tuple((type(v), v) for v in values.values())
-        found = self._interned.get(key)
-        if found is None:
+        interned = self._interned.get(key)
+        if interned is None:
             if len(self._interned) > 4096:  # attribute values that never repeat must not pile up
                 self._interned.clear()
-            found = self._interned[key] = Attrs(values, key)
-        return found
+            interned = self._interned[key] = Attrs(values, key)
+        return interned
 
     def dynamic_values(self, op_name: str, given: Mapping[str, Any]) -> tuple[Any, ...]:
         """The dynamic attributes' numbers in a row: single ones in schema order, then tuples."""

@@ -38,8 +38,8 @@ def home(name: str) -> tuple[str | None, str]:
 
 def names(namespace: str) -> list[str]:
     """The names that a namespace offers."""
-    found = (home(name) for name in REGISTRY)
-    return sorted(short for where, short in found if where == namespace)
+    entries = (home(name) for name in REGISTRY)
+    return sorted(short for where, short in entries if where == namespace)
 
 
 def registered(namespace: str, name: str) -> Op | None:
@@ -71,13 +71,13 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
     ``('npx', 'relu')`` ``mx.npx.relu``. Names that start with ``_npx_`` are at home there
     with the operator's own parameters, as are those of ``_npi_`` in ``_internal``.
     """
-    found: dict[tuple[str, str], tuple[Op, Public]] = {}
+    homes: dict[tuple[str, str], tuple[Op, Public]] = {}
     for record in dict.fromkeys(REGISTRY.values()):
         for public in record.numpy:
             for place in public.names():
-                if place in found:
+                if place in homes:
                     raise ValueError(f"mx.np has two operators named {place}")
-                found[place] = record, public
+                homes[place] = record, public
     for name, record in REGISTRY.items():
         if name.startswith(("_npi_", "_np_")):
             place = ("_internal", name.split("_", 2)[2])
@@ -88,5 +88,5 @@ def numpy_homes() -> dict[tuple[str, str], tuple[Op, Public]]:
         else:
             continue
         text = f"{'.'.join(place)}({_own_signature(record)})"
-        found.setdefault(place, (record, Public(text)))
-    return found
+        homes.setdefault(place, (record, Public(text)))
+    return homes

@@ -180,9 +180,9 @@ def normal_axis(axis: int, ndim: int, name: str = "axis") -> int:
 
 def normal_axes(axes: Sequence[int], ndim: int, name: str = "axis") -> tuple[int, ...]:
     """Sorted non-negative axes without repetition."""
-    found = sorted(normal_axis(axis, ndim, name) for axis in axes)
-    require(len(set(found)) == len(found), f"{name}: repeated axis in {tuple(axes)}")
-    return tuple(found)
+    normal = sorted(normal_axis(axis, ndim, name) for axis in axes)
+    require(len(set(normal)) == len(normal), f"{name}: repeated axis in {tuple(axes)}")
+    return tuple(normal)
 
 
 def broadcast_shapes(

@@ -68,13 +68,13 @@ def list_of(kind: str, target: str, aliases: bool = False) -> list[Any]:
     list
         Of names; of (name, attribute, list of values) for ``'conditional'``.
     """
-    found = _records(aliases)
+    records = _records(aliases)
     if kind == "conditional":
-        rows = [(name, op.amp.fp32_when) for name, op in found if op.amp.fp32_when]
+        rows = [(name, op.amp.fp32_when) for name, op in records if op.amp.fp32_when]
         return [(name, attribute, list(values)) for name, (attribute, values) in rows]
     if kind == "loss":
-        return [name for name, op in found if op.amp.loss]
-    names = [n for n, op in found if not op.amp.fp32_when and op.amp.of(target) == kind]
+        return [name for name, op in records if op.amp.loss]
+    names = [n for n, op in records if not op.amp.fp32_when and op.amp.of(target) == kind]
     return sorted([*names, *MAKERS]) if kind == "fp32" else names  # custom operators
 
 

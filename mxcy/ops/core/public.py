@@ -38,11 +38,11 @@ class Public:
 
     def names(self) -> list[tuple[str, str]]:
         """All (namespace, name): ``('', 'sum')`` is ``mx.np.sum``."""
-        found = []
+        pairs = []
         for full in self.text.partition("(")[0].split():
             home, _, name = full.rpartition(".")
-            found.append((home, name))
-        return found
+            pairs.append((home, name))
+        return pairs
 
     @property
     def signature(self) -> str:

@@ -40,17 +40,17 @@ def remaining(corners, scores, most, overlap, lowest):
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > lowest]
     areas = np.prod(corners[:, 2:] - corners[:, :2], axis=1)
-    found = []
-    while len(order) and len(found) < most:
+    kept = []
+    while len(order) and len(kept) < most:
         best, order = order[0], order[1:]
-        found.append(best)
+        kept.append(best)
         low = np.maximum(corners[best, :2], corners[order, :2])
         high = np.minimum(corners[best, 2:], corners[order, 2:])
         shared = np.prod(np.clip(high - low, 0, None), axis=1)
         union = areas[best] + areas[order] - shared
         ratio = np.divide(shared, union, out=np.zeros_like(union), where=union > 0)
         order = order[ratio <= overlap]
-    return found
+    return kept
 
 
 @op("_remaining_boxes", inputs="boxes scores most overlap lowest")
@@ -94,10 +94,10 @@ class RemainingBoxes:
 
     def ref(a, xp, boxes, scores, most, overlap, lowest):
         most, overlap, lowest = (x.reshape(-1)[0] for x in (most, overlap, lowest))
-        found = []
+        triples = []
         for image, own in enumerate(boxes):
             corners = _ordered(own.astype("float64"), a.centred)
             for kind, ranks in enumerate(scores[image]):
                 kept = remaining(corners, ranks, most, overlap, lowest)
-                found += [(image, kind, box) for box in kept]
-        return np.array(found, "int64").reshape(-1, 3)
+                triples += [(image, kind, box) for box in kept]
+        return np.array(triples, "int64").reshape(-1, 3)

@@ -37,9 +37,9 @@ def _floor_divide(xp, x, y):
     """The floor of the quotient, in NumPy's rounding, infinite where that is."""
     if x.dtype.kind != "f":
         return _quietly_by_zero("floor_divide")(xp, x, y)
-    found = xp.floor_divide(x, y)
+    quotient = xp.floor_divide(x, y)
     unusual = (y == 0) | xp.isinf(x)
-    return xp.where(unusual, x / y, found)
+    return xp.where(unusual, x / y, quotient)
 
 
 def _power(xp, x, y):
@@ -48,9 +48,9 @@ def _power(xp, x, y):
         return xp.power(x, y)
     if x.dtype.kind == "b":
         return x | ~y
-    found = xp.power(x, xp.where(y < 0, 0, y))
+    power = xp.power(x, xp.where(y < 0, 0, y))
     odd = xp.where(y % 2 == 0, 1, x)
-    return xp.where(y < 0, xp.where(x == 1, 1, xp.where(x == -1, odd, 0)), found)
+    return xp.where(y < 0, xp.where(x == 1, 1, xp.where(x == -1, odd, 0)), power)
 
 
 numpy_binary(
@@ -330,9 +330,9 @@ def _shift(name):
     def define(xp, x, y):
         width = 8 * x.dtype.itemsize
         beyond = (y < 0) | (y >= width)
-        found = getattr(xp, name)(x, xp.where(beyond, 0, y).astype(x.dtype))
+        result = getattr(xp, name)(x, xp.where(beyond, 0, y).astype(x.dtype))
         empty = -(x < 0).astype(x.dtype) if name == "right_shift" else 0
-        return xp.where(beyond, empty, found)
+        return xp.where(beyond, empty, result)
 
     return define
 

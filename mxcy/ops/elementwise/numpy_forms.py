@@ -95,10 +95,10 @@ def in_result_type(rule, grad, inputs=("x",)):
         for name, spec in zip(inputs, specs, strict=True):
             if name in given:
                 given[name] = cast_to(F, given[name], result, spec.dtype)
-        found = grad(a, F, g, *(given[name] for name in own))
-        if found is None:
+        gradients = grad(a, F, g, *(given[name] for name in own))
+        if gradients is None:
             return None
-        pairs = zip(found if isinstance(found, tuple) else (found,), specs, strict=True)
+        pairs = zip(gradients if isinstance(gradients, tuple) else (gradients,), specs, strict=True)
         return tuple(
             gradient if spec.dtype == result else cast_back(F, gradient, spec.dtype, result)
             for gradient, spec in pairs

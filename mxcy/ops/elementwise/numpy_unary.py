@@ -24,20 +24,20 @@ def _arccosh_grad(F, g, x):
 
 def _expm1(xp, x):
     """NumPy's, but of complex zeros and infinities what exp gives, as the array API has it."""
-    found = xp.expm1(x)
+    result = xp.expm1(x)
     if x.dtype.kind != "c":
-        return found
-    return xp.where(xp.isfinite(x) & (x != 0), found, xp.exp(x) - 1)
+        return result
+    return xp.where(xp.isfinite(x) & (x != 0), result, xp.exp(x) - 1)
 
 
 def _tanh(xp, x):
     """NumPy's, but of infinite real parts the imaginary part's sign, as the array API has it."""
-    found = xp.tanh(x)
+    result = xp.tanh(x)
     if x.dtype.kind != "c":
-        return found
-    limit = xp.empty_like(found)
+        return result
+    limit = xp.empty_like(result)
     limit.real, limit.imag = xp.copysign(1, x.real), xp.copysign(0, x.imag)
-    return xp.where(xp.isinf(x.real) & xp.isfinite(x.imag), limit, found)
+    return xp.where(xp.isinf(x.real) & xp.isfinite(x.imag), limit, result)
 
 
 _DEFINED = {"expm1": _expm1, "tanh": _tanh}

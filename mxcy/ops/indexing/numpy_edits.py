@@ -202,12 +202,12 @@ def _insert_grad(name, has_places):
         operands = (own, others, obj) if has_places else (own, others)
         source = getattr(F, name)(*operands, **_places(a))
         whole = (*shape[:axis], extent + count, *shape[axis + 1 :])
-        found = _given_back(F, g, source, whole, axis)
-        first = F.slice_axis(found, axis=0, begin=0, end=extent)
+        gradient = _given_back(F, g, source, whole, axis)
+        first = F.slice_axis(gradient, axis=0, begin=0, end=extent)
         by_array = _restored(F, first, axis, specs[0].shape)
         if not has_values:
             return (by_array, None) if has_places else by_array
-        last = F.slice_axis(found, axis=0, begin=extent, end=extent + count)
+        last = F.slice_axis(gradient, axis=0, begin=extent, end=extent + count)
         by_values = _of_values(a, F, last, specs[1], shape, axis, count, places)
         return (by_array, by_values, None) if has_places else (by_array, by_values)
 

@@ -65,8 +65,8 @@ def _scan(name, doc, define, partial, kernels=(), public=None, domain=(-1, 1), l
             return None
         axis, shape = _scanned(a, spec.shape)
         x = F._backward_reshape(cast_to(F, x, code, spec.dtype), shape=shape)
-        found = F._backward_reshape(partial(F, g, x, axis), shape=spec.shape)
-        return cast_back(F, found, spec.dtype, code)
+        result = F._backward_reshape(partial(F, g, x, axis), shape=spec.shape)
+        return cast_back(F, result, spec.dtype, code)
 
     def ref(a, xp, x):
         code = _scan_type(a, Spec(x.shape, code_of(x.dtype)))
@@ -149,10 +149,10 @@ _scan(
 def _common(*shapes):
     if any(shape is None for shape in shapes):
         return None
-    found = ()
+    result = ()
     for shape in shapes:
-        found = broadcast_shapes(found, shape, ("condition, x", "y"))
-    return found
+        result = broadcast_shapes(result, shape, ("condition, x", "y"))
+    return result
 
 
 def _chosen_grad(F, g, spec, shape, code):
@@ -246,8 +246,8 @@ def _where_number(name, first):
         zeros = F.zeros_like(g)
         chosen = (zeros, g) if first else (g, zeros)
         shape = _common(*(spec.shape for spec in specs))
-        found = F._npi_where(condition, *chosen)
-        return None, _chosen_grad(F, found, specs[1], shape, _BESIDE(a, specs[1]))
+        result = F._npi_where(condition, *chosen)
+        return None, _chosen_grad(F, result, specs[1], shape, _BESIDE(a, specs[1]))
 
     register(
         name,
@@ -364,16 +364,16 @@ class Unique:
     def eager(a, F, array, data):
         if a.axis is not None:
             normal_axis(a.axis, data.ndim)
-        found = Unique.ref(a, np, data.asnumpy())
-        return [array(x) for x in found] if isinstance(found, tuple) else array(found)
+        parts = Unique.ref(a, np, data.asnumpy())
+        return [array(x) for x in parts] if isinstance(parts, tuple) else array(parts)
 
     def ref(a, xp, data):
         # NumPy 2 gives the inverse the input's shape: MXNet's is flat.
         wanted = a.return_index, a.return_inverse, a.return_counts
-        found = xp.unique(data, *wanted, a.axis, equal_nan=a.equal_nan)
-        if not isinstance(found, tuple):
-            return found
-        return found[0], *(part.reshape(-1).astype("int64") for part in found[1:])
+        parts = xp.unique(data, *wanted, a.axis, equal_nan=a.equal_nan)
+        if not isinstance(parts, tuple):
+            return parts
+        return parts[0], *(part.reshape(-1).astype("int64") for part in parts[1:])
 
 
 @op("_npi_bincount", inputs="data weights?")

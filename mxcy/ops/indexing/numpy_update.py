@@ -56,10 +56,9 @@ def _as_rows(F, ind, spec):
 def _of_values(F, g, specs):
     """The gradient of the values from that of where they went."""
     wanted = Spec(_updated(specs[0].shape, specs[1].shape))
-    found = sum_to(F, g, specs[2], wanted)
-    return (
-        found if specs[2].dtype == specs[0].dtype else F.Cast(found, dtype=name_of(specs[2].dtype))
-    )
+    result = sum_to(F, g, specs[2], wanted)
+    same = specs[2].dtype == specs[0].dtype
+    return result if same else F.Cast(result, dtype=name_of(specs[2].dtype))
 
 
 @op("_npx_index_add", inputs="a ind val", names={"x": ("in", 0)}, amp="widest")

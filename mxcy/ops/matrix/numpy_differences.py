@@ -108,10 +108,10 @@ class PolyVal:
         kind = x.dtype
         if kind.kind == "f" and kind.itemsize == 2:
             p, x = p.astype("float32"), x.astype("float32")
-        found = xp.zeros(x.shape, x.dtype)
+        values = xp.zeros(x.shape, x.dtype)
         for factor in p:
-            found = found * x + factor
-        return xp.asarray(found, kind)
+            values = values * x + factor
+        return xp.asarray(values, kind)
 
 
 @op("_npi_diff", inputs="a")
@@ -195,5 +195,5 @@ class Interp:
 
     def ref(a, numpy, xp, fp, x=None):
         x = a.x_scalar if x is None else x
-        found = numpy.interp(x, xp, fp, a.left, a.right, a.period)
-        return numpy.asarray(found, "float64")
+        values = numpy.interp(x, xp, fp, a.left, a.right, a.period)
+        return numpy.asarray(values, "float64")

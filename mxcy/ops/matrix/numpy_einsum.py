@@ -118,9 +118,9 @@ def _pair(xp, one, other, needed):
     )
     x = x.transpose([left.index(letter) for letter in batch + rows + inner]).reshape(b, m, k)
     y = y.transpose([right.index(letter) for letter in batch + inner + columns]).reshape(b, k, n)
-    found = xp.matmul(x, y) if k != 1 else x * y
+    product = xp.matmul(x, y) if k != 1 else x * y
     letters = batch + rows + columns
-    return found.reshape([sizes[letter] for letter in letters]), "".join(letters)
+    return product.reshape([sizes[letter] for letter in letters]), "".join(letters)
 
 
 def _order(xp, plan, arrays):
@@ -148,12 +148,14 @@ def _evaluate(a, xp, arrays):
             later = needed.union(*(term for _, term in taken[2:]))
             taken[:2] = [_pair(xp, taken[0], taken[1], later)]
         left.append(_reduced(*taken[0], needed))
-    ((found, term),) = left
+    ((operand, term),) = left
     missing = [letter for letter in plan.output if letter not in term]
-    found = found.reshape(found.shape + (1,) * len(missing))
+    operand = operand.reshape(operand.shape + (1,) * len(missing))
     term += "".join(missing)
-    found = found.transpose([term.index(letter) for letter in plan.output])
-    return xp.ascontiguousarray(xp.broadcast_to(found, plan.shape).astype(kind)).reshape(plan.shape)
+    operand = operand.transpose([term.index(letter) for letter in plan.output])
+    return xp.ascontiguousarray(xp.broadcast_to(operand, plan.shape).astype(kind)).reshape(
+        plan.shape
+    )
 
 
 def _partial(F, plan, g, operands, specs, position, code):
@@ -173,15 +175,15 @@ def _partial(F, plan, g, operands, specs, position, code):
             arrays.append(other)
     shape = spec.shape
     known = set("".join(terms))
-    found = "".join(
+    letters = "".join(
         letter
         for letter, extent in zip(own, shape, strict=True)
         if letter in known and extent == plan.extents.get(letter, extent)
     )
-    text = ",".join(terms) + "->" + found
+    text = ",".join(terms) + "->" + letters
     summed = F._npi_einsum(*arrays, subscripts=text, num_args=len(arrays))
     kept = tuple(
-        extent if letter in found else 1 for letter, extent in zip(own, shape, strict=True)
+        extent if letter in letters else 1 for letter, extent in zip(own, shape, strict=True)
     )
     summed = F._backward_reshape(summed, shape=kept)
     return summed if kept == shape else F._npi_broadcast_to(summed, shape=shape)
@@ -193,14 +195,14 @@ def _einsum_grad(a, F, g, inputs, needs, specs):
     if code == CODES["bool"]:
         return None
     arrays = [cast_to(F, x, code, spec.dtype) for x, spec in zip(inputs, specs, strict=True)]
-    found = []
+    gradients = []
     for i, (spec, needed) in enumerate(zip(specs, needs, strict=True)):
         if not needed or (is_inexact(code) and not is_inexact(spec.dtype)):
-            found.append(None)
+            gradients.append(None)
             continue
         gradient = _partial(F, plan, g, arrays, specs, i, code)
-        found.append(cast_back(F, gradient, spec.dtype, code))
-    return found
+        gradients.append(cast_back(F, gradient, spec.dtype, code))
+    return gradients
 
 
 def _as_gemm(a, lhs, rhs):
@@ -228,8 +230,8 @@ def _einsum_kernels():
     """The kernels of two operands that are matrices."""
 
     def transposes(a, lhs, rhs):
-        found = _as_gemm(a, lhs, rhs)
-        return None if found is None else found[4]
+        gemm = _as_gemm(a, lhs, rhs)
+        return None if gemm is None else gemm[4]
 
     return gemm_kernels(lambda a, lhs, rhs: _as_gemm(a, lhs, rhs)[:4], transposes)
 

@@ -21,8 +21,8 @@ def drawn(*shape):
 
     def draw(rng):
         rows, columns = shape[-2:]
-        found = rng.normal(size=shape) * 0.2
-        return found + np.eye(rows, columns) * np.arange(1, columns + 1)
+        matrix = rng.normal(size=shape) * 0.2
+        return matrix + np.eye(rows, columns) * np.arange(1, columns + 1)
 
     return draw
 
@@ -49,10 +49,10 @@ def refused(xp, function, *arrays, **keywords):
 
 
 def _product(F, *arrays):
-    found = arrays[0]
+    product = arrays[0]
     for array in arrays[1:]:
-        found = F._npi_matmul(found, array)
-    return found
+        product = F._npi_matmul(product, array)
+    return product
 
 
 def _half_diagonal(F, matrix):
@@ -176,8 +176,8 @@ class Qr:
         )
         half = _half_diagonal(F, inner)
         along = by_q + _product(F, Q, half + transposed(F, half, ndim))
-        found = F._linalg_trsm(R, along, rightside=True, transpose=True, lower=False)
-        return F.Concat(found, _product(F, Q, beyond), dim=-1, num_args=2) if m < n else found
+        gradient = F._linalg_trsm(R, along, rightside=True, transpose=True, lower=False)
+        return F.Concat(gradient, _product(F, Q, beyond), dim=-1, num_args=2) if m < n else gradient
 
     def ref(a, xp, A):
         return tuple(xp.linalg.qr(A, "complete" if a.complete else "reduced"))
@@ -229,15 +229,15 @@ class Svd:
         row, column = F.expand_dims(L, axis=-2), F.expand_dims(L, axis=-1)
         inner = F.broadcast_mul((left - transposed(F, left, ndim)) * gaps, row)
         inner = inner + F.broadcast_mul((right - transposed(F, right, ndim)) * gaps, column)
-        found = _product(F, u, inner + F._linalg_makediag(by_l), V)
+        product = _product(F, u, inner + F._linalg_makediag(by_l), V)
         over_row, over_column = _inverses(row), _inverses(column)
         if m > k:
             outside = by_u - _product(F, u, left)
-            found = found + _product(F, F.broadcast_mul(outside, over_row), V)
+            product = product + _product(F, F.broadcast_mul(outside, over_row), V)
         if n > k:
             outside = by_v - _product(F, transposed(F, right, ndim), V)
-            found = found + _product(F, u, F.broadcast_mul(outside, over_column))
-        return found
+            product = product + _product(F, u, F.broadcast_mul(outside, over_column))
+        return product
 
     def ref(a, xp, A):
         return tuple(refused(xp, "svd", A, full_matrices=a.full_matrices))
@@ -270,8 +270,8 @@ class Eigh:
         by_w, by_v = g
         turned = transposed(F, v, ndim)
         inner = _product(F, turned, by_v) * _gaps(F, w) + F._linalg_makediag(by_w)
-        found = _product(F, v, inner, turned)
-        return (found + transposed(F, found, ndim)) * 0.5
+        product = _product(F, v, inner, turned)
+        return (product + transposed(F, product, ndim)) * 0.5
 
     def ref(a, xp, A):
         return tuple(refused(xp, "eigh", A, UPLO=a.UPLO))
@@ -316,11 +316,11 @@ class Eig:
 def _by_pinv(F, g, A, p, ndim):
     """The gradient of A by that of its pseudo-inverse p."""
     turned_p, g_turned = (transposed(F, x, ndim) for x in (p, g))
-    found = -_product(F, turned_p, g, turned_p)
+    product = -_product(F, turned_p, g, turned_p)
     outside = g_turned - _product(F, A, p, g_turned)
-    found = found + _product(F, outside, p, turned_p)
+    product = product + _product(F, outside, p, turned_p)
     outside = g_turned - _product(F, g_turned, p, A)
-    return found + _product(F, turned_p, p, outside)
+    return product + _product(F, turned_p, p, outside)
 
 
 def _pinv_ref(xp, A, rcond, hermitian):

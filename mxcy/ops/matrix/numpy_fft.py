@@ -39,11 +39,11 @@ def _extents(a, shape):
     """How many numbers are transformed along each of the axes."""
     axes = _axes(a, len(shape))
     require(len(a.s) in (0, len(axes)), f"s: {a.s} and axes {axes} differ in their number")
-    found = list(a.s or [shape[axis] for axis in axes])
+    extents = list(a.s or [shape[axis] for axis in axes])
     if a.kind == "irfft" and not a.s:
-        found[-1] = 2 * (found[-1] - 1)
-    require(min(found) > 0, f"s: expected positive numbers of points, got {found}")
-    return found
+        extents[-1] = 2 * (extents[-1] - 1)
+    require(min(extents) > 0, f"s: expected positive numbers of points, got {extents}")
+    return extents
 
 
 def _infer(a, x):
@@ -112,21 +112,21 @@ class Transform:
             return None
         axes, points = _axes(a, spec.ndim), _extents(a, spec.shape)
         reverse = {"fft": "ifft", "ifft": "fft", "rfft": "ifft", "irfft": "rfft"}[a.kind]
-        found = F._mx_fft(g, kind=reverse, axes=axes, s=tuple(points), norm=_REVERSED[a.norm])
+        gradient = F._mx_fft(g, kind=reverse, axes=axes, s=tuple(points), norm=_REVERSED[a.norm])
         shape = list(spec.shape)
         for axis, n in zip(axes, points, strict=True):
             shape[axis] = n
         if a.kind == "irfft":
             shape[axes[-1]] = points[-1] // 2 + 1
-            found = _weighed(F, found, points[-1], axes[-1], shape, spec.dtype)
+            gradient = _weighed(F, gradient, points[-1], axes[-1], shape, spec.dtype)
         if not is_complex(spec.dtype):
-            found = F._mx_real(found)
-        return F._mx_astype(_fitted(F, found, shape, spec.shape), dtype=name_of(spec.dtype))
+            gradient = F._mx_real(gradient)
+        return F._mx_astype(_fitted(F, gradient, shape, spec.shape), dtype=name_of(spec.dtype))
 
     def ref(a, xp, x):
         code = _result_type(a, Spec(x.shape, code_of(x.dtype)))
         kind = dtype_of(code)
         x = x.astype(dtype_of(complex_of(code) if x.dtype.kind == "c" else real_of(code)))
         transform = getattr(xp.fft, f"{a.kind}n")
-        found = transform(x, _extents(a, x.shape), _axes(a, x.ndim), a.norm)
-        return xp.asarray(found).astype(kind)
+        transformed = transform(x, _extents(a, x.shape), _axes(a, x.ndim), a.norm)
+        return xp.asarray(transformed).astype(kind)

@@ -43,15 +43,15 @@ def _by_matrices(a, F, g, x, shape):
             extreme = F._npi_max if a.ord > 0 else F._npi_min
             weights = sizes == extreme(sizes, axis=(-1,), keepdims=True)
         scaled = F.broadcast_mul(left, F.expand_dims(weights * (sizes * 0 + 1), axis=-2))
-        found = F._npi_matmul(scaled, right)
+        product = F._npi_matmul(scaled, right)
     else:
         summed, other = (-2, -1) if abs(a.ord) == 1 else (-1, -2)
         sums = F._npi_sum(F.abs(matrices), axis=(summed,), keepdims=True)
         extreme = F._npi_max if a.ord > 0 else F._npi_min
         chosen = sums == extreme(sums, axis=(other,), keepdims=True)
-        found = F.broadcast_mul(F.sign(matrices), chosen * (sums * 0 + 1))
+        product = F.broadcast_mul(F.sign(matrices), chosen * (sums * 0 + 1))
     back = tuple(order.index(i) for i in range(len(order)))
-    return F._npi_transpose(F.broadcast_mul(found, g), axes=back)
+    return F._npi_transpose(F.broadcast_mul(product, g), axes=back)
 
 
 def _refuse_power(a, ins):
@@ -154,14 +154,14 @@ class Norm:
             return xp.asarray(xp.linalg.norm(data, ord, axes, a.keepdims), kind)
         size = xp.abs(data)
         if a.ord == 0:
-            found = (size != 0).sum(axes)
+            count = (size != 0).sum(axes)
         elif math.isinf(a.ord):
             empty = {"initial": 0} if a.ord > 0 else {}
-            found = (size.max if a.ord > 0 else size.min)(axes, **empty)
+            count = (size.max if a.ord > 0 else size.min)(axes, **empty)
         elif a.ord == 1:
-            found = size.sum(axes)
+            count = size.sum(axes)
         elif a.ord == 2:
-            found = xp.sqrt((size * size).sum(axes))
+            count = xp.sqrt((size * size).sum(axes))
         else:
-            found = (size**a.ord).sum(axes) ** (1 / a.ord)
-        return xp.asarray(found, kind).reshape(kept_shape(data.shape, axes, a.keepdims))
+            count = (size**a.ord).sum(axes) ** (1 / a.ord)
+        return xp.asarray(count, kind).reshape(kept_shape(data.shape, axes, a.keepdims))

@@ -102,14 +102,14 @@ class MatrixRank:
     def ref(a, xp, M):
         if M.ndim < 2:
             return xp.asarray(int(xp.any(M != 0)), "int64")
-        found = _sizes(xp, M, a.hermitian)
-        if not found.shape[-1]:
+        result = _sizes(xp, M, a.hermitian)
+        if not result.shape[-1]:
             return xp.zeros(M.shape[:-2], "int64")
         single = M.dtype in (np.float32, np.complex64)
         given = a.finfoEps32 if single else a.finfoEps64
         rounding = given or float(np.finfo(M.dtype).eps)
-        limit = found.max(-1, keepdims=True) * (max(M.shape[-2:]) * rounding)
-        return xp.asarray((found > limit).sum(-1), "int64")
+        limit = result.max(-1, keepdims=True) * (max(M.shape[-2:]) * rounding)
+        return xp.asarray((result > limit).sum(-1), "int64")
 
 
 @op("_npi_matrix_rank", inputs="M tol", amp="fp32")
@@ -127,16 +127,16 @@ class MatrixRankAbove:
     grad = stop
 
     def infer(a, M, tol):
-        found = _rank_infer(M)
-        if found.shape is None or tol.shape is None:
+        shape = _rank_infer(M)
+        if shape.shape is None or tol.shape is None:
             return Spec(None, _LONG)
-        return Spec(found.shape if M.ndim < 2 else broadcast_shapes(found.shape, tol.shape), _LONG)
+        return Spec(shape.shape if M.ndim < 2 else broadcast_shapes(shape.shape, tol.shape), _LONG)
 
     def ref(a, xp, M, tol):
         if M.ndim < 2:
             return xp.asarray(int(xp.any(M != 0)), "int64")
-        found = _sizes(xp, M, a.hermitian)
-        return xp.asarray((found > tol[..., None]).sum(-1), "int64")
+        result = _sizes(xp, M, a.hermitian)
+        return xp.asarray((result > tol[..., None]).sum(-1), "int64")
 
 
 @op("_npi_tensorinv", inputs="a", names={"x": ("in", 0)}, amp="fp32")
@@ -163,8 +163,8 @@ class TensorInverse:
         extent = prod(specs[0].shape[: a.ind])
         out, g = (F._backward_reshape(x, shape=(extent, extent)) for x in (out, g))
         turned = transposed(F, out, 2)
-        found = -F._npi_matmul(F._npi_matmul(turned, g), turned)
-        return F._backward_reshape(found, shape=specs[0].shape)
+        product = -F._npi_matmul(F._npi_matmul(turned, g), turned)
+        return F._backward_reshape(product, shape=specs[0].shape)
 
     def ref(a, xp, x):
         return refused(xp, "tensorinv", x, a.ind)
@@ -201,9 +201,9 @@ class TensorSolve:
         if x.shape is None or b.shape is None or -1 in x.shape:
             return Spec(None, dtype)
         shape = tuple(x.shape[i] for i in _order(a, x.ndim))
-        found = _solved(shape, b.ndim)
-        require(prod(b.shape) == prod(found), f"a {x.shape} and b {b.shape}: no square system")
-        return Spec(found, dtype)
+        result = _solved(shape, b.ndim)
+        require(prod(b.shape) == prod(result), f"a {x.shape} and b {b.shape}: no square system")
+        return Spec(result, dtype)
 
     def grad(a, F, g, x, out, specs):
         order, extent = _order(a, len(specs[0].shape)), prod(specs[1].shape)
@@ -218,5 +218,5 @@ class TensorSolve:
 
     def ref(a, xp, x, b):
         moved = xp.transpose(x, _order(a, x.ndim))
-        found = refused(xp, "solve", moved.reshape(b.size, -1), b.reshape(-1))
-        return found.reshape(_solved(moved.shape, b.ndim))
+        result = refused(xp, "solve", moved.reshape(b.size, -1), b.reshape(-1))
+        return result.reshape(_solved(moved.shape, b.ndim))

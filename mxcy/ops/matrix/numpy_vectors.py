@@ -47,15 +47,15 @@ def _cross_grad(a, F, g, x, y, specs):
     else:
         g = F._npi_moveaxis(g, source=(a.axisc,), destination=(-1,))
     whole = Spec((*broadcast_shapes(left, right), 3))
-    found = []
+    gradients = []
     for by, shape, axis, extent in (
         (F._npi_cross(y, g), left, a.axisa, i),
         (F._npi_cross(g, x), right, a.axisb, j),
     ):
         by = sum_to(F, by, Spec((*shape, 3)), whole)
         by = F.slice_axis(by, axis=-1, begin=0, end=extent)
-        found.append(F._npi_moveaxis(by, source=(-1,), destination=(axis,)))
-    return tuple(found)
+        gradients.append(F._npi_moveaxis(by, source=(-1,), destination=(axis,)))
+    return tuple(gradients)
 
 
 @op("_npi_cross", inputs="a b", uses_types=True, amp="widest")

@@ -91,13 +91,13 @@ def product_kernel(products_of, lhs=0, rhs=1):
     """
 
     def lowered(a, ins, outs):
-        found = products_of(a, ins, outs)
-        return (found, lhs, rhs) if found.out[4] == 1 else (found.swapped, rhs, lhs)
+        products = products_of(a, ins, outs)
+        return (products, lhs, rhs) if products.out[4] == 1 else (products.swapped, rhs, lhs)
 
     def params(a, ins, outs):
-        found, left, right = lowered(a, ins, outs)
-        outer, inner, m, n, k = found.sizes
-        places = (found.lhs, found.rhs, found.out)
+        products, left, right = lowered(a, ins, outs)
+        outer, inner, m, n, k = products.sizes
+        places = (products.lhs, products.rhs, products.out)
         transposed = [place[4] != 1 for place in places]
         return {
             "outer": outer,
@@ -105,7 +105,7 @@ def product_kernel(products_of, lhs=0, rhs=1):
             "m": m,
             "n": n,
             "k": k,
-            "scale": found.scale,
+            "scale": products.scale,
             "offset": [place[0] for place in places],
             "outer_step": [place[1] for place in places],
             "inner_step": [place[2] for place in places],
@@ -117,7 +117,7 @@ def product_kernel(products_of, lhs=0, rhs=1):
             "transpose_lhs": transposed[0],
             "transpose_rhs": transposed[1],
             "base": len(ins) > 2,
-            "clear": found.size < outs[0].size,
+            "clear": products.size < outs[0].size,
         }
 
     def work(a, ins, outs):

@@ -350,11 +350,11 @@ class QuantizedBatchNorm:
         shift = (beta - mean * scale).reshape(along)
         made = data.astype(F32) * (scale * step).reshape(along) + shift
         if calibrated(a):
-            top, found = reach_of(a), (F32(a.min_calib_range), F32(a.max_calib_range))
+            top, result = reach_of(a), (F32(a.min_calib_range), F32(a.max_calib_range))
         else:
             top = F32(np.abs(made).max()) if made.size else F32(0)
-            found = -top, top
-        return saturated(xp, made * per_unit(LIMITS["int8"], top), "int8"), *pair_of(xp, *found)
+            result = -top, top
+        return saturated(xp, made * per_unit(LIMITS["int8"], top), "int8"), *pair_of(xp, *result)
 
 
 def _norm_relu(a, xp, *arrays):

@@ -61,5 +61,5 @@ class CalibrateEntropy:
         return Spec((1,), _FLOAT), Spec((1,), _FLOAT)
 
     def ref(a, xp, hist, hist_edges):
-        found = best_threshold(hist, hist_edges, a.num_quantized_bins)
-        return tuple(xp.asarray([number], "float32") for number in found)
+        threshold = best_threshold(hist, hist_edges, a.num_quantized_bins)
+        return tuple(xp.asarray([number], "float32") for number in threshold)

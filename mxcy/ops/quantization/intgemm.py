@@ -186,14 +186,14 @@ class IntgemmFullyConnected:
         )
         weight.fill("weight", dtype=INT8)
         shadow = Spec(weight.shape)
-        found = FullyConnected._infer(a, Spec(data.shape), shadow)
+        inferred = FullyConnected._infer(a, Spec(data.shape), shadow)
         weight.fill("weight", shadow.shape)
         _tiled(weight.shape, "weight")
         if "scaling" in given:
             range_specs(("scaling", given["scaling"]))
         if "bias" in given:
             given["bias"].fill("bias", (a.num_hidden,), kind)
-        return Spec(found.shape, kind)
+        return Spec(inferred.shape, kind)
 
     def ref(a, xp, data, weight, *rest):
         given = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))

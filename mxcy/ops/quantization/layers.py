@@ -190,11 +190,11 @@ class QuantizedFullyConnected:
         given = _by_name(a, specs)
         _check(given)
         shadow = Spec(given["weight"].shape)
-        found = FullyConnected._infer(a, Spec(given["data"].shape), shadow)
+        inferred = FullyConnected._infer(a, Spec(given["data"].shape), shadow)
         given["weight"].fill("weight", shadow.shape)
         if "bias" in given:
             given["bias"].fill("bias", (a.num_hidden,))
-        return Spec(found.shape, INT32), *pair()
+        return Spec(inferred.shape, INT32), *pair()
 
     def ref(a, xp, *arrays):
         given = _by_name(a, arrays)

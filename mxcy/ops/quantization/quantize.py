@@ -39,10 +39,10 @@ _LOW, _HIGH = (
 
 def _extremes(xp, data):
     """The least and the largest number but NaN; zeros of none."""
-    found = data[data == data]
-    if found.size == 0:
+    numbers = data[data == data]
+    if numbers.size == 0:
         return F32(0), F32(0)
-    return F32(found.min()), F32(found.max())
+    return F32(numbers.min()), F32(numbers.max())
 
 
 @op(

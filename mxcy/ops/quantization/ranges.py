@@ -110,8 +110,8 @@ def eight_bits(name, spec, allowed=EIGHT_BITS):
     if spec.dtype is None:
         return
     names = " or ".join(dtypes.name_of(code) for code in allowed)
-    found = dtypes.name_of(spec.dtype)
-    require(spec.dtype in allowed, f"{name}: expected {names}, got {found}")
+    kind = dtypes.name_of(spec.dtype)
+    require(spec.dtype in allowed, f"{name}: expected {names}, got {kind}")
 
 
 # --- computation ---------------------------------------------------------------------------------

@@ -153,15 +153,15 @@ class _Running:
         empty = sizes - between.sum(1) - sum((end != 0) & (at != 0) for end, at in ends)
         price_told = _EPSILON * empty / (sizes - empty)
         weight -= between * price[:, None]
-        found = np.where(between != 0, weight * np.log(level - price_told[:, None]), 0).sum(1)
+        divergences = np.where(between != 0, weight * np.log(level - price_told[:, None]), 0).sum(1)
         own = self._own(first + 1, last, price)
         for end, at in ends:
             reduced = end - price
             image = np.where(at != 0, at - price_told, _EPSILON)
             own += np.where(end != 0, reduced * np.log(reduced), 0)
-            found += np.where(end != 0, reduced * np.log(image), 0)
+            divergences += np.where(end != 0, reduced * np.log(image), 0)
         total = self.mass[-1]
-        losses = (own - found) / total + np.log(told / total)
+        losses = (own - divergences) / total + np.log(told / total)
         losses[(price >= 1) | (price_told >= 1) | (sizes == empty)] = np.inf
         losses[price > 0.1 * self.least] = np.nan  # where `_own` is not good enough
         return losses

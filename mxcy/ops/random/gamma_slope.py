@@ -38,14 +38,14 @@ def _by_series(alpha, x):
 def _slope(alpha, x):
     """-(dF/d alpha) / (dF/dx) of the distribution function F."""
     alpha, x = np.broadcast_arrays(alpha.astype("float64"), x.astype("float64"))
-    found = np.where(np.isfinite(x * alpha) & (alpha >= 0), 0.0, np.nan)
+    slope = np.where(np.isfinite(x * alpha) & (alpha >= 0), 0.0, np.nan)
     sound = (x > 0) & (alpha > 0) & np.isfinite(x) & np.isfinite(alpha)
     for rule, chosen in (
         (_by_series, sound & (alpha < _LARGE)),
         (_by_normal, sound & (alpha >= _LARGE)),
     ):
-        found[chosen] = rule(alpha[chosen], x[chosen])
-    return found
+        slope[chosen] = rule(alpha[chosen], x[chosen])
+    return slope
 
 
 register(

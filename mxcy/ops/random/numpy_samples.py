@@ -97,8 +97,8 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     def ref(a, xp, *given):
         shape = _shape(a, [x.shape for x in given])
         kind = dtypes.dtype_of(_code(a))
-        found = xp.asarray(draw(a, generator(xp), *parameters(a, given), shape)).astype(kind)
-        return (found, xp.zeros(shape, kind)) if given else found
+        samples = xp.asarray(draw(a, generator(xp), *parameters(a, given), shape)).astype(kind)
+        return (samples, xp.zeros(shape, kind)) if given else samples
 
     def cast(a, F, given):
         return [F.Cast(x, dtype=dtypes.name_of(_code(a))) for x in given]
@@ -107,18 +107,18 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
         g = g[0] if isinstance(g, (list, tuple)) else g
         if not specs or kinds is _TRUTHS:
             return [None] * len(specs)
-        slope, found = outs[1], []
+        slope, samples = outs[1], []
         for i, spec in zip(arrays(a), specs, strict=True):
             last = i == len(names) - 1
             if not last and slope_of_first is None:
-                found.append(None)
+                samples.append(None)
                 continue
             part = slope if last else slope_of_first(F, slope, *parameters(a, cast(a, F, inputs)))
             full = F.broadcast_mul(g, part)
             if spec.dtype != _code(a):
                 full = F.Cast(full, dtype=dtypes.name_of(spec.dtype))
-            found.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
-        return found
+            samples.append(sum_to(F, full, spec, Spec(_shape(a, [s.shape for s in specs]))))
+        return samples
 
     def params(a, ins, outs):
         numbers = [getattr(a, parameter) or 0.0 for parameter in names]

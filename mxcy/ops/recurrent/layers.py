@@ -173,7 +173,7 @@ def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out,
             mine = kept[direction * (1 + net.cell.has_extra) :]
             begin = state[number], None if cell_state is None else cell_state[number]
             end = d_state[number], None if d_cell is None else d_cell[number]
-            found = _run_back(
+            result = _run_back(
                 net,
                 xp,
                 direction,
@@ -187,8 +187,8 @@ def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out,
                 d_out[..., columns],
                 *end,
             )
-            d_below += found[0]
-            d_states[number], d_cells[number] = found[1:]
+            d_below += result[0]
+            d_states[number], d_cells[number] = result[1:]
         d_out = d_below
     numbers = range(len(d_states))
     d_cell = xp.stack([d_cells[n] for n in numbers]) if net.cell.has_cell else None

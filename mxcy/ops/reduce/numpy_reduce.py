@@ -42,8 +42,8 @@ def kept_shape(shape, axes, keepdims):
 
 def along(shape, axes):
     """What is reduced as one dimension of (outer, extent, inner); None if there are several."""
-    found = reduce_params(shape, axes)
-    extents = [1, *found["shape"]] if found["first_reduced"] else found["shape"]
+    lowered = reduce_params(shape, axes)
+    extents = [1, *lowered["shape"]] if lowered["first_reduced"] else lowered["shape"]
     if len(extents) > 3:
         return None
     return dict(zip(("outer", "extent", "inner"), (*extents, 1, 1), strict=False))

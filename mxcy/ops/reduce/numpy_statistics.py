@@ -122,8 +122,8 @@ def _spread_grad(root):
         scale = g / out if root else g * 2
         if root:  # no spread has no slope
             scale = F._npi_where(out == 0, F.zeros_like(g), scale)
-        found = far * over(F, scale / left if left > 0 else scale * math.nan, a, specs[0])
-        return cast_back(F, found, own, code)
+        gradient = far * over(F, scale / left if left > 0 else scale * math.nan, a, specs[0])
+        return cast_back(F, gradient, own, code)
 
     return grad
 
@@ -142,9 +142,9 @@ for _name, _doc in (("var", "Variance"), ("std", "Standard deviation")):
         number = math.prod(x.shape[i] for i in axes)
         far = x - x.sum(axes, keepdims=True) / number
         far = xp.abs(far) if far.dtype.kind == "c" else far
-        found = (far * far).sum(axes) / max(number - a.ddof, 0)
-        found = xp.sqrt(found) if _name == "std" else found
-        return xp.asarray(found).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
+        variance = (far * far).sum(axes) / max(number - a.ddof, 0)
+        variance = xp.sqrt(variance) if _name == "std" else variance
+        return xp.asarray(variance).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
 
     register(
         f"_npi_{_name}",
@@ -283,16 +283,16 @@ class Average:
         wide = np.result_type(kind, np.float32)
         if weights is None:
             total = xp.asarray(wide.type(math.prod(x.shape[i] for i in axes)))
-            found = xp.asarray(x.astype(wide).sum(axes) / total)
+            result = xp.asarray(x.astype(wide).sum(axes) / total)
         else:
             shape = _weight_shape(a, x.shape, weights.shape)
             weights = xp.broadcast_to(weights.astype(wide).reshape(shape), x.shape)
             total = xp.asarray(weights.sum(axes))
-            found = xp.asarray((x.astype(wide) * weights).sum(axes) / total)
-        found = found.astype(kind)
+            result = xp.asarray((x.astype(wide) * weights).sum(axes) / total)
+        result = result.astype(kind)
         if not a.returned:
-            return found
-        return found, xp.array(xp.broadcast_to(total, found.shape)).astype(kind)
+            return result
+        return result, xp.array(xp.broadcast_to(total, result.shape)).astype(kind)
 
 
 # --- percentiles ---------------------------------------------------------------------------------
@@ -328,10 +328,10 @@ _MODES = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _percentile_params(a, ins, outs):
-    found = along(ins[0].shape, axes_of(a, ins[0].ndim))
+    lowered = along(ins[0].shape, axes_of(a, ins[0].ndim))
     return {
-        "outer": found["outer"],
-        "extent": found["extent"],
+        "outer": lowered["outer"],
+        "extent": lowered["extent"],
         "mode": _MODES.index(a.interpolation),
         "percent": 0.0 if a.q_scalar is None else a.q_scalar,
     }
@@ -411,10 +411,10 @@ class Percentile:
         shares = F.Cast(_shares(a, F, q, number, n), dtype=word)
         g = F._backward_reshape(g, shape=(number, rows))
         sorted_gradient = F.dot(g, shares, transpose_a=True)
-        found = F._backward_along(sorted_gradient, order, axis=1, shape=(rows, n))
-        found = F._backward_reshape(found, shape=tuple(spec.shape[i] for i in turned))
+        gradient = F._backward_along(sorted_gradient, order, axis=1, shape=(rows, n))
+        gradient = F._backward_reshape(gradient, shape=tuple(spec.shape[i] for i in turned))
         back = tuple(turned.index(i) for i in range(len(turned)))
-        return F.Cast(F._npi_transpose(found, axes=back), dtype=name_of(spec.dtype))
+        return F.Cast(F._npi_transpose(gradient, axes=back), dtype=name_of(spec.dtype))
 
     def ref(a, xp, x, q=None):
         kind = _numpy_type(_PERCENTILE(a, Spec(x.shape, code_of(x.dtype))))
@@ -424,7 +424,7 @@ class Percentile:
         inside = xp.asarray((q >= 0) & (q <= 100)).all()
         require(bool(inside), f"percentiles must be in [0, 100], got {q}")
         if not axes:
-            found = wide if np.ndim(q) == 0 else wide + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
+            result = wide if np.ndim(q) == 0 else wide + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
         else:
-            found = xp.percentile(wide, q, axes, method=a.interpolation, keepdims=a.keepdims)
-        return xp.asarray(found).astype(kind)
+            result = xp.percentile(wide, q, axes, method=a.interpolation, keepdims=a.keepdims)
+        return xp.asarray(result).astype(kind)

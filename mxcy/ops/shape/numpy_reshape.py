@@ -17,7 +17,7 @@ def _product(extents):
 
 def _coded(shape, codes):
     """The extents that codes make of a shape; None stands for the one that is inferred."""
-    found, source = [], 0
+    extents, source = [], 0
     codes = iter(codes)
 
     def taken(count, code):
@@ -28,23 +28,23 @@ def _coded(shape, codes):
 
     for code in codes:
         if code >= 0 or code == -1:
-            found.append(None if code == -1 else code)
+            extents.append(None if code == -1 else code)
             source += 1
         elif code == -2:
-            found += taken(1, code)
+            extents += taken(1, code)
         elif code == -3:
             require(
                 taken(1, code)[0] in (1, -1), f"newshape: code -3 skips extents of 1 only: {shape}"
             )
         elif code == -4:
-            found += taken(max(len(shape) - source, 0), code)
+            extents += taken(max(len(shape) - source, 0), code)
         elif code == -5:
-            found.append(_product(taken(2, code)))
+            extents.append(_product(taken(2, code)))
         else:
             require(code == -6, f"newshape: unknown code {code}")
             (whole,) = taken(1, code)
-            found += _split(whole, next(codes, None), next(codes, None))
-    return found
+            extents += _split(whole, next(codes, None), next(codes, None))
+    return extents
 
 
 def _split(whole, first, second):
@@ -66,16 +66,16 @@ def reshaped(shape, codes, reverse):
     """The shape that codes make of one that may be unknown or have unknown extents."""
     if shape is None:
         return tuple(codes) if min(codes, default=0) >= -1 else None
-    found = _coded(shape[::-1], codes[::-1])[::-1] if reverse else _coded(shape, codes)
-    require(found.count(None) <= 1, f"newshape: only one extent can be inferred, got {codes}")
-    known, size = _product([n for n in found if n is not None]), _product(shape)
+    extents = _coded(shape[::-1], codes[::-1])[::-1] if reverse else _coded(shape, codes)
+    require(extents.count(None) <= 1, f"newshape: only one extent can be inferred, got {codes}")
+    known, size = _product([n for n in extents if n is not None]), _product(shape)
     fail = f"newshape: cannot reshape array of shape {shape} into shape {tuple(codes)}"
-    if None in found:
+    if None in extents:
         require(-1 in (known, size) or (known > 0 and size % known == 0), fail)
         inferred = -1 if -1 in (known, size) else size // known
-        return tuple(inferred if n is None else n for n in found)
+        return tuple(inferred if n is None else n for n in extents)
     require(-1 in (known, size) or known == size, fail)
-    return tuple(found)
+    return tuple(extents)
 
 
 @op(

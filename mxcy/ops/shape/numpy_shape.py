@@ -141,16 +141,16 @@ class BroadcastTo:
         target = a.shape or ()
         lead = len(target) - array.ndim
         require(lead >= 0, f"shape: {array.shape} cannot be broadcast to {target}")
-        found = tuple(
+        extents = tuple(
             array.shape[i - lead] if extent == -2 and i >= lead else extent
             for i, extent in enumerate(target)
         )
-        for extent, wanted in zip(array.shape, found[lead:], strict=True):
+        for extent, wanted in zip(array.shape, extents[lead:], strict=True):
             require(
                 extent in (1, -1, wanted), f"shape: {array.shape} cannot be broadcast to {target}"
             )
-        require(min(found, default=0) >= 0, f"shape: expected no negative extents, got {target}")
-        return Spec(found, array.dtype)
+        require(min(extents, default=0) >= 0, f"shape: expected no negative extents, got {target}")
+        return Spec(extents, array.dtype)
 
     def grad(a, F, g, specs):
         shape = specs[0].shape

@@ -201,8 +201,8 @@ def concatenated(a, F, *arrays):
 def embedded(a, F, ids, weight):
     """The rows of a row_sparse weight that `ids` name."""
     rows = F.clip(F.Cast(ids, dtype="int64"), a_min=0, a_max=weight.shape[0] - 1).reshape((-1,))
-    found = F._row_retain(weight.data, weight.indices, rows)
-    return found.reshape((*ids.shape, weight.shape[1]))
+    rows_of = F._row_retain(weight.data, weight.indices, rows)
+    return rows_of.reshape((*ids.shape, weight.shape[1]))
 
 
 # --- products of matrices ------------------------------------------------------------------------
@@ -278,8 +278,8 @@ def _densely_to(stype):
 
     def run(a, F, *factors):
         dense = [compose.to_dense(F, x) if isinstance(x, Csr | RowSparse) else x for x in factors]
-        found = F.dot(*dense, transpose_a=a.transpose_a, transpose_b=a.transpose_b)
-        return compose.cast(F, found, stype)
+        product = F.dot(*dense, transpose_a=a.transpose_a, transpose_b=a.transpose_b)
+        return compose.cast(F, product, stype)
 
     return run
 

@@ -63,7 +63,7 @@ def describe(name, inputs, attrs):
         attrs["ctx"] = str(attrs["ctx"])
     if not inputs and record.uses_types and front.has_numpy_types():
         attrs.setdefault("dtype", _default_type(attrs))
-    found = register.apply(
+    symbols = register.apply(
         record,
         hint or re.sub("^_(npi|npx|np|linalg)_|^_", "", name).lower(),
         inputs if record.variadic else _all(record, inputs),
@@ -72,8 +72,8 @@ def describe(name, inputs, attrs):
         attr,
         absent=record.optional if name.startswith("_np") else (),
     )
-    found = found.as_np_ndarray()
-    return found if found.num_outputs == 1 else list(found)
+    symbols = symbols.as_np_ndarray()
+    return symbols if symbols.num_outputs == 1 else list(symbols)
 
 
 def _is_told(record, key, value):

@@ -27,10 +27,10 @@ _BESIDE = [
 
 def _from_record(namespace, name):
     """The function of an operator, which may be given a name, None when no record has it."""
-    found = homes.numpy_homes().get((namespace, name))
-    if found is None:
+    entry = homes.numpy_homes().get((namespace, name))
+    if entry is None:
         return None
-    record, public = found
+    record, public = entry
     hint = None
     if not record.name.startswith("_np"):
         hint, public = name.lower(), _with_variables(record, public)

@@ -147,10 +147,10 @@ def broadcast_arrays(*args):
 
 
 def _split(name, array, indices_or_sections, axis):
-    found = operate(
+    parts = operate(
         name, array, axis=axis.__index__(), squeeze_axis=False, **cuts_of(indices_or_sections)
     )
-    return found if isinstance(found, list) else [found]
+    return parts if isinstance(parts, list) else [parts]
 
 
 def split(ary, indices_or_sections, axis=0):

@@ -43,12 +43,12 @@ class Categorical(CategoricalOdds, Distribution):
     def _log_density(self, value):
         table = npx.log_softmax(self.logit, axis=-1) if self._has_logit else self.prob
         if table.ndim == 1:
-            found = np.take(table, value)
+            chances = np.take(table, value)
         else:
             shape = onp.broadcast_shapes(value.shape, table.shape[:-1])
             table = np.broadcast_to(table, (*shape, self.num_events))
-            found = npx.pick(table, np.broadcast_to(value, shape))
-        return found if self._has_logit else np.log(found)
+            chances = npx.pick(table, np.broadcast_to(value, shape))
+        return chances if self._has_logit else np.log(chances)
 
     def enumerate_support(self):
         events = np.arange(self.num_events, dtype=self._dtype)

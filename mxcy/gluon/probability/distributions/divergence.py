@@ -118,12 +118,12 @@ def _register(of_p, of_q=None):
 
     def register(function):
         def divergence(p, q):
-            found = function(p, q)
+            values = function(p, q)
             shape = onp.broadcast_shapes(p._batch_shape, q._batch_shape)
-            if not is_array(found):
+            if not is_array(values):
                 dtypes = [d._dtype for d in (p, q) if d._dtype is not None]
-                return np.full(shape, found, dtype=dtypes[0] if dtypes else None)
-            return found if found.shape == shape else np.broadcast_to(found, shape)
+                return np.full(shape, values, dtype=dtypes[0] if dtypes else None)
+            return values if values.shape == shape else np.broadcast_to(values, shape)
 
         register_kl(of_p, of_q or of_p)(divergence)
         return function

@@ -110,10 +110,10 @@ def _extreme(op_type):
 
 def _ignoring_nan(op_type):
     def combine(G, x, y):
-        found = _extreme(op_type)(G, x, y)
+        result = _extreme(op_type)(G, x, y)
         if not G.is_float(x):
-            return found
-        return G.Where(G.IsNaN(x), y, G.Where(G.IsNaN(y), x, found))
+            return result
+        return G.Where(G.IsNaN(x), y, G.Where(G.IsNaN(y), x, result))
 
     return combine
 
@@ -229,10 +229,10 @@ def _arctan2(G, y, x):
     """By the quotient's arctangent, in the quadrant that the signs tell."""
     zero, half = G.like(x, 0), G.like(x, np.pi / 2)
     flat = G.Equal(x, zero)
-    found = G.Atan(G.Div(y, G.Where(flat, G.like(x, 1), x)))
+    result = G.Atan(G.Div(y, G.Where(flat, G.like(x, 1), x)))
     turn = G.Where(G.Less(y, zero), G.like(x, -np.pi), G.like(x, np.pi))
-    found = G.Where(G.Less(x, zero), G.Add(found, turn), found)
-    return G.Where(flat, G.Mul(G.Sign(y), half), found)
+    result = G.Where(G.Less(x, zero), G.Add(result, turn), result)
+    return G.Where(flat, G.Mul(G.Sign(y), half), result)
 
 
 _forms(_arctan2, numpy="arctan2")
@@ -247,5 +247,5 @@ def all_close(a, G, x, y):
     neither = G.Not(G.Or(G.IsNaN(x), G.IsNaN(y)))
     near = G.And(near, neither)
     near = G.Or(near, both) if a.equal_nan else near
-    found = G.reduce("Min", G.cast(near, np.int32))
-    return G.reshape(found, G.out.shape)
+    result = G.reduce("Min", G.cast(near, np.int32))
+    return G.reshape(result, G.out.shape)

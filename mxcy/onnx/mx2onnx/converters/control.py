@@ -87,8 +87,8 @@ def while_loop(a, G, *inputs):
     places = [a.func_input_locs[position] for position in a.func_var_locs]
 
     def holds(values):
-        (found,) = _inline(G, a.cond, [values[i] for i in a.cond_input_locs])
-        return _flag(G, found)
+        (condition,) = _inline(G, a.cond, [values[i] for i in a.cond_input_locs])
+        return _flag(G, condition)
 
     def step(number, goes_on, *states):
         values = list(inputs)
@@ -117,7 +117,7 @@ def while_loop(a, G, *inputs):
 @convert("_cond")
 def branch(a, G, *inputs):
     """An If, whose branches see the values outside."""
-    (found,) = _inline(G, a.cond, [inputs[i] for i in a.cond_input_locs])
+    (condition,) = _inline(G, a.cond, [inputs[i] for i in a.cond_input_locs])
 
     def body(stem, text, places):
         name = f"{G.node.name}_{stem}"
@@ -125,7 +125,7 @@ def branch(a, G, *inputs):
 
     return G.op(
         "If",
-        _flag(G, found),
+        _flag(G, condition),
         then_branch=body("then", a.then_branch, a.then_input_locs),
         else_branch=body("else", a.else_branch, a.else_input_locs),
         outputs=a.num_outputs,

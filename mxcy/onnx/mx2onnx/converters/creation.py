@@ -66,8 +66,8 @@ def full(a, G):
 def np_full(a, G):
     """Of one number, which may be an integer of 64 bits."""
     number = (a.double_value, a.int_value, a.uint_value)
-    found = np.asarray(G.node.op.ref(a, np))
-    value = found.reshape(-1)[0] if found.size else number[0]
+    filled = np.asarray(G.node.op.ref(a, np))
+    value = filled.reshape(-1)[0] if filled.size else number[0]
     return G.full(_extents(G), value, G.out.dtype)
 
 
@@ -102,8 +102,8 @@ def arange_like(a, G, x):
         count = G.dim(x, a.axis)
     places = G.cast(G.arange(0, count), G.out.dtype)
     places.shape = (count if isinstance(count, int) else -1,)
-    found = places * a.step + a.start
-    return found if a.axis is not None else G.reshape(found, G.dims(x))
+    result = places * a.step + a.start
+    return result if a.axis is not None else G.reshape(result, G.dims(x))
 
 
 # --- random numbers ------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def multinomial(a, G, x):
     rows = x if x.ndim == 2 else G.reshape(x, [1, -1])
     count = int(np.prod(a.shape or (1,)))
     kind = np.dtype(np.int32)
-    found = G.op("Multinomial", G.Log(rows), sample_size=count, dtype=kind)
-    found.dtype = kind
+    result = G.op("Multinomial", G.Log(rows), sample_size=count, dtype=kind)
+    result.dtype = kind
     shape = list(a.shape or ())
-    return G.cast(G.reshape(found, [*G.dims(x)[:-1], *shape] or [1]), G.out.dtype)
+    return G.cast(G.reshape(result, [*G.dims(x)[:-1], *shape] or [1]), G.out.dtype)

@@ -15,15 +15,15 @@ def _places(a, G, offset, extents):
     kernel, stride, dilate, pad = resolve(a)
     taps, (rows, columns) = math.prod(kernel), offset.shape[2:]
     moves = G.reshape(offset, [-1, taps, 2, rows, columns])
-    found = []
+    positions = []
     for axis in range(2):
         move = G.squeeze(G.slice(moves, [axis], [axis + 1], [2]), (2,))
         move.shape = (-1, taps, rows, columns)
         regular = np.indices((rows, columns))[axis] * stride[axis] - pad[axis]
         tap = np.indices(kernel)[axis].reshape(-1, 1, 1) * dilate[axis]
         place = G.Add(move, G.const((regular + tap).astype(offset.dtype)[None]))
-        found.append(G.reshape(place, [-1, taps * rows, columns]))
-    return found
+        positions.append(G.reshape(place, [-1, taps * rows, columns]))
+    return positions
 
 
 def _deformable(a, G, x, offset, weight, mask=None, bias=None):

@@ -57,8 +57,8 @@ def box_iou(a, G, x, y):
         shared,
     )
     zero = G.like(x, 0)
-    found = G.Where(G.Greater(union, zero), G.Div(shared, union), zero)
-    return G.reshape(found, [*own, *others])
+    overlaps = G.Where(G.Greater(union, zero), G.Div(shared, union), zero)
+    return G.reshape(overlaps, [*own, *others])
 
 
 def _area(G, low, high, clip=False):
@@ -73,9 +73,9 @@ def _area(G, low, high, clip=False):
 
 def take_rows(G, x, places):
     """Rows (batch, k, ...) at positions (batch, k)."""
-    found = G.op("GatherND", x, G.unsqueeze(places, (2,)), batch_dims=1)
-    found.shape = (x.shape[0], places.shape[1], *x.shape[2:])
-    return found
+    rows = G.op("GatherND", x, G.unsqueeze(places, (2,)), batch_dims=1)
+    rows.shape = (x.shape[0], places.shape[1], *x.shape[2:])
+    return rows
 
 
 def survivors(G, boxes, scores, overlap, least, center=False):
@@ -94,9 +94,9 @@ def survivors(G, boxes, scores, overlap, least, center=False):
     places = G.gather(chosen, G.ints(0, 2), 1)
     ones = G.expand(G.full([1], 1, scores.dtype), [G.dim(chosen, 0)])
     zeros = G.full(G.dims(scores), 0, scores.dtype)
-    found = G.ScatterND(zeros, places, ones)
-    found.shape = scores.shape
-    return found
+    marks = G.ScatterND(zeros, places, ones)
+    marks.shape = scores.shape
+    return marks
 
 
 def _apart(G, boxes, kinds, center=False):
@@ -215,8 +215,8 @@ def _moved_anchors(a, G, anchors, offsets):
 @convert("ROIPooling")
 def roi_pooling(a, G, x, regions):
     """ONNX' own."""
-    found = G.MaxRoiPool(x, regions, pooled_shape=a.pooled_size, spatial_scale=a.spatial_scale)
-    return [found, None]
+    pooled = G.MaxRoiPool(x, regions, pooled_shape=a.pooled_size, spatial_scale=a.spatial_scale)
+    return [pooled, None]
 
 
 @convert("_contrib_ROIAlign")
@@ -231,7 +231,7 @@ def roi_align(a, G, x, regions):
     given = {}
     if G.opset >= 16:
         given["coordinate_transformation_mode"] = "half_pixel" if a.aligned else "output_half_pixel"
-    found = G.RoiAlign(
+    pooled = G.RoiAlign(
         x,
         G.slice(regions, [1], [5], [1]),
         G.cast(G.Max(image, zero), np.int64),
@@ -242,4 +242,4 @@ def roi_align(a, G, x, regions):
         **given,
     )
     outside = G.reshape(G.Less(image, zero), [-1, 1, 1, 1])
-    return G.Where(outside, G.like(x, 0), found)
+    return G.Where(outside, G.like(x, 0), pooled)

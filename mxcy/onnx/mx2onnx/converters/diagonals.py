@@ -85,5 +85,5 @@ def diagonal(a, G, x):
 @convert("_npi_trace")
 def trace(a, G, x):
     """The sum of a diagonal."""
-    found = _diagonal(G, x, a.offset, a.axis1, a.axis2)
-    return G.reduce("Sum", G.cast(found, G.out.dtype), (-1,))
+    diagonal = _diagonal(G, x, a.offset, a.axis1, a.axis2)
+    return G.reduce("Sum", G.cast(diagonal, G.out.dtype), (-1,))

@@ -246,9 +246,9 @@ def nan_to_num(a, G, x):
     limits = np.finfo(x.dtype)
     high = limits.max if a.posinf is None else a.posinf
     low = limits.min if a.neginf is None else a.neginf
-    found = G.Where(G.IsNaN(x), G.like(x, a.nan), x)
-    found = G.Where(G.op("IsInf", x, detect_negative=0), G.like(x, high), found)
-    return G.Where(G.op("IsInf", x, detect_positive=0), G.like(x, low), found)
+    numbers = G.Where(G.IsNaN(x), G.like(x, a.nan), x)
+    numbers = G.Where(G.op("IsInf", x, detect_negative=0), G.like(x, high), numbers)
+    return G.Where(G.op("IsInf", x, detect_positive=0), G.like(x, low), numbers)
 
 
 @convert(
@@ -350,7 +350,7 @@ def add_n(a, G, *values):
 
 
 def _chain(G, op_type, values):
-    found = values[0]
+    extents = values[0]
     for value in values[1:]:
-        found = G.op(op_type, found, value)
-    return found
+        extents = G.op(op_type, extents, value)
+    return extents

@@ -74,8 +74,8 @@ def _affine_grid(G, theta, height, width):
     x, y = np.meshgrid(columns, rows)
     base = np.stack([x.ravel(), y.ravel(), np.ones(height * width)]).astype(theta.dtype)
     batch = G.dim(theta, 0)
-    found = G.MatMul(G.reshape(theta, [batch, 2, 3]), G.const(base))
-    return G.reshape(found, [batch, 2, height, width])
+    grid = G.MatMul(G.reshape(theta, [batch, 2, 3]), G.const(base))
+    return G.reshape(grid, [batch, 2, height, width])
 
 
 @convert("GridGenerator")

@@ -52,11 +52,11 @@ def pick(a, G, x, places):
     if places.ndim != x.ndim:
         places = G.unsqueeze(places, (axis,))
     places = resolved(G, places, G.dim(x, axis), a.mode)
-    found = G.op("GatherElements", x, places, axis=axis, shape=places.shape)
+    picked = G.op("GatherElements", x, places, axis=axis, shape=places.shape)
     if a.keepdims:
-        return found
-    found = G.squeeze(found, (axis,))
-    return G.reshape(found, [1]) if not found.shape and G.out.shape else found
+        return picked
+    picked = G.squeeze(picked, (axis,))
+    return G.reshape(picked, [1]) if not picked.shape and G.out.shape else picked
 
 
 @convert("_take_along")
@@ -74,8 +74,8 @@ def batch_take(a, G, x, places):
     """One element of each row."""
     rows = G.reshape(x, [-1, x.shape[-1]]) if x.ndim != 2 else x
     column = G.reshape(resolved(G, places, G.dim(rows, 1), "clip"), [-1, 1])
-    found = G.op("GatherElements", rows, column, axis=1, shape=column.shape)
-    return G.reshape(found, G.dims(places))
+    picked = G.op("GatherElements", rows, column, axis=1, shape=column.shape)
+    return G.reshape(picked, G.dims(places))
 
 
 @convert("where")
@@ -276,5 +276,5 @@ def sequence_reverse(a, G, x, length=None):
     most = G.squeeze(G.as_vector(G.dim(x, 0)), (0,))
     length = G.Max(G.Min(whole_numbers(G, length), most), zero)
     flat = x if x.ndim > 2 else G.unsqueeze(x, (2,)) if x.ndim == 2 else x
-    found = G.op("ReverseSequence", flat, length, time_axis=0, batch_axis=1, shape=flat.shape)
-    return found if flat is x else G.squeeze(found, (2,))
+    backwards = G.op("ReverseSequence", flat, length, time_axis=0, batch_axis=1, shape=flat.shape)
+    return backwards if flat is x else G.squeeze(backwards, (2,))

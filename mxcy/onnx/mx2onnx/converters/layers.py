@@ -86,8 +86,8 @@ def fully_connected(a, G, x, weight, bias=None):
         x = G.op("Flatten", x, axis=1, shape=(x.shape[0] if x.ndim else 1, columns))
     if x.ndim == 2:
         return G.Gemm(x, weight, bias, transB=1)
-    found = G.MatMul(x, G.transpose(weight, (1, 0)))
-    return found if bias is None else G.Add(found, bias)
+    product = G.MatMul(x, G.transpose(weight, (1, 0)))
+    return product if bias is None else G.Add(product, bias)
 
 
 # --- pooling -------------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ def pooling_v1(a, G, x):
     ]
     x = G.pad(x, (0, 0, *pad), (0, 0, *ends))
     kind = "MaxPool" if a.pool_type == "max" else "AveragePool"
-    found = G.op(kind, x, kernel_shape=a.kernel, strides=stride)
-    return found * float(math.prod(a.kernel)) if a.pool_type == "sum" else found
+    pooled = G.op(kind, x, kernel_shape=a.kernel, strides=stride)
+    return pooled * float(math.prod(a.kernel)) if a.pool_type == "sum" else pooled
 
 
 @convert("Pooling")
@@ -119,9 +119,9 @@ def pooling(a, G, x):
     """Of all kinds and conventions, by way of explicit padding where ONNX counts otherwise."""
     layout = a.layout
     x = _first(G, x, layout)
-    found = _global(a, G, x) if a.global_pool else _windows(a, G, x)
-    found.shape = _inner_shape(G, layout)
-    return _back(G, found, layout)
+    pooled = _global(a, G, x) if a.global_pool else _windows(a, G, x)
+    pooled.shape = _inner_shape(G, layout)
+    return _back(G, pooled, layout)
 
 
 def _root(a, G, powers):
@@ -177,17 +177,17 @@ def _windows(a, G, x):
         if any(pad) or any(ends):
             x = G.pad(x, (0, 0, *pad), (0, 0, *ends))
         pads = (0,) * n + ((0,) * n if sums else beyond)
-        found = G.AveragePool(x, pads=pads, count_include_pad=0, **given)
+        pooled = G.AveragePool(x, pads=pads, count_include_pad=0, **given)
     else:
         ends = [p + extra for p, extra in zip(pad, beyond, strict=True)]
         if any(end >= k for end, k in zip(ends, kernel, strict=True)):
             return _uncounted(G, x, pad, ends, given)
         counted = int(counts and any(pad))
-        found = G.AveragePool(x, pads=(*pad, *ends), count_include_pad=counted, **given)
+        pooled = G.AveragePool(x, pads=(*pad, *ends), count_include_pad=counted, **given)
     if not sums:
-        return found
-    found = found * math.prod(kernel)
-    return _root(a, G, found) if a.pool_type == "lp" else found
+        return pooled
+    pooled = pooled * math.prod(kernel)
+    return _root(a, G, pooled) if a.pool_type == "lp" else pooled
 
 
 def _uncounted(G, x, pad, ends, given):

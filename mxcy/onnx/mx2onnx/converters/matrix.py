@@ -27,13 +27,13 @@ def dot(a, G, x, y):
 def _product(G, x, y):
     left, right = G.dims(x)[:-1], G.dims(y)[1:]
     if y.ndim <= 2:
-        found = G.MatMul(x, y)
-        found.shape = G.known([*left, *right])
-        return found if found.shape else G.reshape(found, G.out.shape)
+        product = G.MatMul(x, y)
+        product.shape = G.known([*left, *right])
+        return product if product.shape else G.reshape(product, G.out.shape)
     rows = G.reshape(y, [G.dim(y, 0), -1])
-    found = G.MatMul(x, rows)
-    found.shape = None
-    return G.reshape(found, [*left, *right])
+    product = G.MatMul(x, rows)
+    product.shape = None
+    return G.reshape(product, [*left, *right])
 
 
 @convert("batch_dot")
@@ -73,8 +73,8 @@ def gemm(a, G, x, y, z):
     left, right, more = _matrices(a, G, x, y, z)
     left = _swapped(G, left) if a.transpose_a else left
     right = _swapped(G, right) if a.transpose_b else right
-    found = G.MatMul(left, right) * a.alpha + more * a.beta
-    return _rows_back(a, G, found, x.ndim)
+    product = G.MatMul(left, right) * a.alpha + more * a.beta
+    return _rows_back(a, G, product, x.ndim)
 
 
 @convert("_linalg_gemm2")
@@ -83,15 +83,15 @@ def gemm2(a, G, x, y):
     left, right = _matrices(a, G, x, y)
     left = _swapped(G, left) if a.transpose_a else left
     right = _swapped(G, right) if a.transpose_b else right
-    found = G.MatMul(left, right)
-    return _rows_back(a, G, found if a.alpha == 1 else found * a.alpha, x.ndim)
+    product = G.MatMul(left, right)
+    return _rows_back(a, G, product if a.alpha == 1 else product * a.alpha, x.ndim)
 
 
 @convert("_linalg_syrk")
 def syrk(a, G, x):
     """A matrix with its own transpose."""
-    found = G.MatMul(_swapped(G, x), x) if a.transpose else G.MatMul(x, _swapped(G, x))
-    return found * a.alpha
+    product = G.MatMul(_swapped(G, x), x) if a.transpose else G.MatMul(x, _swapped(G, x))
+    return product * a.alpha
 
 
 @convert("_linalg_trmm")
@@ -111,8 +111,8 @@ def trmm(a, G, x, y):
 @convert("_linalg_det", "_mx_det")
 def determinant(a, G, x):
     """ONNX' own."""
-    found = G.Det(x)
-    return G.reshape(found, [1]) if x.ndim == 2 and G.out.shape else found
+    determinants = G.Det(x)
+    return G.reshape(determinants, [1]) if x.ndim == 2 and G.out.shape else determinants
 
 
 @convert("_linalg_sumlogdiag")
@@ -121,8 +121,8 @@ def sum_of_logarithms(a, G, x):
     if x.shape[-1] == -1:
         G.unsupported("a free extent")
     inside = G.const(np.eye(x.shape[-1], dtype=bool))
-    found = G.reduce("Sum", G.Log(G.Where(inside, x, G.like(x, 1))), (-2, -1))
-    return G.reshape(found, [1]) if x.ndim == 2 and G.out.shape else found
+    sums = G.reduce("Sum", G.Log(G.Where(inside, x, G.like(x, 1))), (-2, -1))
+    return G.reshape(sums, [1]) if x.ndim == 2 and G.out.shape else sums
 
 
 @convert(
@@ -141,12 +141,12 @@ def moved(a, G, x):
 @convert("khatri_rao")
 def khatri_rao(a, G, *values):
     """Products of columns."""
-    found = values[0]
+    product = values[0]
     for x in values[1:]:
         columns = G.dim(x, 1)
-        found = G.Mul(G.unsqueeze(found, (1,)), G.unsqueeze(x, (0,)))
-        found = G.reshape(found, [-1, columns])
-    return found
+        product = G.Mul(G.unsqueeze(product, (1,)), G.unsqueeze(x, (0,)))
+        product = G.reshape(product, [-1, columns])
+    return product
 
 
 # --- of NumPy ------------------------------------------------------------------------------------
@@ -182,9 +182,9 @@ def _contracted(a, G, x, y, left, right):
         return G.full([*above, *beside], 0, x.dtype)
     rows = G.reshape(G.transpose(x, kept + left), [G.times(*above), inner])
     columns = G.reshape(G.transpose(y, right + others), [inner, G.times(*beside)])
-    found = G.MatMul(rows, columns)
-    found.shape = None
-    return G.reshape(found, [*above, *beside])
+    product = G.MatMul(rows, columns)
+    product.shape = None
+    return G.reshape(product, [*above, *beside])
 
 
 @convert("_npi_tensordot")
@@ -223,10 +223,10 @@ def polyval(a, G, p, x):
     if p.shape[0] == -1:
         G.unsupported("a free number of coefficients")
     p, x = computed(G, p, x)
-    found = G.full(G.dims(x), 0, x.dtype)
+    value = G.full(G.dims(x), 0, x.dtype)
     for i in range(p.shape[0]):
-        found = G.Add(G.Mul(found, x), G.gather(p, G.const(np.int64(i))))
-    return found
+        value = G.Add(G.Mul(value, x), G.gather(p, G.const(np.int64(i))))
+    return value
 
 
 @convert("_npi_cross")
@@ -280,10 +280,10 @@ def _weighted(G, attention, value):
     batch, heads, _, depth = G.dims(value)
     steps = G.dim(attention, 1)
     weights = G.reshape(attention, [batch, heads, steps, G.dim(attention, 2)])
-    found = G.MatMul(weights, value)
-    found.shape = None
-    found = G.transpose(found, (2, 0, 1, 3))
-    return G.reshape(found, [steps, batch, G.times(heads, depth)])
+    product = G.MatMul(weights, value)
+    product.shape = None
+    product = G.transpose(product, (2, 0, 1, 3))
+    return G.reshape(product, [steps, batch, G.times(heads, depth)])
 
 
 @convert("_contrib_interleaved_matmul_selfatt_qk")

@@ -26,17 +26,17 @@ def batch_norm(a, G, x, gamma, beta, mean, variance):
     single = x.ndim == 1
     if single:
         whole = G.unsqueeze(whole, (0,))
-    found = G.BatchNormalization(
+    normalized = G.BatchNormalization(
         whole, gamma, beta, mean, variance, epsilon=a.eps, momentum=a.momentum, shape=whole.shape
     )
     if single:
-        found = G.squeeze(found, (0,))
-    found = G.transpose(found, order)
+        normalized = G.squeeze(normalized, (0,))
+    normalized = G.transpose(normalized, order)
     if G.node.op.name.endswith("ReLU"):
-        found = G.Relu(found)
+        normalized = G.Relu(normalized)
     if not a.output_mean_var:
-        return [found, None, None]
-    return [found, mean, G.Reciprocal(G.Sqrt(variance + a.eps))]
+        return [normalized, None, None]
+    return [normalized, mean, G.Reciprocal(G.Sqrt(variance + a.eps))]
 
 
 def _moments(G, x, axes):
@@ -60,9 +60,11 @@ def layer_norm(a, G, x, gamma, beta):
         return [G.LayerNormalization(x, gamma, beta, axis=-1, epsilon=a.eps), None, None]
     mean, away, variance = _moments(G, x, (axis,))
     deviation = G.Sqrt(variance + a.eps)
-    found = G.Div(away, deviation)
-    found = G.Add(G.Mul(found, _along(G, gamma, x.ndim, axis)), _along(G, beta, x.ndim, axis))
-    return [found, mean, deviation]
+    normalized = G.Div(away, deviation)
+    normalized = G.Add(
+        G.Mul(normalized, _along(G, gamma, x.ndim, axis)), _along(G, beta, x.ndim, axis)
+    )
+    return [normalized, mean, deviation]
 
 
 @convert("InstanceNorm")
@@ -81,14 +83,14 @@ def group_norm(a, G, x, gamma, beta):
     grouped = G.reshape(x, [batch, groups, -1])
     mean, away, variance = _moments(G, grouped, (2,))
     deviation = G.Sqrt(variance + a.eps)
-    found = G.Div(away, deviation)
+    normalized = G.Div(away, deviation)
     if gamma.shape[0] == x.shape[1] and gamma.shape[0] != groups:
-        found, ndim = G.reshape(found, [batch, *rest]), x.ndim
+        normalized, ndim = G.reshape(normalized, [batch, *rest]), x.ndim
     else:
         ndim = 3
-    found = G.Add(G.Mul(found, _along(G, gamma, ndim, 1)), _along(G, beta, ndim, 1))
-    found = G.reshape(found, [batch, *rest])
-    return [found, G.squeeze(mean, (2,)), G.squeeze(deviation, (2,))]
+    normalized = G.Add(G.Mul(normalized, _along(G, gamma, ndim, 1)), _along(G, beta, ndim, 1))
+    normalized = G.reshape(normalized, [batch, *rest])
+    return [normalized, G.squeeze(mean, (2,)), G.squeeze(deviation, (2,))]
 
 
 @convert("L2Normalization")

@@ -84,8 +84,8 @@ def proposal(a, G, prob, deltas, info):
     images = G.reshape(G.cast(G.arange(0, G.dim(prob, 0)), prob.dtype), [-1, 1, 1])
     images = G.expand(images, [G.dim(prob, 0), after, 1])
     regions = G.concat([images, take_rows(G, boxes, chosen)], 2)
-    found = take_rows(G, G.unsqueeze(scores, (2,)), chosen)
-    return [G.reshape(regions, [-1, 5]), G.reshape(found, [-1, 1])]
+    top_scores = take_rows(G, G.unsqueeze(scores, (2,)), chosen)
+    return [G.reshape(regions, [-1, 5]), G.reshape(top_scores, [-1, 1])]
 
 
 @convert("_contrib_box_encode")

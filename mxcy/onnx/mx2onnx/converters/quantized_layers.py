@@ -238,9 +238,9 @@ def quantized_normalization(a, G, x, gamma, beta, mean, variance, low, high):
     order = [i for i in range(x.ndim) if i != axis]
     order.insert(1, axis)
     turned = G.transpose(real, order)
-    found = G.BatchNormalization(turned, gamma, beta, mean, variance, epsilon=a.eps)
-    found.shape = turned.shape
-    real = G.transpose(found, [order.index(i) for i in range(x.ndim)])
+    normalized = G.BatchNormalization(turned, gamma, beta, mean, variance, epsilon=a.eps)
+    normalized.shape = turned.shape
+    real = G.transpose(normalized, [order.index(i) for i in range(x.ndim)])
     if calibrated(a):
         return [quantized(G, real, step(G, reach_of(a), LIMITS["int8"]), np.int8), *_told(G, a)]
     top = _largest(G, real)
@@ -261,9 +261,9 @@ def quantized_relu(a, G, x, low, high):
 def quantized_pooling(a, G, x, low, high):
     """Between pairs of one step, so that the largest numbers stay what they are."""
     unit = step_of(G, low, high, limit_of(x.dtype))
-    found = pooling(a, G, dequantized(G, x, unit))
-    found.shape = G.out.shape
-    return [quantized(G, found, unit, x.dtype), low, high]
+    pooled = pooling(a, G, dequantized(G, x, unit))
+    pooled.shape = G.out.shape
+    return [quantized(G, pooled, unit, x.dtype), low, high]
 
 
 @convert("_contrib_quantized_embedding")

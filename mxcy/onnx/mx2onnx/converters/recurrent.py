@@ -81,12 +81,12 @@ def rnn(a, G, x, parameters, state, *rest):
             **given,
         )
         steps, batch, _ = G.dims(x)
-        found = outs[0]
-        found.shape = (x.shape[0], count, x.shape[1], net.hidden)
+        output = outs[0]
+        output.shape = (x.shape[0], count, x.shape[1], net.hidden)
         if count == 1:
-            x = G.squeeze(found, (1,))
+            x = G.squeeze(output, (1,))
         else:
-            x = G.reshape(G.transpose(found, (0, 2, 1, 3)), [steps, batch, count * net.hidden])
+            x = G.reshape(G.transpose(output, (0, 2, 1, 3)), [steps, batch, count * net.hidden])
         hiddens.append(outs[1])
         cells.append(outs[2] if cell is not None else None)
         for value in outs[1:]:

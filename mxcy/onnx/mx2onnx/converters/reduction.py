@@ -102,22 +102,22 @@ def _matrix_norm(a, G, x, axes):
     rows, columns = axes
     summed, other = (rows, columns) if abs(a.ord) == 1 else (columns, rows)
     sums = G.reduce("Sum", G.Abs(x), (summed,), True)
-    found = G.reduce("Max" if a.ord > 0 else "Min", sums, (other,), True)
-    return found if a.keepdims else G.squeeze(found, axes)
+    norm = G.reduce("Max" if a.ord > 0 else "Min", sums, (other,), True)
+    return norm if a.keepdims else G.squeeze(norm, axes)
 
 
 def _variance(a, G, x):
     x = G.cast(x, G.out.dtype)
     axes = _axes(a, x)
     away = G.Sub(x, G.reduce("Mean", x, axes, True))
-    found = G.reduce("Mean", away * away, axes, a.keepdims)
+    variance = G.reduce("Mean", away * away, axes, a.keepdims)
     if a.ddof == 0:
-        return found
+        return variance
     count = G.times(*(G.dim(x, axis) for axis in axes))
     if isinstance(count, int):
-        return found * (count / (count - a.ddof))
+        return variance * (count / (count - a.ddof))
     whole = G.cast(G.squeeze(count, (0,)), x.dtype)
-    return G.Mul(found, G.Div(whole, whole - a.ddof))
+    return G.Mul(variance, G.Div(whole, whole - a.ddof))
 
 
 @convert("_npi_var")
@@ -139,13 +139,13 @@ def average(a, G, x, weights=None):
     x = G.cast(x, dtype)
     axes = _axes(a, x)
     if weights is None or not a.weighted:
-        found = G.reduce("Mean", x, axes)
+        mean = G.reduce("Mean", x, axes)
         total = G.times(*(G.dim(x, axis) for axis in axes))
         if isinstance(total, int):
-            scale = G.full(G.dims(found), total, dtype)
+            scale = G.full(G.dims(mean), total, dtype)
         else:
-            scale = G.expand(G.cast(G.squeeze(total, (0,)), dtype), G.dims(found))
-        return [found, scale]
+            scale = G.expand(G.cast(G.squeeze(total, (0,)), dtype), G.dims(mean))
+        return [mean, scale]
     weights = G.cast(weights, dtype)
     if weights.ndim != x.ndim:
         shape = [1] * x.ndim
@@ -164,16 +164,16 @@ def _position(kind):
         if x.dtype == bool:
             x = G.cast(x, np.int32)
         if a.axis is None:
-            found = G.op(kind, G.flat(x), axis=0, keepdims=0, shape=())
+            position = G.op(kind, G.flat(x), axis=0, keepdims=0, shape=())
             if a.keepdims:
-                return G.reshape(found, [1] * x.ndim)
-            return _fitted(G, found)
+                return G.reshape(position, [1] * x.ndim)
+            return _fitted(G, position)
         axis = a.axis % x.ndim
         shape = tuple(
             1 if i == axis else n for i, n in enumerate(x.shape) if a.keepdims or i != axis
         )
-        found = G.op(kind, x, axis=axis, keepdims=int(a.keepdims), shape=shape)
-        return _fitted(G, found)
+        position = G.op(kind, x, axis=axis, keepdims=int(a.keepdims), shape=shape)
+        return _fitted(G, position)
 
     return rule
 
@@ -204,7 +204,7 @@ def topk(a, G, x):
     count = a.k if a.k >= 1 else G.dim(values, axis)
     if isinstance(count, int) and values.shape[axis] != -1:
         count = min(count, values.shape[axis])
-    found, places = G.top(values, count, axis, not a.is_ascend)
+    elements, places = G.top(values, count, axis, not a.is_ascend)
     if a.ret_typ == "mask":
         zeros = G.full(G.dims(values), 0, x.dtype)
         ones = G.full(G.dims(places), 1, x.dtype)
@@ -213,16 +213,16 @@ def topk(a, G, x):
     if a.ret_typ == "indices":
         return places
     if a.ret_typ == "value":
-        return [G.cast(found, x.dtype), places]
-    return [G.cast(found, x.dtype), places]
+        return [G.cast(elements, x.dtype), places]
+    return [G.cast(elements, x.dtype), places]
 
 
 @convert("sort")
 def sort(a, G, x):
     """All in order."""
     values, axis = _along(a, G, x)
-    found, _ = G.top(values, G.dim(values, axis), axis, not a.is_ascend)
-    return G.cast(found, x.dtype)
+    elements, _ = G.top(values, G.dim(values, axis), axis, not a.is_ascend)
+    return G.cast(elements, x.dtype)
 
 
 @convert("argsort")

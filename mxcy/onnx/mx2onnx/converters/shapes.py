@@ -47,58 +47,58 @@ def _inferred(G, found, source):
 
 def _classic(G, source, codes):
     """The extents that Reshape's codes make of others."""
-    found, at, codes = [], 0, list(codes)
+    extents, at, codes = [], 0, list(codes)
     while codes:
         code = codes.pop(0)
         if code == 0:
-            found.append(source[at])
+            extents.append(source[at])
         elif code == -1:
-            found.append(None)
+            extents.append(None)
         elif code == -2:
-            found += source[at:]
+            extents += source[at:]
             at = len(source) - 1
         elif code == -3:
-            found.append(G.times(*source[at : at + 2]))
+            extents.append(G.times(*source[at : at + 2]))
             at += 1
         elif code == -4:
-            found += _split(G, source[at], codes.pop(0), codes.pop(0))
+            extents += _split(G, source[at], codes.pop(0), codes.pop(0))
         else:
-            found.append(code)
+            extents.append(code)
         at += 1
-    return found
+    return extents
 
 
 def _newer(G, source, codes):
     """The extents that the codes of `npx.reshape` make of others."""
-    found, at, codes = [], 0, list(codes)
+    extents, at, codes = [], 0, list(codes)
     while codes:
         code = codes.pop(0)
         if code == -1:
-            found.append(None)
+            extents.append(None)
         elif code >= 0:
-            found.append(code)
+            extents.append(code)
         elif code == -2:
-            found.append(source[at])
+            extents.append(source[at])
         elif code == -4:
-            found += source[at:]
+            extents += source[at:]
             at = len(source) - 1
         elif code == -5:
-            found.append(G.times(*source[at : at + 2]))
+            extents.append(G.times(*source[at : at + 2]))
             at += 1
         elif code == -6:
-            found += _split(G, source[at], codes.pop(0), codes.pop(0))
+            extents += _split(G, source[at], codes.pop(0), codes.pop(0))
         at += 1
-    return found
+    return extents
 
 
 def _coded(G, x, codes, apply, reverse):
     def extents():
         source = G.dims(x)
         if reverse:
-            found = apply(G, source[::-1], codes[::-1])[::-1]
+            result = apply(G, source[::-1], codes[::-1])[::-1]
         else:
-            found = apply(G, source, codes)
-        return _inferred(G, found, source)
+            result = apply(G, source, codes)
+        return _inferred(G, result, source)
 
     return _to(G, x, extents)
 

@@ -65,8 +65,8 @@ def _assign(G, a, x, value):
     chosen = places[tuple(slice(b, e, s) for b, e, s in zip(a.begin, a.end, steps, strict=True))]
     flat = G.flat(x)
     value = G.flat(G.expand(value, chosen.shape))
-    found = G.ScatterElements(flat, G.const(chosen.reshape(-1)), value, axis=0)
-    return G.reshape(found, x.shape)
+    written = G.ScatterElements(flat, G.const(chosen.reshape(-1)), value, axis=0)
+    return G.reshape(written, x.shape)
 
 
 @convert("_slice_assign")
@@ -222,7 +222,7 @@ def diff(a, G, x):
 def ediff(a, G, x, *ends):
     """Differences of neighbours between further numbers."""
     flat = G.flat(x)
-    found = G.Sub(G.slice(flat, [1], [_LAST], [0]), G.slice(flat, [0], [-1], [0]))
+    differences = G.Sub(G.slice(flat, [1], [_LAST], [0]), G.slice(flat, [0], [-1], [0]))
     ends = list(ends)
     before = ends.pop(0) if a.to_begin_arr_given else None
     after = ends.pop(0) if a.to_end_arr_given else None
@@ -230,5 +230,5 @@ def ediff(a, G, x, *ends):
         before = G.const(np.asarray([a.to_begin_scalar]).astype(x.dtype))
     if a.to_end_scalar is not None:
         after = G.const(np.asarray([a.to_end_scalar]).astype(x.dtype))
-    parts = [before and G.flat(before), found, after and G.flat(after)]
+    parts = [before and G.flat(before), differences, after and G.flat(after)]
     return G.concat([part for part in parts if part is not None], 0)

@@ -23,12 +23,12 @@ def if_(F, a, condition):
         return tuple(a.run(branch, []))
     then, other = a.run(a.then_branch, []), a.run(a.else_branch, [])
     flag = condition.reshape()
-    found = []
+    outputs = []
     for left, right in zip(then, other, strict=True):
         if not isinstance(left, Value) or left.spec.shape != right.spec.shape:
             condition.numbers("the condition of branches with results of different shapes")
-        found.append(F.where(flag, left, right))
-    return tuple(found)
+        outputs.append(F.where(flag, left, right))
+    return tuple(outputs)
 
 
 def _stacked(F, rows, shape_of):
@@ -79,11 +79,11 @@ def scan_of_batches(F, a, lengths, *values):
     if lengths is not None:
         raise NotImplementedError("the input sequence_lens is not implemented")
     batch = values[0].full_shape[0]
-    found = []
+    outputs = []
     for i in range(batch):
         own = [F.part(value, 0, i, i + 1).reshape(*value.full_shape[1:]) for value in values]
-        found.append(_scanned(F, a, own, a.directions, None, None, None))
-    return tuple(F("_npi_stack", *column, axis=0) for column in zip(*found, strict=True))
+        outputs.append(_scanned(F, a, own, a.directions, None, None, None))
+    return tuple(F("_npi_stack", *column, axis=0) for column in zip(*outputs, strict=True))
 
 
 @row("Scan", since=9)
@@ -119,10 +119,10 @@ def _scanned(F, a, values, directions, axes, out_directions, out_axes):
         outputs = a.run(a.body, [*states, *(column[step] for column in columns)])
         states, row_ = outputs[: len(states)], outputs[len(states) :]
         rows.append(row_)
-    found = []
+    result = []
     for i, column in enumerate(zip(*rows, strict=True)):
         backwards = bool(out_directions and out_directions[i])
         axis = out_axes[i] if out_axes else 0
         axis %= column[0].ndim + 1
-        found.append(F("_npi_stack", *(column[::-1] if backwards else column), axis=axis))
-    return (*states, *found)
+        result.append(F("_npi_stack", *(column[::-1] if backwards else column), axis=axis))
+    return (*states, *result)

@@ -117,8 +117,8 @@ def conv_transpose(F, a, x, weight, bias=None):
     extents = [n if p >= 0 else n - p for n, p in zip(whole.plane, after, strict=True)]
     whole = padded(F, whole, (0,) * (dims + 2), (0, 0, *(max(-p, 0) for p in after)))
     ends = [n - max(p, 0) for n, p in zip(extents, after, strict=True)]
-    found = sliced(F, whole, before, ends, range(2, dims + 2))
-    return found if bias is None else found + bias.reshape(1, -1, *(1,) * dims)
+    cropped = sliced(F, whole, before, ends, range(2, dims + 2))
+    return cropped if bias is None else cropped + bias.reshape(1, -1, *(1,) * dims)
 
 
 @row("DeformConv", since=19)

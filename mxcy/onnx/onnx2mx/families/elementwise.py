@@ -88,8 +88,8 @@ _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "maximum": "max", "minim
 def _binary(onnx_name, name):
     def function(F, a, x, y):
         y = aligned(F, a, x, y)
-        found = _reckoned(F, _SIGNS[name], x, y) if name in _SIGNS else _decided(F, name, x, y)
-        return F.binary(name, x, y) if found is None else found
+        extents = _reckoned(F, _SIGNS[name], x, y) if name in _SIGNS else _decided(F, name, x, y)
+        return F.binary(name, x, y) if extents is None else extents
 
     row(onnx_name)(function)
 
@@ -99,23 +99,23 @@ def _decided(F, name, x, y):
     if name not in _ABOVE or not (x.is_open or y.is_open) or x.array is None or y.array is None:
         return None
     whole = np.broadcast_shapes(x.shape, y.shape)
-    found = []
+    truths = []
     for left, right in zip(
         F.open.told(np.broadcast_to(x.array, whole)),
         F.open.told(np.broadcast_to(y.array, whole)),
         strict=True,
     ):
         if left == right:
-            found.append(_ABOVE[name][1])
+            truths.append(_ABOVE[name][1])
         elif isinstance(left, str) and not isinstance(right, str) and right < 0:
-            found.append(_ABOVE[name][2])
+            truths.append(_ABOVE[name][2])
         elif isinstance(right, str) and not isinstance(left, str) and left < 0:
-            found.append(_ABOVE[name][0])
+            truths.append(_ABOVE[name][0])
         elif isinstance(left, str) or isinstance(right, str):
             return None
         else:
-            found.append(_ABOVE[name][(left > right) + (left >= right)])
-    return F.constant(np.array(found).reshape(whole))
+            truths.append(_ABOVE[name][(left > right) + (left >= right)])
+    return F.constant(np.array(truths).reshape(whole))
 
 
 #: comparison -> what it says of numbers that are below, equal, above
@@ -151,9 +151,9 @@ def div(F, a, x, y):
     y = aligned(F, a, x, y)
     if x.kind == "f":
         return F.binary("true_divide", x, y)
-    found = _reckoned(F, "/", x, y)
-    if found is not None:
-        return found
+    quotient = _reckoned(F, "/", x, y)
+    if quotient is not None:
+        return quotient
     if x.kind == "u":
         return F("_npi_floor_divide", x, y)
     # ONNX cuts off towards zero, as C does.
@@ -167,8 +167,8 @@ def div(F, a, x, y):
 
 @row("Mod")
 def mod(F, a, x, y):
-    found = _reckoned(F, "%", x, y)
-    return F("_npi_fmod" if a.fmod else "_npi_mod", x, y) if found is None else found
+    remainder = _reckoned(F, "%", x, y)
+    return F("_npi_fmod" if a.fmod else "_npi_mod", x, y) if remainder is None else remainder
 
 
 @row("Pow")
@@ -193,8 +193,8 @@ def bit_shift(F, a, x, y):
 def _chain(onnx_name, name):
     def function(F, a, first, *rest):
         for value in rest:
-            found = _reckoned(F, _SIGNS[name], first, value)
-            first = F.binary(name, first, value) if found is None else found
+            extents = _reckoned(F, _SIGNS[name], first, value)
+            first = F.binary(name, first, value) if extents is None else extents
         return first
 
     row(onnx_name)(function)

@@ -93,13 +93,13 @@ def _product(F, x, axis, matrix):
     order = [i for i in range(x.ndim) if i != axis] + [axis]
     whole = x if axis == last else x.transpose(*order)
     wide = whole if whole.kind == "f" else whole.astype("float32")
-    found = F("_npi_matmul", wide, F.constant(matrix.T.astype(wide.dtype)))
+    result = F("_npi_matmul", wide, F.constant(matrix.T.astype(wide.dtype)))
     if whole.kind != "f":
         ends = np.iinfo(whole.dtype)
-        found = F("clip", F("_npi_rint", found), a_min=ends.min, a_max=ends.max)
-        found = found.astype(whole.dtype)
+        result = F("clip", F("_npi_rint", result), a_min=ends.min, a_max=ends.max)
+        result = result.astype(whole.dtype)
     back = [order.index(i) for i in range(x.ndim)]
-    return found if axis == last else found.transpose(*back)
+    return result if axis == last else result.transpose(*back)
 
 
 def _sizes(F, a, x, scales, sizes):
@@ -194,10 +194,10 @@ def _pixel(F, x, coordinates, sizes, padding, align):
     places = flat.astype("int64").reshape(batch, 1, points)
     places = F("_npi_broadcast_to", places, shape=(batch, channels, points))
     pixels = x.reshape(batch, channels, math.prod(sizes))
-    found = F("_take_along", pixels, places, axis=2, mode="clip", taken=points)
+    pixel = F("_take_along", pixels, places, axis=2, mode="clip", taken=points)
     if inside is None:
-        return found
-    return F.where(inside.reshape(batch, 1, points), found, F.like(0, found))
+        return pixel
+    return F.where(inside.reshape(batch, 1, points), pixel, F.like(0, pixel))
 
 
 def _reflected(F, place, n, align):
@@ -245,8 +245,8 @@ def grid_sample(F, a, x, grid):
         coordinates.append(place)
     if mode == "nearest":
         whole = [F("_npi_rint", place) for place in coordinates]
-        found = _pixel(F, x, whole, sizes, padding, align)
-        return found.reshape(batch, channels, *out)
+        pixel = _pixel(F, x, whole, sizes, padding, align)
+        return pixel.reshape(batch, channels, *out)
     floors = [F("_npi_floor", place) for place in coordinates]
     rests = [place - floor for place, floor in zip(coordinates, floors, strict=True)]
     if mode == "cubic":

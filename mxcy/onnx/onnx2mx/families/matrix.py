@@ -54,12 +54,12 @@ def gemm(F, a, x, y, c=None):
             return dense(F, x, weight, c, flatten=x.ndim > 2)  # which some files leave out
     if a.transB:
         y = y.transpose(1, 0)
-    found = product(F, x, y)
+    result = product(F, x, y)
     if a.alpha != 1:
-        found = F.binary("multiply", found, a.alpha)
+        result = F.binary("multiply", result, a.alpha)
     if c is None:
-        return found
-    return F.binary("add", found, c if a.beta == 1 else F.binary("multiply", c, a.beta))
+        return result
+    return F.binary("add", result, c if a.beta == 1 else F.binary("multiply", c, a.beta))
 
 
 @row("Einsum", since=12)

@@ -85,8 +85,8 @@ def layer_norm(F, a, x, scale, bias=None):
     centred = wide - mean
     var = F.mean(F.binary("multiply", centred, centred), axes, True)
     inverse = F("rsqrt", var + a.epsilon)
-    found = (centred * inverse).astype(x.dtype) * scale
-    return (found if bias is None else found + bias), mean, inverse
+    normalized = (centred * inverse).astype(x.dtype) * scale
+    return (normalized if bias is None else normalized + bias), mean, inverse
 
 
 @row("LRN")

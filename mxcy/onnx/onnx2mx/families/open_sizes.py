@@ -82,5 +82,5 @@ def resized_axis(F, x, axis, size, extent, ratio, how):
     floor = F("_npi_floor", places)
     spread = (-1, *(1,) * (x.ndim - 1 - axis))
     share = (places - floor).reshape(*spread).astype(x.dtype if x.kind == "f" else "float32")
-    found = taken(floor) * (1.0 - share) + taken(floor + 1.0) * share
-    return found if x.kind == "f" else F("_npi_rint", found).astype(x.dtype)
+    result = taken(floor) * (1.0 - share) + taken(floor + 1.0) * share
+    return result if x.kind == "f" else F("_npi_rint", result).astype(x.dtype)

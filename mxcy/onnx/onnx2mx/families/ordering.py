@@ -15,8 +15,8 @@ def _top(F, x, axis, k, largest):
         return F.constant(np.zeros(shape, x.dtype)), F.constant(np.zeros(shape, np.int64))
     if extent != -1 and k > extent:
         raise ValueError(f"k is {k}, axis {axis} has {extent} elements")
-    found = F("topk", x, axis=axis, k=k, ret_typ="both", is_ascend=not largest, dtype="int64")
-    return tuple(found)
+    result = F("topk", x, axis=axis, k=k, ret_typ="both", is_ascend=not largest, dtype="int64")
+    return tuple(result)
 
 
 @row("TopK")
@@ -61,11 +61,11 @@ def unique(F, a, x):
 def _unique(F, a, x):
     """Of values that are known when the graph runs."""
     told = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": a.axis}
-    found, first, inverse, counts = F("_npi_unique", x, **told)
+    distinct, first, inverse, counts = F("_npi_unique", x, **told)
     if not a.sorted:  # in the order in which they come
         order = F("argsort", first, dtype="int64")
         places = F("argsort", order, dtype="int64")
-        found = F("take", found, order, axis=a.axis or 0, mode="clip")
+        distinct = F("take", distinct, order, axis=a.axis or 0, mode="clip")
         first, counts = (F("take", part, order, axis=0, mode="clip") for part in (first, counts))
         inverse = F("take", places, inverse, axis=0, mode="clip")
-    return found, first, inverse, counts
+    return distinct, first, inverse, counts

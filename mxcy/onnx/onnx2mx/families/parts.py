@@ -30,20 +30,20 @@ def concat(F, a, *values):
 
 
 def _split(F, x, axis, parts):
-    found, begin = [], 0
+    result, begin = [], 0
     for part in parts:
-        found.append(F.part(x, axis, begin, begin + part))
+        result.append(F.part(x, axis, begin, begin + part))
         begin += part
-    return tuple(found)
+    return tuple(result)
 
 
 def _split_by_names(F, a, x, axis, parts):
-    found, begin = [], 0
+    result, begin = [], 0
     for part in parts:
         end = F.open.combined("+", begin, part)
-        found.append(_cut_by_names(F, x, {axis: (begin, end)}, {axis: part}, F.extents(x)))
+        result.append(_cut_by_names(F, x, {axis: (begin, end)}, {axis: part}, F.extents(x)))
         begin = end
-    return tuple(found)
+    return tuple(result)
 
 
 def _cut_by_names(F, x, bounds, sizes, named):

@@ -15,7 +15,7 @@ __all__ = []
 
 def _counts(windows, extents, ceil):
     """How many windows there are along each dimension."""
-    found = []
+    counts = []
     for n, before, after, span, stride in zip(
         extents, windows.before, windows.after, windows.spans(), windows.strides, strict=True
     ):
@@ -25,8 +25,8 @@ def _counts(windows, extents, ceil):
         count = (-(-room // stride) if ceil else room // stride) + 1
         if ceil and (count - 1) * stride >= n + before:
             count -= 1  # that window would begin in the padding behind
-        found.append(max(count, 0))
-    return found
+        counts.append(max(count, 0))
+    return counts
 
 
 def _as_pooling(F, a, x, windows, kind, **attrs):
@@ -127,8 +127,8 @@ def max_pool(F, a, x):
     windows = Windows(a, x, a.kernel_shape)
     if a.wants(1):
         return _max_of_slices(F, a, x, windows, True)
-    found = _as_pooling(F, a, x, windows, "max")
-    return _max_of_slices(F, a, x, windows, False) if found is None else found
+    pooled = _as_pooling(F, a, x, windows, "max")
+    return _max_of_slices(F, a, x, windows, False) if pooled is None else pooled
 
 
 @row("AveragePool")
@@ -136,9 +136,9 @@ def average_pool(F, a, x):
     windows = Windows(a, x, a.kernel_shape)
     padding = any(windows.before) or any(windows.after)
     with_padding = bool(a.count_include_pad)
-    found = _as_pooling(F, a, x, windows, "avg", count_include_pad=with_padding or not padding)
-    if found is not None:
-        return found
+    pooled = _as_pooling(F, a, x, windows, "avg", count_include_pad=with_padding or not padding)
+    if pooled is not None:
+        return pooled
     shifted = _Shifted(F, x, windows, a.ceil_mode, 0)
     ones = np.ones((1, 1, *shifted.extents), np.float32)
     if with_padding:
@@ -214,13 +214,13 @@ def max_unpool(F, a, x, indices, output_shape=None):
     places = indices.astype("int64").reshape(1, -1)
     if wanted != shape:
         # The numbers count in the usual shape: the same place in the wanted one.
-        rest, found = places, None
+        rest, position = places, None
         for axis in range(len(shape)):
             behind = math.prod(shape[axis + 1 :])
             place = F("_npi_floor_divide", rest, F.like(behind, rest))
             rest = F("_npi_mod", rest, F.like(behind, rest))
             own = F.binary("multiply", place, math.prod(wanted[axis + 1 :]))
-            found = own if found is None else F.binary("add", found, own)
-        places = found
+            position = own if position is None else F.binary("add", position, own)
+        places = position
     zeros = F.constant(np.zeros(math.prod(wanted), x.dtype))
     return scattered(F, zeros, places, x.reshape(-1)).reshape(*wanted)

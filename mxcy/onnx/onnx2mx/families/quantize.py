@@ -22,9 +22,9 @@ def _spread(F, part, x, axis, block):
         return part
     if block:
         axis %= x.ndim
-        found = F("_npi_repeat", part, repeats=block, axis=axis)
+        repeated = F("_npi_repeat", part, repeats=block, axis=axis)
         extent = x.full_shape[axis]
-        return F.part(found, axis, 0, extent)
+        return F.part(repeated, axis, 0, extent)
     if part.ndim == 1 and x.ndim != 1 and part.full_shape == (1,):
         return part.reshape()
     if part.ndim != 1:
@@ -37,14 +37,14 @@ def _quantized(F, x, scale, zero, code):
     """Round to even, move, and stay within the type."""
     if scale.spec.dtype != x.spec.dtype:
         scale = scale.astype(x.dtype)
-    found = F("_npi_rint", x / scale)
-    if found.dtype != np.float64:
-        found = found.astype("float32")
+    rounded = F("_npi_rint", x / scale)
+    if rounded.dtype != np.float64:
+        rounded = rounded.astype("float32")
     if zero is not None:
-        found = found + zero.astype(found.dtype)
+        rounded = rounded + zero.astype(rounded.dtype)
     ends = np.iinfo(dtypes.DTYPES[code])
-    found = F("clip", found, a_min=ends.min, a_max=ends.max)
-    return found.astype("int32").astype(dtypes.name_of(code))
+    rounded = F("clip", rounded, a_min=ends.min, a_max=ends.max)
+    return rounded.astype("int32").astype(dtypes.name_of(code))
 
 
 #: element type -> how far it reaches in steps, as our quantization counts

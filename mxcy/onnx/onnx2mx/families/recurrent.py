@@ -113,7 +113,7 @@ class _Layer:
             packed.name = f"{F.scope}_parameters"
             F.parameter(packed)
         states = [s for s in (self.first, self.cell) if s is not None]
-        found = F(
+        outputs = F(
             "RNN",
             self.x,
             packed,
@@ -124,8 +124,8 @@ class _Layer:
             mode=self.mode(),
             state_outputs=True,
         )
-        y = F("_npx_reshape", found[0], newshape=(-2, -2, self.directions, self.hidden))
-        return (y.transpose(0, 2, 1, 3), *found[1:])
+        y = F("_npx_reshape", outputs[0], newshape=(-2, -2, self.directions, self.hidden))
+        return (y.transpose(0, 2, 1, 3), *outputs[1:])
 
     # --- step by step ---
     def _by_steps(self):

@@ -17,10 +17,10 @@ def axes_of(a, x, axes=None):
         if a.noop_with_empty_axes:
             return None
         given = range(x.ndim)
-    found = tuple(sorted(axis % max(x.ndim, 1) for axis in given))
+    result = tuple(sorted(axis % max(x.ndim, 1) for axis in given))
     if any(not -x.ndim <= axis < max(x.ndim, 1) for axis in given):
         raise ValueError(f"axes {tuple(given)} do not fit {x.ndim} dimensions")
-    return found
+    return result
 
 
 def _is_empty(x, axes):
@@ -147,14 +147,14 @@ def _running(onnx_name, operator, start, since):
         axis %= x.ndim
         if a.reverse:
             x = F("_npi_flip", x, axis=axis)
-        found = F(operator, x, axis=axis).astype(x.dtype)
+        result = F(operator, x, axis=axis).astype(x.dtype)
         if a.exclusive:
             extents = list(x.full_shape)
             extents[axis] = 1
             first = F.constant(np.full(extents, start, x.dtype))
-            rest = F.part(found, axis, 0, x.full_shape[axis] - 1)
-            found = F.concat([first, rest], axis)
-        return F("_npi_flip", found, axis=axis) if a.reverse else found
+            rest = F.part(result, axis, 0, x.full_shape[axis] - 1)
+            result = F.concat([first, rest], axis)
+        return F("_npi_flip", result, axis=axis) if a.reverse else result
 
     row(onnx_name, since=since)(function)
 

@@ -25,12 +25,12 @@ def scattered(F, x, places, updates, reduction="none"):
     if reduction in ("none", "add"):
         operator = "_scatter_set_nd" if reduction == "none" else "_backward_gather_nd"
         inputs = [x, updates, places] if reduction == "none" else [updates, places]
-        found = (
+        updated = (
             F.shaped(operator, inputs, {"shape": shape}, (shape, word))
             if is_open
             else F(operator, *inputs, shape=shape)
         )
-        return found if reduction == "none" else x + found
+        return updated if reduction == "none" else x + updated
     if reduction not in _STEPS:
         raise MXNetError(f"attribute reduction: {reduction!r} is not implemented")
     # Positions may be equal, so the writes wait for each other.
@@ -42,8 +42,8 @@ def scattered(F, x, places, updates, reduction="none"):
     for i in range(count):
         place = F.part(places, 1, i, i + 1)
         update = F.part(updates, 0, i, i + 1)
-        found = F.binary(_STEPS[reduction], F("gather_nd", x, place), update)
-        x = F("_scatter_set_nd", x, found, place, shape=shape)
+        updated = F.binary(_STEPS[reduction], F("gather_nd", x, place), update)
+        x = F("_scatter_set_nd", x, updated, place, shape=shape)
     return x
 
 

@@ -67,12 +67,12 @@ def split(F, a, x, parts=None):
         sizes = [min(size, extent - i) for i in range(0, extent, size)]
     else:
         sizes = parts.integers("the input split")
-    found, begin = [], 0
+    result, begin = [], 0
     for size in sizes:
         part = sliced(F, x, [begin], [begin + size], [axis])
-        found.append(part if kept else F("_npi_squeeze", part, axis=axis))
+        result.append(part if kept else F("_npi_squeeze", part, axis=axis))
         begin += size
-    return (found,)
+    return (result,)
 
 
 @row("Optional", since=15)

@@ -19,10 +19,10 @@ def shape(F, a, x):
 
 def product(F, extents):
     """The product of ints and names."""
-    found = 1
+    number = 1
     for extent in extents:
-        found = F.open.combined("*", found, extent)
-    return found
+        number = F.open.combined("*", number, extent)
+    return number
 
 
 @row("Size")
@@ -57,11 +57,11 @@ def _without_names(told, named):
 
     None where these do not suffice.
     """
-    found = [0 if isinstance(n, str) and n in named[i : i + 1] else n for i, n in enumerate(told)]
-    others = [i for i, n in enumerate(found) if isinstance(n, str)]
-    if len(others) > 1 or others and -1 in found:
+    extents = [0 if isinstance(n, str) and n in named[i : i + 1] else n for i, n in enumerate(told)]
+    others = [i for i, n in enumerate(extents) if isinstance(n, str)]
+    if len(others) > 1 or others and -1 in extents:
         return None
-    return tuple(-1 if i in others else n for i, n in enumerate(found))
+    return tuple(-1 if i in others else n for i, n in enumerate(extents))
 
 
 def _reshape_by_names(F, x, told, named, literal):

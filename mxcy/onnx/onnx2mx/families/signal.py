@@ -43,8 +43,8 @@ def _transformed(F, x, axis, length, inverse, onesided):
     if parts == 2:
         real = real - F("_npi_matmul", part(1), sin)
         imaginary = imaginary + F("_npi_matmul", part(1), cos)
-    found = F.concat([real, imaginary], place)
-    return found.transpose(*(order.index(i) for i in range(x.ndim)))
+    transform = F.concat([real, imaginary], place)
+    return transform.transpose(*(order.index(i) for i in range(x.ndim)))
 
 
 @row("DFT", since=17)

@@ -50,11 +50,11 @@ class _Range(Constraint):
         return kind + " and ".join(f"{test} {bound}" for test, bound in bounds)
 
     def holds(self, value):
-        found = value % 1 == 0 if self._integers else True
+        result = value % 1 == 0 if self._integers else True
         for test, bound in self._sides():
             inside = _TESTS[test](value, bound)
-            found = inside if found is True else found & inside
-        return found
+            result = inside if result is True else result & inside
+        return result
 
 
 class _Above(_Range):
