@@ -8,12 +8,15 @@ import logging
 import math
 import time
 from collections import namedtuple
+from importlib import import_module
 
 from mxcy._base.suggestions import module_getattr
 from mxcy._files.checkpoint import save_checkpoint
+from mxcy.base import MXNetError
 
 __all__ = [
     "BatchEndParam",
+    "LogMetricsCallback",
     "LogValidationMetricsCallback",
     "ProgressBar",
     "Speedometer",
@@ -207,3 +210,47 @@ class LogValidationMetricsCallback:
             return
         for name, value in param.eval_metric.get_name_value():
             logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+
+
+class LogMetricsCallback:
+    """Writes metrics to files that TensorBoard draws as curves, a point for each epoch.
+
+    Parameters
+    ----------
+    logging_dir : str
+        The folder of event files.
+    prefix : str, optional
+        What is put in front of the metrics' names, with a dash.
+
+    Attributes
+    ----------
+    summary_writer : object
+        The writer, for further scalars; its `close` writes what is left.
+
+    Raises
+    ------
+    MXNetError
+        When neither mxboard nor tensorboardX nor torch's tensorboard can be imported.
+    """
+
+    def __init__(self, logging_dir, prefix=None):
+        self.prefix = prefix
+        self.summary_writer = _writer_class()(logging_dir)
+
+    def __call__(self, param):
+        """Write what a `BatchEndParam` tells of metrics."""
+        if param.eval_metric is None:
+            return
+        for name, value in param.eval_metric.get_name_value():
+            name = name if self.prefix is None else f"{self.prefix}-{name}"
+            self.summary_writer.add_scalar(name, value, global_step=param.epoch)
+
+
+def _writer_class():
+    """``SummaryWriter`` of the first package that has one; all take the same calls."""
+    for package in ("mxboard", "tensorboardX", "torch.utils.tensorboard"):
+        try:
+            return import_module(package).SummaryWriter
+        except ImportError:
+            continue
+    raise MXNetError("LogMetricsCallback writes by tensorboardX: pip install 'mxcy[tensorboard]'")

@@ -3,6 +3,7 @@
 import math
 import warnings
 
+from mxcy.graph.drawing import Drawing
 from mxcy.graph.node import topological
 from mxcy.symbol import Symbol
 from mxcy.symbol.text import output_name
@@ -144,7 +145,7 @@ def plot_network(
     node_attrs=None,
     hide_weights=True,
 ):
-    """Draw a symbol's graph with Graphviz.
+    """Draw a symbol's graph: with Graphviz, or as SVG by mxcy itself where that is not installed.
 
     Parameters
     ----------
@@ -163,21 +164,17 @@ def plot_network(
 
     Returns
     -------
-    graphviz.Digraph
+    graphviz.Digraph or Drawing
+        Both draw in notebooks and write a file by their `render`; a `Drawing`, which there is when
+        the Python package graphviz cannot be imported, writes SVG and refuses other formats.
 
     Raises
     ------
-    ImportError
-        When the Python package graphviz is not there.
     TypeError
         When `symbol` is no Symbol.
     ValueError
         When `shape` or `dtype` do not tell enough.
     """
-    try:
-        from graphviz import Digraph
-    except ImportError:
-        raise ImportError("Draw network requires graphviz library") from None
     _check(symbol)
     shapes = None if shape is None else _shapes(symbol, shape)
     types = None if dtype is None else _types(symbol, dtype)
@@ -185,7 +182,7 @@ def plot_network(
     _warn_of_repeated(order)
     style = {"shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034"}
     style = {**style, "style": "filled", **(node_attrs or {})}
-    drawing = Digraph(name=title, format=save_format)
+    drawing = _drawing_class()(name=title, format=save_format)
     hidden = set()
     for node in order:
         if node.op is None and node.name.endswith(_WEIGHTS):
@@ -213,6 +210,14 @@ def plot_network(
                 label=label,
             )
     return drawing
+
+
+def _drawing_class():
+    try:
+        from graphviz import Digraph
+    except ImportError:
+        return Drawing
+    return Digraph
 
 
 def _types(symbol, given):

@@ -1,10 +1,12 @@
 """Drawings of the architecture, from the imports of the source files."""
 
 import ast
+import unittest.mock
 from html import escape
 from pathlib import Path
 
 import mxcy
+from mxcy.graph.drawing import Drawing
 
 PACKAGE = Path(mxcy.__file__).parent
 _ROW, _WIDTH, _MARGIN = 26, 960, 14
@@ -71,6 +73,20 @@ def layers():
     return _svg("The rooms of mxcy: each imports only what is below it", parts, y + _MARGIN)
 
 
+def network():
+    """A small network as mx.viz draws it."""
+    sym = mxcy.sym
+    data = sym.var("data")
+    out = sym.Convolution(data, kernel=(3, 3), pad=(1, 1), num_filter=8, no_bias=True, name="conv")
+    out = sym.Activation(sym.BatchNorm(out, name="norm"), act_type="relu", name="relu")
+    out = sym.Pooling(out + data, kernel=(2, 2), stride=(2, 2), pool_type="max", name="pool")
+    out = sym.FullyConnected(out, num_hidden=10, name="classes")
+    drawing = Drawing("a small network")
+    with unittest.mock.patch("mxcy.visualization._drawing_class", lambda: lambda **_: drawing):
+        mxcy.viz.plot_network(out, shape={"data": (1, 8, 16, 16)})
+    return drawing.svg()
+
+
 def _svg(title, parts, height):
     style = (
         "rect{fill:#dbe9f6;stroke:#33658a}text{font:13px sans-serif;text-anchor:middle;fill:#111}"
@@ -86,4 +102,4 @@ def _svg(title, parts, height):
 
 def files():
     """{file name: text} of all drawings."""
-    return {"layers.svg": layers()}
+    return {"layers.svg": layers(), "network.svg": network()}

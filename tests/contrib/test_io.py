@@ -61,10 +61,32 @@ def test_metrics_for_tensorboard(monkeypatch):
     assert [step for _, _, step in log.summary_writer.written] == [3, 3]
 
 
+def test_event_files_of_tensorboardx(tmp_path):
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    from tensorboardX.proto.event_pb2 import Event
+
+    log = mx.callback.LogMetricsCallback(str(tmp_path), prefix="train")
+    assert mx.contrib.tensorboard.LogMetricsCallback is type(log)
+    metric = mx.metric.Accuracy()
+    for epoch in range(3):
+        metric.update([mx.nd.array([1, epoch])], [mx.nd.array([[0, 1], [0, 1]])])
+        log(mx.model.BatchEndParam(epoch=epoch, nbatch=1, eval_metric=metric, locals=None))
+    log.summary_writer.close()
+    (path,) = tmp_path.iterdir()
+    content, points = path.read_bytes(), []
+    while content:  # records: length, its checksum, an event, its checksum
+        size = int.from_bytes(content[:8], "little")
+        event = Event.FromString(content[12 : 12 + size])
+        points += [(event.step, v.tag, v.simple_value) for v in event.summary.value]
+        content = content[16 + size :]
+    assert [(step, tag) for step, tag, _ in points] == [(i, "train-accuracy") for i in range(3)]
+    assert [value for *_, value in points] == pytest.approx([0.5, 0.75, 4 / 6])
+
+
 def test_nothing_to_write_with(monkeypatch):
     for name in ("mxboard", "tensorboardX", "torch.utils.tensorboard", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MXNetError, match="pip install tensorboardX"):
+    with pytest.raises(MXNetError, match=r"pip install 'mxcy\[tensorboard\]'"):
         mx.contrib.tensorboard.LogMetricsCallback("logs")
 
 

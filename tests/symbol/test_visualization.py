@@ -2,6 +2,7 @@
 
 import sys
 import types
+from xml.etree import ElementTree
 
 import pytest
 
@@ -142,7 +143,64 @@ def test_drawing_options(graphviz):
         mx.viz.plot_network(3)
 
 
-def test_drawing_needs_graphviz(monkeypatch):
+@pytest.fixture
+def no_graphviz(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphviz", None)
-    with pytest.raises(ImportError, match="graphviz"):
-        mx.viz.plot_network(network())
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def boxes(text):
+    """{name: (left, top, right, bottom)} of what a drawing shows."""
+    root, found = ElementTree.fromstring(text), {}
+    for group in root.iter(f"{SVG}g"):
+        shape = {k: float(v) for k, v in group[1].items() if k != "fill"}
+        if group[1].tag == f"{SVG}ellipse":
+            x, y, rx, ry = (shape[k] for k in ("cx", "cy", "rx", "ry"))
+            found[group[0].text] = (x - rx, y - ry, x + rx, y + ry)
+        else:
+            x, y = shape["x"], shape["y"]
+            found[group[0].text] = (x, y, x + shape["width"], y + shape["height"])
+    return root, found
+
+
+def test_drawing_without_graphviz(no_graphviz, tmp_path):
+    shape = {"data": (1, 3, 8, 8)}
+    drawing = mx.viz.plot_network(network(), title="a<b", save_format="svg", shape=shape)
+    path = drawing.render(str(tmp_path / "net"))
+    assert path == str(tmp_path / "net.svg")
+    root, drawn = boxes((tmp_path / "net.svg").read_text(encoding="utf-8"))
+    assert root[0].text == "a<b"
+    chain = ["softmax", "fc", "flat", "add", "pool", "relu", "bn", "conv", "data"]
+    assert set(drawn) == {*chain, "softmax_label"}
+    assert sorted(chain, key=lambda name: drawn[name][1]) == chain  # results above their inputs
+    assert len(root.findall(f"{SVG}path")) == 10
+    assert "8x4x4" in drawing.svg() and drawing._repr_svg_() == drawing.svg()
+
+
+@pytest.mark.parametrize("name", ["squeezenet1.0", "inceptionv3", "densenet121"])
+def test_boxes_of_a_drawing_lie_apart(no_graphviz, name):
+    net = mx.gluon.model_zoo.vision.get_model(name)
+    root, drawn = boxes(mx.viz.plot_network(net(S.var("data")), save_format="svg").svg())
+    rows = {}
+    for left, top, right, _ in drawn.values():
+        rows.setdefault(top, []).append((left, right))
+    assert len(drawn) > 60
+    for row in rows.values():
+        row.sort()
+        assert all(b[0] >= a[1] for a, b in zip(row, row[1:], strict=False))
+    width, height = float(root.get("width")), float(root.get("height"))
+    assert all(0 <= x and r <= width and 0 <= y and b <= height for x, y, r, b in drawn.values())
+
+
+def test_other_formats_need_graphviz(no_graphviz, tmp_path):
+    drawing = mx.viz.plot_network(network())
+    with pytest.raises(ImportError, match="pip install graphviz"):
+        drawing.render(str(tmp_path / "net"))
+
+
+def test_drawing_of_repeated_names(no_graphviz):
+    with pytest.warns(RuntimeWarning, match="Repeated names: x"):
+        drawing = mx.viz.plot_network(S.var("x") + S.var("x"), save_format="svg")
+    assert len(boxes(drawing.svg())[1]) == 2
