@@ -247,8 +247,11 @@ class Parameter(ParameterArrays):
         with autograd.pause():
             data = pending.data
             if data is None:
-                data = nd.zeros(self.shape, ctx=cpu(), dtype=self.dtype)
+                bfloat = dtypes.code_of(self.dtype) == dtypes.BFLOAT16  # initializers draw none
+                kind = "float32" if bfloat else self.dtype
+                data = nd.zeros(self.shape, ctx=cpu(), dtype=kind)
                 self._fill(data, pending.init, pending.default_init)
+                data = data.astype(self.dtype, copy=False)
             self._spread(data.as_np_ndarray() if pending.numpy else data, pending.contexts)
         self._deferred_init = None
 

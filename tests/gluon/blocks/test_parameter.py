@@ -63,6 +63,16 @@ def test_deferred_initialization(unknown):
     assert parameter.data().shape == (2, 5)
 
 
+def test_initializers_serve_bfloat16_too():
+    # They draw no such numbers themselves; shapes may be known before the cast or after it.
+    net = mx.gluon.nn.Dense(4)
+    net.initialize()
+    net.cast("bfloat16")
+    assert net(mx.nd.ones((2, 3), dtype="bfloat16")).dtype == net.weight.data().dtype
+    values = net.weight.data().astype("float32").asnumpy()
+    assert 0 < abs(values).min() and abs(values).max() <= 0.07
+
+
 def test_unknown_shape_needs_permission():
     for shape in ((0, 3), None):
         with pytest.raises(ValueError, match="invalid shape"):
