@@ -37,7 +37,9 @@ def keep(references, written, size):
     while _kept and (len(_kept) >= _MOST_OPERATIONS or _Counts.bytes + size > _MOST_BYTES):
         if get_ident() in _ahead:
             break
-        settle(next(iter(_kept.values()))[1], engine.READS)
+        oldest = list(_kept.values())[:1]  # their vars live on when another thread drains
+        for _, var, _ in oldest:
+            settle(var, engine.READS)
         drain()  # settle leaves it to us when the operation has just ended
     _Counts.newest += 1
     _kept[_Counts.newest] = references, written, size

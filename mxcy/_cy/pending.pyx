@@ -35,8 +35,8 @@ cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
     while kept and (len(kept) >= MOST_OPERATIONS or counts.bytes + size > MOST_BYTES):
         if ahead and get_ident() in ahead:
             break
-        _, oldest, _ = next(iter(kept.values()))
-        settle(<mx_var *><size_t>oldest, MX_READS)
+        oldest = next(iter(kept.values()))  # its var lives on when another thread drains
+        settle(<mx_var *><size_t>oldest[1], MX_READS)
         drain()  # settle leaves it to us when the operation has just ended
     counts.newest += 1
     kept[counts.newest] = (references, <size_t>written, size)
