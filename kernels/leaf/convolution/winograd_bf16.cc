@@ -3,6 +3,7 @@
 // rounding V to bfloat16 doubles the error of a direct convolution; with 4 x 4 it would be five
 // times as large.
 #include "leaf/convolution/winograd_form.h"
+#include "leaf/convolution/winograd_groups.h"
 #include "leaf/simd/bf16.h"
 
 MX_LEAF_BEGIN
@@ -20,60 +21,43 @@ namespace {
 
 constexpr int kAhead = 1024;  // numbers between the weights read and those fetched
 
-template <int R, int W>
-void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
-             int64_t m_step) {
-  constexpr int B = kBlockLanes;
-  VB acc[R][W] = {};
-  for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
+struct Pairwise {
+  template <int R, int W>
+  static void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
+                      int64_t m_step) {
+    constexpr int B = kBlockLanes;
+    VB acc[R][W] = {};
+    for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
 #pragma GCC unroll 2
-    for (int k = 0; k < B; k += 2, u += 2 * W * B) {
-      Pairs right[W];
+      for (int k = 0; k < B; k += 2, u += 2 * W * B) {
+        Pairs right[W];
 #pragma GCC unroll 2
-      for (int w = 0; w < W; ++w) {
-        right[w] = load_pairs(u + 2 * w * B);
-        __builtin_prefetch(u + kAhead + 2 * w * B);
-      }
+        for (int w = 0; w < W; ++w) {
+          right[w] = load_pairs(u + 2 * w * B);
+          __builtin_prefetch(u + kAhead + 2 * w * B);
+        }
 #pragma GCC unroll 14
-      for (int r = 0; r < R; ++r) {
+        for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-        for (int w = 0; w < W; ++w) add_products(acc[r][w], v + r * B + k, right[w]);
+          for (int w = 0; w < W; ++w) add_products(acc[r][w], v + r * B + k, right[w]);
+        }
       }
     }
-  }
 #pragma GCC unroll 14
-  for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) store_block(m + w * m_step + r * B, acc[r][w]);
-  }
-}
-
-typedef void (*Product)(int64_t, const bf16*, int64_t, const bf16*, float*, int64_t);
-
-// The product of R tiles and W out blocks is at [R - 1][W - 1].
-struct Products {
-  Product entry[kTileGroup][kPanel];
-  template <int R = kTileGroup>
-  constexpr Products& fill() {
-    entry[R - 1][0] = product<R, 1>;
-    entry[R - 1][1] = product<R, 2>;
-    if constexpr (R > 1) fill<R - 1>();
-    return *this;
+      for (int w = 0; w < W; ++w) store_block(m + w * m_step + r * B, acc[r][w]);
+    }
   }
 };
-constexpr Products kProducts = Products{}.fill();
+
+constexpr auto kProducts = GroupProducts<Pairwise, bf16>{}.fill();
 
 }  // namespace
 
 void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
                     const bf16* u, float* m, int64_t m_step) {
-  const int groups = ceil_div(tiles, kTileGroup);
-  const int most = ceil_div(tiles, groups);
-  for (int t = 0; t < tiles; t += most) {
-    const int some = tiles - t < most ? tiles - t : most;
-    kProducts.entry[some - 1][outs - 1](in_blocks, v + t * kBlockLanes, v_step, u,
-                                        m + t * kBlockLanes, m_step);
-  }
+  kProducts.multiply(tiles, outs, in_blocks, v, v_step, u, m, m_step);
 }
 
 namespace {
