@@ -1,5 +1,7 @@
 """Quantize Gluon networks."""
 
+import itertools
+
 import numpy as np
 
 from mxcy import autograd, symbol
@@ -8,12 +10,16 @@ from mxcy import numpy as mx_np
 from mxcy.gluon import SymbolBlock
 from mxcy.gluon.tracing import flatten
 from mxcy.quantization import calibration
+from mxcy.quantization.adjust import adjusted
 from mxcy.quantization.batches import as_data_iter, named_batches
 from mxcy.quantization.checks import check_calibration, device_of, names_of
 from mxcy.quantization.model import calib_graph, quantize_graph
 from mxcy.util import is_np_array
 
 __all__ = ["quantize_net", "quantize_net_v2"]
+
+#: calibration data that parameters are adjusted with
+_EXAMPLES = 64
 
 
 def quantize_net(
@@ -34,6 +40,7 @@ def quantize_net(
     LayerOutputCollector=None,  # noqa: N803 - MXNet's name
     device=None,
     num_calib_batches=None,
+    adjust_parameters=True,
 ):
     """Make a block of operators on numbers of 8 bits from a float one, which stays as it is.
 
@@ -64,6 +71,9 @@ def quantize_net(
         See `quantize_model`.
     LayerOutputCollector : object, optional
         See `quantize_graph`.
+    adjust_parameters : bool
+        Whether calibration also tells how to make the channels of arrays alike and which way to
+        round weights, so that the results are nearer to those of floats.
 
     Returns
     -------
@@ -118,6 +128,13 @@ def quantize_net(
     )
     if calibrates:
         batches = named_batches(calib_data, traced.inputs, num_calib_examples, num_calib_batches)
+        if adjust_parameters and ctx.device_type == "cpu":
+            count = max(1, _EXAMPLES // max(1, calib_data.batch_size))
+            first = list(itertools.islice(batches, count))
+            batches = itertools.chain(first, batches)
+            custom = calib_mode in ("custom", "customize")  # its ranges may be of this very network
+            values = adjusted(fused, qsym, {**args, **auxs}, first, ctx, scales=not custom)
+            args, auxs = ({name: values[name] for name in of} for of in (args, auxs))
         calibration.collect(
             fused, {**args, **auxs}, batches, collector, ctx, logger, num_calib_batches
         )

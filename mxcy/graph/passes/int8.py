@@ -21,6 +21,7 @@ __all__ = ["run"]
 _FLOAT, _OCTET = dtypes.CODES["float32"], dtypes.CODES["uint8"]
 _DEQUANTIZE, _QUANTIZE = find("_contrib_dequantize"), find("_contrib_quantize_v2")
 _RELU = find("_contrib_quantized_act")
+_PARAMETER = find("_dequantize_parameter")
 #: fused layer of floats -> (that of 8 bits, what packs its weights)
 _LAYERS = {
     find("_sg_onednn_conv"): (find("_int8_conv"), "_pack_int8_conv_weight"),
@@ -244,8 +245,9 @@ def _place(state, layer):
     graph, rewrite = state.graph, state.rewrite
     node, attrs = graph.nodes[layer.number], layer.attrs
     image = "kernel" in attrs
-    parameters = node.inputs[1 : 2 if attrs["no_bias"] else 3]
+    parameters, stored = _parameters(graph, node.inputs[1 : 2 if attrs["no_bias"] else 3])
     filters = {"no_bias": attrs["no_bias"], "data_step": layer.steps[0], "out_step": layer.steps[1]}
+    filters["quantized"] = stored
     parameters = [state.plain(entry) for entry in parameters]
     made, _ = state.add_once("_int8_filters", filters, parameters, f"{node.name}_filters")
     data = state.last(layer.data) if image else _rows(state, layer)
@@ -262,6 +264,18 @@ def _place(state, layer):
         inputs.append(state.last(layer.other) if image else state.plain(layer.other))
     new = rewrite.add(layer.op, attrs, inputs, graph.nodes[layer.end].name)
     state.put((layer.end, 0), new, image)
+
+
+def _parameters(graph, parameters):
+    """(entries, whether they are int8 numbers and then their ranges) of a layer's parameters.
+
+    What has 8 bits already is taken as it is; to round it once more would lose some of it.
+    """
+    nodes = [graph.nodes[number] for number, _ in parameters]
+    if any(node.op is not _PARAMETER for node in nodes):
+        return parameters, False
+    ranges = [entry for node in nodes for entry in node.inputs[1:]]
+    return [*(node.inputs[0] for node in nodes), *ranges], True
 
 
 def _rows(state, layer):

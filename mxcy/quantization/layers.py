@@ -1,0 +1,160 @@
+"""The layers of a fused symbol that become layers of 8 bits, and their float parameters."""
+
+import math
+
+import numpy as np
+
+from mxcy.graph.control import body_graph
+from mxcy.graph.fused.records import BODY, roles_of
+from mxcy.graph.node import output_name, topological
+
+__all__ = ["Layer", "layers_of"]
+
+
+class Layer:
+    """A fused layer whose parameters may be changed, as nothing else reads them.
+
+    Attributes
+    ----------
+    node : SymbolNode
+    source : (SymbolNode, int)
+        The entry that is its data.
+    other : (SymbolNode, int) or None
+        The one that is added to its result.
+    attrs : Attrs
+        Of the convolution or dense layer.
+    norm : Attrs or None
+        Of the batch normalisation after it.
+    act, limit : str, float
+        The activation after that, and what it cuts at.
+    """
+
+    def __init__(self, node, values):
+        graph = body_graph(getattr(node.parsed, BODY))
+        roles = roles_of(getattr(node.parsed, BODY))
+        inputs = dict(zip(roles, node.inputs, strict=False))
+        operators = [inner for inner in graph.nodes if inner.op is not None]
+        self.node, self._values = node, values
+        self.source, self.other = inputs["data"], inputs.get("other")
+        self.names = {role: entry[0].name for role, entry in inputs.items() if role in _PARAMETERS}
+        self.attrs = operators[0].attrs
+        self.is_dense = operators[0].op.layer.kind == "dense"
+        self.norm = next((inner.attrs for inner in operators if inner.op.aux), None)
+        self.act, self.limit = _activation(operators[-1])
+
+    @property
+    def name(self):
+        """str: That of its result."""
+        return output_name(self.node, 0)
+
+    @property
+    def groups(self):
+        """int: How many parts of the channels are computed apart."""
+        return 1 if self.is_dense else self.attrs.num_group
+
+    def read(self, role):
+        """A parameter as NumPy float32."""
+        return self._values[self.names[role]].asnumpy().astype(np.float32)
+
+    def write(self, role, numbers):
+        """Put a copy with other numbers in the place of a parameter."""
+        name = self.names[role]
+        changed = self._values[name].copy()
+        changed[:] = numbers
+        self._values[name] = changed
+
+    def rows(self):
+        """The weight as (groups, filters of a group, numbers that each reads)."""
+        weight = self.read("weight")
+        return weight.reshape(self.groups, len(weight) // self.groups, -1)
+
+    def keep_rows(self, rows):
+        """Make a changed weight the layer's."""
+        self.write("weight", rows.reshape(self._values[self.names["weight"]].shape))
+
+    def scalable(self):
+        """Whether its output channels can be multiplied by factors."""
+        return self.norm is None or not self.norm.fix_gamma
+
+    def scale_outputs(self, factors):
+        """Multiply the output channels."""
+        if self.norm is not None:
+            roles = ("gamma", "beta")
+        else:
+            roles = tuple(role for role in ("weight", "bias") if role in self.names)
+        for role in roles:
+            numbers = self.read(role)
+            self.write(role, numbers * factors.reshape(-1, *[1] * (numbers.ndim - 1)))
+
+    def divide_inputs(self, factors):
+        """Take factors of its data's channels back."""
+        rows = self.rows()
+        groups, _, depth = rows.shape
+        each = np.repeat(factors, groups * depth // len(factors)).reshape(groups, 1, depth)
+        self.keep_rows(rows / each)
+
+    def channels(self):
+        """The number of numbers of which each output reads some: a multiple of the channels."""
+        groups, _, depth = self.rows().shape
+        return groups * depth // (1 if self.is_dense else math.prod(self.attrs.kernel))
+
+    def shifts(self):
+        """Whether a constant can be added to the products."""
+        return self.norm is not None or "bias" in self.names
+
+    def shift(self, amounts):
+        """Add constants to the products of each filter."""
+        if "bias" in self.names:
+            self.write("bias", self.read("bias") + amounts)
+        else:
+            self.write("moving_mean", self.read("moving_mean") - amounts)
+
+
+_PARAMETERS = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_var")
+
+
+def _activation(last):
+    """(activation, limit) of a layer's last operator."""
+    if last.op.epilogue is None:  # the layer, its normalisation or a sum
+        return "none", 0.0
+    form = last.op.epilogue(last.attrs)
+    if form is None:
+        return "other", 0.0
+    act, low, high = form
+    if act == "clip":
+        return (act, high) if low == 0 < high else ("other", 0.0)
+    return (act, 0.0) if act in ("none", "relu") else ("other", 0.0)
+
+
+def layers_of(sym, quantized, values):
+    """The layers of a symbol that may be changed.
+
+    Parameters
+    ----------
+    sym : Symbol
+        With fused nodes.
+    quantized : set of str
+        The names of nodes that become such of 8 bits.
+    values : dict of str to NDArray
+        Parameters by name, which the layers' methods replace.
+
+    Returns
+    -------
+    dict of int to Layer
+        By the ids of nodes.
+    """
+    order = topological(sym._entries)
+    readers = {}
+    for node in order:
+        for source, _ in node.inputs:
+            readers[id(source)] = readers.get(id(source), 0) + 1
+    layers = {}
+    for node in order:
+        if node.op is None or node.name not in quantized or BODY not in node.attrs:
+            continue
+        layer = Layer(node, values)
+        own = [source for source, _ in node.inputs if source.name in layer.names.values()]
+        alone = all(readers[id(source)] == 1 and source.name in values for source in own)
+        if alone and all(values[n].dtype == np.float32 for n in layer.names.values()):
+            layers[id(node)] = layer
+    return layers

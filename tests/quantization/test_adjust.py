@@ -1,0 +1,187 @@
+"""Parameters are prepared for 8 bits by what calibration data do in the float network."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.contrib.quantization import quantize_net
+from mxcy.gluon import nn
+from mxcy.quantization.adjust import adjusted
+from mxcy.quantization.equalise import shared_channels
+from mxcy.quantization.layers import layers_of
+from mxcy.quantization.rounding import rounded
+from mxcy.quantization.symbols import quantize_symbol
+
+
+class Bottlenecks(nn.HybridBlock):
+    """Two residual blocks of pointwise and depthwise layers, whose channels differ in size."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = self.layer(3, 12), nn.Dense(10, in_units=12)
+        self.blocks = nn.HybridSequential()
+        for _ in range(2):
+            block = nn.HybridSequential()
+            block.add(
+                *self.layer(12, 24, 1), *self.layer(24, 24, 3, 24), *self.layer(24, 12, 1)[:2]
+            )
+            self.blocks.add(block)
+        for layer in self.first:
+            self.register_child(layer)
+
+    @staticmethod
+    def layer(inputs, filters, kernel=3, groups=1):
+        conv = nn.Conv2D(
+            filters, kernel, padding=kernel // 2, groups=groups, in_channels=inputs, use_bias=False
+        )
+        relu6 = nn.HybridLambda(lambda F, x: F.clip(x, 0, 6))
+        return conv, nn.BatchNorm(in_channels=filters), relu6
+
+    def hybrid_forward(self, F, x):
+        for layer in self.first:
+            x = layer(x)
+        for block in self.blocks:
+            x = x + block(x)
+        return self.last(F.Pooling(x, global_pool=True, pool_type="avg"))
+
+
+@pytest.fixture(scope="module")
+def network():
+    mx.random.seed(2)
+    rng = np.random.RandomState(7)
+    net = Bottlenecks()
+    net.initialize(mx.init.Xavier())
+    for name, parameter in net.collect_params().items():
+        if name.endswith("gamma"):
+            parameter.set_data(mx.nd.array(np.exp(rng.normal(size=parameter.shape))))
+        elif name.endswith("beta"):
+            parameter.set_data(mx.nd.array(rng.normal(size=parameter.shape) * 0.3))
+    return net
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.RandomState(5)
+    coarse = rng.normal(size=(48, 3, 4, 4)).repeat(3, axis=2).repeat(3, axis=3)
+    return mx.nd.array(coarse + 0.1 * rng.normal(size=coarse.shape))
+
+
+def loader(images):
+    return mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(images), batch_size=8)
+
+
+def fused(network):
+    sym = network(mx.sym.var("data")).get_backend_symbol("MKLDNN_QUANTIZE")
+    values = {name: p.data() for name, p in network.collect_params().items()}
+    return sym, values
+
+
+def run(sym, values, data):
+    executor = sym.simple_bind(mx.cpu(), grad_req="null", data=data.shape)
+    executor.copy_params_from(values, values, allow_extra_params=True)
+    return executor.forward(is_train=False, data=data)[0].asnumpy()
+
+
+def test_rounding_regards_what_weights_are_multiplied_by():
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(2, 9, 400)).cumsum(axis=1)  # neighbours are alike
+    rows = rng.normal(size=(2, 5, 9))
+    rows[1, 2] = 0
+    tops = np.abs(rows).max(axis=-1, keepdims=True)
+    steps = np.where(tops > 0, tops, 1) / 127
+    found = rounded(rows, steps, data @ data.transpose(0, 2, 1) / 400)
+    numbers = found / steps
+    np.testing.assert_allclose(numbers, np.rint(numbers), atol=1e-9)
+    largest = np.abs(rows) == tops
+    np.testing.assert_allclose(found[largest], rows[largest], rtol=1e-12)
+
+    def error(weights):
+        return np.sqrt(np.mean(((weights - rows) @ data) ** 2))
+
+    assert error(found) < 0.6 * error(np.rint(rows / steps) * steps)
+
+
+def test_rounding_without_data_is_to_the_nearest():
+    rows = np.random.default_rng(4).normal(size=(1, 3, 6))
+    steps = np.abs(rows).max(axis=-1, keepdims=True) / 127
+    found = rounded(rows, steps, np.zeros((1, 6, 6)))
+    np.testing.assert_allclose(found, np.rint(rows / steps) * steps, rtol=1e-12)
+
+
+def test_factors_of_channels_do_not_change_results(network, images):
+    sym, values = fused(network)
+    expected = run(sym, values, images)
+    qsym, _ = quantize_symbol(sym, None, None, None, list(values), "auto", "smart")
+    names = {n.name.removeprefix("quantized_") for n in qsym.get_internals()}
+    layers = layers_of(sym, names, dict(values))
+    groups = shared_channels(sym, layers)
+    # between expansion and depthwise, between that and projection, and all sums
+    assert sorted(len(group.writers) for group in groups) == [1, 1, 1, 1, 3]
+    assert sorted(group.limit for group in groups) == [6, 6, 6, 6, 6]
+    scaled = adjusted(sym, qsym, values, [{"data": images}], mx.cpu())
+    changed = [name for name in values if (scaled[name].asnumpy() != values[name].asnumpy()).any()]
+    assert any(name.endswith("gamma") for name in changed)
+    found = run(sym, scaled, images)
+    assert np.abs(found - expected).max() < 0.02 * np.abs(expected).max()
+    assert np.array_equal(run(sym, values, images), expected)
+
+
+@pytest.mark.parametrize("mode", ["naive", "entropy"])
+def test_results_are_nearer_to_those_of_floats(network, images, mode):
+    expected = network(images).asnumpy()
+    errors = {}
+    for adjusts in (False, True):
+        quantized = quantize_net(
+            network,
+            calib_data=loader(images),
+            calib_mode=mode,
+            quantize_mode="smart",
+            adjust_parameters=adjusts,
+        )
+        errors[adjusts] = np.sqrt(np.mean((quantized(images).asnumpy() - expected) ** 2))
+    assert errors[True] < 0.8 * errors[False]
+    assert np.array_equal(network(images).asnumpy(), expected)
+
+
+def test_parameters_may_stay_as_they_are(network, images):
+    quantized = quantize_net(
+        network, calib_data=loader(images), calib_mode="naive", adjust_parameters=False
+    )
+    kept = network.collect_params()
+    for name, parameter in quantized.collect_params().items():
+        if name in kept:
+            assert np.array_equal(parameter.data().asnumpy(), kept[name].data().asnumpy())
+
+
+def test_layers_that_share_a_weight_are_left_alone(images):
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(3, 1, in_channels=3, use_bias=False))
+    net.add(nn.Conv2D(3, 1, in_channels=3, use_bias=False, params=net[0].params))
+    net.initialize(mx.init.Xavier())
+    quantized = quantize_net(net, calib_data=loader(images), calib_mode="naive")
+    (kept,), (found,) = (list(b.collect_params().values()) for b in (net, quantized))
+    assert np.array_equal(found.data().asnumpy(), kept.data().asnumpy())
+
+
+def test_dense_weights_are_rounded_once():
+    rng = np.random.RandomState(1)
+    net = nn.Dense(6, in_units=40)
+    net.initialize()
+    weight = rng.normal(size=(6, 40)) * [[1], [0.3], [0.1], [0.05], [0.02], [0.01]]
+    net.weight.set_data(mx.nd.array(weight))
+    data = mx.nd.array(rng.uniform(-1, 1, size=(16, 40)))
+    quantized = quantize_net(net, calib_data=loader(data), calib_mode="naive")
+    values = {name: p.data().asnumpy() for name, p in quantized.collect_params().items()}
+    weight, bias = (_floats(values, f"{role}_quantize") for role in ("weight", "bias"))
+    top = np.abs(data.asnumpy()).max()
+    numbers = np.clip(np.rint(data.asnumpy() * np.float32(127.5 / top)), -128, 127)
+    expected = numbers * (top / 127.5) @ weight.T + bias
+    np.testing.assert_allclose(
+        quantized(data).asnumpy(), expected, atol=2e-6 * np.abs(expected).max()
+    )
+
+
+def _floats(values, end):
+    (name,) = [n for n in values if n.endswith(end)]
+    step = max(abs(values[f"{name}_{side}"][0]) for side in ("min", "max")) / 127
+    return values[name].astype(float) * step
