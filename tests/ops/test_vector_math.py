@@ -77,6 +77,11 @@ def test_accuracy(kernel, dtype, low, high, limit):
             got, truth = run(kernel, x, y), np.power(wider(x), wider(y))
             usual = np.abs(np.log2(truth)) < 125  # rounding into denormals has its own distances
             x, got, truth = x[usual], got[usual], truth[usual]
+        elif kernel == "arctan2":
+            y = np.random.default_rng(5).permutation(x)
+            got, truth = run(kernel, x, y), np.arctan2(wider(x), wider(y))
+            usual = np.abs(truth) >= np.finfo(dtype).tiny
+            x, got, truth = x[usual], got[usual], truth[usual]
         else:
             got, truth = (run(kernel, x), TRUTH.get(kernel, getattr(np, kernel, None))(wider(x)))
         off = distance(got, truth)
@@ -86,12 +91,13 @@ def test_accuracy(kernel, dtype, low, high, limit):
     )
 
 
+PAIRS = {"power", "arctan2"}  # of two operands
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.0, 1e30, -1e30, 1e-40, -1e-40]
 SPECIAL += [math.inf, -math.inf, math.nan, 88.8, -88.8, 104.5, -104.5, 750.0, -750.0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kernel", sorted({row[0] for row in ROWS} - {"gamma", "gammaln", "power"}))
+@pytest.mark.parametrize("kernel", sorted({row[0] for row in ROWS} - {"gamma", "gammaln", *PAIRS}))
 def test_special_values(kernel, dtype):
     x = np.array(SPECIAL, dtype)
     with np.errstate(all="ignore"):
@@ -117,6 +123,19 @@ def test_power_has_the_corners_of_c(dtype):
     np.testing.assert_array_almost_equal_nulp(got[np.isfinite(want)], want[np.isfinite(want)], 1)
     odd = ~np.isfinite(want)
     np.testing.assert_array_equal(got[odd], want[odd])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_angles_have_the_corners_of_c(dtype):
+    corners = np.array([0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 1e30, np.inf, -np.inf, np.nan], dtype)
+    y, x = (a.ravel().copy() for a in np.meshgrid(corners, corners))
+    largest = np.finfo(dtype).max
+    y, x = np.append(y, [largest, -largest]), np.append(x, [largest, largest / 2])
+    want, got = np.arctan2(wider(y), wider(x)).astype(dtype), run("arctan2", y, x)
+    real = ~np.isnan(want)
+    np.testing.assert_array_equal(np.isnan(got), ~real)
+    np.testing.assert_array_equal(np.signbit(got[real]), np.signbit(want[real]))
+    np.testing.assert_array_max_ulp(got[real], want[real], 2)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

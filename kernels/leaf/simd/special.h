@@ -243,12 +243,18 @@ MX_INLINE V floor_divide(V x, V y) {
 }
 
 // --- angles, sums of exponentials, powers of two ----------------------------------------------
+// The angle of the point (y, x): that of the smaller over the larger coordinate, turned into place.
 template <class V>
 MX_INLINE V arctan2(V x, V y) {
-  if constexpr (sizeof(Element<V>) == 4)
-    return each_lane(x, y, [](float a, float b) { return ::atan2f(a, b); });
-  else
-    return each_lane(x, y, [](double a, double b) { return ::atan2(a, b); });
+  using R = Real<V>;
+  const V rise = abs(x), run = abs(y);
+  const Mask<V> steep = rise > run;
+  const V least = steep ? run : rise, most = steep ? rise : run;
+  const V slope = most == 0 ? V{} : least == most ? splat<V>(1) : least / most;
+  V angle = atan(slope);
+  angle = steep ? R::half_pi - (angle - R::half_pi_lo) : angle;
+  angle = (Mask<V>)y < 0 ? 2 * R::half_pi - (angle - 2 * R::half_pi_lo) : angle;
+  return (x != x) | (y != y) ? x + y : copysign(angle, x);
 }
 // The number next to x on the way to y.
 template <class V>
