@@ -213,3 +213,18 @@ def test_optimize_for_takes_arrays_beyond_the_inputs():
     x = mx.np.ones((1, 3))
     net.optimize_for(x, net.inner.weight.data(), backend="ONEDNN")
     assert net(x).shape == (1, 2)
+
+
+def test_gelu_by_a_hyperbolic_tangent():
+    values = np.linspace(-6, 6, 50).astype("float32")
+    inner = np.sqrt(2 / np.pi) * (values + 0.044715 * values.astype("float64") ** 3)
+    want = values * (1 + np.tanh(inner)) / 2
+    near = nn.GELU(approximation="tanh")
+    for hybridized in (False, True):
+        near.hybridize(hybridized)
+        np.testing.assert_allclose(near(mx.nd.array(values)).asnumpy(), want, rtol=1e-5, atol=1e-6)
+    exact = nn.GELU(approximation="erf")(mx.nd.array(values)).asnumpy()
+    np.testing.assert_array_equal(exact, nn.GELU()(mx.nd.array(values)).asnumpy())
+    assert 1e-5 < np.abs(exact - want).max() < 1e-3
+    with pytest.raises(ValueError, match="approximation must be 'erf' or 'tanh', got 'no'"):
+        nn.GELU(approximation="no")

@@ -125,7 +125,7 @@ def test_a_normalisation_that_others_read_is_computed():
 
 
 @pytest.mark.parametrize(
-    "act", ["relu", "sigmoid", "tanh", "softrelu", "leaky", "elu", "gelu", "clip"]
+    "act", ["relu", "sigmoid", "tanh", "softrelu", "leaky", "elu", "gelu", "gelu_tanh", "clip"]
 )
 def test_activations(act):
     net = Net((1, 16, 7, 6))
@@ -133,7 +133,7 @@ def test_activations(act):
     x = net.conv(net.data, 16, bias=True)
     if act == "clip":
         y = F.clip(x, a_min=-0.5, a_max=0.7)
-    elif act in ("leaky", "elu", "gelu"):
+    elif act in ("leaky", "elu", "gelu", "gelu_tanh"):
         y = F.LeakyReLU(x, act_type=act, slope=0.3)
     else:
         y = F.Activation(x, act_type=act)

@@ -141,6 +141,15 @@ MX_INLINE V gelu_erf_slope(V x) {
   return area + x * Element<V>(0.39894228040143268) * exp(x * x * Element<V>(-0.5));
 }
 
+// The derivative of gelu_tanh.
+template <class V>
+MX_INLINE V gelu_tanh_slope(V x) {
+  using T = Element<V>;
+  const V square = x * x, inner = x * (T(0.79788456080286536) + T(0.035677408136300125) * square);
+  const V t = tanh(inner), steepness = T(0.79788456080286536) + T(0.10703222440890037) * square;
+  return (t + 1 + x * steepness * (1 - t * t)) * T(0.5);
+}
+
 // --- signs, rounding, division; integers included ---------------------------------------------
 template <class V>
 MX_INLINE V sign(V x) {

@@ -123,15 +123,25 @@ class GELU(HybridBlock):
 
     Parameters
     ----------
+    approximation : {'erf', 'tanh'}
+        The distribution function itself, or one by a hyperbolic tangent that is near it.
     **kwargs
         See `Block`.
+
+    Raises
+    ------
+    ValueError
+        When `approximation` is neither.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, approximation="erf", **kwargs):
+        if approximation not in ("erf", "tanh"):
+            raise ValueError(f"GELU: approximation must be 'erf' or 'tanh', got {approximation!r}")
         super().__init__(**kwargs)
+        self._act_type = "gelu" if approximation == "erf" else "gelu_tanh"
 
     def hybrid_forward(self, F, x):
-        return F.LeakyReLU(x, act_type="gelu", name="fwd")
+        return F.LeakyReLU(x, act_type=self._act_type, name="fwd")
 
 
 class Swish(HybridBlock):

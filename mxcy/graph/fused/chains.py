@@ -14,11 +14,11 @@ from mxcy.ops.core.record import find
 
 __all__ = ["fuse", "users_of"]
 
-_BATCH_NORM, _ACTIVATION, _LEAKY = find("BatchNorm"), find("Activation"), find("LeakyReLU")
+_BATCH_NORM, _ACTIVATION = find("BatchNorm"), find("Activation")
 #: what follows a layer whose result has 8 bits, and what else may follow one of floats
 _AMONG_8_BITS = {
-    "conv": ("relu", "leaky", "gelu_erf", "clip"),
-    "dense": ("relu", "leaky", "elu", "gelu_erf", "clip", "abs"),
+    "conv": ("relu", "leaky", "gelu_erf", "gelu_tanh", "clip"),
+    "dense": ("relu", "leaky", "elu", "gelu_erf", "gelu_tanh", "clip", "abs"),
 }
 _AMONG_FLOATS = {
     "conv": ("sigmoid", "tanh", "softrelu"),
@@ -124,9 +124,8 @@ def _may_follow(node, allowed, among_8_bits):
         return False
     form = node.op.epilogue(node.parsed)
     if form is None:  # those that no kernel applies on the way out
-        kind = node.parsed.act_type if node.op in (_ACTIVATION, _LEAKY) else None
-        among = ("gelu_tanh",) if among_8_bits else ("gelu_tanh", "log_sigmoid", "mish")
-        return kind in among
+        kind = node.parsed.act_type if node.op is _ACTIVATION else None
+        return not among_8_bits and kind in ("log_sigmoid", "mish")
     act, low, _ = form
     return act in allowed and (act != "clip" or low == 0)
 

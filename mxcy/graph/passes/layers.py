@@ -245,8 +245,8 @@ def _separate(a):
         return "Activation", {"act_type": "softrelu"}
     if a.act in ("leaky", "elu"):
         return "LeakyReLU", {"act_type": a.act, "slope": a.alpha}
-    if a.act == "gelu_erf":
-        return "LeakyReLU", {"act_type": "gelu"}
+    if a.act in ("gelu_erf", "gelu_tanh"):
+        return "LeakyReLU", {"act_type": a.act.removesuffix("_erf")}
     if a.act == "clip":
         return "clip", {"a_min": a.alpha, "a_max": a.beta}
     return a.act, {}

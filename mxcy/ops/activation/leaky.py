@@ -27,7 +27,8 @@ def _expanded(gamma, data):
     return None if left else tuple(shape)
 
 
-_ROWS = {"leaky": "leaky", "elu": "elu", "selu": "elu", "gelu": "gelu_erf"}
+_CURVED = {"gelu": "gelu_erf", "gelu_tanh": "gelu_tanh"}
+_ROWS = {"leaky": "leaky", "elu": "elu", "selu": "elu", **_CURVED}
 
 
 def _row_params(a, ins, outs):
@@ -40,7 +41,7 @@ def _row_kernel(curved):
     """The kernel of gelu (`curved`), or of the kinds with a slope."""
 
     def applies(a):
-        return a.act_type in _ROWS and (a.act_type == "gelu") == curved
+        return a.act_type in _ROWS and (a.act_type in _CURVED) == curved
 
     return native(
         lambda a, ins, outs: _ROWS.get(a.act_type, ""),
@@ -128,12 +129,17 @@ class LeakyReLU:
         variance.
     gelu
         ``x * Phi(x)`` for all x, with the normal distribution's Phi.
+    gelu_tanh
+        The same with ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`` for Phi, which only
+        MXNet's last sources have.
     rrelu
         A slope drawn for each element from [lower_bound, upper_bound] in training, else their mean.
         The hidden second output holds the slopes.
     """
 
-    act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu") = "leaky"
+    act_type: Enum("elu", "gelu", "leaky", "prelu", "rrelu", "selu", beyond=("gelu_tanh",)) = (
+        "leaky"
+    )
     slope: Float = 0.25
     lower_bound: Float = 0.125
     upper_bound: Float = 0.333999991
@@ -142,7 +148,7 @@ class LeakyReLU:
         epilogues = {
             "leaky": ("leaky", a.slope),
             "elu": ("elu", a.slope),
-            "gelu": ("gelu_erf", 0.0),
+            **{kind: (row, 0.0) for kind, row in _CURVED.items()},
         }
         return (*epilogues[a.act_type], 0.0) if a.act_type in epilogues else None
 
@@ -159,6 +165,7 @@ class LeakyReLU:
         sample((3, 4), act_type="elu", slope=0.7),
         sample((3, 4), act_type="selu"),
         sample((3, 4), act_type="gelu"),
+        sample((3, 4), act_type="gelu_tanh"),
         sample((3, 4), act_type="rrelu"),
     )
 
@@ -186,6 +193,8 @@ class LeakyReLU:
         mask = xp.zeros(0, data.dtype)
         if a.act_type == "gelu":
             out = data * 0.5 * (1 + _erf(xp, data * math.sqrt(0.5)))
+        elif a.act_type == "gelu_tanh":
+            out = data * 0.5 * (1 + _bend(xp, data)[0])
         elif a.act_type in ("elu", "selu"):
             scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
             out = scale * xp.where(data > 0, data, slope * xp.expm1(xp.minimum(data, 0)))
@@ -200,6 +209,12 @@ class LeakyReLU:
                 slopes = mask
             out = xp.where(data > 0, data, slopes * data)
         return out.astype(data.dtype), mask.astype(data.dtype)
+
+
+def _bend(xp, x):
+    """The hyperbolic tangent in gelu_tanh, and the derivative of its argument."""
+    steep, cubic = math.sqrt(2 / math.pi), 0.044715
+    return xp.tanh(steep * (x + cubic * x * x * x)), steep * (1 + 3 * cubic * x * x)
 
 
 def _density(xp, x):
@@ -227,7 +242,7 @@ class _LeakyGrad:
     Shapes: grad, data and out are alike.
     """
 
-    act_type: Enum("elu", "gelu", "leaky", "selu")
+    act_type: Enum("elu", "gelu", "gelu_tanh", "leaky", "selu")
     slope: Float = 0.25
 
     dtypes = ("float32", "float64", "float16", "bfloat16")
@@ -247,6 +262,11 @@ class _LeakyGrad:
             return by_grad, F.zeros_like(data)
         if a.act_type == "gelu":
             return by_grad, g * grad * _density(F, data) * (2 - data * data)
+        if a.act_type == "gelu_tanh":
+            bent, slope = _bend(F, data)
+            curvature = 6 * 0.044715 * math.sqrt(2 / math.pi) * data
+            turn = slope - data * bent * slope * slope + data * curvature * 0.5
+            return by_grad, g * grad * (1 - bent * bent) * turn
         scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
         return by_grad, g * grad * (data <= 0) * F.exp(data) * (scale * slope)
 
@@ -254,6 +274,9 @@ class _LeakyGrad:
         if a.act_type == "gelu":
             area = (1 + _erf(xp, data * math.sqrt(0.5))) * 0.5
             return grad * (area + data * _density(xp, data))
+        if a.act_type == "gelu_tanh":
+            bent, slope = _bend(xp, data)
+            return (grad * 0.5 * (1 + bent + data * slope * (1 - bent * bent))).astype(data.dtype)
         if a.act_type == "leaky":
             return grad * xp.where(data > 0, 1, a.slope).astype(data.dtype)
         scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU

@@ -47,6 +47,11 @@ def leaky(a, G, x, gamma=None):
         if G.opset >= 20:
             return [G.Gelu(x, approximate="none"), None]
         return [x * 0.5 * (G.Erf(x / math.sqrt(2)) + 1), None]
+    if kind == "gelu_tanh":
+        if G.opset >= 20:
+            return [G.Gelu(x, approximate="tanh"), None]
+        inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+        return [x * 0.5 * (G.Tanh(inner) + 1), None]
     return G.unsupported(f"act_type={kind!r}")
 
 
