@@ -160,17 +160,19 @@ class Bucket:
     channel : channel of a `World`
     size : int
         How many processes there are.
+    way : WholeSum or CompressedSum
+        How sums are made.
     """
 
-    def __init__(self, slots, channel, size):
-        self.slots, self._channel, self._ranks = slots, channel, size
+    def __init__(self, slots, channel, size, way):
+        self.slots, self._channel, self._ranks, self._way = slots, channel, size, way
         self.dtype = slots[0].dtype
         start = 0
         for slot in slots:
             slot.bucket, slot.place = self, slice(start, start + slot.size)
             start += slot.size
         self.length = start
-        counts = self.dtype.char in "fdlq" and start * self.dtype.itemsize <= _COUNTED_BYTES
+        counts = way.exact and self.dtype.char in "fdlq" and start * self.dtype.itemsize <= _COUNTED_BYTES
         self._counted = len(slots) > 1 and counts
         self._filling = None
         self._filled = 0  # slots with something to send
@@ -325,8 +327,8 @@ class Bucket:
         if not complete:
             self.apart()
         source, buffer = self._source(agreed, complete), self._buffer()
-        now = yield self._channel.sum(source, buffer[: source.size])
-        self.bytes += source.nbytes
+        now = yield from self._way.add_up(self._channel, source, buffer[: source.size])
+        self.bytes += self._way.bytes_of(source)
         lease = _Lease(self._free, buffer)
         if self._counted:
             counts = buffer[self.length :]

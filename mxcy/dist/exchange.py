@@ -7,6 +7,7 @@ import numpy as np
 from mxcy.base import MXNetError
 from mxcy.dist import collectives
 from mxcy.dist.buckets import Bucket, Slot, plan
+from mxcy.dist.sums import WholeSum
 
 __all__ = ["Exchange", "compare_keys"]
 
@@ -25,10 +26,13 @@ class Exchange:
     progress : ProgressThread
     bound : int
         Bytes at which a bucket is closed; the first one at an eighth of that.
+    way : WholeSum or CompressedSum, optional
+        How sums are made.
     """
 
-    def __init__(self, progress, bound):
+    def __init__(self, progress, bound, way=None):
         self._progress, self._bound = progress, bound
+        self._way = way or WholeSum()
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self._open = []  # slots without a bucket
@@ -103,7 +107,7 @@ class Exchange:
         """Give all keys that have none a bucket."""
         for group in self._planned():
             channel = self._channels[len(self._buckets)]
-            self._buckets.append(Bucket(group, channel, self._progress.world.size))
+            self._buckets.append(Bucket(group, channel, self._progress.world.size, self._way))
         self._open = []
 
     # -- values -----------------------------------------------------------------------------------

@@ -47,9 +47,9 @@ class Job:
                 shutdown.watch(self.progress)
             return self.progress
 
-    def new_exchange(self):
+    def new_exchange(self, way=None):
         """A new exchange; all processes of the job make theirs in the same order."""
-        return Exchange(self.open(), env.get("MXCY_DIST_BUCKET_BYTES"))
+        return Exchange(self.open(), env.get("MXCY_DIST_BUCKET_BYTES"), way)
 
 
 def _start():

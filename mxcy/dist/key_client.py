@@ -21,10 +21,13 @@ class ServedKey:
     ----------
     shares : list of (int, int, int, int)
         The number of each part, the server, the first element, and how many there are.
+    levels : Levels or None
+        How pushes are packed.
     """
 
-    def __init__(self, key, shape, dtype, shares):
+    def __init__(self, key, shape, dtype, shares, levels=None):
         self.key, self.shape, self.dtype, self.shares = key, tuple(shape), np.dtype(dtype), shares
+        self.levels = levels
 
 
 class Answers:
@@ -94,7 +97,7 @@ class KeyClient:
 
     # -- keys -------------------------------------------------------------------------------------
 
-    def init(self, entries, weights, unit=1):
+    def init(self, entries, weights, levels=None):
         """Put in new keys with the first worker's values; all workers do.
 
         Parameters
@@ -102,8 +105,8 @@ class KeyClient:
         entries : list of (key, numpy.ndarray)
         weights : list of str
             The dtypes of what servers update, which travels in those of the arrays.
-        unit : int
-            Parts begin at multiples of it.
+        levels : Levels, optional
+            What is pushed has a few levels only, and goes as bits; the first values do not.
 
         Raises
         ------
@@ -111,14 +114,14 @@ class KeyClient:
             When the workers' keys, shapes or dtypes differ, or a server does not answer.
         """
         what = f"init of key {entries[0][0]!r}" if entries else "init"
-        self._progress.call(self._enter(entries, weights, unit, what), what)
+        self._progress.call(self._enter(entries, weights, levels, what), what)
 
-    def _enter(self, entries, weights, unit, what):
+    def _enter(self, entries, weights, levels, what):
         world = self._progress.world
         mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
         told = yield from collectives.gather_texts(world, mine)
         compare_keys(told)
-        added = [self._divide(key, array, unit) for key, array in entries]
+        added = [self._divide(key, array, levels) for key, array in entries]
         failed = None
         if world.rank == 0:
             answers = Answers(sum(len(served.shares) for served in added))
@@ -135,7 +138,8 @@ class KeyClient:
         if failed:
             raise MXNetError(failed)
 
-    def _divide(self, key, array, unit):
+    def _divide(self, key, array, levels):
+        unit = 1 if levels is None else levels.per_word
         number, servers = key if isinstance(key, int) else len(self.keys), len(self.places)
         if self._most is None:
             places = parts(array.size, number, servers, self._bound, unit)
@@ -143,7 +147,7 @@ class KeyClient:
             places = slices(array.size, self._most, self._shares, servers)
         shares = [(self._shares + i, *place) for i, place in enumerate(places)]
         self._shares += len(shares)
-        return ServedKey(key, array.shape, array.dtype, shares)
+        return ServedKey(key, array.shape, array.dtype, shares, levels)
 
     def _put(self, served, array, weight, answers, what):
         flat = array.reshape(-1)
@@ -154,6 +158,8 @@ class KeyClient:
                 "weight": weight,
                 "waits": self._waits,
             }
+            if served.levels is not None:
+                terms["levels"] = [served.levels.kind, float(served.levels.threshold)]
             content = [self.number, number, served.key, terms]
             part = flat[begin : begin + length]
             self._post.ask(self.places[server], "put", content, answers.take, what, body=part)
@@ -179,16 +185,19 @@ class KeyClient:
         flat = array.reshape(-1)
         away = Answers(len(served.shares), lambda error: done())
         for number, server, begin, length in served.shares:
+            part = flat[begin : begin + length]
+            if served.levels is not None:
+                part = served.levels.pack(part)
+            self.sent += part.nbytes
             self._post.send(
                 self.places[server],
                 "push",
                 [self.number, number, None],
-                flat[begin : begin + length],
+                part,
                 priority,
                 (self.number, number),
                 lambda: away.take(None),
             )
-        self.sent += flat.nbytes
 
     def pull(self, served, target, told, priority=0):
         """Fill an array with a key's value, which has in it what this worker has pushed.

@@ -71,6 +71,9 @@ class PostOffice:
         away : callable, optional
             Called when `body` is not needed any more.
         """
+        if self._failed:
+            self._release(away)
+            return
         number = next(self._sent)
         line = (place, number if line is None else line)
         self._lines.setdefault(line, deque()).append((kind, content, body, away))
@@ -152,8 +155,7 @@ class PostOffice:
                 if entry[0].done():
                     under_way.remove(entry)
                     moved = True
-                    if entry[1] is not None:
-                        entry[1]()
+                    self._release(entry[1])
             while queue and len(under_way) < _AWAY:
                 _, _, line = heapq.heappop(queue)
                 letters = self._lines[line]
@@ -176,6 +178,20 @@ class PostOffice:
         questions, self._questions = self._questions, {}
         for _, _, _, told in questions.values():
             told(text, None, None)
+        for under_way in self._away.values():
+            for entry in under_way:
+                self._release(entry[1])
+            under_way.clear()
+        for letters in self._lines.values():
+            for _, _, _, away in letters:
+                self._release(away)
+        self._lines.clear()
+        self._queues.clear()
+
+    @staticmethod
+    def _release(away):
+        if away is not None:
+            away()
 
 
 def _ignore(place, body):

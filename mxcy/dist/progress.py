@@ -110,6 +110,10 @@ class ProgressThread:
             self.submit(self._begin_close)
             self._thread.join()
 
+    def give_up(self, text):
+        """Have all that waits for others, now or later, end with an error."""
+        self.submit(lambda: self._fail(MXNetError(text)))
+
     # -- the progress thread ---------------------------------------------------------------------
 
     def _live(self, open_world):

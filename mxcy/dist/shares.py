@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mxcy.dist.levels import Levels
+
 __all__ = ["Pull", "Share"]
 
 
@@ -25,7 +27,8 @@ class Share:
     ----------
     key : int or str
     terms : dict
-        ``shape`` and ``dtype`` of the part, and the ``dtype`` of the ``weight`` that it is part of.
+        ``shape`` and ``dtype`` of the part, the dtype of the ``weight`` that it is part of, and
+        ``levels``, if pushes are packed.
     body : numpy.ndarray of uint8
         The first value.
 
@@ -52,10 +55,13 @@ class Share:
         dtype = np.dtype(terms["dtype"])
         self.value = np.array(body).view(dtype).reshape(terms["shape"])
         self.pushes, self.arrived, self.rounds, self.pulls = {}, {}, 0, []
+        self._levels = Levels(*terms["levels"]) if "levels" in terms else None
         self.waits, self.failed = terms["waits"], None
 
     def read(self, body, form):
         """What a letter adds."""
+        if self._levels is not None:
+            body = self._levels.unpack(body, self.value.size)
         return body.view(self.value.dtype).reshape(self.value.shape)
 
     def total(self, pushed):

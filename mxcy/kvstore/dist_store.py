@@ -11,6 +11,8 @@ from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist import collectives, shutdown
 from mxcy.dist.job import job
+from mxcy.dist.levels import Levels
+from mxcy.dist.sums import CompressedSum
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
@@ -24,9 +26,10 @@ __all__ = ["DistStore", "Shared", "name_of"]
 class Shared:
     """A key that all workers have."""
 
-    def __init__(self, travels, plain):
+    def __init__(self, travels, plain, exchange=None):
+        self.exchange = exchange  # by which it is added up
         self.travels = travels  # the dtype of sums
-        self.plain = plain  # whether the value has it as well
+        self.plain = plain  # whether the value has it as well, and goes as it is
         self.var = front.Var()  # orders this worker's pushes and pulls
         self.slot = None
         self.early = False  # whether it has been used alone before it had a bucket
@@ -54,6 +57,7 @@ class DistStore(LocalStore):
     def __init__(self, kind):
         super().__init__(kind)
         self._progress = job.open()
+        self._compression = self._compressing = None
         self.exchange = job.new_exchange()
         self.shared = {}
         self._bucket_vars = {}  # order calls of all keys of a bucket
@@ -70,9 +74,34 @@ class DistStore(LocalStore):
     def num_workers(self):
         return self._progress.world.size
 
+    # -- compression ------------------------------------------------------------------------------
+
     @property
     def compresses(self):
-        return False
+        return True
+
+    def compress(self, compression):
+        """Send keys that are put in from now on as few bits; all workers call it."""
+        what = "set_gradient_compression()"
+        mine = [compression.type, compression.threshold]
+        told = self._progress.call(collectives.gather_texts(self._progress.world, mine), what)
+        if any(one != told[0] for one in told):
+            raise MXNetError(f"{what}: the workers' settings differ: {told}")
+        self._compression = compression
+        self._compress(Levels(*mine))
+
+    def _compress(self, levels):
+        way = CompressedSum(levels, self.rank, self.num_workers)
+        self._compressing = job.new_exchange(way)
+
+    def _rounded(self, key, total):
+        """What travels of a sum over devices."""
+        if self.shared[key].exchange is self.exchange:
+            return total
+        kind = name_of(self._value(key).dtype)
+        if kind != "float32":
+            raise MXNetError(f"key {key!r}: gradient compression takes float32, not {kind}")
+        return self._compression(key, 0, total)
 
     # -- keys -------------------------------------------------------------------------------------
 
@@ -88,14 +117,16 @@ class DistStore(LocalStore):
                     "several workers yet"
                 )
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
+        exchange = self._compressing or self.exchange
         entries, delivers = [], []
         for key, value in dense:
             travels = TRAVELS.get(name_of(value.dtype), name_of(value.dtype))
-            self.shared[key] = Shared(travels, travels == name_of(value.dtype))
+            plain = travels == name_of(value.dtype) and exchange is self.exchange
+            self.shared[key] = Shared(travels, plain, exchange)
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
             delivers.append(self._delivering(key))
         try:
-            slots = self.exchange.init(entries, delivers)
+            slots = exchange.init(entries, delivers)
         except MXNetError:
             for key, _ in dense:
                 del self.shared[key]
@@ -120,11 +151,11 @@ class DistStore(LocalStore):
             super().push(key, arrays)
             return
         shared = self.shared[key]
-        total = self._total(key, arrays)
+        total = self._rounded(key, self._total(key, arrays))
         shared.slot.submitted += 1
 
         def start(completion):
-            self.exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
+            shared.exchange.push(shared.slot, window(total).numpy_view(), completion, priority)
 
         reads = [total, *self._order(shared)]
         operation(start, reads, [shared.var], f"KVStore.push({key!r})", "async", priority)
@@ -192,7 +223,9 @@ class DistStore(LocalStore):
         targets = [window(array) for array in outs]
 
         def start(completion):
-            self.exchange.pull(self.shared[key].slot, lambda error: take(completion, error))
+            self.shared[key].exchange.pull(
+                self.shared[key].slot, lambda error: take(completion, error)
+            )
 
         def take(completion, error):
             try:
@@ -272,7 +305,7 @@ class DistStore(LocalStore):
             def told(error):
                 completion(error) if error else completion()
 
-            self.exchange.pull(shared.slot, told)
+            shared.exchange.pull(shared.slot, told)
 
         operation(start, [shared.var, *self._order(shared)], [over], "KVStore.settle", "async")
         return over
@@ -297,7 +330,12 @@ class DistStore(LocalStore):
         return {
             **super().stats(),
             "engine": self._progress.world.engine,
-            "buckets": self.exchange.stats(),
+            "buckets": [
+                bucket
+                for exchange in (self.exchange, self._compressing)
+                if exchange is not None
+                for bucket in exchange.stats()
+            ],
         }
 
 

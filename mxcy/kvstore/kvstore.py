@@ -177,6 +177,8 @@ class KVStore(KVStoreBase):
     def set_gradient_compression(self, compression_params):
         """Round what is pushed to a few levels; what is lost is made up for by the next push.
 
+        Stores over several processes send bits then, for keys that are put in afterwards.
+
         Parameters
         ----------
         compression_params : dict
@@ -185,13 +187,13 @@ class KVStore(KVStoreBase):
         Raises
         ------
         Exception
-            When the store is not of kind ``'device'``.
+            When the store is not of kind ``'device'``, and not over several processes.
         MXNetError
             When there is no such type.
         """
         if not self.handle.compresses:
             raise Exception("Gradient compression is not supported for this type of kvstore")
-        self._compression = GradientCompression(**compression_params)
+        self._compression = self.handle.compress(GradientCompression(**compression_params))
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write the states of the optimizer to a file, see `KVStoreBase`."""

@@ -61,6 +61,10 @@ class LocalStore:
         """bool: whether gradients may be compressed."""
         return "device" in self.type
 
+    def compress(self, compression):
+        """What rounds gradients before they are pushed here."""
+        return compression
+
     def init_all(self, pairs):
         """Put in new keys with copies of their first values."""
         for key, value in pairs:

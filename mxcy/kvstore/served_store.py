@@ -43,7 +43,7 @@ class ServedStore(DistStore):
 
     def __init__(self, kind, slices=None):
         super().__init__(kind)
-        self._sums_up = slices is not None
+        self._sums_up, self._levels = slices is not None, None
         self._client = KeyClient(self._progress, self._sums_up, self._bound, slices)
         self._hosts = "server" not in self._progress.world.roles
         if self._hosts:
@@ -71,10 +71,14 @@ class ServedStore(DistStore):
             weights.append(name_of(value.dtype))
             travels = TRAVELS.get(weights[-1], weights[-1])
             entries.append((key, value.as_nd_ndarray().astype(travels).asnumpy()))
-        self._client.init(entries, weights)
+        self._client.init(entries, weights, self._levels)
         for (key, value), (_, array) in zip(pairs, entries, strict=True):
             self._put(key, _Described(value))
-            self.shared[key] = Shared(array.dtype.name, plain=False)
+            exchange = self.exchange if self._levels is None else None
+            self.shared[key] = Shared(array.dtype.name, plain=False, exchange=exchange)
+
+    def _compress(self, levels):
+        self._levels = levels
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -86,7 +90,7 @@ class ServedStore(DistStore):
                 f"a store of kind {self.type!r} changes values by an optimizer: call set_optimizer "
                 "before the first push"
             )
-        shared, total = self.shared[key], self._total(key, arrays)
+        shared, total = self.shared[key], self._rounded(key, self._total(key, arrays))
         if self.updater is not None:
             self.updater.tell_changes()
 

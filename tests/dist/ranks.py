@@ -22,10 +22,10 @@ class Rank:
         What has been delivered: the sums of each key, in order.
     """
 
-    def __init__(self, world, bound, patience):
+    def __init__(self, world, bound, patience, way=None):
         self.rank, self.size = world.rank, world.size
         self.progress = ProgressThread(lambda: world, patience)
-        self.exchange = Exchange(self.progress, bound)
+        self.exchange = Exchange(self.progress, bound, way and way(world))
         self.slots, self.values = {}, {}
 
     def init(self, **arrays):
@@ -96,7 +96,7 @@ class Rank:
         return self.values[key][-1] if self.values[key] else None
 
 
-def run(size, program, bound=4096, seed=None, patience=0):
+def run(size, program, bound=4096, seed=None, patience=0, way=None):
     """Run a program on each rank, and close them all.
 
     Parameters
@@ -110,6 +110,8 @@ def run(size, program, bound=4096, seed=None, patience=0):
         Of random delays.
     patience : float
         See `ProgressThread`.
+    way : callable, optional
+        ``way(world)``: how sums are made; see `Exchange`.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def run(size, program, bound=4096, seed=None, patience=0):
     worlds = MemoryJob(size, seed).worlds
 
     def live(number):
-        rank = Rank(worlds[number], bound, patience)
+        rank = Rank(worlds[number], bound, patience, way)
         try:
             results[number] = program(rank)
         except Exception as error:

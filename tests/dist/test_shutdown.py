@@ -67,6 +67,27 @@ def test_a_bad_end(event):
 
 
 @needs_mpi
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
+def test_errors_of_all_workers_while_much_is_under_way(kind):
+    """Nobody will ever send what the others' engines wait for; they end nevertheless."""
+    done = job(
+        2,
+        f"""
+import mxcy as mx
+store = mx.kv.create("{kind}")
+store.init("w", mx.nd.zeros(500000))
+store.set_optimizer(mx.optimizer.SGD())
+out = mx.nd.zeros(500000)
+for _ in range(10):
+    store.pushpull("w", mx.nd.ones(500000), out=out)
+raise ValueError("of the program")
+""",
+        timeout=100,
+    )
+    assert done.code != 0 and "ValueError: of the program" in done.err
+
+
+@needs_mpi
 @pytest.mark.dist_long
 def test_a_caught_exit_is_none():
     done = ended(

@@ -1,0 +1,66 @@
+"""Gradients of a few levels as bits: the first element lies in the highest bits of the first byte."""
+
+import numpy as np
+
+__all__ = ["Levels"]
+
+_WORD = 4  # bytes
+
+
+class Levels:
+    """Packs arrays that have a few values only.
+
+    Parameters
+    ----------
+    kind : {'1bit', '2bit'}
+        One bit: -1 and 1. Two bits: minus the threshold, 0 and the threshold.
+    threshold : float
+
+    Attributes
+    ----------
+    per_word : int
+        How many elements a word of four bytes has.
+    """
+
+    def __init__(self, kind, threshold):
+        self.kind, self.threshold = kind, np.float32(threshold)
+        self.per_word = 32 if kind == "1bit" else 16
+        codes = np.arange(256, dtype=np.uint8)
+        if kind == "1bit":
+            bits = np.unpackbits(codes).reshape(256, 8)
+            self._values = bits.astype(np.float32) * 2 - 1
+        else:
+            pairs = codes[:, None] >> np.array([6, 4, 2, 0], np.uint8) & 3
+            self._values = np.array([0, 0, -1, 1], np.float32)[pairs] * self.threshold
+
+    def bytes_of(self, size):
+        """How many bytes elements take: whole words."""
+        return -(-size // self.per_word) * _WORD
+
+    def pack(self, array):
+        """The bits of a flat array.
+
+        Parameters
+        ----------
+        array : numpy.ndarray of float32
+
+        Returns
+        -------
+        numpy.ndarray of uint8
+        """
+        padded = np.zeros(self.bytes_of(array.size) * (self.per_word // _WORD), np.uint8)
+        if self.kind == "1bit":
+            np.greater(array, 0, out=padded[: array.size].view(bool))
+            return np.packbits(padded)
+        codes = padded[: array.size]
+        np.greater(array, 0, out=codes.view(bool))
+        codes |= np.not_equal(array, 0).view(np.uint8) << 1
+        quads = padded.reshape(-1, 4)
+        packed = quads[:, 0] << 6
+        for i, shift in ((1, 4), (2, 2), (3, 0)):
+            packed |= quads[:, i] << shift
+        return packed
+
+    def unpack(self, packed, size):
+        """The array of so many elements that has been packed."""
+        return self._values[packed].reshape(-1)[:size]

@@ -1,0 +1,74 @@
+"""Ways to add up arrays of all processes, as generators of requests on a channel."""
+
+import itertools
+
+import numpy as np
+
+from mxcy.dist.partition import parts
+
+__all__ = ["CompressedSum", "WholeSum"]
+
+
+class WholeSum:
+    """By one collective call."""
+
+    #: whether the arrays may be of any values, beside the counts of a bucket
+    exact = True
+
+    def bytes_of(self, source):
+        """What a process sends of an array."""
+        return source.nbytes
+
+    def add_up(self, channel, source, target):
+        """Add up arrays.
+
+        Parameters
+        ----------
+        channel : channel of a `World`
+        source, target : numpy.ndarray
+            Flat, of one length.
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        float
+            What has been sent in after the last request: the time.
+        """
+        return (yield channel.sum(source, target))
+
+
+class CompressedSum(WholeSum):
+    """Arrays of a few levels: parts go as bits to their owners, who send sums to all.
+
+    Parameters
+    ----------
+    levels : Levels
+    rank, size : int
+        Of this process, and how many there are.
+    """
+
+    exact = False
+
+    def __init__(self, levels, rank, size):
+        self._levels, self._rank, self._size = levels, rank, size
+
+    def bytes_of(self, source):
+        return self._levels.bytes_of(source.size)
+
+    def add_up(self, channel, source, target):
+        levels = self._levels
+        shares = parts(source.size, 0, self._size, 0, levels.per_word)
+        packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
+        sent = [one.size for one in packed]
+        mine = shares[self._rank][2]
+        taken = [levels.bytes_of(mine)] * self._size
+        words = np.empty(sum(taken), np.uint8)
+        yield channel.deal(np.concatenate(packed), sent, words, taken)
+        ends = list(itertools.accumulate(taken))
+        total = levels.unpack(words[: ends[0]], mine).copy()
+        for begin, end in itertools.pairwise(ends):
+            total += levels.unpack(words[begin:end], mine)
+        return (yield channel.gather_parts(total, target, [length for _, _, length in shares]))
