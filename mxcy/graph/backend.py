@@ -60,7 +60,7 @@ def partition(entries, backend, target, known=None, strict=True):
     rewritten = clone(entries) if graph is whole else to_entries(graph)
     kind, among_8_bits = _KINDS[backend.upper()]
     rewritten = chains.fuse(rewritten, kind, among_8_bits)
-    return ranges.settle(rewritten) if among_8_bits else rewritten
+    return ranges.settle(rewritten, target.settings) if among_8_bits else rewritten
 
 
 def to_entries(graph):

@@ -11,6 +11,7 @@ from mxcy.base import MXNetError
 from mxcy.graph.node import topological
 from mxcy.graph.passes import quantize
 from mxcy.quantization.table import print_table, quantized_nodes
+from mxcy.util import is_np_array
 
 __all__ = ["calibrate_symbol", "quantize_parameters", "quantize_symbol"]
 
@@ -62,6 +63,7 @@ def quantize_symbol(
         names=frozenset(excluded_symbols or ()),
         operators=frozenset(excluded_operators or ()),
         parameters=frozenset(offline_params or ()),
+        after_readers=is_np_array(),
     )
     _tell_once()
     answer = quantize.run(sym._entries, wish)

@@ -1,5 +1,6 @@
 """Variables that decide how graphs are planned and run."""
 
+import json
 import math
 import warnings
 
@@ -342,6 +343,40 @@ def test_undone_casts(monkeypatch):
     monkeypatch.setenv("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", "1")
     assert operators(net, x=(3, 4)).count("Cast") == 2
     assert_same(predictions(net, x=(3, 4)), values, 1e-5)
+
+
+def test_quantized_layers_take_in_what_follows(monkeypatch):
+    hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="hidden")
+    net = mx.sym.FullyConnected(mx.sym.tanh(hidden), num_hidden=3, name="last")
+    shapes = net.infer_shape(data=(5, 6))[0]
+    rng = np.random.RandomState(2)
+    args = {
+        name: mx.nd.array(rng.uniform(-1, 1, shape))
+        for name, shape in zip(net.list_arguments(), shapes, strict=True)
+    }
+    data = args.pop("data")
+
+    def quantized():
+        qsym, qargs, _ = mx.contrib.quantization.quantize_model_onednn(
+            net, args, {}, calib_mode="naive", calib_data=mx.io.NDArrayIter(data, batch_size=5)
+        )
+        nodes = [node["op"] for node in json.loads(qsym.tojson())["nodes"]]
+        executor = qsym.bind(mx.cpu(), {**qargs, "data": data}, grad_req="null")
+        return executor.forward()[0].asnumpy(), [
+            nodes.count(f"_contrib_{name}") for name in ("requantize", "dequantize")
+        ]
+
+    values, counts = quantized()
+    assert counts == [0, 0]
+    step = np.abs(values).max() / 127
+    monkeypatch.setenv("MXNET_ONEDNN_FUSE_DEQUANTIZE", "0")
+    found, counts = quantized()
+    assert counts == [0, 2]
+    assert np.abs(found - values).max() < 4 * step
+    monkeypatch.setenv("MXNET_ONEDNN_FUSE_REQUANTIZE", "0")
+    found, counts = quantized()
+    assert counts == [2, 2]
+    assert np.abs(found - values).max() < 4 * step
 
 
 def test_subgraph_backend(monkeypatch, capfd):

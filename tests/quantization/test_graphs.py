@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.quantization import collectors
+from mxcy.quantization import collectors, symbols
 from tests.quantization import golden
 
 RANGE = ("min_calib_range", "max_calib_range")
@@ -79,3 +79,22 @@ def test_files_of_mxnet_compute_the_same():
         found = executor.forward()[0].asnumpy()
         # MXNet reads dense weights 0.4 % too small, and sums round in another order.
         assert abs(found - output).max() < 0.02 * abs(output).max()
+
+
+def test_names_with_numpy_semantics_are_those_of_mxnet_2():
+    image, other = mx.sym.var("img"), mx.sym.var("other")
+    conv = mx.sym.Convolution(image, kernel=(1, 1), num_filter=4, name="c")
+    joined = mx.sym.Concat(conv, other, dim=1, name="cat")
+    curved = mx.sym.Activation(conv, act_type="tanh", name="t")
+    last = mx.sym.Convolution(curved, kernel=(1, 1), num_filter=4, name="d")
+    net = mx.sym.Group([joined, mx.sym.elemwise_add(last, mx.sym.var("more"), name="add")])
+    params = [name for name in net.list_arguments() if name[:2] in ("c_", "d_")]
+    expected = {
+        False: ["img_quantize", "other_quantize", "t_output_quantize", "more_quantize"],
+        True: ["c_data_quantize", "cat_arg1_quantize", "t_output_quantize", "add_rhs_quantize"],
+    }
+    for active, names in expected.items():
+        with mx.util.np_array(active):
+            qsym, _ = symbols.quantize_symbol(net, offline_params=params)
+        nodes = json.loads(qsym.tojson())["nodes"]
+        assert [n["name"] for n in nodes if n["op"] == "_contrib_quantize_v2"] == names

@@ -50,13 +50,17 @@ ROWS = (
     Variable("MXNET_DISABLE_REMOVE_CASTS_PROPERTY", flag, False, "C", "mxcy.graph.passes.casts",
              "1: casts around expand_dims stay although the second undoes the first.",
              test="env/test_execution.py::test_undone_casts"),
+    *(Variable(f"MXNET_ONEDNN_FUSE_{name}", flag, True, "C", "mxcy.graph.backend",
+               f"0: in quantized symbols rewritten for a backend, {what} stays a node of its own.",
+               aliases=(f"MXNET_MKLDNN_FUSE_{name}",),
+               test="env/test_execution.py::test_quantized_layers_take_in_what_follows")
+      for name, what in (
+          ("REQUANTIZE", "what gives a layer's result its calibrated range"),
+          ("DEQUANTIZE", "what makes floats of a dense layer's or a product's result"),
+      )),
     *(Variable(name, flag, default, "C", "mxcy.graph.passes.layers", doc, aliases=aliases,
                inert=why)
       for name, default, doc, aliases, why in (
-          ("MXNET_ONEDNN_FUSE_REQUANTIZE", True, "Fuse requantization into layers.",
-           ("MXNET_MKLDNN_FUSE_REQUANTIZE",), _NO_INT8),
-          ("MXNET_ONEDNN_FUSE_DEQUANTIZE", True, "Fuse dequantization into layers.",
-           ("MXNET_MKLDNN_FUSE_DEQUANTIZE",), _NO_INT8),
           ("MXNET_ONEDNN_QFC_DYNAMIC_PARAMS", False,
            "Weights of quantized dense layers may change.", (), _NO_INT8),
           ("MXNET_ONEDNN_DISABLE_FC_CACHE", False,

@@ -16,19 +16,23 @@ _CONVOLUTIONS = tuple(layers["conv"] for layers in LAYERS.values())
 _CALIBRATION = ("min_calib_range", "max_calib_range")
 
 
-def settle(entries):
+def settle(entries, settings):
     """Let nodes take in what follows them, in the nodes themselves.
 
     Parameters
     ----------
     entries : list of (SymbolNode, int)
         Of nodes that nobody else has.
+    settings : dict
+        Environment variables, two of which keep nodes as they are.
 
     Returns
     -------
     list of (SymbolNode, int)
     """
-    for narrow in (_take_range, _give_floats):
+    for switch, narrow in _SWITCHED.items():
+        if not settings.get(switch, True):
+            continue
         order = topological(entries)
         users = users_of(order, entries)
         replaced = {}  # (id, index) -> the entry in its place
@@ -73,6 +77,12 @@ def _give_floats(node, users, replaced):
     source.attrs["enable_float_output"] = "True"
     source.changed()
     replaced[id(node), 0] = (source, 0)
+
+
+_SWITCHED = {
+    "MXNET_ONEDNN_FUSE_REQUANTIZE": _take_range,
+    "MXNET_ONEDNN_FUSE_DEQUANTIZE": _give_floats,
+}
 
 
 def _share_ranges(order):

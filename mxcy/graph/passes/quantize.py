@@ -19,6 +19,7 @@ __all__ = ["Answer", "Wish", "calibrate", "run"]
 
 _QUANTIZE, _REQUANTIZE = "_contrib_quantize_v2", "_contrib_requantize"
 _CALIBRATION = ("min_calib_range", "max_calib_range")
+_SUMMANDS = {"other": "sum"}  # what fused nodes call it in MXNet
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Wish:
         Nodes, also inside of fused ones, and operators that stay float.
     parameters : frozenset of str
         Variables whose values are known and quantized before.
+    after_readers : bool
+        Whether what quantizes a variable is named after the input of its first reader, as in
+        MXNet 2, and not after the variable.
     """
 
     dtype: str = "int8"
@@ -46,6 +50,7 @@ class Wish:
     names: frozenset = frozenset()
     operators: frozenset = frozenset()
     parameters: frozenset = frozenset()
+    after_readers: bool = False
 
 
 @dataclass
@@ -181,13 +186,13 @@ class _Quantizing:
         op = ONLY_SYMBOLS.get(rule.op) or find(rule.op)
         by_channel = self._wish.by_channel and rule.by_channel is not None
         ranged = rule.by_channel if by_channel else rule.ranged
-        names = [None] * len(node.inputs)
+        names = [f"arg{number}" for number in range(len(node.inputs))]
         if not node.op.variadic:
             names = node.op.arguments(node.parsed)
         inputs, ranges = [], []
         for name, entry in zip(names, node.inputs, strict=False):
             if ranged is None or name in ranged:
-                numbers, *of_numbers = self._in_8_bits(name, entry, rule.by)
+                numbers, *of_numbers = self._in_8_bits(node, name, entry, rule.by)
                 inputs.append(numbers)
                 ranges += of_numbers
             else:
@@ -208,7 +213,7 @@ class _Quantizing:
         inputs = [(made, index) for index in range(3)]
         return SymbolNode(find(_REQUANTIZE), name, {"out_type": self._wish.dtype}, inputs)
 
-    def _in_8_bits(self, role, entry, by):
+    def _in_8_bits(self, reader, role, entry, by):
         """[numbers, minimum, maximum]: the new entries of an old one, quantized where need be."""
         source, index = entry
         key = (id(source), index) if by == _QUANTIZE else (id(source), index, by)
@@ -224,6 +229,8 @@ class _Quantizing:
                 parameter = role in ("weight", "bias")
                 attrs["out_type"] = "int8" if parameter else self._wish.dtype
                 self._answer.layers.append(name)
+            if source.op is None and self._wish.after_readers:
+                name = f"{reader.name}_{_SUMMANDS.get(role, role)}"
             node = SymbolNode(find(by), f"{name}_quantize", attrs, [self.as_float(entry)])
             made = [(node, number) for number in range(3)]
         self._numbers[key] = made
