@@ -1,6 +1,7 @@
 # Everybody:   make train | make test     each makes its own environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | docs | wheels   see CONTRIBUTING.md
+#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | docs | walk | wheels |
+#              release-check   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -13,9 +14,9 @@ PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist test-gpu train-dist wheels docs
+.PHONY: fuzz clean test-dist test-gpu train-dist wheels docs walk release-check
 help:
-	@sed -n '1,3s/^# //p' Makefile
+	@sed -n '1,4s/^# //p' Makefile
 
 # --- for everybody
 
@@ -84,6 +85,19 @@ docs: $(VENV)/.installed
 # Wheels for the Pythons of this machine into dist, each tried in an empty environment; WHEELS='--python 3.12'
 wheels:
 	@nice $(PYTHON) tools/wheels.py $(WHEELS)
+
+# The site in a browser: links, width on phones, accessibility, search. Needs a Chromium; see tools/walk_site.py.
+walk: build/docs/html/index.html
+	@[ -x .walk/bin/python ] || $(PYTHON) -m venv .walk
+	@.walk/bin/python -m pip --disable-pip-version-check -qq install -r tools/walk.txt
+	@.walk/bin/python tools/walk_site.py build/docs/html
+
+build/docs/html/index.html: ; @$(MAKE) docs
+
+# All that a release must pass, in hours; then tag it. TAG=v0.2.0 also compares the tag.
+release-check:
+	@$(PYTHON) tools/release_check.py $(TAG:%=--tag %)
+	@set -e; for step in lint test docs wheels test-dist sanitize fuzz; do echo "== make $$step"; $(MAKE) $$step; done
 
 # All checks of style and types, side by side, in an environment of their own; the versions stand in
 # tools/lint.txt. `make format` mends what tools can mend.
@@ -175,5 +189,5 @@ build/sanitize/engine build/sanitize/profiler: $(RUNTIME) $(wildcard kernels/cor
 	  -Ikernels -Ikernels/include $(filter %.cc,$^) -o $@
 
 clean:
-	rm -rf $(VENV) .lint build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -rf $(VENV) .lint .walk build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .benchmarks
 	find mxcy -name '*.so' -delete

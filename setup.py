@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
@@ -220,6 +220,13 @@ class Wheel(bdist_wheel):
         return ("py3", "none", tag[2]) if self.ctypes_alone else tag
 
 
+class Platform(Distribution):
+    """What is never pure Python, not even without Cython modules."""
+
+    def has_ext_modules(self):
+        return True
+
+
 def _compiler():
     return shlex.split(os.environ.get("CXX", "g++"))
 
@@ -240,6 +247,7 @@ if sys.platform != "linux":
     raise SystemExit("mxcy builds on Linux; this is " + sys.platform)
 
 setup(
+    distclass=Platform,
     ext_modules=[Extension("mxcy.placeholder", [])],
     cmdclass={"build_ext": Build, "bdist_wheel": Wheel},
 )

