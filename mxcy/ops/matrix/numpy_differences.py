@@ -1,9 +1,12 @@
 """Kronecker products, polynomials, differences and interpolation."""
 
+from math import prod
+
 from mxcy._base.dtypes import CODES, name_of
 from mxcy.ops.core.attrs import Bool, Double, DoubleOrNone, Int
 from mxcy.ops.core.infer import Spec, normal_axis, require
-from mxcy.ops.core.record import op, sample
+from mxcy.ops.core.params import SCAN
+from mxcy.ops.core.record import native, op, sample
 from mxcy.ops.core.result_types import PROMOTE
 from mxcy.ops.elementwise.numpy_forms import in_result_type
 from mxcy.ops.matrix.numpy_products import together
@@ -114,6 +117,18 @@ class PolyVal:
         return xp.asarray(values, kind)
 
 
+def _neighbours(a, ins, outs):
+    shape = ins[0].shape
+    axis = normal_axis(a.axis, len(shape))
+    return {"outer": prod(shape[:axis]), "extent": shape[axis], "inner": prod(shape[axis + 1 :])}
+
+
+def _refuse_differences(a, ins, outs):
+    if a.n != 1:
+        return f"differences are taken {a.n} times"
+    return None if outs[0].size else "there are no elements"
+
+
 @op("_npi_diff", inputs="a")
 class Diff:
     """Differences of neighbours along an axis, `n` times."""
@@ -129,7 +144,10 @@ class Diff:
         sample((3, 4), n=0),
         sample((2, 3), n=4),
         sample((0, 3), axis=0, grad=False),
+        sample((2, 3, 70), axis=1),
+        sample((3, 70)),
     )
+    kernels = (native("difference", SCAN, _neighbours, when=_refuse_differences),)
 
     def infer(a, data):
         require(a.n >= 0, f"n: expected no negative number, got {a.n}")

@@ -16,7 +16,7 @@ from mxcy._base.dtypes import (
 )
 from mxcy.ops.core.attrs import Bool, DoubleOrNone, Enum, Field, IntOrNone, Number, ShapeOrNone
 from mxcy.ops.core.infer import Spec, normal_axis, require
-from mxcy.ops.core.params import ARG, PERCENTILE, SPREAD
+from mxcy.ops.core.params import ARG, PERCENTILE, REDUCE, SPREAD
 from mxcy.ops.core.record import Public, native, op, register, sample
 from mxcy.ops.core.result_types import MEAN, TypeRule, asked, default_float, promote
 from mxcy.ops.elementwise.broadcast import sum_to
@@ -30,7 +30,7 @@ from mxcy.ops.reduce.numpy_reduce import (
     over,
     refuse_scattered,
 )
-from mxcy.ops.reduce.reduce import along_axis
+from mxcy.ops.reduce.reduce import along_axis, reduce_params
 
 __all__ = []
 
@@ -217,6 +217,12 @@ def _weight_shape(a, shape, weights):
     return tuple(n if axis in axes else 1 for axis, n in enumerate(shape))
 
 
+def _refuse_average(a, ins, outs):
+    if a.weighted or a.returned or is_complex(ins[0].dtype):
+        return "there are weights or complex numbers"
+    return None if ins[0].size and axes_of(a, ins[0].ndim) else "nothing is reduced"
+
+
 @op("_npi_average", inputs="a weights?", amp="fp32")
 class Average:
     """The mean over axes, each element counted by its weight; with `returned` also their sum."""
@@ -234,6 +240,18 @@ class Average:
         sample((3, 4), np.arange(1.0, 13).reshape(3, 4), axis=(1,), dtypes=("float64",)),
         sample((3, 4), np.array([1.0, 2, 4, 1]), axis=(1,), dtypes=("float64",)),
         sample((3, 4), np.array([1.0, 2, 4]), axis=(0,), returned=True, dtypes=("float64",)),
+        sample((300, 19), axis=(0,), weighted=False),
+        sample((0, 3), axis=(1,), weighted=False, grad=False),
+    )
+    kernels = (
+        native(
+            "mean",
+            REDUCE,
+            lambda a, ins, outs: reduce_params(ins[0].shape, axes_of(a, ins[0].ndim)),
+            when=_refuse_average,
+            select=lambda ins, outs: outs[0].dtype,
+            mixed=True,
+        ),
     )
 
     def arguments(a):
