@@ -167,9 +167,13 @@ SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-n
   MXNET_ENABLE_CYTHON=0 MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so
 
 # GPU contexts on a stand-in for the CUDA driver, with the real CuPy: no GPU is needed, none is used.
+# what also has to pass with arrays on the stand-in
+ON_GPU = tests/ndarray/test_arithmetic.py tests/ndarray/test_updates.py
 test-gpu: $(VENV)/.installed
 	@$(PIP) install -e '.[test,test-gpu]'
 	@$(PYTEST) -n $(JOBS) tests/gpu
+	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
+	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu $(ON_GPU)
 
 # New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
 # `make sanitize` has built it.

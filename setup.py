@@ -138,7 +138,9 @@ class Build(build_ext):
         flags = [*CXX_FLAGS, *(SANITIZE.split() if self.sanitize else ["-g0"])]
         folder = Path("build") / ("objects-sanitize" if self.sanitize else "objects")
         jobs = []  # (source, object, flags of its own)
-        once = [*(KERNELS / "core").rglob("*.cc"), *(KERNELS / "onednn").glob("*.cc")]
+        once = [*(KERNELS / "core").rglob("*.cc")]
+        for folder_of in ("onednn", "cuda"):
+            once += (KERNELS / folder_of).glob("*.cc")
         for source in sorted(once):
             defines = (
                 [f"-DMX_BUILD_{level.upper()}" for level in self.levels]

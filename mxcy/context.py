@@ -23,6 +23,7 @@ __all__ = [
     "current_device",
     "gpu",
     "gpu_memory_info",
+    "memory_source",
     "num_cpus",
     "num_gpus",
     "serve_cache",
@@ -206,10 +207,22 @@ def serve_device(device_type, backend):
     device_type : str
         ``'cpu'``, ``'gpu'``...
     backend : object
-        With methods ``count()``, ``memory_info(device_id)`` returning (free, total) in bytes and
-        ``empty_cache(device_id)``.
+        With methods ``count()``, ``memory_info(device_id)`` returning (free, total) in bytes,
+        ``empty_cache(device_id)`` and ``memory_source(device_type, device_id)``.
     """
     _backends[device_type] = backend
+
+
+def memory_source(ctx):
+    """Where the pool of a context takes its memory from.
+
+    Returns
+    -------
+    int
+        The address of an ``mx_pool_source``, or 0 for this machine's memory.
+    """
+    backend = _backends.get("gpu")
+    return 0 if backend is None else backend.memory_source(ctx.device_type, ctx.device_id)
 
 
 def num_cpus():

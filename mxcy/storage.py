@@ -8,7 +8,14 @@ import threading
 
 from mxcy import env
 from mxcy._library import front, shared_memory
-from mxcy.context import Context, as_context, check_usable, current_context, serve_cache
+from mxcy.context import (
+    Context,
+    as_context,
+    check_usable,
+    current_context,
+    memory_source,
+    serve_cache,
+)
 
 __all__ = ["USUAL", "empty_cache", "memory_info", "pool_of", "round_size", "stats"]
 
@@ -74,7 +81,8 @@ def _open(context):
     chosen = policy[0] != "Naive" and context.device_type in _VARIABLES
     if chosen or "storage" in env.get("MXCY_VERBOSE"):
         print(f"mxcy: {policy[0]} memory pool for {context}", file=sys.stderr, flush=True)
-    return front.Pool(*policy, _temp_copies(context.device_type), context)
+    copies = _temp_copies(context.device_type)
+    return front.Pool(*policy, copies, context, memory_source(context))
 
 
 def pool_of(context):

@@ -21,7 +21,7 @@ LAYERS = (
     ("graph",),
     # arrays and symbols, and what runs them
     ("attribute", "autograd", "context", "custom", "_deferred_compute", "_devices", "engine")
-    + ("_execute", "executor", "name", "ndarray", "numpy", "numpy_extension")
+    + ("_execute", "executor", "gpu", "name", "ndarray", "numpy", "numpy_extension")
     + ("profiler", "random", "resource", "storage", "symbol", "util"),
     # training and its data
     ("callback", "_files", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric")

@@ -41,7 +41,8 @@ MX_API int32_t mx_pool_must_drop(const mx_pool_policy* policy, size_t bytes, siz
 /* --- pools --------------------------------------------------------------------------------- */
 /* Where a pool's memory comes from; it need not be memory that this process can read. */
 typedef struct mx_pool_source {
-  void* (*alloc)(void* context, size_t bytes); /* NULL when there is none */
+  /* NULL when there is none, without an error text; or with one, when something else is wrong. */
+  void* (*alloc)(void* context, size_t bytes);
   void (*free)(void* context, void* data, size_t bytes);
   /* Memory that is free and that there is, when `coming` bytes are about to be taken. */
   void (*figures)(void* context, size_t coming, size_t* free, size_t* total);

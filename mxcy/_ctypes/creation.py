@@ -60,15 +60,19 @@ def make_sparse(array, dtype, context):
 def from_numpy(source, dtype, context, copy=True, cls=None):
     """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
 
-    With ``copy=False`` it shares the memory, which has to be writable.
+    With ``copy=False`` it shares the memory, which has to be writable and the host's.
     """
     memory = source.view(np.uint16) if dtype == _BF16 else source
     if copy:
         array = empty(memory.shape, dtype, context, cls)
-        array._memory[...] = memory
+        if array.on_device:
+            services.upload(array, source)
+        else:
+            array._memory[...] = memory
         return array
     if not memory.flags.writeable:
         raise ValueError("the source array is read-only")
-    array = wrap(memory, dtype, context, cls=cls)
+    home = services.default_context if services.device_memory else context
+    array = wrap(memory, dtype, home, cls=cls)
     array._storage.exported = True
     return array

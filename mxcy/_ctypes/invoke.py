@@ -92,11 +92,14 @@ def _copy_memory(source, target):
     uses = Uses(target.context)
     uses.add(source._storage, READS)
     uses.add_output(target)
-    if not (uses.quiet or uses.exported or uses.strict):
+    if not (uses.quiet or uses.exported or uses.device or uses.strict):
         size = target._memory.nbytes
         uses.push("_copy", quick.mx_push_copy, target.address, source.address, size)
     elif uses.hold():
-        target._memory[...] = source._memory
+        if uses.device:
+            services.store_result(target, source)
+        else:
+            target._memory[...] = source._memory
         uses.release()
     else:
         uses.hand_on()

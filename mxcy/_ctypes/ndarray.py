@@ -130,6 +130,11 @@ class NDArrayBase:
         """What keeps the memory alive, None when NumPy does."""
         return self._storage.owner
 
+    @property
+    def on_device(self):
+        """Whether the host cannot touch the memory."""
+        return self._storage.device
+
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
@@ -137,6 +142,8 @@ class NDArrayBase:
         operator, and reads or writes it, calls `export`.
         """
         self._check_look()
+        if self._storage.device:
+            raise MXNetError(f"the host cannot touch the memory of {self.context}: use asnumpy()")
         wait(self._storage.var, WRITES)
         return self.held_view()
 
@@ -148,15 +155,20 @@ class NDArrayBase:
             )
 
     def read_view(self):
-        """The same for reading only."""
+        """The same for reading only; of a device's memory a copy."""
         self._check_look()
         wait(self._storage.var, READS)
+        if self._storage.device:
+            return services.download(self)
         view = self._memory.view()
         view.flags.writeable = False
         return view
 
     def held_view(self):
-        """What `numpy_view` returns, for those who hold the array; see `held`."""
+        """What `numpy_view` returns, for those who hold the array; see `held`.
+
+        Of a device's memory it only tells where elements lie.
+        """
         self._storage.wrote()
         if self.writable:
             return self._memory
@@ -166,6 +178,8 @@ class NDArrayBase:
 
     def held_read_view(self):
         """What `read_view` returns, for those who hold the array; see `held`."""
+        if self._storage.device:
+            return services.download(self)
         view = self._memory.view()
         view.flags.writeable = False
         return view
@@ -210,8 +224,9 @@ class NDArrayBase:
         self._storage.exported = True
 
     def __array__(self, dtype=None, copy=None):
-        self.export()
-        view = self.numpy_view()
+        if not self._storage.device:
+            self.export()
+        view = self.read_view() if self._storage.device else self.numpy_view()
         if dtype is not None and view.dtype != dtype:
             return view.astype(dtype)
         return view.copy() if copy else view

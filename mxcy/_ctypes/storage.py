@@ -39,14 +39,27 @@ class Storage:
         Address of the engine's tag of the memory; None before the first asynchronous use.
     remote : bool
         Whether all operations on the memory go through the engine.
+    device : bool
+        Whether the host cannot touch the memory.
     """
 
-    __slots__ = ("memory", "size", "version", "exported", "owner", "var", "remote", "_destroy")
+    __slots__ = (
+        "memory",
+        "size",
+        "version",
+        "exported",
+        "owner",
+        "var",
+        "remote",
+        "device",
+        "_destroy",
+    )
 
     def __init__(self, memory, context):
         self.memory, self.size = memory, memory.nbytes
         self.version, self.exported, self.owner, self.var = 0, False, None, None
         self.remote = services.serves_devices and context.device_type == "gpu"
+        self.device = self.remote and services.device_memory
 
     def __del__(self):
         if self.var is not None:

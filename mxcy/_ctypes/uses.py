@@ -58,7 +58,7 @@ class Uses:
 
     def __init__(self, context):
         self.vars, self.access, self.kept = [], [], []
-        self.written, self.quiet, self.exported = 0, True, False
+        self.written, self.quiet, self.exported, self.device = 0, True, False, False
         self.strict, self.nested = is_naive(), False  # nested: in an operation that holds them
         self.context, self.target = context, None
 
@@ -66,6 +66,7 @@ class Uses:
         """Note a use of a storage."""
         self.quiet = self.quiet and storage.is_quiet()
         self.exported = self.exported or storage.exported
+        self.device = self.device or storage.device
         if access & WRITES:
             self.written += storage.size
         self.kept.append(storage)

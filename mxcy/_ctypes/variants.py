@@ -98,12 +98,13 @@ class Prepared:
             uses.strict
             or self.kernel is None
             or uses.exported
+            or uses.device
             or (uses.quiet and not is_heavy(self.call.work))
         ):
             how = self.kernel
             if not uses.hold():
                 return uses.hand_on()
-        if self.kernel is None:
+        if self.kernel is None or uses.device:
             return self._run_by_reference(inputs, outputs, numbers, uses)
         return self._start(inputs, outputs, numbers, context, writes, streams, uses, how, strict)
 
@@ -125,7 +126,7 @@ class Prepared:
         return uses
 
     def _run_by_reference(self, inputs, outputs, numbers, uses):
-        """Run the definition of a call whose arrays are held."""
+        """Run a call whose arrays are held by its definition, or as their device does."""
         call = self.call
         attrs = call.op.schema.filled(call.attrs, numbers) if numbers else call.attrs
         began = profiler.api_begin()

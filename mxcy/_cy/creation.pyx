@@ -32,6 +32,7 @@ def from_memory(size_t address, owner not None, tuple shape, int dtype, context)
     cdef NDArrayBase array = bare(services.array_class)
     cdef Storage storage = Storage.__new__(Storage)
     storage.data, storage.owner, storage.context = <void *>address, owner, context
+    storage.device = services.device_memory and context.device_type == "gpu"
     wrote(storage)
     array.storage, array.data = storage, <char *>storage.data
     array.layout, array.dtype_code = shape_of(shape), dtype
@@ -42,7 +43,7 @@ def from_memory(size_t address, owner not None, tuple shape, int dtype, context)
 def from_numpy(source, int dtype, context, bint copy=True, cls=None):
     """An array with the elements of a C-contiguous NumPy array of the dtype's NumPy type.
 
-    With ``copy=False`` it shares the memory, which has to be writable.
+    With ``copy=False`` it shares the memory, which has to be writable and the host's.
     """
     cdef Export export
     cdef NDArrayBase array
@@ -52,7 +53,9 @@ def from_numpy(source, int dtype, context, bint copy=True, cls=None):
         array = make_array(
             shape_of(source.shape), dtype, context, services.array_class if cls is None else cls
         )
-        if array.layout.size:
+        if array.storage.device:
+            services.upload(array, source)
+        elif array.layout.size:
             octets = source.reshape(-1).view("uint8")
             memcpy(array.data, &octets[0], array.layout.size * itemsize[dtype])
         return array
@@ -60,7 +63,7 @@ def from_numpy(source, int dtype, context, bint copy=True, cls=None):
     storage = Storage.__new__(Storage)
     storage.data, storage.bytes, storage.owner = export.view.buf, export.view.len, export
     storage.exported = True
-    place_storage(storage, context)
+    place_storage(storage, services.default_context if services.device_memory else context)
     wrote(storage)
     array = bare(services.array_class if cls is None else cls)
     array.storage, array.data = storage, <char *>export.view.buf

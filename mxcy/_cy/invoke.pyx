@@ -144,9 +144,13 @@ cdef int copy_memory(NDArrayBase source, NDArrayBase target) except -1:
     cdef Uses uses = uses_on(target.storage.context)
     uses.add(source.storage, MX_READS)
     uses.add_output(target)
-    if uses.quiet or uses.exported or is_naive():
+    if uses.quiet or uses.exported or uses.device or is_naive():
         if not uses.hold():
             return uses.hand_on()
+        if uses.device:
+            services.store_result(target, source)
+            uses.release()
+            return 0
         with nogil:
             memcpy(written, read, size)
             uses.release()

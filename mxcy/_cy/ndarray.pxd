@@ -15,6 +15,7 @@ cdef class Storage:
     cdef bint exported  # others may read or write the memory without our knowing
     cdef mx_var *var  # the engine's tag of the memory; NULL before the first asynchronous use
     cdef bint remote  # on a device whose operations always go through the engine
+    cdef bint device  # the host cannot touch the memory
 
 
 cdef struct Clock:

@@ -58,7 +58,7 @@ cdef int place_storage(Storage storage, object context) except -1:
     """Note the context of a new storage."""
     storage.context = context
     if is_remote(context):
-        storage.remote = True
+        storage.remote, storage.device = True, services.device_memory
         var_of(storage)
     return 0
 
@@ -220,6 +220,11 @@ cdef class NDArrayBase:
         """What keeps the memory alive, None when it is the pool's."""
         return self.storage.owner
 
+    @property
+    def on_device(self):
+        """Whether the host cannot touch the memory."""
+        return self.storage.device
+
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits.
 
@@ -227,23 +232,32 @@ cdef class NDArrayBase:
         operator, and reads or writes it, calls `export`.
         """
         check_look(self)
+        if self.storage.device:
+            raise MXNetError(f"the host cannot touch the memory of {self.context}: use asnumpy()")
         self.wait_for(MX_WRITES)
         wrote(self.storage)
         return window(self, self.data, self.layout, self.dtype_code, self.writable)
 
     def read_view(self):
-        """The same for reading only."""
+        """The same for reading only; of a device's memory a copy."""
         check_look(self)
         self.wait_for(MX_READS)
+        if self.storage.device:
+            return services.download(self)
         return window(self, self.data, self.layout, self.dtype_code, False)
 
     def held_view(self):
-        """What `numpy_view` returns, for those who hold the array; see `held`."""
+        """What `numpy_view` returns, for those who hold the array; see `held`.
+
+        Of a device's memory it only tells where elements lie.
+        """
         wrote(self.storage)
         return window(self, self.data, self.layout, self.dtype_code, self.writable)
 
     def held_read_view(self):
         """What `read_view` returns, for those who hold the array; see `held`."""
+        if self.storage.device:
+            return services.download(self)
         return window(self, self.data, self.layout, self.dtype_code, False)
 
     @property
@@ -397,7 +411,7 @@ cdef class NDArrayBase:
 
     def __array__(self, dtype=None, copy=None):
         # NumPy asks for a buffer first, and here for the reason why there was none.
-        values = np.asarray(memoryview(self))
+        values = self.read_view() if self.storage.device else np.asarray(memoryview(self))
         if dtype is not None and values.dtype != dtype:
             return values.astype(dtype)
         return values.copy() if copy else values
@@ -406,6 +420,8 @@ cdef class NDArrayBase:
         if self.layout is SPARSE:
             raise BufferError("a sparse array is no single piece of memory")
         check_look(self)
+        if self.storage.device:
+            raise BufferError(f"the host cannot touch the memory of {self.context}")
         if self.writable:
             self.storage.exported = True
         self.wait_for(MX_WRITES if self.writable else MX_READS)

@@ -73,12 +73,12 @@ cdef int run(Prepared prepared, tuple inputs, list outputs, const double *number
         )
     uses = uses_of(prepared, inputs, outputs, reqs, streams, context)
     uses.strict = uses.strict or strict
-    if (uses.strict or prepared.kernel == NULL or uses.exported
+    if (uses.strict or prepared.kernel == NULL or uses.exported or uses.device
             or (uses.quiet and prepared.work < limits.heavy_work)):
         how = HELD
         if not uses.hold():
             return uses.hand_on()
-    if prepared.kernel == NULL:
+    if prepared.kernel == NULL or uses.device:
         return run_by_reference(prepared, inputs, outputs, numbers, uses)
     return start(
         prepared, inputs, outputs, numbers, context, reqs, streams, uses, how, strict
@@ -138,7 +138,7 @@ cdef Uses uses_of(Prepared prepared, tuple inputs, list outputs, const int32_t *
 
 cdef int run_by_reference(Prepared prepared, tuple inputs, list outputs, const double *numbers,
                           Uses uses) except -1:
-    """Run the definition of a call whose arrays are held."""
+    """Run a call whose arrays are held by its definition, or as their device does."""
     cdef int64_t began = mx_profile_begin(MX_PROFILE_IMPERATIVE)
     values = prepared.call.attrs
     schema = prepared.call.op.schema

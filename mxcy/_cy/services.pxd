@@ -5,7 +5,8 @@ cdef class Services:
     # Of mx.np, once it is imported: its class of arrays, how they take other operands, and what
     # stores a result in an array of another element type.
     cdef object numpy_class, numpy_unusual, numpy_store
-    cdef bint serves_devices
+    cdef bint serves_devices, device_memory
+    cdef object upload, download
     cdef Py_ssize_t most_signatures
 
 

@@ -26,5 +26,7 @@ def use_services(above):
     services.array_class, services.default_context = above.array_class, above.default_context
     services.contexts = above.contexts
     services.serves_devices = above.serves_devices
+    services.device_memory = above.device_memory
+    services.upload, services.download = above.upload, above.download
     services.most_signatures = above.most_signatures
     services.unusual_operands = above.unusual_operands

@@ -25,6 +25,7 @@ cdef class Uses:
     cdef bint quiet  # all of them: the operation may run here and now
     cdef bint exported  # one of them: it must run here
     cdef bint strict  # errors are raised here
+    cdef bint device  # one of them lies in a device's memory
     cdef bint nested  # in an operation that holds them itself
     cdef object context, target  # the device, and that of the outputs
     cdef bytes name, place  # in the description of the operation

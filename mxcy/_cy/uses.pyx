@@ -60,6 +60,7 @@ cdef class Uses:
         cdef bint idle = is_quiet(storage) if access & MX_WRITES else is_readable(storage)
         self.quiet = self.quiet and idle
         self.exported = self.exported or storage.exported
+        self.device = self.device or storage.device
         if access & MX_WRITES:
             self.written += storage.bytes
         self.kept.append(storage)

@@ -35,6 +35,10 @@ class VirtualDevices:
     def empty_cache(self, device_id):
         """Do nothing: all that is kept is in the pools of `mxcy.storage`."""
 
+    def memory_source(self, device_type, device_id):
+        """0: the memory is the host's."""
+        return 0
+
 
 def offer():
     """Serve GPU contexts by virtual devices, if some are asked for and there is no GPU.

@@ -46,6 +46,11 @@ class Services:
         Its `value` is the context of arrays that are put nowhere in particular.
     serves_devices : bool
         Whether there are contexts other than the CPU's.
+    device_memory : bool
+        Whether the host cannot touch the memory of their arrays.
+    upload, download : callable
+        ``upload(array, values)`` copies NumPy's elements to such memory, and ``download(array)``
+        returns a NumPy array with a copy of what is in it; the arrays are held.
     operators : list of tuple of Op
         For each arithmetic operator of `mxcy.ops.core.operators`: the records for two arrays, for
         an array and a number, for a number and an array.
@@ -69,6 +74,9 @@ class Services:
     default_context: Any
     contexts: PerThread
     serves_devices: bool
+    device_memory: bool
+    upload: Callable[[Any, Any], None]
+    download: Callable[[Any], Any]
     operators: list[tuple[Any, ...]]
     unusual_operands: Callable[[int, Any, Any], Any]
     most_signatures: int

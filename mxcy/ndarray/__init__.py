@@ -12,6 +12,9 @@ from mxcy._devices import streams, virtual
 from mxcy._library import front
 from mxcy._library.services import Services
 from mxcy.context import Context, as_context, check_usable
+from mxcy.gpu import copies as device_copies
+from mxcy.gpu import devices
+from mxcy.gpu import reference as device_reference
 from mxcy.ndarray import (  # noqa: F401
     _internal,
     contrib,
@@ -62,12 +65,13 @@ def _prepare(operator, attrs, ins, library, force=None):
     return prepare.prepare(operator, attrs, ins, library, force or None)
 
 
+_has_cuda = devices.offer()
 front.start(
     Services(
         prepare=_prepare,
         spec=infer.Spec,
-        run_reference=reference.run,
-        store_result=reference.store,
+        run_reference=device_reference.run if _has_cuda else reference.run,
+        store_result=device_reference.store if _has_cuda else reference.store,
         run_sparse=dispatch.run,
         mixed_inputs=mixed_precision.inputs_of,
         streams_of=streams.streams_of,
@@ -77,7 +81,10 @@ front.start(
         array_class=NDArray,
         default_context=storage.USUAL,
         contexts=Context._default_ctx,
-        serves_devices=virtual.offer(),
+        serves_devices=_has_cuda or virtual.offer(),
+        device_memory=_has_cuda,
+        upload=device_copies.upload,
+        download=device_copies.download,
         operators=[tuple(map(record.find, row)) for row in operators.TABLE],
         unusual_operands=unusual_operands,
         most_signatures=env.get("MXCY_CACHED_CALLS"),

@@ -8,9 +8,9 @@ from mxcy import context
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.gpu.reference import store
 from mxcy.ndarray import gradients
 from mxcy.ndarray.register import F
-from mxcy.ops.core import reference
 from mxcy.ops.elementwise.cast import caster
 
 __all__ = ["astype", "copyto"]
@@ -68,4 +68,4 @@ def _store(source, target):
             f"{dtypes.name_of(target.dtype_code)}: take the real part, .real"
         )
     with front.held((source,), (target,), whole=True), np.errstate(all="ignore"):
-        reference.store(target, source)
+        store(target, source)

@@ -12,6 +12,7 @@ from mxcy._base import dtypes, older_paths
 from mxcy._base.dtypes import STORAGE_TYPES
 from mxcy._library import front
 from mxcy._library.front import recorder
+from mxcy.gpu.reference import store
 from mxcy.ndarray import arithmetic, classes, copies, fluent, gradients, state
 from mxcy.ndarray._exchange import dlpack, pointers
 from mxcy.ndarray._exchange.dlpack import from_dlpack, to_dlpack_for_read, to_dlpack_for_write  # noqa: F401
@@ -445,7 +446,7 @@ class NDArray(front.NDArrayBase):
         if stype != "default":
             return zeros(self.shape, self.context, self.dtype, stype)  # noqa: F405
         zeroed = self._fresh(self.dtype_code, self.context)
-        zeroed.numpy_view()[...] = 0
+        store(zeroed, np.float32(0))
         return zeroed
 
     def drop_grad(self):

@@ -212,6 +212,9 @@ class NDArray:
     norm = op.norm
     def numpy_view(self):
         """The elements as a NumPy array that shares the memory; bfloat16 as uint16 bits."""
+    @property
+    def on_device(self) -> Any:
+        """Whether the host cannot touch the memory."""
     one_hot = op.one_hot
     ones_like = op.ones_like
     @property
@@ -234,7 +237,7 @@ class NDArray:
     ravel_multi_index = op.ravel_multi_index
     rcbrt = op.rcbrt
     def read_view(self):
-        """The same for reading only."""
+        """The same for reading only; of a device's memory a copy."""
     reciprocal = op.reciprocal
     relu = op.relu
     repeat = op.repeat

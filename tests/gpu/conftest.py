@@ -1,10 +1,18 @@
 """What the tests of GPU contexts run on."""
 
+import os
+
 import pytest
 
 from tests.gpu.standin.compiler import CXX
+from tests.gpu.standin.seam import is_chosen, put_under_cupy
 
 no_compiler = pytest.mark.skipif(CXX is None, reason="no g++ to compile CUDA text with")
+
+#: what needs a device runs in processes of its own, which test_device.py starts
+collect_ignore = [] if "MXCY_CUDA_DRIVER" in os.environ else ["device"]
+if is_chosen():
+    put_under_cupy()
 
 
 def pytest_report_header():
@@ -24,7 +32,8 @@ def cupy():
     """The real CuPy on the stand-in."""
     from tests.gpu.standin import cupy_seam
 
-    cupy_seam.install()
+    if not is_chosen():
+        cupy_seam.install()
     import cupy
 
     return cupy

@@ -202,8 +202,10 @@ void* Pool::from_source(size_t bytes, size_t size) {
   void* data = source_.alloc(source_.context, size);
   if (data) return data;
   drop();
+  mx_fail("%s", "");
   data = source_.alloc(source_.context, size);
   if (data) return data;
+  if (*mx_last_error()) return nullptr;  // it is not the memory that is missing
   source_.figures(source_.context, 0, &free, &total);
   mx_fail(
       "%s(%d) is out of memory: requested %zu bytes, rounded %zu; live %zu, cached %zu (given back "

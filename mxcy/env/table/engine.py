@@ -1,6 +1,6 @@
 """Engine."""
 
-from mxcy.env.kinds import flag, integer, one_of
+from mxcy.env.kinds import anything, flag, integer, one_of
 from mxcy.env.variable import Variable
 
 _ENGINES = ("ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine")
@@ -38,4 +38,8 @@ ROWS = (
              "How many contexts gpu(0), gpu(1)... there are without any GPU: their arrays lie in "
              "the memory of the host, their operations take a GPU's way through the engine.",
              test="env/test_virtual.py::test_contexts"),
+    Variable("MXCY_CUDA_DRIVER", anything, "libcuda.so.1", "I", "mxcy.gpu.devices",
+             "The CUDA driver that GPU contexts use: a file name that the dynamic linker finds, or "
+             "a path. Without the default one, or without CuPy, there are no GPUs.",
+             test="gpu/test_offer.py::test_a_driver_that_is_not_there"),
 )

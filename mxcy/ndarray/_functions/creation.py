@@ -9,6 +9,7 @@ from mxcy._library import front
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, integer_types, numeric_types
 from mxcy.context import as_context, check_usable
+from mxcy.gpu.reference import store
 from mxcy.ndarray.classes import sparse_class
 from mxcy.ndarray.register import F
 from mxcy.ops.core import reference
@@ -107,7 +108,7 @@ def array(source_array, ctx=None, dtype=None, device=None):
             values = reference.widen(values.view(np.uint16))
         result = front.empty(values.shape, code, ctx)
         with np.errstate(all="ignore"):
-            reference.store(result, values)
+            store(result, values)
     except (TypeError, ValueError):
         raise TypeError("source_array must be array like object") from None
     return result

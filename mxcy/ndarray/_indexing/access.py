@@ -17,6 +17,7 @@ from mxcy._base.errors import TracedValueError
 from mxcy._library import front
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, integer_types
+from mxcy.gpu import elements
 from mxcy.ndarray._indexing.keys import expand_key, is_plain, numpy_key, positions, trailing_axes
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, record_reshape, record_view
@@ -124,7 +125,10 @@ def _shared(array, view, picked, shape):
         return array.view_as((array.size,)).view_rows(first, first + size).view_as(shape)
     result = front.empty(shape, array.dtype_code, array.context)
     with front.held((array,), (result,), whole=True):
-        result.held_view()[...] = picked
+        if array.on_device:
+            elements.copy_picked(array, picked, result)
+        else:
+            result.held_view()[...] = picked
     return result
 
 
@@ -168,10 +172,9 @@ def _read_advanced(array, key):
         shape = picked.shape
     else:
         with front.held((array,)):
-            values = array.held_view()[key]
+            values = np.ascontiguousarray(array.held_read_view()[key])
         shape = values.shape
-        picked = front.empty(shape, array.dtype_code, array.context)
-        picked.numpy_view()[...] = values
+        picked = front.from_numpy(values, array.dtype_code, array.context)
     for axis in axes:
         shape = (*shape[:axis], 1, *shape[axis:])
     return picked.reshape(shape) if axes else picked
@@ -217,6 +220,10 @@ def write(array, key, value):
     if not reads:
         value = _values(array, value)
     with front.held(reads, (array,), whole=all(map(_is_whole, key))):
+        if array.on_device:
+            _check_storage(array, value)
+            elements.write(array, key, value)
+            return
         target = array.held_view()
         if key and all(type(entry) is int for entry in key) and len(key) == target.ndim:
             # An axis of extent 1 takes arrays of one element, which the element would not.
@@ -263,15 +270,21 @@ def _write_taped(array, key, value):
     return True
 
 
+def _check_storage(array, value):
+    """Refuse to assign a sparse array."""
+    stype = getattr(value, "stype", "default")
+    if stype != "default":
+        raise TypeError(
+            f"{type(array)} does not support assignment of a {stype} array: use "
+            "tostype('default') or copyto"
+        )
+
+
 def _values(array, value):
     """A value to assign as a NumPy array of the type in which the array's elements are stored."""
     if isinstance(value, front.NDArrayBase):
-        if value.stype != "default":
-            raise TypeError(
-                f"{type(array)} does not support assignment of a {value.stype} array: use "
-                "tostype('default') or copyto"
-            )
-        values = value.held_view()
+        _check_storage(array, value)
+        values = value.held_read_view()
         if value.dtype_code == array.dtype_code:
             return values
         if value.dtype_code == _BFLOAT16:

@@ -13,6 +13,7 @@ from mxcy._base import dtypes
 from mxcy._base.errors import UntracedInputError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
+from mxcy.gpu import elements
 from mxcy.ndarray.register import F
 from mxcy.ndarray.tape import is_taped, keeps_constants, record_view
 from mxcy.ops.core import reference
@@ -241,7 +242,10 @@ def _read_apart(array, key, picked):
     """Elements that do not lie side by side, picked by slices."""
     made = front.empty(picked.shape, array.dtype_code, array.context, type(array.detached()))
     with front.held((array,), (made,), whole=True):
-        made.held_view()[...] = picked
+        if array.on_device:
+            elements.copy_picked(array, picked, made)
+        else:
+            made.held_view()[...] = picked
     return made
 
 
@@ -268,10 +272,9 @@ def _read_picked(array, key):
     """Elements picked by arrays of places or by masks."""
     if not is_taped(array):
         with front.held((array,)):
-            values = onp.asarray(array.held_view()[key])
-        made = front.empty(values.shape, array.dtype_code, array.context, type(array.detached()))
-        made.numpy_view()[...] = values
-        return made
+            values = onp.asarray(array.held_read_view()[key], order="C")
+        cls = type(array.detached())
+        return front.from_numpy(values, array.dtype_code, array.context, cls=cls)
     places, leading = _positions(key, array.shape)
     rest = array.shape[leading:]
     rows = F._backward_reshape(array, shape=(math.prod(array.shape[:leading]), *rest))
@@ -314,7 +317,10 @@ def write(array, key, value):
     if not reads:
         value = _values(array, value)
     with front.held(reads, (array,), whole=whole):
-        array.held_view()[key] = _values(array, value) if reads else value
+        if array.on_device:
+            elements.write(array, key, value)
+        else:
+            array.held_view()[key] = _values(array, value) if reads else value
 
 
 def _write_taped(array, whole, value):
@@ -344,7 +350,7 @@ def _write_taped(array, whole, value):
 def _values(array, value):
     """A value to assign as a NumPy array of the type in which the array's elements are stored."""
     if isinstance(value, front.NDArrayBase):
-        found = value.held_view()
+        found = value.held_read_view()
         if value.dtype_code == array.dtype_code:
             return found
         if value.dtype_code == _BFLOAT16:

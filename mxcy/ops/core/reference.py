@@ -14,16 +14,16 @@ from mxcy._base.errors import MXNetError
 __all__ = ["compute", "run", "store"]
 
 
-def widen(bits: np.ndarray) -> np.ndarray:
-    """bfloat16 bits (uint16) as float32."""
+def widen(bits: Any, xp: Any = np) -> Any:
+    """bfloat16 bits (uint16) as float32, in an array module."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def narrow(values: np.ndarray) -> np.ndarray:
+def narrow(values: Any, xp: Any = np) -> Any:
     """float32 as bfloat16 bits, rounded to nearest even; NaN stays NaN."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    bits = xp.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
+    return xp.where(xp.isnan(values), np.uint16(0x7FC0), rounded)
 
 
 def _read(array: Any) -> np.ndarray:
@@ -40,21 +40,21 @@ def store(target: Any, values: Any, add: bool = False) -> None:
     view[...] = narrow(np.asarray(values)) if target.dtype_code == BFLOAT16 else values
 
 
-def compute(op: Any, attrs: Any, inputs: Sequence[Any]) -> Sequence[Any]:
-    """What an operator's definition makes of NumPy arrays.
+def compute(op: Any, attrs: Any, inputs: Sequence[Any], xp: Any = np) -> Sequence[Any]:
+    """What an operator's definition makes of arrays of a module, NumPy by default.
 
     Raises
     ------
     MXNetError, IndexError
-        What it raises itself, and MXNetError when NumPy refuses.
+        What it raises itself, and MXNetError when the module refuses.
     """
     try:
         with np.errstate(all="ignore"):
-            found = op.ref(attrs, np, inputs) if op.variadic else op.ref(attrs, np, *inputs)
+            found = op.ref(attrs, xp, inputs) if op.variadic else op.ref(attrs, xp, *inputs)
     except (MXNetError, IndexError) as error:
         raise type(error)(f"Error in operator {op.name}: {error}") from error
     except Exception as error:  # of element types or sizes that only kernels take
-        shown = ", ".join(f"{x.dtype}{x.shape}" for x in map(np.asarray, inputs))
+        shown = ", ".join(f"{x.dtype}{x.shape}" for x in map(xp.asarray, inputs))
         raise MXNetError(
             f"Error in operator {op.name}: its definition cannot work with inputs ({shown}) "
             f"({type(error).__name__}: {error})"

@@ -1,6 +1,6 @@
 """Build the stand-ins: libcuda, libcublas and, where CuPy and Cython are, the seam under CuPy.
 
-    python -m tests.gpu.standin.build
+    python -m tests.gpu.standin.build [driver]
 
 Everything lies in one folder, named after the sources, so that a change makes a new one.
 """
@@ -138,4 +138,4 @@ def build_seam():
 
 
 if __name__ == "__main__":
-    print(build_seam())
+    print(build_driver() if sys.argv[1:] == ["driver"] else build_seam())

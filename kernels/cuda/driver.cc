@@ -1,0 +1,156 @@
+// Opening the CUDA driver, starting its devices, and errors.
+#include "cuda/driver.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "core/fork.h"
+#include "mxcy_gpu.h"
+
+namespace mx {
+namespace cuda {
+namespace {
+
+constexpr unsigned kNonBlocking = 1;  // streams do not wait for the default stream
+constexpr int kNoDevice = 100;
+
+struct Driver {
+  ForkSafeMutex lock;
+  bool opened = false;
+  std::atomic<pid_t> started{0};  // the process in which cuInit has run
+  std::vector<Device> devices;    // does not grow once the driver has started
+  Api api = {};
+};
+
+Driver& driver() {
+  static Driver* one = new Driver;  // workers may still use it while the process exits
+  return *one;
+}
+
+template <class F>
+bool load(void* library, const char* name, F* function) {
+  *function = (F)dlsym(library, name);
+  return *function != nullptr || mx_fail("it has no function %s", name) == 0;
+}
+
+bool load_all(void* library, Api* api) {
+#define MX_LOAD(name, symbol, arguments) \
+  if (!load(library, symbol, &api->name)) return false;
+  MX_CUDA_FUNCTIONS(MX_LOAD)
+#undef MX_LOAD
+  return true;
+}
+
+// Start the driver and count its devices, with the lock held.
+bool start(Driver* self) {
+  const int status = self->api.Init(0);
+  int count = 0;
+  if (status != kNoDevice) {
+    if (!succeeded(status, "starting the driver")) return false;
+    if (!succeeded(self->api.DeviceGetCount(&count), "counting the devices")) return false;
+  }
+  self->devices.assign(count, Device{nullptr});
+  self->started = getpid();
+  return true;
+}
+
+// Whether the driver runs in this process.
+bool is_started() {
+  Driver& self = driver();
+  const pid_t process = self.started;
+  if (process == getpid()) return true;
+  if (process)
+    return mx_fail(
+               "CUDA cannot be used in this process: it was forked after the driver had started "
+               "in process %d; start it by 'spawn'",
+               (int)process) == 0;
+  std::lock_guard<ForkSafeMutex> guard(self.lock);
+  if (!self.opened) return mx_fail("no CUDA driver was opened") == 0;
+  return self.started || start(&self);
+}
+
+struct ThreadStreams {
+  std::vector<Stream> streams;  // by device
+};
+thread_local ThreadStreams own;
+
+}  // namespace
+
+const Api& api() { return driver().api; }
+
+bool succeeded(int status, const char* doing) {
+  if (status == 0) return true;
+  const char* text = nullptr;
+  driver().api.GetErrorString(status, &text);
+  mx_fail("CUDA error %d (%s) while %s", status, text ? text : "unknown", doing);
+  return false;
+}
+
+const Device* enter(int32_t number) {
+  if (!is_started()) return nullptr;
+  Driver& self = driver();
+  if (number < 0 || number >= (int32_t)self.devices.size()) {
+    mx_fail("there is no gpu(%d)", number);
+    return nullptr;
+  }
+  Device& device = self.devices[number];
+  {
+    std::lock_guard<ForkSafeMutex> guard(self.lock);
+    if (!device.context) {
+      int handle = 0;
+      if (!succeeded(self.api.DeviceGet(&handle, number), "asking for the device") ||
+          !succeeded(self.api.PrimaryCtxRetain(&device.context, handle), "starting the device"))
+        return nullptr;
+    }
+  }
+  return succeeded(self.api.CtxSetCurrent(device.context), "choosing the device") ? &device
+                                                                                  : nullptr;
+}
+
+bool stream_of(int32_t number, Stream* stream) {
+  if (!enter(number)) return false;
+  if ((int32_t)own.streams.size() <= number) own.streams.resize(number + 1);
+  Stream& mine = own.streams[number];
+  if (!mine && !succeeded(api().StreamCreate(&mine, kNonBlocking, 0), "making a stream"))
+    return false;
+  *stream = mine;
+  return true;
+}
+
+}  // namespace cuda
+}  // namespace mx
+
+extern "C" int mx_gpu_open(const char* path) {
+  mx::cuda::Driver& self = mx::cuda::driver();
+  std::lock_guard<mx::ForkSafeMutex> guard(self.lock);
+  if (self.opened) return 0;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return mx_fail("%s", dlerror());
+  mx::cuda::Api api;
+  if (!mx::cuda::load_all(library, &api)) {
+    dlclose(library);
+    return -1;
+  }
+  self.api = api;
+  self.opened = true;
+  return 0;
+}
+
+extern "C" int32_t mx_gpu_count(void) {
+  return mx::cuda::is_started() ? (int32_t)mx::cuda::driver().devices.size() : -1;
+}
+
+extern "C" void* mx_gpu_stream(int32_t device) {
+  mx::cuda::Stream stream = nullptr;
+  return mx::cuda::stream_of(device, &stream) ? stream : nullptr;
+}
+
+extern "C" int mx_gpu_wait(int32_t device) {
+  mx::cuda::Stream stream;
+  if (!mx::cuda::stream_of(device, &stream)) return -1;
+  return mx::cuda::succeeded(mx::cuda::api().StreamSynchronize(stream), "computing") ? 0 : -1;
+}

@@ -1,0 +1,56 @@
+// The CUDA driver: its functions, its devices, and this thread's stream on each of them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace mx {
+namespace cuda {
+
+typedef struct CUctx_st* Context;
+typedef struct CUstream_st* Stream;
+typedef uint64_t Address;  // of a device's memory, as the driver writes it
+
+// All functions that are called; their names lose "cu" and versions ("_v2") here.
+#define MX_CUDA_FUNCTIONS(F)                                                                     \
+  F(Init, "cuInit", (unsigned flags))                                                            \
+  F(DeviceGetCount, "cuDeviceGetCount", (int* count))                                            \
+  F(DeviceGet, "cuDeviceGet", (int* device, int number))                                         \
+  F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (Context * context, int device))               \
+  F(CtxSetCurrent, "cuCtxSetCurrent", (Context context))                                         \
+  F(CtxGetCurrent, "cuCtxGetCurrent", (Context * context))                                       \
+  F(MemGetInfo, "cuMemGetInfo_v2", (size_t* free, size_t* total))                                \
+  F(MemAlloc, "cuMemAlloc_v2", (Address * memory, size_t bytes))                                 \
+  F(MemFree, "cuMemFree_v2", (Address memory))                                                   \
+  F(MemHostAlloc, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))               \
+  F(MemFreeHost, "cuMemFreeHost", (void* memory))                                                \
+  F(CopyToDevice, "cuMemcpyHtoDAsync_v2",                                                        \
+    (Address to, const void* from, size_t bytes, Stream stream))                                 \
+  F(CopyToHost, "cuMemcpyDtoHAsync_v2", (void* to, Address from, size_t bytes, Stream stream))   \
+  F(CopyWithin, "cuMemcpyDtoDAsync_v2", (Address to, Address from, size_t bytes, Stream stream)) \
+  F(CopyBetween, "cuMemcpyPeerAsync",                                                            \
+    (Address to, Context there, Address from, Context here, size_t bytes, Stream stream))        \
+  F(StreamCreate, "cuStreamCreateWithPriority", (Stream * stream, unsigned flags, int priority)) \
+  F(StreamSynchronize, "cuStreamSynchronize", (Stream stream))                                   \
+  F(GetErrorString, "cuGetErrorString", (int status, const char** text))
+
+struct Api {
+#define MX_DECLARE(name, symbol, arguments) int(*name) arguments;
+  MX_CUDA_FUNCTIONS(MX_DECLARE)
+#undef MX_DECLARE
+};
+
+struct Device {
+  Context context;
+};
+
+// The functions of the library that was opened.
+const Api& api();
+// A device, with its context made this thread's; NULL with an error text.
+const Device* enter(int32_t number);
+// This thread's stream on a device, whose context becomes this thread's; false with an error text.
+bool stream_of(int32_t number, Stream* stream);
+// Whether a function did its work; else its error is this thread's error text.
+bool succeeded(int status, const char* doing);
+
+}  // namespace cuda
+}  // namespace mx

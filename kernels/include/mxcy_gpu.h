@@ -1,0 +1,40 @@
+/* mxcy_gpu.h: CUDA devices, by way of a driver library that is opened at run time.
+ *
+ * Devices are numbers from 0; MX_HOST is the memory of this machine. All functions may be called
+ * from any thread, with or without the Python lock; in a process that was forked after the driver
+ * had started they fail, for CUDA does not live through a fork. They return -1 with an error text.
+ */
+#ifndef MXCY_GPU_H_
+#define MXCY_GPU_H_
+
+#include "mxcy.h"
+#include "mxcy_storage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MX_HOST = -1 };
+
+/* Open a driver library (libcuda.so.1, or another one that has its functions). It does not start
+ * the driver, which takes long. */
+MX_API int mx_gpu_open(const char* path);
+/* The number of devices; starts the driver. */
+MX_API int32_t mx_gpu_count(void);
+/* Bytes of a device's memory. */
+MX_API int mx_gpu_memory(int32_t device, size_t* free, size_t* total);
+/* Where pools take the memory of a device from, and memory of the host that devices can reach. */
+MX_API const mx_pool_source* mx_gpu_source(int32_t device);
+MX_API const mx_pool_source* mx_gpu_pinned_source(void);
+/* Copy memory of a device or of the host; it is done when this returns. */
+MX_API int mx_gpu_copy(void* target, int32_t target_device, const void* source,
+                       int32_t source_device, size_t bytes);
+/* The CUstream on which this thread's operations on a device run, NULL where there is an error. */
+MX_API void* mx_gpu_stream(int32_t device);
+/* Wait until they have run; their errors are told here. */
+MX_API int mx_gpu_wait(int32_t device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* MXCY_GPU_H_ */

@@ -1,0 +1,48 @@
+"""Copies between arrays on devices and NumPy's arrays; the arrays are held."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.gpu import driver
+
+__all__ = ["download", "upload"]
+
+
+def memory_type(code):
+    """NumPy's type of the elements in memory; of bfloat16 its bits."""
+    return np.dtype(np.uint16) if code == dtypes.BFLOAT16 else dtypes.dtype_of(code)
+
+
+def upload(array, values):
+    """Copy NumPy's elements to an array on a device.
+
+    Parameters
+    ----------
+    array : NDArrayBase
+    values : numpy.ndarray
+        Broadcast to the array's shape and cast to the type of its elements in memory.
+    """
+    kind = memory_type(array.dtype_code)
+    if values.dtype != kind:
+        values = values.view(kind) if array.dtype_code == dtypes.BFLOAT16 else values.astype(kind)
+    values = np.ascontiguousarray(np.broadcast_to(values, array.shape))
+    address, device = values.__array_interface__["data"][0], array.context.device_id
+    driver.copy(array.address, device, address, driver.HOST, values.nbytes)
+
+
+def download(array):
+    """The elements of an array on a device as a read-only NumPy array; bfloat16 as its bits.
+
+    Parameters
+    ----------
+    array : NDArrayBase
+
+    Returns
+    -------
+    numpy.ndarray
+    """
+    values = np.empty(array.shape, memory_type(array.dtype_code))
+    address, device = values.__array_interface__["data"][0], array.context.device_id
+    driver.copy(address, driver.HOST, array.address, device, values.nbytes)
+    values.flags.writeable = False
+    return values

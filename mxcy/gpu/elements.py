@@ -1,0 +1,70 @@
+"""Elements that keys pick out of arrays on devices: reading and writing them there."""
+
+import numpy as np
+
+from mxcy._base import dtypes
+from mxcy.gpu.reference import operand
+from mxcy.gpu.views import cupy, view, working_on
+from mxcy.ops.core import reference
+
+__all__ = ["copy_picked", "write"]
+
+
+def copy_picked(array, picked, target):
+    """Copy what lies at the places of a NumPy view, ``array.held_view()[key]``, to another array.
+
+    Parameters
+    ----------
+    array, target : NDArrayBase
+        On the same device, and held.
+    picked : numpy.ndarray
+    """
+    with working_on(array.context.device_id):
+        view(target)[...] = _alike(array, picked)
+
+
+def write(array, key, value):
+    """Do ``array[key] = value``.
+
+    Parameters
+    ----------
+    array : NDArrayBase
+        On a device, and held.
+    key : tuple
+        As NumPy takes it.
+    value : numpy.ndarray or NDArrayBase
+        A NumPy array of the type of the elements in memory; an array is held.
+    """
+    device = array.context.device_id
+    with working_on(device) as xp:
+        if isinstance(value, np.ndarray):
+            values = xp.asarray(value)
+        else:
+            values = operand(value, device, xp)
+            if array.dtype_code == dtypes.BFLOAT16:
+                values = reference.narrow(values, xp)
+        if any(isinstance(entry, (np.ndarray, list)) for entry in key):
+            view(array)[tuple(_entry(entry, xp) for entry in key)] = values
+            return
+        if Ellipsis not in key:
+            key = (*key, Ellipsis)
+        target = _alike(array, array.held_view()[key])
+        # As NumPy assigns: further axes of extent 1 in front do not matter.
+        extra = values.ndim - target.ndim
+        if extra > 0 and values.shape[:extra] == (1,) * extra:
+            values = values.reshape(values.shape[extra:])
+        target[...] = values
+
+
+def _alike(array, picked):
+    """CuPy's array over the same elements as a NumPy view that only tells where they are."""
+    if not picked.size:
+        return cupy().empty(picked.shape, picked.dtype)
+    base = view(array)
+    first = picked.__array_interface__["data"][0] - array.address
+    return cupy().ndarray(picked.shape, picked.dtype, base.data + first, picked.strides)
+
+
+def _entry(entry, xp):
+    """An entry of a key as CuPy takes it."""
+    return xp.asarray(entry) if isinstance(entry, (np.ndarray, list)) else entry

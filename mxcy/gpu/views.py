@@ -1,0 +1,73 @@
+"""CuPy's arrays over the memory of arrays on devices."""
+
+import contextlib
+import functools
+import math
+
+from mxcy.base import MXNetError
+from mxcy.gpu import driver
+from mxcy.gpu.copies import memory_type
+
+__all__ = ["cupy", "view", "working_on"]
+
+
+@functools.cache
+def cupy():
+    """CuPy, imported when it is first needed: that takes a second or two."""
+    try:
+        import cupy as module
+    except ImportError as error:
+        raise MXNetError(
+            f"operators on GPUs need CuPy, which cannot be imported ({error}); "
+            "pip install 'mxcy[cuda13]'"
+        ) from error
+    return module
+
+
+class _Stream:
+    """The stream of this thread on a device, as CUDA's stream protocol tells it."""
+
+    def __init__(self, device):
+        self._address = driver.stream(device)
+
+    def __cuda_stream__(self):
+        return 0, self._address
+
+
+@contextlib.contextmanager
+def working_on(device):
+    """Have CuPy work on this thread's stream on a device, and wait for it at the end.
+
+    Parameters
+    ----------
+    device : int
+
+    Yields
+    ------
+    module
+        CuPy.
+    """
+    module = cupy()
+    with module.cuda.Device(device), module.cuda.Stream.from_external(_Stream(device)):
+        yield module
+        driver.wait(device)
+
+
+def view(array):
+    """An array on a device as CuPy's, over the same memory; bfloat16 as uint16 bits.
+
+    Parameters
+    ----------
+    array : NDArrayBase
+
+    Returns
+    -------
+    cupy.ndarray
+    """
+    module, kind = cupy(), memory_type(array.dtype_code)
+    if not array.size:
+        return module.empty(array.shape, kind)
+    memory = module.cuda.UnownedMemory(
+        array.address, math.prod(array.shape) * kind.itemsize, array, array.context.device_id
+    )
+    return module.ndarray(array.shape, kind, module.cuda.MemoryPointer(memory, 0))

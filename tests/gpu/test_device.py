@@ -1,0 +1,47 @@
+"""GPU contexts on the stand-in: the tests of ``device/``, in a process that computes there."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.gpu.standin.build import build_driver
+from tests.gpu.standin.seam import is_chosen
+
+ROOT = Path(__file__).resolve().parents[2]
+
+if find_spec("cupy") is None or find_spec("Cython") is None:
+    reason = "CuPy and Cython are not installed; make test-gpu installs them"
+    pytest.skip(reason, allow_module_level=True)
+
+
+def run_tests(*arguments, **variables):
+    """Run tests in a process of its own, on the stand-in; returns what it prints."""
+    paths = os.pathsep.join([str(ROOT), *(path for path in sys.path if path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        + list(arguments),
+        env={
+            **os.environ,
+            "PYTHONPATH": paths,
+            "MXCY_CUDA_DRIVER": str(build_driver()),
+            **variables,
+        },
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(is_chosen(), reason="this process computes on the stand-in already")
+def test_arrays_and_operators():
+    printed = run_tests("tests/gpu/device")
+    assert "passed" in printed
+    assert "failed" not in printed

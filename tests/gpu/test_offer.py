@@ -1,0 +1,57 @@
+"""Which machines have GPU contexts: those with a driver, a device and CuPy."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from tests.env.run import python
+from tests.gpu.standin.build import build_driver
+
+CODE = "import mxcy as mx; print(mx.num_gpus()); mx.nd.ones((2,), ctx=mx.gpu(0))"
+needs_cupy = pytest.mark.skipif(find_spec("cupy") is None, reason="CuPy is not installed")
+
+
+def test_no_driver():
+    done = python(CODE, fails=True)
+    assert done.out.strip() == "0"
+    assert "mxcy can compute on no GPU, use mx.cpu() here" in done.err
+
+
+def test_a_driver_that_is_not_there():
+    done = python(CODE, fails=True, MXCY_CUDA_DRIVER="/nowhere/libcuda.so.1")
+    assert "MXCY_CUDA_DRIVER" in done.err
+    assert "/nowhere/libcuda.so.1" in done.err
+
+
+def test_a_library_that_is_no_driver():
+    done = python(CODE, fails=True, MXCY_CUDA_DRIVER="libc.so.6")
+    assert "MXCY_CUDA_DRIVER: it has no function cuInit" in done.err
+
+
+@needs_cupy
+def test_devices_of_the_driver():
+    code = """
+import mxcy as mx
+print(mx.num_gpus(), mx.context.gpu_memory_info(2)[1] > 0, mx.nd.empty((2,), ctx="gpu(2)").context)
+"""
+    done = python(code, MXCY_CUDA_DRIVER=str(build_driver()), MXCY_STANDIN_DEVICES="3")
+    assert done.out.split() == ["3", "True", "gpu(2)"]
+
+
+@needs_cupy
+def test_a_forked_process_is_told():
+    code = """
+import os, mxcy as mx
+mx.nd.empty((2,), ctx=mx.gpu(0))
+if os.fork() == 0:
+    try:
+        mx.nd.empty((2000,), ctx=mx.gpu(0))
+    except mx.MXNetError as error:
+        print(error, flush=True)
+    print(mx.nd.ones((2,)).asnumpy().sum(), flush=True)
+    os._exit(0)
+os.wait()
+"""
+    done = python(code, MXCY_CUDA_DRIVER=str(build_driver()))
+    assert "forked" in done.out
+    assert done.out.rstrip().endswith("2.0")
