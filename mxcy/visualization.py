@@ -48,7 +48,9 @@ def _extents(shape):
 # --- tables --------------------------------------------------------------------------------------
 
 
-def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.74, 1.0)):
+def print_summary(
+    symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.74, 1.0), flops=False
+):
     """Print the layers with their outputs' shapes, numbers of parameters and inputs.
 
     Parameters
@@ -60,6 +62,9 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
     line_length : int
     positions : sequence of float or int
         Where the columns end: fractions of the line or characters.
+    flops : bool
+        Whether two lines more tell how many additions and multiplications a prediction takes, and
+        how many bytes all outputs have as float32. This needs `shape`.
 
     Raises
     ------
@@ -69,6 +74,8 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
         When `shape` does not tell enough.
     """
     _check(symbol)
+    if flops and shape is None:
+        raise ValueError("flops=True: the numbers depend on the shapes of the inputs, give shape")
     shapes = {} if shape is None else _shapes(symbol, shape)
     sizes = _parameter_sizes(symbol, shape or {})
     if positions[-1] <= 1:
@@ -90,6 +97,11 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
             _print_row(("", "", "", name), positions)
         print(("=" if node is rows[-1] else "_") * line_length)
     print(f"Total params: {total}")
+    if flops:
+        computed = [node for node in order if node.op is not None]
+        size = sum(math.prod(shapes[output_name(node, 0)]) for node in computed)
+        print(f"Total FLOPs: {sum(_operations(node, shapes) for node in computed)}")
+        print(f"Memory of outputs: {4 * size} bytes")
     print("_" * line_length)
 
 
@@ -110,6 +122,34 @@ def _learned(node):
         for name, (source, _) in zip(names, node.inputs, strict=False)
         if name in _LEARNED and source.op is None
     ]
+
+
+def _operations(node, shapes):
+    """How many additions and multiplications a node takes, told from attributes and shapes."""
+    out = math.prod(shapes[output_name(node, 0)])
+    if node.op.identity:
+        return 0
+    has = node.op.schema.by_name
+    ins = [shapes[output_name(source, index)] for source, index in node.inputs]
+    learned = (
+        [] if node.op.variadic else list(zip(node.op.arguments(node.parsed), ins, strict=False))
+    )
+    weights = {name: shape for name, shape in learned if name in _LEARNED}
+    if "num_filter" in has or "num_hidden" in has:
+        products = math.prod(weights["weight"][1:])
+        transposed = "target_shape" in has  # each input meets a filter, in others each output
+        bias = out if "bias" in weights else 0
+        return 2 * (math.prod(ins[0]) if transposed else out) * products + bias
+    if "parameters" in weights:  # recurrent: all of them at each step, for each sequence
+        return 2 * math.prod(ins[0][:2]) * math.prod(weights["parameters"])
+    if {"transpose_a", "transpose_b"} <= has.keys() and len(ins) >= 2:
+        batch = math.prod(ins[0][:-2])
+        sizes = math.prod(math.prod(shape) // batch for shape in (ins[0], ins[1]))
+        return 2 * batch * math.isqrt(sizes * out // batch)
+    if "kernel" in has:  # pooling reads its window
+        window = ins[0][2:] if node.parsed.global_pool else node.parsed.kernel
+        return out * math.prod(window)
+    return out
 
 
 def _parameter_sizes(symbol, given):

@@ -49,6 +49,38 @@ def test_summary_without_shapes(capsys):
     assert found[2] == ["conv(Convolution)", "8", "data"] and found[-1][-1] == "18"
 
 
+def flops(symbol, capsys, **shapes):
+    mx.viz.print_summary(symbol, shape=shapes, flops=True)
+    total, memory = capsys.readouterr().out.splitlines()[-3:-1]
+    assert total.startswith("Total FLOPs: ") and memory.startswith("Memory of outputs: ")
+    return int(total.split()[2]), int(memory.split()[3])
+
+
+def test_operations_and_memory(capsys):
+    x, y = S.var("x"), S.var("y")
+    conv = S.Convolution(x, kernel=(3, 3), num_filter=8, num_group=2, pad=(1, 1), no_bias=True)
+    assert flops(conv, capsys, x=(2, 4, 5, 5)) == (2 * 400 * 2 * 9, 1600)
+    back = S.Deconvolution(x, kernel=(2, 2), stride=(2, 2), num_filter=3, no_bias=True)
+    assert flops(back, capsys, x=(1, 4, 5, 5)) == (2 * 100 * 3 * 4, 4 * 300)
+    dense = S.FullyConnected(x, num_hidden=10)
+    assert flops(dense, capsys, x=(2, 6)) == (2 * 20 * 6 + 20, 80)
+    assert flops(S.dot(x, y, transpose_b=True), capsys, x=(3, 5), y=(7, 5)) == (2 * 105, 84)
+    assert flops(S.batch_dot(x, y), capsys, x=(4, 3, 5), y=(4, 5, 7)) == (2 * 4 * 105, 336)
+    pool = S.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="avg")
+    assert flops(pool, capsys, x=(1, 2, 4, 4)) == (8 * 4, 32)
+    everywhere = S.Pooling(x, global_pool=True, pool_type="avg")
+    assert flops(everywhere, capsys, x=(1, 2, 4, 4)) == (2 * 16, 8)
+    assert flops(S.Flatten(S.exp(x)), capsys, x=(2, 3, 4)) == (24, 192)
+    with pytest.raises(ValueError, match="give shape"):
+        mx.viz.print_summary(dense, flops=True)
+
+
+def test_operations_of_a_known_network(capsys):
+    net = mx.gluon.model_zoo.vision.get_model("resnet50_v1")
+    total, _ = flops(net(S.var("data")), capsys, data=(1, 3, 224, 224))
+    assert 7.5e9 < total < 8.5e9  # the paper tells 3.8e9 pairs of a product and a sum
+
+
 def test_summary_refuses():
     with pytest.raises(TypeError, match="Symbol"):
         mx.viz.print_summary(3)
