@@ -11,6 +11,7 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.dist.timing import Timing
 
 __all__ = ["Bucket", "Slot", "WholePush", "failure_text", "plan"]
 
@@ -180,6 +181,8 @@ class Bucket:
         self._session = None
         self.whole = None
         self.rounds = Rounds()
+        self.timing = Timing()
+        self._since = 0.0  # when the first push of the next session came
         self._last_push = self._not_before = 0.0
         self.sessions = self.bytes = 0
         self.failures = []  # slots whose sums could not be delivered
@@ -215,6 +218,7 @@ class Bucket:
         if self._filling is None:
             self._filling = self._buffer()
         alone = not self._filled and self._session is None and not any(s.failed for s in self.slots)
+        self._since = self._since or whole.since
         self.whole, self._last_push = whole, now
         self.priority = max(self.priority, priority)
         if alone:
@@ -265,6 +269,7 @@ class Bucket:
         if self._filling is None:
             self._filling = self._buffer()
         self._filled += not slot.inputs
+        self._since = self._since or now
         if slot.inputs or self._session is not None:
             slot.inputs.append(np.array(array).reshape(-1))
         else:
@@ -289,6 +294,8 @@ class Bucket:
 
     def start(self):
         """Join a session with what has been pushed."""
+        self.timing.begin(self._since)
+        self._since = 0.0
         self._session = self._run()
         self._request = next(self._session)
         self.priority = 0
@@ -308,6 +315,7 @@ class Bucket:
             self._request = self._session.send(now)
         except StopIteration:
             self._session = None
+            self.timing.end()
         return True
 
     def _run(self):

@@ -71,6 +71,8 @@ class ControlMessages:
             self.to_one(rank, "tell", **self._progress.report())
         elif kind == "tell" and self._answers is not None:
             self._answers[rank] = content
+        elif kind == "pace":
+            self._progress.pace.hear(rank, content["figures"])
         elif kind == "failed":
             exchange = self._progress.exchanges[content["exchange"]]
             slot = exchange.slots[content["slot"]]

@@ -35,11 +35,14 @@ class Exchange:
         self._way = way or WholeSum()
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
+        self.posted = False  # whether a sum is under way
         self._open = []  # slots without a bucket
         self._held = []  # pushes that came while keys are put in
         self._entering = False
         self._buckets, self._channels, self._active = [], [], set()
         self._reason = None
+        #: called with each bucket whose session has ended, on the progress thread
+        self.on_session = None
         progress.submit(lambda: progress.exchanges.append(self))
 
     # -- keys -------------------------------------------------------------------------------------
@@ -191,6 +194,7 @@ class Exchange:
                     self._active.discard(bucket)
         for bucket in sorted(starting, key=lambda one: -one.priority):
             bucket.start()
+        self.posted = any(bucket.posted for bucket in self._active)
         return moved or bool(starting), bool(self._active)
 
     def _carry(self, bucket, now):
@@ -200,7 +204,13 @@ class Exchange:
                 "failed", exchange=self.number, slot=slot.number, text=slot.failed
             )
         bucket.failures.clear()
+        if not bucket.posted and self.on_session is not None:
+            self.on_session(bucket)
         return moved
+
+    def timings(self):
+        """The `Timing` of each bucket."""
+        return [bucket.timing for bucket in self._buckets]
 
     def arrived(self):
         """How often each key has been pushed here."""
@@ -241,16 +251,37 @@ class Exchange:
             self.give_up(slot, text)
 
     def stats(self):
-        """Of each bucket its keys, bytes of a session, sessions, and bytes sent so far."""
+        """What `KVStore.stats` tells of buckets."""
         return [
             {
                 "keys": [slot.key for slot in bucket.slots],
                 "length": bucket.length * np.dtype(bucket.dtype).itemsize,
                 "sessions": bucket.sessions,
                 "bytes": bucket.bytes,
+                "seconds": bucket.timing.seconds,
+                "held": bucket.timing.held,
+                "hidden": _share(bucket.timing),
             }
             for bucket in self._buckets
         ]
+
+
+    def stats_of_keys(self):
+        """What `KVStore.stats` tells of keys."""
+        return {
+            slot.key: {
+                "sums": slot.rounds,
+                "bytes": slot.rounds * slot.bytes,
+                "seconds": slot.bucket.timing.seconds if slot.bucket else 0.0,
+                "hidden": _share(slot.bucket.timing) if slot.bucket else 1.0,
+            }
+            for slot in self.slots
+        }
+
+
+def _share(timing):
+    """The hidden share of a bucket's seconds."""
+    return timing.hidden / timing.seconds if timing.seconds else 1.0
 
 
 def compare_keys(told):

@@ -54,10 +54,10 @@ class Job:
 
 def _start():
     place = read_place()
-    patience = env.get("MXCY_DIST_TIMEOUT")
+    patience, interval = env.get("MXCY_DIST_TIMEOUT"), env.get("MXCY_DIST_LOG_SECONDS")
     env.get("MXCY_DIST_BUCKET_BYTES")
     if not place.started:
-        return ProgressThread(lambda: MemoryJob(1).worlds[0], patience)
+        return ProgressThread(lambda: MemoryJob(1).worlds[0], patience, interval)
     if not has_engine():
         raise no_engine("MPI has started this process")
 
@@ -69,7 +69,7 @@ def _start():
             )
         return world
 
-    return ProgressThread(lambda: _Member(open_world()), patience)
+    return ProgressThread(lambda: _Member(open_world()), patience, interval)
 
 
 class _Member:

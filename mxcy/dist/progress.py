@@ -9,6 +9,7 @@ from mxcy.base import MXNetError
 from mxcy.dist.control import ControlMessages
 from mxcy.dist.named_calls import NamedCalls
 from mxcy.dist.post_office import PostOffice
+from mxcy.dist.timing import Pace
 
 __all__ = ["ProgressThread"]
 
@@ -34,10 +35,14 @@ class ProgressThread:
         Makes the `World`, on the progress thread.
     patience : float
         After so many seconds of waiting, processes that do not answer are looked for; 0: never.
+    interval : float
+        Seconds between lines of the log, see `Pace`.
 
     Attributes
     ----------
     world : World
+    travelled : float
+        Seconds in which sums were under way.
     exchanges : list of Exchange
         What is carried on, in the order in which all processes made it.
 
@@ -47,9 +52,12 @@ class ProgressThread:
         When the world cannot be opened.
     """
 
-    def __init__(self, open_world, patience=0):
+    def __init__(self, open_world, patience=0, interval=0):
         self.exchanges = []
         self.world = None
+        self.travelled = 0.0
+        self.pace = Pace(self, interval)
+        self._looked = time.monotonic()
         self.closing = self.failed = None
         self._inbox, self._tasks = deque(), deque()
         self._current = None
@@ -137,6 +145,10 @@ class ProgressThread:
     def _turn(self):
         """Carry on what can be; whether all is over."""
         now = time.monotonic()
+        if any(exchange.posted for exchange in self.exchanges):
+            self.travelled += now - self._looked
+        self._looked = now
+        self.pace.step(now)
         moved = self._read_inbox()
         moved |= self._step_task()
         busy = self._current is not None or self.closing is not None

@@ -254,6 +254,8 @@ class Trainer:
             return  # the store would have updated the weights
         self._allreduce_grads()
         self._update(ignore_stale_grad)
+        if self._distributed and isinstance(self._kvstore, KVStore):
+            self._kvstore._note_samples(batch_size)
 
     def allreduce_grads(self):
         """Add up gradients over all contexts, for use with `update`."""

@@ -1,6 +1,7 @@
 """Values that the workers of a job share: what each of them pushes is added up over all."""
 
 import contextlib
+import time
 
 from mxcy import env
 from mxcy import ndarray as nd
@@ -21,6 +22,8 @@ from mxcy.kvstore.optimizer_terms import agree
 from mxcy.optimizer import get_updater
 
 __all__ = ["DistStore", "Shared", "name_of"]
+
+_ASYNC = 6  # the kind of events in mxcy_profiler.h that need not nest
 
 
 class Shared:
@@ -64,6 +67,8 @@ class DistStore(LocalStore):
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
         self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
+        self._sources = {}  # of the profiler: bucket -> those of waiting and of travelling
+        self.exchange.on_session = self._trace
         shutdown.before_close(front.wait_all)
 
     @property
@@ -325,6 +330,28 @@ class DistStore(LocalStore):
             updater.states, updater.states_synced = before.states, before.states_synced
         return updater
 
+    def note_samples(self, count):
+        """Count samples that this worker has trained with, for the lines of the log."""
+        self._progress.pace.note(count)
+
+    def _trace(self, bucket):
+        """Tell the profiler of a bucket's session: a lane for each bucket."""
+        recorder = front.recorder
+        if not recorder.bits():
+            return
+        if bucket not in self._sources:
+            others = len(bucket.slots) - 1
+            name = f"bucket of {bucket.slots[0].key!r} and {others} others"
+            told = f'"bytes": {bucket.length * bucket.dtype.itemsize}'
+            self._sources[bucket] = [
+                recorder.source(_ASYNC, "kvstore", f"{name}: {what}", told)
+                for what in ("waits for keys", "travels")
+            ]
+        earlier = recorder.now() - int(time.monotonic() * 1e9)
+        times = [int(moment * 1e9) + earlier for moment in bucket.timing.last]
+        for source, begin, end in zip(self._sources[bucket], times, times[1:], strict=False):
+            recorder.add(source, begin, max(begin, end))
+
     def stats(self):
         """How values are added up; see `KVStore.stats`."""
         return {
@@ -336,6 +363,7 @@ class DistStore(LocalStore):
                 if exchange is not None
                 for bucket in exchange.stats()
             ],
+            "keys": self.exchange.stats_of_keys(),
         }
 
 

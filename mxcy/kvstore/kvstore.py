@@ -220,7 +220,11 @@ class KVStore(KVStoreBase):
             and ``tree`` ones so far, and ``trees`` for each group of devices
             (MXNET_KVSTORE_USETREE): one tree per root, as lists of the devices at each level. A
             store over several processes also tells the library that they reach each other by,
-            ``engine``, and its ``buckets``: the keys of each, how many sums it has made, and bytes.
+            ``engine``, and its ``buckets``: the ``keys`` of each, its ``length`` in bytes, how many
+            ``sessions`` it has had, the ``bytes`` of them, the ``seconds`` that they took, those in
+            which it was ``held`` back for other keys, and the ``hidden`` share of the seconds in
+            which the process's other threads computed. ``keys`` has ``sums``, ``bytes``,
+            ``seconds`` and ``hidden`` of each key.
             One with values on servers tells their ``partition``: of each key the server, the first
             element and the length of each part.
         """
@@ -258,6 +262,10 @@ class KVStore(KVStoreBase):
             More about it.
         """
         self.handle.send_command(head, body)
+
+    def _note_samples(self, count):
+        """Count samples that this worker has trained with."""
+        self.handle.note_samples(count)
 
     def _settle(self):
         """Wait until what has been pushed has changed the stored values."""

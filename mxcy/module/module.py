@@ -8,6 +8,7 @@ from mxcy import optimizer as optimizers
 from mxcy._files.checkpoint import load_checkpoint
 from mxcy.context import Context, cpu
 from mxcy.initializer import InitDesc, Uniform
+from mxcy.kvstore import KVStore
 from mxcy.module.checkpoints import Checkpoints
 from mxcy.module.descriptions import check_names_in_symbol, describe_batch, shapes_for
 from mxcy.module.executor_group import DataParallelExecutorGroup
@@ -427,6 +428,8 @@ class Module(Checkpoints):
         self._params_dirty = True
         group = self._exec_group
         self._updates.step(self._own_names(), group.param_arrays, group.grad_arrays)
+        if isinstance(self._updates.store, KVStore):
+            self._updates.store._note_samples(group.batch_size)
 
     def get_outputs(self, merge_multi_context=True):
         self._assert_ready()

@@ -101,6 +101,10 @@ ROWS = (
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",
              test="dist/test_shutdown.py::test_a_stopped_worker"),
+    Variable("MXCY_DIST_LOG_SECONDS", number(0), 0, "C", "mxcy.dist.job",
+             "Rank 0 writes a line to Python's log, at level INFO, each time so many seconds have "
+             "passed: the samples per second of all ranks, and the share of communication; 0: "
+             "never.", test="dist/test_insight.py::test_lines_of_the_log"),
     Variable("DMLC_PS_ROOT_URI", anything, "", "F", "mxcy.dist",
              "The address of the scheduler.", inert=_BY_MPI, silent=True),
     Variable("DMLC_INTERFACE", anything, "", "F", "mxcy.dist",

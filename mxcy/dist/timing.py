@@ -1,0 +1,100 @@
+"""How long sums take, and how much of that is hidden behind computations."""
+
+import logging
+import time
+
+__all__ = ["Pace", "Timing"]
+
+
+class Timing:
+    """The sessions of a bucket.
+
+    Attributes
+    ----------
+    seconds : float
+        From the start of its sessions in this process to their ends.
+    hidden : float
+        Seconds of that in which the process's other threads computed.
+    held : float
+        Seconds between the first push of a session and its start, when other keys are waited for.
+    last : tuple of float
+        When the last session's first push came, when it began and when it ended.
+    """
+
+    def __init__(self):
+        self.seconds = self.hidden = self.held = 0.0
+        self.last = (0.0, 0.0, 0.0)
+        self._computed = 0.0
+
+    def begin(self, since):
+        """A session begins whose first push came at a time."""
+        now = time.monotonic()
+        self.last = (since, now, now)
+        self._computed = _others()
+
+    def end(self):
+        """The session ends."""
+        since, began, _ = self.last
+        now = time.monotonic()
+        self.last = (since, began, now)
+        self.held += max(0.0, began - since)
+        self.seconds += now - began
+        self.hidden += min(now - began, max(0.0, _others() - self._computed))
+
+
+def _others():
+    """Seconds that the process's other threads have computed."""
+    return time.process_time() - time.thread_time()
+
+
+class Pace:
+    """One line of the log per interval: samples of all ranks, and the share of communication.
+
+    Parameters
+    ----------
+    progress : ProgressThread
+    seconds : float
+        The interval; 0: no lines.
+    """
+
+    def __init__(self, progress, seconds):
+        self._progress, self._interval = progress, seconds
+        self._samples = 0  # of this rank
+        self._began = time.monotonic()
+        self._told = self._figures()
+        self._others = {}  # rank -> figures of its last interval
+
+    def note(self, samples):
+        """Count samples that this rank has used."""
+        self._samples += samples
+
+    def hear(self, rank, figures):
+        """Take another rank's figures."""
+        self._others[rank] = figures
+
+    def step(self, now):
+        """Tell, if it is time to; on the progress thread."""
+        if not self._interval or now - self._began < self._interval:
+            return
+        figures = self._figures()
+        since = [new - old for new, old in zip(figures, self._told, strict=True)]
+        lasted = now - self._began
+        mine = [since[0] / lasted, since[1] / lasted, *since[2:]]
+        self._began, self._told = now, figures
+        if self._progress.world.rank:
+            self._progress.control.to_one(0, "pace", figures=mine)
+            return
+        told = [mine, *self._others.values()]
+        samples, share, hidden, seconds = (sum(column) for column in zip(*told, strict=True))
+        logging.info(
+            "%.1f samples/s of %d ranks, %.1f %% of the time in communication, %.1f %% of it hidden",
+            samples,
+            len(told),
+            100 * share / len(told),
+            100 * hidden / seconds if seconds else 0,
+        )
+
+    def _figures(self):
+        timings = [one for each in self._progress.exchanges for one in each.timings()]
+        hidden, seconds = sum(one.hidden for one in timings), sum(one.seconds for one in timings)
+        return self._samples, self._progress.travelled, hidden, seconds
