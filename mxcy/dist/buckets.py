@@ -166,7 +166,7 @@ class Bucket:
     """
 
     def __init__(self, slots, channel, size, way):
-        self.slots, self._channel, self._ranks, self._way = slots, channel, size, way
+        self.slots, self.channel, self._ranks, self._way = slots, channel, size, way
         self.dtype = slots[0].dtype
         start = 0
         for slot in slots:
@@ -182,6 +182,7 @@ class Bucket:
         self.whole = None
         self.rounds = Rounds()
         self.timing = Timing()
+        self.check = None  # a generator function, run before keys are delivered
         self._since = 0.0  # when the first push of the next session came
         self._last_push = self._not_before = 0.0
         self.sessions = self.bytes = 0
@@ -326,7 +327,7 @@ class Bucket:
         if len(self.slots) > 1 and not self._counted:
             mine = np.array([everything or bool(slot.inputs) for slot in self.slots], np.uint8)
             everybody = np.empty_like(mine)
-            now = yield self._channel.least(mine, everybody)
+            now = yield self.channel.least(mine, everybody)
             agreed = [slot for slot, all_have in zip(self.slots, everybody, strict=True) if all_have]
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
@@ -335,7 +336,7 @@ class Bucket:
         if not complete:
             self.apart()
         source, buffer = self._source(agreed, complete), self._buffer()
-        now = yield from self._way.add_up(self._channel, source, buffer[: source.size])
+        now = yield from self._way.add_up(self.channel, source, buffer[: source.size])
         self.bytes += self._way.bytes_of(source)
         lease = _Lease(self._free, buffer)
         if self._counted:
@@ -346,6 +347,8 @@ class Bucket:
             if not agreed:
                 self._not_before = now + _FLUSH_SECONDS
             complete = True  # as to the places in the buffer
+        if self.check is not None and agreed:
+            yield from self.check(self, agreed)
         if len(agreed) == len(self.slots) and self.whole is not None:
             self._deliver_whole(buffer, lease)
             return

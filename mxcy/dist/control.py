@@ -25,6 +25,7 @@ class ControlMessages:
         self._progress, self._world, self._patience = progress, progress.world, patience
         self.left = {}  # rank -> how far it was
         self._answers = None
+        self._present, self._all_present = set(), None
         self._asked = self._looked = 0.0
 
     def to_all(self, kind, **content):
@@ -71,12 +72,31 @@ class ControlMessages:
             self.to_one(rank, "tell", **self._progress.report())
         elif kind == "tell" and self._answers is not None:
             self._answers[rank] = content
+        elif kind == "who":
+            self.to_one(rank, "here")
+        elif kind == "here":
+            self._present.add(rank)
+            self._note_present()
         elif kind == "pace":
             self._progress.pace.hear(rank, content["figures"])
         elif kind == "failed":
             exchange = self._progress.exchanges[content["exchange"]]
             slot = exchange.slots[content["slot"]]
             exchange.give_up(slot, f"{self.name(rank)}: {content['text']}")
+
+    def call_roll(self, over):
+        """Ask all who is there; `over` is set once all have answered."""
+        self._present, self._all_present = {self._world.rank}, over
+        self.to_all("who")
+        self._note_present()
+
+    def _note_present(self):
+        if len(self._present) == self._world.size and self._all_present is not None:
+            self._all_present.set()
+
+    def silent(self):
+        """The ranks that have not answered the last call of the roll."""
+        return [rank for rank in range(self._world.size) if rank not in self._present]
 
     def absent(self, task):
         """The error for an agreement in which a process that has left did not take part, or None."""

@@ -7,6 +7,7 @@ import numpy as np
 from mxcy.base import MXNetError
 from mxcy.dist import collectives
 from mxcy.dist.buckets import Bucket, Slot, plan
+from mxcy.dist.divergence import differences
 from mxcy.dist.sums import WholeSum
 
 __all__ = ["Exchange", "compare_keys"]
@@ -43,6 +44,7 @@ class Exchange:
         self._reason = None
         #: called with each bucket whose session has ended, on the progress thread
         self.on_session = None
+        self._every, self._digest = 0, None
         progress.submit(lambda: progress.exchanges.append(self))
 
     # -- keys -------------------------------------------------------------------------------------
@@ -110,8 +112,30 @@ class Exchange:
         """Give all keys that have none a bucket."""
         for group in self._planned():
             channel = self._channels[len(self._buckets)]
-            self._buckets.append(Bucket(group, channel, self._progress.world.size, self._way))
+            bucket = Bucket(group, channel, self._progress.world.size, self._way)
+            bucket.check = self._compare_values if self._every else None
+            self._buckets.append(bucket)
         self._open = []
+
+    def check_values(self, every, digest):
+        """Compare the processes' values of each key before every so many rounds.
+
+        Parameters
+        ----------
+        every : int
+            0: never. All processes say the same, before the first push.
+        digest : callable
+            A key's value as a number below 2**32; called on the progress thread.
+        """
+        self._every, self._digest = every, digest
+
+    def _compare_values(self, bucket, slots):
+        if (slots[0].rounds + 1) % self._every:
+            return
+        ranks, name = self._progress.world.size, self._progress.control.name
+        texts = yield from differences(bucket.channel, ranks, slots, self._digest, name)
+        for slot, text in texts.items():
+            self.give_up(slot, text)
 
     # -- values -----------------------------------------------------------------------------------
 

@@ -64,6 +64,7 @@ class ProgressThread:
         self._started = 0  # tasks
         self._exchange_numbers = itertools.count()
         self._wake = threading.Event()
+        self._roll = threading.Lock()  # one call of the roll at a time
         self._patience = patience
         self._opened = _Task(None, "open")
         self._thread = threading.Thread(
@@ -111,6 +112,22 @@ class ProgressThread:
         if task.error is not None:
             raise task.error
         return task.value
+
+    def silent(self, seconds):
+        """The ranks that give no sign of life for so many seconds.
+
+        Parameters
+        ----------
+        seconds : float
+
+        Returns
+        -------
+        list of int
+        """
+        with self._roll:
+            over = threading.Event()
+            self.submit(lambda: self.control.call_roll(over))
+            return [] if over.wait(seconds) else self.control.silent()
 
     def close(self):
         """Say goodbye, wait for all others, and leave; nothing is sent or received afterwards."""

@@ -7,7 +7,8 @@ from mxcy.kvstore.choice import create
 from mxcy.kvstore.horovod import Horovod
 from mxcy.kvstore.kvstore import KVStore
 from mxcy.kvstore.kvstore_server import KVStoreServer
+from mxcy.kvstore.seeds import seed
 
-__all__ = ["BytePS", "Horovod", "KVStore", "KVStoreBase", "KVStoreServer", "create"]
+__all__ = ["BytePS", "Horovod", "KVStore", "KVStoreBase", "KVStoreServer", "create", "seed"]
 
 __getattr__ = module_getattr(__name__)

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+import zlib
 
 from mxcy import env
 from mxcy import ndarray as nd
@@ -61,14 +62,13 @@ class DistStore(LocalStore):
         super().__init__(kind)
         self._progress = job.open()
         self._compression = self._compressing = None
-        self.exchange = job.new_exchange()
+        self.exchange = self._observed(job.new_exchange())
         self.shared = {}
         self._bucket_vars = {}  # order calls of all keys of a bucket
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
         self._calls = LastUsed(8)  # keys of a call -> its groups
         self._progress.submit(_hurry)
         self._sources = {}  # of the profiler: bucket -> those of waiting and of travelling
-        self.exchange.on_session = self._trace
         shutdown.before_close(front.wait_all)
 
     @property
@@ -97,7 +97,7 @@ class DistStore(LocalStore):
 
     def _compress(self, levels):
         way = CompressedSum(levels, self.rank, self.num_workers)
-        self._compressing = job.new_exchange(way)
+        self._compressing = self._observed(job.new_exchange(way))
 
     def _rounded(self, key, total):
         """What travels of a sum over devices."""
@@ -330,6 +330,22 @@ class DistStore(LocalStore):
             updater.states, updater.states_synced = before.states, before.states_synced
         return updater
 
+    def _observed(self, exchange):
+        exchange.on_session = self._trace
+        exchange.check_values(env.get("MXCY_DIST_CHECK_EVERY"), self._digest)
+        return exchange
+
+    def _digest(self, key):
+        """A number that tells a key's value from others; on the progress thread."""
+        try:
+            return zlib.crc32(self.current(key).asnumpy().tobytes())
+        except MXNetError:  # which those hear of who read it
+            return 0
+
+    def dead_workers(self, seconds):
+        """How many workers give no sign of life for so many seconds."""
+        return len(self._progress.silent(seconds))
+
     def note_samples(self, count):
         """Count samples that this worker has trained with, for the lines of the log."""
         self._progress.pace.note(count)
@@ -354,16 +370,12 @@ class DistStore(LocalStore):
 
     def stats(self):
         """How values are added up; see `KVStore.stats`."""
+        exchanges = [one for one in (self.exchange, self._compressing) if one is not None]
         return {
             **super().stats(),
             "engine": self._progress.world.engine,
-            "buckets": [
-                bucket
-                for exchange in (self.exchange, self._compressing)
-                if exchange is not None
-                for bucket in exchange.stats()
-            ],
-            "keys": self.exchange.stats_of_keys(),
+            "buckets": [bucket for exchange in exchanges for bucket in exchange.stats()],
+            "keys": {k: v for one in exchanges for k, v in one.stats_of_keys().items()},
         }
 
 

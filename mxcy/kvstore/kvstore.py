@@ -11,6 +11,8 @@ from mxcy.optimizer import state_files
 
 __all__ = ["KVStore"]
 
+_WORKERS = 4  # the group of processes in MXNet's numbers
+
 
 class KVStore(KVStoreBase):
     """A mapping from keys to arrays that adds up what is pushed to a key.
@@ -279,14 +281,15 @@ class KVStore(KVStoreBase):
         node_id : int
             Which are meant: 1 the scheduler, 2 servers, 4 workers, or a sum of these.
         timeout : int
-            Not needed: MPI ends the job when one of its processes dies.
+            Seconds without a sign of life after which a worker counts as dead: such as it is
+            stopped, or its machine does not answer. MPI ends the job when a process dies, so there
+            are no dead servers that anybody could count.
 
         Returns
         -------
         int
-            0.
         """
-        return 0
+        return self.handle.dead_workers(timeout) if node_id & _WORKERS else 0
 
     def __reduce__(self):
         raise pickle.PicklingError("a KVStore cannot be pickled: it belongs to its process")

@@ -187,6 +187,10 @@ class LocalStore:
         else:
             nd.sparse.retain(value, ids).copyto(array)
 
+    def dead_workers(self, seconds):
+        """How many workers give no sign of life: there are no others."""
+        return 0
+
     def note_samples(self, count):
         """Count samples; there is nobody to tell."""
 

@@ -68,6 +68,11 @@ def test_opposite_orders():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_against_a_serial_model(seed):
+    compare_random_program(seed)
+
+
+def compare_random_program(seed):
+    """A random program on several ranks with random delays, beside what it sums up to."""
     draw = random.Random(seed)
     size, bound = draw.choice((1, 2, 3, 5)), draw.choice((8, 100, 4096, 10**6))
     lengths = {f"k{i}": draw.choice((0, 1, 3, 40, 700, 9000)) for i in range(draw.randint(1, 12))}

@@ -10,6 +10,7 @@ import pytest
 import mxcy as mx
 from tests.dist.jobs import job, needs_mpi
 from tests.dist.ranks import run
+from tests.dist.test_exchange import compare_random_program
 
 no_arrays = pytest.mark.skipif(
     os.environ.get("MXNET_ENABLE_CYTHON") == "0", reason="no arrays: one front is enough"
@@ -59,6 +60,16 @@ def _compare(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_random_programs_against_a_serial_model(seed):
     _compare(seed)
+
+
+@no_arrays
+@pytest.mark.dist
+@pytest.mark.dist_long
+@pytest.mark.parametrize("first", range(100, 1100, 50))
+def test_a_thousand_seeds(first):
+    for seed in range(first, first + 50):
+        compare_random_program(seed)
+        _compare(seed)
 
 
 @no_arrays

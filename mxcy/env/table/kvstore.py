@@ -101,6 +101,10 @@ ROWS = (
              "After so many seconds of waiting for other processes, a store asks who is missing, "
              "and raises an error that names it; 0: never.",
              test="dist/test_shutdown.py::test_a_stopped_worker"),
+    Variable("MXCY_DIST_CHECK_EVERY", integer(0), 1000, "C", "mxcy.kvstore.dist_store",
+             "Before every so many sums of a key, workers compare the values that they have, and "
+             "raise an error where these differ; 0: never. The same for all workers.",
+             test="dist/test_divergence.py::test_how_often"),
     Variable("MXCY_DIST_LOG_SECONDS", number(0), 0, "C", "mxcy.dist.job",
              "Rank 0 writes a line to Python's log, at level INFO, each time so many seconds have "
              "passed: the samples per second of all ranks, and the share of communication; 0: "

@@ -11,6 +11,7 @@ from mxcy.gluon.data.sampler import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    SplitSampler,
 )
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
+    "SplitSampler",
     "batchify",
     "dataloader",
     "dataset",

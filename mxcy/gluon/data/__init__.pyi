@@ -16,5 +16,5 @@ from mxcy.gluon.data.dataset import (
 from mxcy.gluon.data.sampler import (
     BatchSampler as BatchSampler, FilterSampler as FilterSampler,
     IntervalSampler as IntervalSampler, RandomSampler as RandomSampler, Sampler as Sampler,
-    SequentialSampler as SequentialSampler,
+    SequentialSampler as SequentialSampler, SplitSampler as SplitSampler,
 )

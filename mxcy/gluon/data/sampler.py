@@ -9,6 +9,7 @@ __all__ = [
     "FilterSampler",
     "BatchSampler",
     "IntervalSampler",
+    "SplitSampler",
 ]
 
 
@@ -165,3 +166,70 @@ class IntervalSampler(Sampler):
 
     def __len__(self):
         return self._length if self._rollover else -(-self._length // self._interval)
+
+
+class SplitSampler(Sampler):
+    """The share of one worker in the indices of a data set: all workers together visit each.
+
+    Parameters
+    ----------
+    length : int
+        The indices are 0 to ``length - 1``.
+    num_parts : int
+        How many workers there are.
+    part_index : int
+        Which one this is.
+    shuffle : bool
+        Whether each epoch deals all indices anew, in an order that depends on `seed` and the epoch.
+    seed : int
+        The same for all workers.
+    last : {'wrap', 'drop', 'keep'}
+        What happens where the indices cannot be dealt equally: the first ones of the order come
+        twice, the last ones are left out, or the first workers have one more, which a synchronous
+        store does not bear.
+
+    Raises
+    ------
+    ValueError
+        For numbers that make no sense, or another `last`.
+    """
+
+    def __init__(self, length, num_parts=1, part_index=0, shuffle=True, seed=0, last="wrap"):
+        if length < 0 or num_parts < 1 or not 0 <= part_index < num_parts:
+            raise ValueError(
+                f"SplitSampler: part {part_index} of {num_parts} of {length} indices: expected "
+                "0 <= part_index < num_parts"
+            )
+        if last not in ("wrap", "drop", "keep"):
+            raise ValueError(f"SplitSampler: last must be wrap, drop or keep, got {last!r}")
+        self._length, self._parts, self._part = length, num_parts, part_index
+        self._shuffle, self._seed, self._last = shuffle, seed, last
+        self._epoch = 0
+
+    def set_epoch(self, epoch):
+        """Say which epoch comes next; it goes up by itself with each iteration.
+
+        Parameters
+        ----------
+        epoch : int
+            The same for all workers.
+        """
+        self._epoch = epoch
+
+    def __iter__(self):
+        order = np.arange(self._length)
+        if self._shuffle:
+            order = np.random.RandomState([self._seed, self._epoch]).permutation(self._length)
+        self._epoch += 1
+        if self._last == "drop":
+            order = order[: len(self) * self._parts]
+        elif self._last == "wrap":
+            order = np.resize(order, len(self) * self._parts)
+        return iter(order[self._part :: self._parts].tolist())
+
+    def __len__(self):
+        if self._last == "drop":
+            return self._length // self._parts
+        if self._last == "wrap":
+            return -(-self._length // self._parts)
+        return len(range(self._part, self._length, self._parts))
