@@ -410,7 +410,8 @@ class BinCount:
         if given.size and given.min() < 0:
             raise ValueError("bincount: numbers must not be negative")
         if weights is None:
-            return array(np.bincount(given.astype("int64"), minlength=a.minlength))
+            whole = given.astype("int64", copy=False)
+            return array(np.bincount(whole, minlength=a.minlength))
         length = max(a.minlength, int(given.max()) + 1 if given.size else 0)
         zeros = array(np.zeros(length, weights.dtype))
         if not given.size or not length:

@@ -138,6 +138,18 @@ def test_running_sums_and_products(dtype, axis):
     assert np.cumsum(np.array(3.0)).shape == (1,)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [3, 7, 1000, 70000])
+def test_numbers_at_the_bounds_of_intervals(count, dtype):
+    bounds = onp.linspace(-0.3, 1.7, count + 1).astype(dtype)
+    some = onp.random.RandomState(0).choice(bounds, 3000)
+    below = onp.nextafter(some, onp.asarray(-9, dtype))
+    values = onp.concatenate([some, below, bounds[[0, -1]], onp.array([onp.nan, -5, 5], dtype)])
+    found, ends = np.histogram(np.array(values, dtype=dtype), count, (-0.3, 1.7))
+    assert found.tolist() == onp.histogram(values, bounds)[0].tolist()
+    onp.testing.assert_array_equal(ends.asnumpy(), bounds)
+
+
 def test_histograms():
     array = np.array(VALUES, "float64")
     for arguments in ((4,), (4, (0, 1)), ([-2, 0, 1.5],), ("auto",)):
