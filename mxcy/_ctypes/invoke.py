@@ -42,12 +42,16 @@ def _record(handle, prepared, inputs, outputs, numbers, context):
         array.node, array.node_index = node, i
 
 
-def _clashes(prepared, out, inputs):
-    """Whether writing `out` could destroy an input that is still to be read."""
+def _clashes(prepared, number, out, inputs):
+    """Whether writing `out`, output `number`, could destroy an input that is still to be read."""
     return any(
         array.shares_memory(out)
         and not (
-            (prepared.call.inplace or position in prepared.call.overwrites)
+            (
+                prepared.call.inplace
+                or position in prepared.call.overwrites
+                or (prepared.call.turns and position == number * prepared.call.turns)
+            )
             and array.address == out.address
             and array.shape == out.shape
             and array._memory.itemsize == out._memory.itemsize
@@ -151,7 +155,7 @@ def _perform(variant, inputs, numbers, out, cls):
     outputs, copies = [], []
     for i, (shape, dtype) in enumerate(prepared.outs):
         target = given[i] if i < len(given) else None
-        if target is not None and _clashes(prepared, target, inputs):
+        if target is not None and _clashes(prepared, i, target, inputs):
             copies.append((i, target))
             target = None
         outputs.append(empty(shape, dtype, context, cls) if target is None else target)
@@ -273,7 +277,7 @@ def execute(op, inputs, attrs, outputs=None, reqs=None, kernel=None, train=False
         direct = (
             target is not None
             and (reqs[i] == native.WRITE or (reqs[i] == native.ADD and adds))
-            and not _clashes(prepared, target, inputs)
+            and not _clashes(prepared, i, target, inputs)
         )
         results.append(target if direct else empty(shape, dtype, context))
         writes.append(reqs[i] if direct else native.WRITE)

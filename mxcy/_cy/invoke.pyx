@@ -26,6 +26,10 @@ from mxcy._cy.variants import bind, spec_of
 from mxcy._base.errors import MXNetError, TracedValueError
 from mxcy.base import _Null
 
+cdef enum:
+    MANY_OUTPUTS = 8  # with more of them, inputs are looked up by storage
+
+
 cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase only, list outputs,
                    const double *numbers, object context):
     """Put a call on the tape if an input is there; `only` is the output when there is one."""
@@ -79,18 +83,35 @@ cdef object record(OpHandle handle, Prepared prepared, tuple inputs, NDArrayBase
         array.node, array.node_index = node, i
 
 
-cdef bint clashes(Prepared prepared, NDArrayBase out, tuple inputs):
-    """Whether writing `out` could destroy an input that is still to be read."""
+cdef bint clashes(Prepared prepared, int number, NDArrayBase out, tuple inputs, dict places=None):
+    """Whether writing `out`, output `number`, could destroy an input that is still to be read.
+
+    `places` are the positions of inputs by their storages; without it all are looked at.
+    """
     cdef NDArrayBase array
-    for position, array in enumerate(inputs):
+    for position in range(len(inputs)) if places is None else places.get(out.storage, ()):
+        array = <NDArrayBase>inputs[position]
         if array.storage is out.storage and (
-            not (prepared.inplace or position in prepared.call.overwrites)
+            not (
+                prepared.inplace
+                or position in prepared.call.overwrites
+                or (prepared.call.turns and position == number * prepared.call.turns)
+            )
             or array.data != out.data
             or itemsize[array.dtype_code] != itemsize[out.dtype_code]
             or array.layout is not out.layout
         ):
             return True
     return False
+
+
+cdef dict places_of(tuple inputs):
+    """The positions of inputs by their storages."""
+    cdef dict places = {}
+    cdef int i
+    for i in range(len(inputs)):
+        places.setdefault((<NDArrayBase>inputs[i]).storage, []).append(i)
+    return places
 
 
 cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies):
@@ -102,6 +123,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
     cdef NDArrayBase array
     cdef Shape layout
     cdef int i
+    cdef dict places = places_of(inputs) if len(outputs) > MANY_OUTPUTS else None
     name = prepared.call.op.name
     if len(outputs) != prepared.visible and len(outputs) != prepared.nout:
         raise MXNetError(
@@ -129,7 +151,7 @@ cdef list given_outputs(Prepared prepared, object out, tuple inputs, list copies
                 f"Error in operator {name}: Inplace operations (+=, -=, x[:]=, etc) are not "
                 "supported when recording with autograd."
             )
-        if clashes(prepared, array, inputs):
+        if clashes(prepared, i, array, inputs, places):
             copies.append((i, array))
             outputs[i] = None
     return outputs
@@ -407,7 +429,7 @@ def execute(op, tuple inputs, dict attrs, list outputs=None, list reqs=None, ker
         direct = target is not None and (
             writes[i] == MX_WRITE
             or (writes[i] == MX_ADD and prepared.flags & MX_TAKES_ADD and prepared.kernel != NULL)
-        ) and not clashes(prepared, <NDArrayBase>target, inputs)
+        ) and not clashes(prepared, i, <NDArrayBase>target, inputs)
         if not direct:
             writes[i] = MX_WRITE
             result = make_array(

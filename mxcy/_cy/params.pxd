@@ -795,6 +795,19 @@ cdef extern from "int8_params.gen.h" nogil:
         double limit
         double other_scale
 
+cdef extern from "optimizer_params.gen.h" nogil:
+    # one step of an optimizer for all weights, whose inputs come in turns of `per`; the last
+    # input has a row of rates, one of decays, and perhaps one of etas
+    ctypedef struct mx_step_all_params:
+        int32_t weights
+        int32_t per
+        double momentum
+        double beta1
+        double beta2
+        double epsilon
+        double rescale_grad
+        double clip_gradient
+
 cdef extern from "quantize_params.gen.h" nogil:
     # the range of a result, where it is given
     ctypedef struct mx_calibrated_params:

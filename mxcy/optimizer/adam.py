@@ -5,6 +5,7 @@ from math import sqrt
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import lazy_stype, tell_of_lazy_updates, zeros_like
+from mxcy.optimizer.whole_steps import WholeStep
 
 __all__ = ["Adam"]
 
@@ -48,6 +49,25 @@ class Adam(Optimizer):
         stype = lazy_stype(weight, self.lazy_update)
         return (zeros_like(weight, stype=stype), zeros_like(weight, stype=stype))
 
+    def _whole_step(self, indices, states):
+        if states != 2:
+            return None
+        self._update_count(indices)
+        counts = map(self._index_update_count.__getitem__, indices)
+        lrs = list(map(self._corrected, self._get_lrs(indices), counts))
+        return WholeStep(
+            "_{}adam_all",
+            2,
+            [lrs, self._get_wds(indices)],
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+        )
+
+    def _corrected(self, lr, count):
+        """A rate with the correction of both moments, which start at 0."""
+        return lr * sqrt(1.0 - self.beta2**count) / (1.0 - self.beta1**count)
+
     def _apply(self, weight, grad, state, lr, wd, count):
         mean, var = state
         if self.lazy_update and grad.stype != "default":
@@ -58,7 +78,7 @@ class Adam(Optimizer):
             mean,
             var,
             out=weight,
-            lr=lr * sqrt(1.0 - self.beta2**count) / (1.0 - self.beta1**count),
+            lr=self._corrected(lr, count),
             wd=wd,
             beta1=self.beta1,
             beta2=self.beta2,

@@ -1,8 +1,9 @@
 """AdamW: Adam with the weight decay outside the adaptive step."""
 
 from mxcy.optimizer.optimizer import Optimizer, register
-from mxcy.optimizer.scaled import update_scaled
+from mxcy.optimizer.scaled import corrected_rates, update_scaled
 from mxcy.optimizer.states import zeros_like
+from mxcy.optimizer.whole_steps import WholeStep
 
 __all__ = ["AdamW"]
 
@@ -38,6 +39,24 @@ class AdamW(Optimizer):
 
     def create_state(self, index, weight):
         return (zeros_like(weight), zeros_like(weight))
+
+    def _whole_step(self, indices, states):
+        if states != 2:
+            return None
+        self._update_count(indices)
+        counts = [self._index_update_count[i] for i in indices]
+        return WholeStep(
+            "_{}adamw_all",
+            2,
+            [
+                [1.0] * len(indices),
+                self._get_wds(indices),
+                corrected_rates(self, self._get_lrs(indices), counts),
+            ],
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+        )
 
     def _apply_many(self, weights, grads, states, lrs, wds, counts):
         update_scaled("adamw", self, weights, grads, states, lrs, wds, counts)

@@ -3,6 +3,7 @@
 from mxcy import ndarray as nd
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import zeros_like
+from mxcy.optimizer.whole_steps import WholeStep
 
 __all__ = ["NAG"]
 
@@ -32,17 +33,18 @@ class NAG(Optimizer):
     def create_state(self, index, weight):
         return zeros_like(weight) if self.momentum != 0.0 else None
 
+    def _whole_step(self, indices, states):
+        if states > 1:
+            return None
+        self._update_count(indices)
+        rates = [self._get_lrs(indices), self._get_wds(indices)]
+        if not states:
+            return WholeStep("_{}sgd_all", 0, rates)
+        return WholeStep("_{}nag_mom_all", 1, rates, momentum=self.momentum)
+
     def _apply(self, weight, grad, state, lr, wd, count):
-        if state is None and grad.stype != "default":
-            arguments = self._operator_arguments()
-            nd.sgd_update(weight, grad, out=weight, lr=lr, wd=wd, **arguments)
-            return
-        grad = self._rescaled(grad)
+        arguments = {"out": weight, "lr": lr, "wd": wd, **self._operator_arguments()}
         if state is None:
-            weight -= lr * (grad + wd * weight)
-            return
-        state *= self.momentum
-        look_ahead = self.momentum * state - (1.0 + self.momentum) * lr * (grad + wd * weight)
-        weight += look_ahead
-        # MXNet decays the stored momentum by the weight that it has just changed.
-        state -= lr * (grad + wd * weight)
+            nd.sgd_update(weight, grad, **arguments)
+        else:  # whose stored momentum has the decay of the weight that was just changed
+            nd.nag_mom_update(weight, grad, state, momentum=self.momentum, **arguments)

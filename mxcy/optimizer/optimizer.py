@@ -58,7 +58,8 @@ class Optimizer(Rates):
         Parameters whose `lr_mult` and `wd_mult` are used.
     aggregate_num : int, optional
         Largest number of weights that one call may update together; by default as many as
-        MXNET_OPTIMIZER_AGGREGATION_SIZE says, for optimizers that have an operator for several.
+        MXNET_OPTIMIZER_AGGREGATION_SIZE says, for optimizers that have an operator for several. If
+        neither is given, SGD, NAG, Adam and AdamW change all weights of a step in one call.
     use_fused_step : bool, optional
         Which of `step` and `fused_step` is called, for subclasses that define both. Optimizers of
         ours always take the fastest way.
@@ -107,6 +108,10 @@ class Optimizer(Rates):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = self._aggregation(aggregate_num)
+        #: whether `aggregate_num` was asked for; else a step may change more weights together
+        self.aggregates_as_asked = aggregate_num is not None or env.is_set(
+            "MXNET_OPTIMIZER_AGGREGATION_SIZE"
+        )
         if use_fused_step is None:  # as in MXNet 2, whose own optimizers have operators
             use_fused_step = any(_OWN.match(k.__module__) for k in _subclasses(type(self)))
         self.use_fused_step = use_fused_step
@@ -312,6 +317,10 @@ class Optimizer(Rates):
         for one in zip(weights, grads, states, lrs, wds, counts, strict=True):
             self._apply(*one)
 
+    def _whole_step(self, indices, states):
+        """The `WholeStep` of weights with so many states, counted; None where there is none."""
+        return None
+
     def update_multi_precision(self, index, weight, grad, state):
         """Change one weight or several, through their float32 copies where they have one.
 
@@ -357,7 +366,8 @@ class Optimizer(Rates):
     # -- pickling: parameters belong to their blocks ----------------------------------------------
 
     def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name != "param_dict"}
+        left = ("param_dict", "aggregates_as_asked")  # which MXNet's files do not have
+        return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -367,6 +377,7 @@ class Optimizer(Rates):
         self.param_dict = {}
         # States of MXNet 1.x do not have it.
         self.__dict__.setdefault("use_fused_step", True)
+        self.__dict__.setdefault("aggregates_as_asked", False)
 
 
 def _as_lists(index, weight, grad, state):

@@ -3,7 +3,31 @@
 from mxcy import ndarray as nd
 from mxcy.optimizer.states import in_turns
 
-__all__ = ["update_scaled"]
+__all__ = ["corrected_rates", "update_scaled"]
+
+
+def corrected_rates(optimizer, lrs, counts):
+    """Learning rates, with the correction of both moments if the optimizer asks for it.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        With beta1, beta2 and correct_bias.
+    lrs : list of float
+    counts : list of int
+        The updates of each weight, including this one.
+
+    Returns
+    -------
+    list of float
+    """
+    if not optimizer.correct_bias:
+        return lrs
+    beta1, beta2 = optimizer.beta1, optimizer.beta2
+    return [
+        lr * (1.0 - beta2**count) ** 0.5 / (1.0 - beta1**count)
+        for lr, count in zip(lrs, counts, strict=True)
+    ]
 
 
 def update_scaled(kind, optimizer, weights, grads, states, lrs, wds, counts):
@@ -18,11 +42,7 @@ def update_scaled(kind, optimizer, weights, grads, states, lrs, wds, counts):
         See `Optimizer._apply_many`; a state is the pair of moments.
     """
     beta1, beta2 = optimizer.beta1, optimizer.beta2
-    if optimizer.correct_bias:
-        lrs = [
-            lr * (1.0 - beta2**count) ** 0.5 / (1.0 - beta1**count)
-            for lr, count in zip(lrs, counts, strict=True)
-        ]
+    lrs = corrected_rates(optimizer, lrs, counts)
     means, moments = zip(*states, strict=True)
     scale = nd.full((1,), optimizer.rescale_grad, ctx=weights[0].context)
     clip = {"clip_gradient": optimizer.clip_gradient} if optimizer.clip_gradient else {}

@@ -2,10 +2,9 @@
 
 import pickle
 
-import numpy as np
-
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import state_files
+from mxcy.optimizer.whole_steps import step_all, takes_all
 
 __all__ = ["Updater", "get_updater"]
 
@@ -53,7 +52,9 @@ class Updater:
             self.optimizer._set_current_context(weight[0].context.device_id)
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
-        if self.aggregate_updates and len(index) > 1:
+        if len(index) > 1 and takes_all(self.optimizer):
+            self._update_together(index, grad, weight, whole=True)
+        elif self.aggregate_updates and len(index) > 1:
             self._update_together(index, grad, weight)
         else:
             for i, g, w in zip(index, grad, weight, strict=True):
@@ -66,12 +67,19 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
         self.states_synced[index] = True
 
-    def _update_together(self, index, grad, weight):
+    def _update_together(self, index, grad, weight, whole=False):
+        """Hand weights of one type to the optimizer together; `whole`: all of them at once."""
         by_type = {}
         for i, g, w in zip(index, grad, weight, strict=True):
-            by_type.setdefault((np.dtype(w.dtype), w.stype, g.stype), []).append((i, g, w))
-        most = self.optimizer.aggregate_num
-        for group in by_type.values():
+            by_type.setdefault((w.dtype, w.stype, g.dtype, g.stype), []).append((i, g, w))
+        most = self.optimizer.aggregate_num or 1
+        for (dtype, stype, grad_dtype, grad_stype), group in by_type.items():
+            dense = stype == grad_stype == "default" and dtype == grad_dtype
+            if whole and dense and len(group) > 1:
+                indices, grads, weights = map(list, zip(*group, strict=True))
+                states = [self.states[i] for i in indices]
+                if step_all(self.optimizer, indices, weights, grads, states):
+                    continue
             for start in range(0, len(group), most):
                 indices, grads, weights = map(list, zip(*group[start : start + most], strict=True))
                 states = [self.states[i] for i in indices]

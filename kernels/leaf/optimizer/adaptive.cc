@@ -80,48 +80,6 @@ struct Ftml {
   }
 };
 
-// AdamW and AdaBelief: the gradient's scale is an input, and a bad one leaves everything as it is.
-template <class T>
-struct ScaledAdam {
-  static constexpr int states = 2;
-  T lr, wd, eta, bound, beta1, beta2, epsilon, rescale;
-  bool skips;
-  ScaledAdam(const mx_adamw_params& p, float rescale)
-      : lr((T)p.lr),
-        wd((T)p.wd),
-        eta((T)p.eta),
-        bound((T)p.clip_gradient),
-        beta1((T)p.beta1),
-        beta2((T)p.beta2),
-        epsilon((T)p.epsilon),
-        rescale((T)rescale),
-        skips(rescale - rescale != 0 || rescale == 0) {}
-};
-template <class T>
-struct AdamW : ScaledAdam<T> {
-  using ScaledAdam<T>::ScaledAdam;
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
-    if (this->skips) return w;
-    g = clip(g * this->rescale, this->bound);
-    state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
-    state[1] = this->beta2 * state[1] + (1 - this->beta2) * (g * g);
-    const Vec<T> step = this->lr * state[0] / (sqrt(state[1]) + this->epsilon);
-    return w - this->eta * (step + this->wd * w);
-  }
-};
-template <class T>
-struct AdaBelief : ScaledAdam<T> {
-  using ScaledAdam<T>::ScaledAdam;
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
-    if (this->skips) return w;
-    g = clip(g * this->rescale + this->wd * w, this->bound);
-    state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
-    const Vec<T> surprise = g - state[0];
-    state[1] = this->beta2 * state[1] + (1 - this->beta2) * (surprise * surprise) + this->epsilon;
-    return w - this->eta * (this->lr * state[0] / (sqrt(state[1]) + this->epsilon));
-  }
-};
-
 template <class S, bool mixed, template <class> class Step>
 int scaled(const mx_call* call) {
   const float rescale = *data<float>(call->in[call->nin - 1]);
@@ -136,8 +94,7 @@ template <class S, bool mixed, template <class> class Step>
 int multi_scaled(const mx_call* call) {
   const auto& p = *(const mx_multi_adamw_params*)call->params;
   const float rescale = *data<float>(call->in[call->nin - 1]);
-  for (int i = 0; i < p.weights; ++i) {
-    const mx_tensor* in = call->in + i * p.per;
+  update_many<S, typename StateOf<S, mixed>::type, mixed>(call, p.weights, p.per, [&](int i) {
     mx_adamw_params own = {};
     own.lr = p.lrs[i];
     own.beta1 = p.beta1;
@@ -146,10 +103,8 @@ int multi_scaled(const mx_call* call) {
     own.wd = p.wds[i];
     own.eta = p.etas[i];
     own.clip_gradient = p.clip_gradient;
-    const int threads = count(in[0]) < 65536 ? 1 : call->threads;
-    update<S, typename StateOf<S, mixed>::type, mixed>(threads, in, data<S>(call->out[i]),
-                                                       Step<Sum<S>>(own, rescale));
-  }
+    return Step<Sum<S>>(own, rescale);
+  });
   return 0;
 }
 

@@ -39,6 +39,25 @@ struct SgdMom {
 };
 
 template <class T>
+struct NagMom {
+  static constexpr int states = 1;
+  T lr, wd, rescale, bound, momentum;
+  explicit NagMom(const mx_sgd_mom_params& p)
+      : lr((T)p.lr),
+        wd((T)p.wd),
+        rescale((T)p.rescale_grad),
+        bound((T)p.clip_gradient),
+        momentum((T)p.momentum) {}
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
+    const Vec<T> old = momentum * state[0];
+    g = clip(rescale * g, bound);
+    w = w - old + (momentum + 1) * (old - lr * (g + wd * w));
+    state[0] = old - lr * (g + wd * w);  // of the new weight, as in MXNet
+    return w;
+  }
+};
+
+template <class T>
 struct Adam {
   static constexpr int states = 2;
   T lr, wd, rescale, bound, beta1, beta2, epsilon;
@@ -55,6 +74,48 @@ struct Adam {
     state[0] = beta1 * state[0] + (1 - beta1) * g;
     state[1] = beta2 * state[1] + (1 - beta2) * g * g;
     return w - lr * state[0] / (sqrt(state[1]) + epsilon);
+  }
+};
+
+// AdamW and AdaBelief: the gradient's scale is an input, and a bad one leaves everything as it is.
+template <class T>
+struct ScaledAdam {
+  static constexpr int states = 2;
+  T lr, wd, eta, bound, beta1, beta2, epsilon, rescale;
+  bool skips;
+  ScaledAdam(const mx_adamw_params& p, float rescale)
+      : lr((T)p.lr),
+        wd((T)p.wd),
+        eta((T)p.eta),
+        bound((T)p.clip_gradient),
+        beta1((T)p.beta1),
+        beta2((T)p.beta2),
+        epsilon((T)p.epsilon),
+        rescale((T)rescale),
+        skips(rescale - rescale != 0 || rescale == 0) {}
+};
+template <class T>
+struct AdamW : ScaledAdam<T> {
+  using ScaledAdam<T>::ScaledAdam;
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
+    if (this->skips) return w;
+    g = clip(g * this->rescale, this->bound);
+    state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
+    state[1] = this->beta2 * state[1] + (1 - this->beta2) * (g * g);
+    const Vec<T> step = this->lr * state[0] / (sqrt(state[1]) + this->epsilon);
+    return w - this->eta * (step + this->wd * w);
+  }
+};
+template <class T>
+struct AdaBelief : ScaledAdam<T> {
+  using ScaledAdam<T>::ScaledAdam;
+  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
+    if (this->skips) return w;
+    g = clip(g * this->rescale + this->wd * w, this->bound);
+    state[0] = this->beta1 * state[0] + (1 - this->beta1) * g;
+    const Vec<T> surprise = g - state[0];
+    state[1] = this->beta2 * state[1] + (1 - this->beta2) * (surprise * surprise) + this->epsilon;
+    return w - this->eta * (this->lr * state[0] / (sqrt(state[1]) + this->epsilon));
   }
 };
 

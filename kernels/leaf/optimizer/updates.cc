@@ -11,25 +11,6 @@ namespace {
 // --- one step of each --------------------------------------------------------------------------
 
 template <class T>
-struct NagMom {
-  static constexpr int states = 1;
-  T lr, wd, rescale, bound, momentum;
-  explicit NagMom(const mx_sgd_mom_params& p)
-      : lr((T)p.lr),
-        wd((T)p.wd),
-        rescale((T)p.rescale_grad),
-        bound((T)p.clip_gradient),
-        momentum((T)p.momentum) {}
-  Vec<T> operator()(Vec<T> w, Vec<T> g, Vec<T>* state) const {
-    const Vec<T> old = momentum * state[0];
-    g = clip(rescale * g, bound);
-    w = w - old + (momentum + 1) * (old - lr * (g + wd * w));
-    state[0] = old - lr * (g + wd * w);  // of the new weight, as in MXNet
-    return w;
-  }
-};
-
-template <class T>
 struct RmsProp {
   static constexpr int states = 1;
   T lr, wd, rescale, bound, gamma, epsilon, bound_weights;
@@ -56,18 +37,15 @@ int multi(const mx_call* call) {
   typedef typename StateOf<S, mixed>::type M;
   const auto& p = *(const mx_multi_sgd_params*)call->params;
   const T rescale = (T)p.rescale_grad, bound = (T)p.clip_gradient;
-  for (int i = 0; i < p.weights; ++i) {
-    const mx_tensor* in = call->in + i * p.per;
-    S* out = data<S>(call->out[i]);
+  update_many<S, M, mixed>(call, p.weights, p.per, [&](int i) {
     const T lr = (T)(p.preloaded ? data<float>(call->in[call->nin - 2])[i] : p.lrs[i]);
     const T wd = (T)(p.preloaded ? data<float>(call->in[call->nin - 1])[i] : p.wds[i]);
-    const int threads = count(in[0]) < 65536 ? 1 : call->threads;
     if constexpr (momentum) {
-      update<S, M, mixed>(threads, in, out, SgdMom<T>(lr, wd, rescale, bound, (T)p.momentum));
+      return SgdMom<T>(lr, wd, rescale, bound, (T)p.momentum);
     } else {
-      update<S, M, mixed>(threads, in, out, Sgd<T>(lr, wd, rescale, bound));
+      return Sgd<T>(lr, wd, rescale, bound);
     }
-  }
+  });
   return 0;
 }
 

@@ -26,26 +26,55 @@ MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
 // One weight of storage type S, its states of type M. In multiple precision M is float, and after
 // the states comes the weight that counts.
 template <class S, class M, bool mixed, class Step>
-void update(int threads, const mx_tensor* in, S* out, const Step& step) {
+MX_INLINE void update_part(int64_t begin, int64_t end, const mx_tensor* in, S* out,
+                           const Step& step) {
   typedef Sum<S> T;
   constexpr int L = kLanes<T>, N = Step::states;
   const S *weight = data<S>(in[0]), *gradient = data<S>(in[1]);
   M* state[N + 1];
   for (int s = 0; s < N + mixed; ++s) state[s] = data<M>(in[2 + s]);
-  parallel_for(threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += L) {
-      const int n = end - i < L ? (int)(end - i) : L;
-      Vec<T> states[N + 1], w;
-      for (int s = 0; s < N; ++s) states[s] = read<T>(state[s] + i, n);
-      if constexpr (mixed) {
-        w = read<T>(state[N] + i, n);
-      } else {
-        w = read<T>(weight + i, n);
+  for (int64_t i = begin; i < end; i += L) {
+    const int n = end - i < L ? (int)(end - i) : L;
+    Vec<T> states[N + 1], w;
+    for (int s = 0; s < N; ++s) states[s] = read<T>(state[s] + i, n);
+    if constexpr (mixed) {
+      w = read<T>(state[N] + i, n);
+    } else {
+      w = read<T>(weight + i, n);
+    }
+    w = step(w, read<T>(gradient + i, n), states);
+    for (int s = 0; s < N; ++s) write(state[s] + i, states[s], n);
+    if constexpr (mixed) write(state[N] + i, w, n);
+    if (out) write(out + i, w, n);
+  }
+}
+template <class S, class M, bool mixed, class Step>
+void update(int threads, const mx_tensor* in, S* out, const Step& step) {
+  parallel_for(threads, count(in[0]), 16 * kLanes<Sum<S>>, [&](int64_t begin, int64_t end) {
+    update_part<S, M, mixed>(begin, end, in, out, step);
+  });
+}
+
+// Many weights, whose inputs come in turns of `per`, as one array: threads get parts of equal size
+// whatever the weights' borders. step_of(i) makes the step of weight i.
+template <class S, class M, bool mixed, class StepOf>
+void update_many(const mx_call* call, int weights, int per, const StepOf& step_of) {
+  constexpr int64_t kPart = 16 * kLanes<Sum<S>>;
+  const auto parts_of = [&](int i) { return ceil_div(count(call->in[i * per]), kPart); };
+  int64_t parts = 0;
+  for (int i = 0; i < weights; ++i) parts += parts_of(i);
+  parallel_for(call->threads, parts, 1, [&](int64_t begin, int64_t end) {
+    int64_t first = 0;
+    for (int i = 0; i < weights && first < end; ++i) {
+      const mx_tensor* in = call->in + i * per;
+      const int64_t next = first + parts_of(i);
+      if (next > begin) {
+        const int64_t from = begin > first ? begin - first : 0;
+        const int64_t to = least(end - first, next - first) * kPart;
+        update_part<S, M, mixed>(from * kPart, least(to, count(in[0])), in, data<S>(call->out[i]),
+                                 step_of(i));
       }
-      w = step(w, read<T>(gradient + i, n), states);
-      for (int s = 0; s < N; ++s) write(state[s] + i, states[s], n);
-      if constexpr (mixed) write(state[N] + i, w, n);
-      if (out) write(out + i, w, n);
+      first = next;
     }
   });
 }

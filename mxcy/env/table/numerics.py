@@ -28,6 +28,7 @@ ROWS = (
     Variable("MXNET_OPTIMIZER_AGGREGATION_SIZE", integer(1), 4, "C", "mxcy.optimizer.optimizer",
              "How many weights optimizers change in one call of an operator, where one exists: "
              "SGD, LARS, AdamW and AdaBelief at most 60, LAMB and LANS at most 45. Read when an "
-             "optimizer is made; its argument aggregate_num wins.",
+             "optimizer is made; its argument aggregate_num wins. Unless one of them is given, "
+             "SGD, NAG, Adam and AdamW change all weights of a step in one call, to the same bits.",
              test="env/test_training.py::test_optimizer_aggregation_size"),
 )

@@ -51,6 +51,8 @@ class Native:
     packs : bool
         Whether it reads or writes weights in its own layout, of which attribute `packed` tells the
         bytes; the library has to agree.
+    turns : int
+        So many inputs belong to each output, the first of which may be the very memory of it.
     """
 
     name: str | Callable[..., str]
@@ -68,6 +70,7 @@ class Native:
     tried: bool = True
     mixed: bool = False
     packs: bool = False
+    turns: int = 0
 
 
 native = Native  # as records call it

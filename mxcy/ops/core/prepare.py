@@ -53,6 +53,8 @@ class Call:
         Whether mixed precision changes the call first; then it only says so.
     overwrites : tuple of int
         The inputs whose memory output 0 may take over, when that is not so of all.
+    turns : int
+        Unless 0, output i may take over the memory of input i * turns.
     """
 
     __slots__ = (
@@ -72,6 +74,7 @@ class Call:
         "has_complex",
         "mixed",
         "overwrites",
+        "turns",
     )
 
     def __init__(self, op: Op, attrs: Attrs, ins: Sequence[Spec], outs: Sequence[Spec]) -> None:
@@ -83,7 +86,7 @@ class Call:
         self.dtype: Any = (ins or outs)[0].dtype if ins or outs else 0
         self.workspace, self.inplace = 0, op.foreign is None
         self.overwrites: tuple[int, ...] = ()
-        self.threads, self.mixed = 1, False
+        self.threads, self.mixed, self.turns = 1, False, 0
         self.has_complex = any(dtypes.is_complex(spec.dtype) for spec in (*ins, *outs))
         self.work = max((spec.size for spec in (*ins, *outs)), default=0)
 
@@ -241,7 +244,7 @@ def _adopt(call: Any, kernel: Any, name: str, dtype: int, library: Any) -> str |
     call.kernel, call.dtype, call.inplace = name, dtype, kernel.inplace is True
     if callable(kernel.inplace):
         call.overwrites = tuple(kernel.inplace(a, ins, outs))
-    call.params, call.patches = params, tuple(patches)
+    call.params, call.patches, call.turns = params, tuple(patches), kernel.turns
     if kernel.work is not None:
         call.work = min(int(kernel.work(a, ins, outs)), _MOST_WORK)
     call.threads = tuning.threads_for(call, kernel, values)

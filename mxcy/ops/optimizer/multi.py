@@ -4,6 +4,8 @@ The inputs come in turns: the weight, the gradient and the states of the first w
 the second... The outputs are the new weights.
 """
 
+import numpy as np
+
 from mxcy.ops.core.attrs import Bool, DynamicTuple, Field, FloatTuple, Int, Shape
 from mxcy.ops.core.infer import numbered, require
 from mxcy.ops.core.params import MULTI_ADAMW, MULTI_LAMB, MULTI_SGD
@@ -26,7 +28,8 @@ from mxcy.ops.optimizer.updates import (
 
 __all__ = ["multi"]
 
-_PER_WEIGHT = ("lrs", "wds")  # inputs at the end that have an element for each weight
+#: how many elements for each weight an input at the end has; others have one in all
+_PER_WEIGHT = {"lrs": 1, "wds": 1, "rates": 2, "three_rates": 3}
 
 
 def multi(
@@ -104,7 +107,7 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
             given = len(getattr(a, attribute))
             require(given == n, f"{attribute}: expected {n} values, got {given}")
         for input_name, spec in zip(extra, ins[n * per :], strict=True):
-            require_size(spec, input_name, n if input_name in _PER_WEIGHT else 1)
+            require_size(spec, input_name, n * _PER_WEIGHT.get(input_name, 0) or 1)
         return [rule(a, *specs) for specs in turns(ins)]
 
     def ref(a, xp, arrays):
@@ -127,7 +130,9 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
         return found + [values(0.1, 1, shape, wide) for _ in states]
 
     def shared_input(name):
-        return values(0.1, 0.5, (2 if name in _PER_WEIGHT else 1,), "float32")
+        if name.endswith("rates"):
+            return np.linspace(0.1, 0.5, 2 * _PER_WEIGHT[name])
+        return values(0.1, 0.5, (2 * _PER_WEIGHT.get(name, 0) or 1,), "float32")
 
     ending = f"; at the end come {' and '.join(extra)}." if extra else "."
     arrays = [*draw((3, 4)), *draw((5,)), *map(shared_input, extra)]
@@ -186,6 +191,7 @@ def _kernel(momentum, preloaded):
         when=when,
         work=lambda a, ins, outs: sum(out.size for out in outs),
         mixed=True,
+        turns=per,
     )
 
 
@@ -233,6 +239,7 @@ def _scaled_kernel(name):
         when=when,
         work=lambda a, ins, outs: sum(out.size for out in outs),
         mixed=True,
+        turns=per,
     )
 
 
@@ -312,6 +319,7 @@ def _layer_kernel(name):
         when=when,
         work=lambda a, ins, outs: 4 * sum(out.size for out in outs),
         mixed=True,
+        turns=per,
     )
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "clipped",
     "decayed",
     "infer_update",
+    "nag_step",
     "number",
     "optimizer",
     "require_size",
@@ -276,7 +277,8 @@ optimizer(
 )
 
 
-def _nag(a, xp, weight, grad, mom):
+def nag_step(a, xp, weight, grad, mom):
+    """One step of Nesterov's accelerated gradient."""
     grad = scaled(a, xp, grad)
     step = a.lr * (grad + a.wd * weight)
     out = weight + a.momentum * (a.momentum * mom - step) - step
@@ -288,7 +290,7 @@ optimizer(
     "nag_mom_update",
     "mom",
     (LR, MOMENTUM, WD, RESCALE, CLIP),
-    _nag,
+    nag_step,
     """Nesterov's accelerated gradient.
 
     With ``step = lr * (grad + wd * weight)``, the gradient rescaled and clipped, the new weight is
