@@ -74,6 +74,8 @@ class KeyClient:
         See `parts`.
     most : int, optional
         Elements of a slice; then values are cut into `slices`.
+    among_workers : bool
+        The servers are the workers, whatever other processes there are.
 
     Attributes
     ----------
@@ -85,12 +87,13 @@ class KeyClient:
         Bytes of what has been pushed.
     """
 
-    def __init__(self, progress, waits, bound, most=None):
+    def __init__(self, progress, waits, bound, most=None, among_workers=False):
         self._progress, self._post = progress, progress.post
         self._waits, self._bound, self._most = waits, bound, most
         roles = progress.world.roles
         servers = [i for i, role in enumerate(roles) if role == "server"]
-        self.places = servers or list(range(len(roles)))
+        workers = [i for i, role in enumerate(roles) if role == "worker"]
+        self.places = workers if among_workers or not servers else servers
         self.number = next(self._post.store_numbers)
         self.keys, self._shares = {}, 0
         self.sent = 0

@@ -5,7 +5,7 @@ from collections import deque
 
 from mxcy.base import MXNetError
 from mxcy.dist.key_client import NOTHING
-from mxcy.dist.shares import Pull, Share
+from mxcy.dist.shares import Pull, RowShare, Share
 
 __all__ = ["KeyServer"]
 
@@ -45,7 +45,8 @@ class KeyServer:
 
     def _put(self, place, body, ticket, store, number, key, terms):
         self.stores = max(self.stores, store + 1)
-        self._shares[store, number] = Share(key, terms, body)
+        kind = RowShare if terms.get("by_rows") else Share
+        self._shares[store, number] = kind(key, terms, body)
         self._post.answer(place, ticket)
 
     def _push(self, place, body, store, number, form):

@@ -168,8 +168,10 @@ class PostOffice:
         return moved
 
     def leave(self):
-        """Say goodbye to all that have got letters."""
-        for place in list(self._queues):
+        """Say goodbye, if there is a store with values on servers."""
+        if next(self.store_numbers) == 0:
+            return
+        for place in range(len(self.world.roles)):
             self.send(place, "leave", [], priority=float("-inf"))
 
     def fail(self, text):

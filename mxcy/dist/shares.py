@@ -6,7 +6,7 @@ import numpy as np
 
 from mxcy.dist.levels import Levels
 
-__all__ = ["Pull", "Share"]
+__all__ = ["Pull", "RowShare", "Share"]
 
 
 class Pull(NamedTuple):
@@ -80,3 +80,34 @@ class Share:
     def answer(self, asked, body):
         """What a pull gets: its form, and an array of its own."""
         return [], self.value.copy()
+
+
+class RowShare(Share):
+    """Rows of a value: every so many-th one, of which pushes and pulls name some.
+
+    A body has the rows' numbers within the share as int64, then the rows.
+    """
+
+    def read(self, body, form):
+        count = form[0]
+        ids = body[: 8 * count].view(np.int64)
+        rows = body[8 * count :].view(self.value.dtype)
+        return ids, rows.reshape(count, *self.value.shape[1:])
+
+    def total(self, pushed):
+        """The sums of each row, in the order of what has been pushed, with their numbers."""
+        ids = np.concatenate([one for one, _ in pushed])
+        rows = np.concatenate([rows for _, rows in pushed])
+        order = np.argsort(ids, kind="stable")
+        unique, starts = np.unique(ids[order], return_index=True)
+        if not unique.size:
+            return unique, rows
+        return unique, np.add.reduceat(rows[order], starts, axis=0, dtype=rows.dtype)
+
+    def replace(self, total):
+        ids, rows = total
+        self.value[...] = 0
+        self.value[ids] = rows
+
+    def answer(self, asked, body):
+        return [], self.value[body.view(np.int64)]

@@ -132,7 +132,12 @@ class Trainer:
             kvstore = self._kvstore_params["kvstore"]
             store, on_store = choose_store(kvstore, len(self._contexts), named)
             if any(parameter._grad_stype != "default" for parameter in self._params):
-                on_store = False
+                on_store = _spans_processes(store)
+                if on_store and self._kvstore_params["update_on_kvstore"] is False:
+                    raise ValueError(
+                        "Cannot set update_on_kvstore=False on dist kvstore when sparse gradients "
+                        "are present."
+                    )
         asked = self._kvstore_params["update_on_kvstore"]
         if store is not None and asked is not None:
             on_store = asked

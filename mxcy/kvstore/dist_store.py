@@ -20,6 +20,7 @@ from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.local import LocalStore
 from mxcy.kvstore.optimizer_terms import agree
+from mxcy.kvstore.shared_rows import SharedRows, host_server
 from mxcy.optimizer import get_updater
 
 __all__ = ["DistStore", "Shared", "name_of"]
@@ -36,6 +37,7 @@ class Shared:
         self.plain = plain  # whether the value has it as well, and goes as it is
         self.var = front.Var()  # orders this worker's pushes and pulls
         self.slot = None
+        self.by_rows = False  # whether gradients are row_sparse: the updater gets such sums
         self.early = False  # whether it has been used alone before it had a bucket
         self.groups = None  # what a call of it alone does, if it has its bucket for itself
         self.latest = None  # a sum that is not among the store's values yet
@@ -62,6 +64,7 @@ class DistStore(LocalStore):
         super().__init__(kind)
         self._progress = job.open()
         self._compression = self._compressing = None
+        self._rows = None  # of row_sparse keys
         self.exchange = self._observed(job.new_exchange())
         self.shared = {}
         self._bucket_vars = {}  # order calls of all keys of a bucket
@@ -113,14 +116,9 @@ class DistStore(LocalStore):
     def init_all(self, pairs):
         """Put in new keys with the first worker's values; all workers call it."""
         known = dict.fromkeys(self._values)
-        for key, value in pairs:
+        for key, _ in pairs:
             self._check_new(key, known)
             known[key] = None
-            if value.stype != "default" and self.num_workers > 1:
-                raise MXNetError(
-                    f"key {key!r}: values of storage type {value.stype!r} cannot be shared by "
-                    "several workers yet"
-                )
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
         exchange = self._compressing or self.exchange
         entries, delivers = [], []
@@ -139,9 +137,43 @@ class DistStore(LocalStore):
         for (key, value), (_, array), slot in zip(dense, entries, slots, strict=True):
             self.shared[key].slot = slot
             self._put(key, nd.array(array, cpu(), array.dtype).astype(value.dtype))
+        self._init_rows([(key, value) for key, value in pairs if value.stype != "default"])
+
+    def _init_rows(self, pairs):
+        if not pairs:
+            return
+        if self.num_workers > 1:
+            if self._rows is None:
+                self._share_rows()
+            self._rows.init(pairs, name_of)
         for key, value in pairs:
-            if value.stype != "default":
-                self._put(key, value.copy())
+            empty = nd.sparse.zeros(value.stype, value.shape, cpu(), value.dtype)
+            self._put(key, empty if self.num_workers > 1 else value.copy())
+
+    def _share_rows(self):
+        """Have workers own rows: they run this store's updater on them."""
+        self._rows = SharedRows(self._progress, waits=True, among_workers=True)
+        number = self._rows.client.number
+
+        def host():
+            rules = host_server(self._progress, self.rank).rules
+            rules.follow(number, lambda: self.updater)
+
+        self._progress.submit(host)
+
+    def is_sparse(self, key):
+        return self._value(key).stype != "default"
+
+    def pull_rows(self, key, array, ids):
+        """Copy rows of a row_sparse value, which lie with their owners, to a row_sparse array."""
+        if self._rows is None or key not in self._rows:
+            super().pull_rows(key, array, ids)
+            return
+        if array.stype != "row_sparse":
+            raise MXNetError(
+                f"row_sparse_pull: key {key}: out must be row_sparse, it is {array.stype}"
+            )
+        self._rows.pull(key, array, ids)
 
     def _check_new(self, key, known):
         super()._check_new(key, known)
@@ -152,6 +184,11 @@ class DistStore(LocalStore):
 
     def push(self, key, arrays, priority=0):
         """Add arrays to this worker's part of a key's next sum."""
+        if self._rows is not None and key in self._rows:
+            stored = self._value(key)
+            self._check_shapes(key, arrays, stored)
+            self._rows.push(key, self._sum(key, arrays, stored.context), priority)
+            return
         if key not in self.shared:
             super().push(key, arrays)
             return
@@ -183,6 +220,7 @@ class DistStore(LocalStore):
         self._check_shapes(key, arrays, stored)
         total = self._sum(key, [array.as_nd_ndarray() for array in arrays], stored.context)
         if total.stype != "default":
+            self.shared[key].by_rows = True
             total = total.tostype("default")
         if name_of(total.dtype) != travels:
             total = total.astype(travels)
@@ -200,6 +238,7 @@ class DistStore(LocalStore):
             if self.updater is None:
                 self._values[key] = total
             else:
+                total = total.tostype("row_sparse") if shared.by_rows else total
                 self.updater(key, total, stored)
 
         return deliver
@@ -218,6 +257,11 @@ class DistStore(LocalStore):
 
     def pull(self, key, arrays, priority=0):
         """Copy a value to arrays when all that this worker has pushed to it is in."""
+        if self._rows is not None and key in self._rows:
+            self._check_outs(key, arrays, self._value(key))
+            for array in arrays:
+                self._rows.pull(key, array)
+            return
         if key not in self.shared:
             super().pull(key, arrays)
             return
@@ -295,6 +339,13 @@ class DistStore(LocalStore):
             if groups[0] is not None:
                 self._calls.put(called, groups)
         return groups
+
+    def check_states(self):
+        if self._rows is not None:
+            raise MXNetError(
+                "the states of row_sparse values lie with their workers, and cannot be saved or "
+                "loaded yet"
+            )
 
     def settle(self):
         """Wait until all that this worker has pushed has been added up and has changed values."""

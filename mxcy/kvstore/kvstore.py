@@ -200,6 +200,7 @@ class KVStore(KVStoreBase):
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write the states of the optimizer to a file, see `KVStoreBase`."""
         assert self._updater is not None, "Cannot save states: the store has no optimizer"
+        self.handle.check_states()
         self.handle.settle()
         if self.rank != 0:  # all workers have the same states
             return
@@ -208,6 +209,7 @@ class KVStore(KVStoreBase):
     def load_optimizer_states(self, fname):
         """Read the states of the optimizer from a file that `save_optimizer_states` wrote."""
         assert self._updater is not None, "Cannot load states: the store has no optimizer"
+        self.handle.check_states()
         self.handle.settle()
         state_files.load(fname, self._updater)
 

@@ -200,6 +200,9 @@ class LocalStore:
     def send_command(self, head, body):
         """Have servers do something, of which there are none."""
 
+    def check_states(self):
+        """Refuse to save or load states of the optimizer that are elsewhere."""
+
     def settle(self):
         """Wait until all that has been pushed has changed values, as it does at once here."""
 

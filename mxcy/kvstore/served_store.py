@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.key_client import KeyClient
-from mxcy.dist.key_server import KeyServer
 from mxcy.kvstore.dist_store import DistStore, Shared, name_of
 from mxcy.kvstore.engine_calls import TRAVELS, complete, operation, window
 from mxcy.kvstore.optimizer_terms import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
-from mxcy.kvstore.server_rules import OPTIMIZER, ServerRules, packed
+from mxcy.kvstore.server_rules import OPTIMIZER, packed
+from mxcy.kvstore.shared_rows import host_server
 
 __all__ = ["ServedStore"]
 
@@ -47,12 +46,7 @@ class ServedStore(DistStore):
         self._client = KeyClient(self._progress, self._sums_up, self._bound, slices)
         self._hosts = "server" not in self._progress.world.roles
         if self._hosts:
-            self._progress.submit(self._host)
-
-    def _host(self):
-        post = self._progress.post
-        if post.server is None:
-            KeyServer(post, env.get("MXCY_DIST_TIMEOUT"), ServerRules(self.rank))
+            self._progress.submit(lambda: host_server(self._progress, self.rank))
 
     # -- keys -------------------------------------------------------------------------------------
 

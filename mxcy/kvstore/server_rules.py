@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 
+from mxcy import ndarray as nd
 from mxcy._base.dtypes import code_of
 from mxcy._library import front
 from mxcy.base import MXNetError
@@ -52,11 +53,16 @@ class ServerRules:
     def __init__(self, number):
         self._number = number
         self._updaters = {}  # by store
+        self._current = {}  # by store, where it may change
         self._weights = {}  # by share
 
     def set_updater(self, store, updater):
         """Let a function change the values of a store."""
         self._updaters[store] = updater
+
+    def follow(self, store, current):
+        """Let the function that ``current()`` returns, if any, change the values of a store."""
+        self._current[store] = current
 
     def apply(self, store, share, total):
         """Change a share by what has been pushed.
@@ -72,7 +78,8 @@ class ServerRules:
         bool
             False where the sum is to be the value.
         """
-        updater = self._updaters.get(store)
+        follows = self._current.get(store)
+        updater = self._updaters.get(store) if follows is None else follows()
         if updater is None:
             if share.waits:
                 return False
@@ -80,7 +87,7 @@ class ServerRules:
         weight = self._weights.get(share)
         if weight is None:
             weight = self._weights[share] = _array(share.value).astype(share.weight, copy=False)
-        updater(share.key, _array(total).astype(share.weight, copy=False), weight)
+        updater(share.key, _gradient(total, share), weight)
         weight.wait_to_read()
         if weight.address != share.value.ctypes.data:
             share.value[...] = weight.astype(share.value.dtype.name).asnumpy()
@@ -128,6 +135,16 @@ class ServerRules:
             setattr(optimizer, name, value)
         for name, value in changed["scheduler"].items():
             setattr(optimizer.lr_scheduler, name, value)
+
+
+def _gradient(total, share):
+    """What an optimizer takes: an array, or one of the rows that there are."""
+    if isinstance(total, np.ndarray):
+        return _array(total).astype(share.weight, copy=False)
+    ids, rows = total
+    rows = nd.array(rows, cpu(), rows.dtype).astype(share.weight, copy=False)
+    ids = nd.array(ids, cpu(), "int64")
+    return nd.sparse.row_sparse_array((rows, ids), shape=share.value.shape, dtype=share.weight)
 
 
 def _array(memory):

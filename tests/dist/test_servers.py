@@ -164,6 +164,17 @@ def test_an_asynchronous_worker_that_leaves():
     assert succeed(run(2, 1, program, waits=False)) == [[5, 5], None]
 
 
+def test_a_worker_that_leaves_before_its_first_push():
+    def program(worker):
+        worker.init(a=np.zeros(2))
+        if worker.rank == 0:
+            worker.push("a", np.ones(2))
+            worker.pull("a")
+
+    text = "rank 1 (memory) left the job in round 1 of key 'a', which it has not pushed"
+    assert text in str(run(2, 2, program)[0])
+
+
 def test_a_worker_that_leaves_early():
     def program(worker):
         worker.init(a=np.zeros(2))

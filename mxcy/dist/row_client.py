@@ -1,0 +1,107 @@
+"""The worker's side of values of which pushes and pulls name some rows."""
+
+import numpy as np
+
+from mxcy.dist.key_client import Answers, KeyClient, ServedKey
+
+__all__ = ["RowClient"]
+
+
+class RowClient(KeyClient):
+    """Keys whose rows are dealt to servers: row r to number r modulo how many servers there are."""
+
+    def _divide(self, key, array, levels):
+        servers = len(self.places)
+        shares = [
+            (self._shares + i, i, i, len(range(i, array.shape[0], servers))) for i in range(servers)
+        ]
+        self._shares += servers
+        return ServedKey(key, array.shape, array.dtype, shares)
+
+    def _put(self, served, array, weight, answers, what):
+        for number, server, begin, length in served.shares:
+            terms = {
+                "shape": [length, *served.shape[1:]],
+                "dtype": served.dtype.str,
+                "weight": weight,
+                "waits": self._waits,
+                "by_rows": True,
+            }
+            rows = np.ascontiguousarray(array[begin :: len(self.places)])
+            content = [self.number, number, served.key, terms]
+            self._post.ask(self.places[server], "put", content, answers.take, what, body=rows)
+
+    def _dealt(self, served, ids):
+        """Of each share: its number, its server's place, which ids it has, and their places there."""
+        owners = ids % len(self.places)
+        for number, server, begin, _ in served.shares:
+            own = np.flatnonzero(owners == begin)
+            local = np.ascontiguousarray(ids[own] // len(self.places), np.int64)
+            yield number, self.places[server], own, local
+
+    def push_rows(self, served, ids, rows, done, priority=0):
+        """Send rows to their servers; all servers get a letter, as it counts as a push.
+
+        Parameters
+        ----------
+        served : ServedKey
+        ids : numpy.ndarray of int64
+        rows : numpy.ndarray
+        done : callable
+            Called when `rows` are not needed any more.
+        priority : int
+        """
+        letters = []
+        for number, place, own, local in self._dealt(served, ids):
+            octets = np.ascontiguousarray(rows[own]).reshape(-1).view(np.uint8)
+            letters.append((number, place, len(own), np.concatenate([local.view(np.uint8), octets])))
+        done()
+
+        def send():
+            for number, place, count, body in letters:
+                content, line = [self.number, number, [count]], (self.number, number)
+                self._post.send(place, "push", content, body, priority, line)
+                self.sent += body.nbytes
+
+        self._progress.submit(send)
+
+    def pull_rows(self, served, ids, told, priority=0):
+        """Get rows, which have in them what this worker has pushed.
+
+        Parameters
+        ----------
+        served : ServedKey
+        ids : numpy.ndarray of int64
+        told : callable
+            ``told(error, rows)`` gets the text of an error or None, and the rows.
+        priority : int
+        """
+        rows = np.empty((ids.size, *served.shape[1:]), served.dtype)
+        wanted = [one for one in self._dealt(served, ids) if one[2].size]
+        if not wanted:
+            told(None, rows)
+            return
+
+        def filling(own, answers):
+            def take(error, form, body):
+                if error is None:
+                    rows[own] = body.view(rows.dtype).reshape(own.size, *rows.shape[1:])
+                answers.take(error)
+
+            return take
+
+        def ask():
+            answers = Answers(len(wanted), lambda error: told(error, rows))
+            for number, place, own, local in wanted:
+                self._post.ask(
+                    place,
+                    "pull",
+                    [self.number, number, None],
+                    filling(own, answers),
+                    f"rows of key {served.key!r}",
+                    body=local,
+                    priority=priority,
+                    line=(self.number, number),
+                )
+
+        self._progress.submit(ask)

@@ -1,0 +1,129 @@
+"""Row_sparse values of several workers: rows with owners, and gradients by rows."""
+
+import os
+
+import numpy as np
+import pytest
+
+from mxcy.dist.shares import RowShare
+from tests.dist.jobs import job, needs_mpi
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("MXNET_ENABLE_CYTHON") == "0", reason="one front is enough"
+)
+
+
+def _letter(ids, rows):
+    ids, rows = np.array(ids, np.int64), np.array(rows, np.float32).reshape(len(ids), 2)
+    return np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)]), [len(ids)]
+
+
+def test_a_share_adds_up_rows():
+    """The union of the rows, each in the order of the workers; sums replace the value."""
+    terms = {"shape": [4, 2], "dtype": "<f4", "weight": "float32", "waits": True}
+    share = RowShare("w", terms, np.ones(8, np.float32).view(np.uint8))
+    draw = np.random.RandomState(0).uniform(-1, 1, (3, 2)).astype(np.float32)
+    pushed = [
+        share.read(*_letter([3, 1], draw[:2])),
+        share.read(*_letter([], [])),
+        share.read(*_letter([1], draw[2:])),
+    ]
+    ids, rows = share.total(pushed)
+    assert ids.tolist() == [1, 3]
+    assert rows.tolist() == [(draw[1] + draw[2]).tolist(), draw[0].tolist()]
+    share.replace((ids, rows))
+    assert share.value[[0, 2]].tolist() == [[0, 0], [0, 0]]
+    assert share.answer([], np.array([3], np.int64).view(np.uint8))[1].tolist() == [draw[0].tolist()]
+    share.replace(share.total([share.read(*_letter([], []))] * 2))
+    assert not share.value.any()
+
+
+_PROGRAM = r"""
+import mxcy as mx, numpy as np
+store = mx.kv.create("dist_sync")
+rank, size = store.rank, store.num_workers
+def sparse(array):
+    return mx.nd.array(array).tostype("row_sparse")
+start = np.arange(21, dtype="float32").reshape(7, 3)
+store.init(["w", "half"], [sparse(start * (rank + 1)), sparse(start).astype("float16")])
+out, dense = mx.nd.sparse.zeros("row_sparse", (7, 3)), mx.nd.zeros((7, 3))
+mine = [rank, 5, rank]  # each rank its own rows, one rank alone or all
+for _ in range(rank):
+    store.row_sparse_pull("w", out, row_ids=mx.nd.array(mine))
+    assert out.indices.asnumpy().tolist() == sorted(set(mine))
+    assert (out.data.asnumpy() == start[sorted(set(mine))]).all()
+half = mx.nd.sparse.zeros("row_sparse", (7, 3), dtype="float16")
+store.row_sparse_pull("half", half, row_ids=mx.nd.array([6]))
+assert half.data.asnumpy().tolist() == [[18, 19, 20]]
+gradients = [np.zeros((7, 3), "float32") for _ in range(size)]
+for of, gradient in enumerate(gradients):
+    gradient[of], gradient[4] = 1, of + 1
+for more in (0, 1):
+    store.push("w", sparse(gradients[rank] + more))
+    store.pull("w", dense, ignore_sparse=False)
+    assert (dense.asnumpy() == sum(gradients) + more * size).all()
+store.set_optimizer(mx.optimizer.Adam(learning_rate=0.5, lazy_update=True))
+alone = mx.kv.create("local")
+alone.init("w", sparse(dense.asnumpy()))
+alone.set_optimizer(mx.optimizer.Adam(learning_rate=0.5, lazy_update=True))
+for step in range(3):
+    pushed = [g if of != step % size else 0 * g for of, g in enumerate(gradients)]  # one is empty
+    store.push("w", sparse(pushed[rank]))
+    alone.push("w", sparse(sum(pushed)))
+every, expected = mx.nd.arange(7), mx.nd.sparse.zeros("row_sparse", (7, 3))
+store.row_sparse_pull("w", out, row_ids=every)
+alone.row_sparse_pull("w", expected, row_ids=every)
+np.testing.assert_allclose(
+    out.tostype("default").asnumpy(), expected.tostype("default").asnumpy(), rtol=2e-6
+)
+try:
+    store.save_optimizer_states("states")
+except mx.MXNetError as error:
+    assert "the states of row_sparse values" in str(error)
+else:
+    raise AssertionError("they are not all here")
+try:
+    store.row_sparse_pull("w", out, row_ids=mx.nd.array([7]))
+except mx.MXNetError as error:
+    assert "rows 0 to 6" in str(error)
+else:
+    raise AssertionError("there is no row 7")
+"""
+
+_TRAINING = r"""
+from mxcy import autograd, gluon
+draw = np.random.RandomState(0)
+words, targets = draw.randint(0, 20, (5, 8)), draw.randn(5, 8, 1).astype("float32")
+def train(kind, share, block):
+    mx.random.seed(3)
+    net = gluon.nn.Sequential()
+    net.add(block(20, 4), gluon.nn.Dense(1, in_units=4))
+    net.initialize(mx.init.Normal(1))
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1}, kvstore=kind)
+    for index, target in zip(words, targets):
+        with autograd.record():
+            loss = ((net(mx.nd.array(index[share])) - mx.nd.array(target[share])) ** 2).sum()
+        loss.backward()
+        trainer.step(8)
+    weights = []
+    for parameter in net.collect_params().values():
+        if parameter._stype == "default":
+            weights.append(parameter.data().asnumpy())
+        else:
+            weights.append(parameter.row_sparse_data(mx.nd.arange(20)).tostype("default").asnumpy())
+    return weights
+share = slice(rank * 8 // size, (rank + 1) * 8 // size)
+blocks = [lambda *shape: gluon.nn.Embedding(*shape, sparse_grad=True)]
+blocks.append(gluon.contrib.nn.SparseEmbedding)
+for block in blocks:
+    shared, serial = train("dist_sync", share, block), train("local", slice(0, 8), block)
+    for a, b in zip(shared, serial):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+def test_rows_of_three_workers():
+    ended = job(3, _PROGRAM + _TRAINING, timeout=120)
+    assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err
