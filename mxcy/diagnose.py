@@ -199,7 +199,9 @@ count, status = ctypes.c_int(), driver.cuInit(0)
 status = status or driver.cuDeviceGetCount(ctypes.byref(count))
 if status:
     raise SystemExit(f"cuInit or cuDeviceGetCount fails with error {status}")
-print(count.value)
+version = ctypes.c_int()
+driver.cuDriverGetVersion(ctypes.byref(version))
+print(count.value, version.value // 1000)
 """
 
 
@@ -209,14 +211,18 @@ def _cuda(mx):
         kind = " virtual" if mx.env.get("MXCY_VIRTUAL_DEVICES") else ""
         yield Finding("CUDA", True, f"{devices}{kind} devices mx.gpu(i)")
         return
-    count, error = _probe(_CUDA)
-    if count is None:
+    answer, error = _probe(_CUDA)
+    count, version = (answer or "0 0").split()
+    if answer is None:
         mend = "apt-get install nvidia-driver"
         yield Finding("CUDA", False, f"no driver can be used: {error}", mend)
     elif count == "0":
         yield Finding("CUDA", False, "the driver sees no device", "nvidia-smi")
+    elif importlib.util.find_spec("cupy") is None:
+        told = f"the driver sees {count} devices, but CuPy is not installed"
+        yield Finding("CUDA", False, told, f"pip install 'cupy-cuda{version}x>=14.2,<15'")
     else:
-        told = f"the driver sees {count} devices, but mxcy computes on CPUs here (docs/gpu.md)"
+        told = f"the driver sees {count} devices, but mxcy uses none of them (docs/gpu.md)"
         yield Finding("CUDA", False, told)
 
 

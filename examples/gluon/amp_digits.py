@@ -60,7 +60,7 @@ def train(make, images, labels, epochs, rate, mixed):
         amp.init_trainer(trainer)
     criterion = gluon.loss.SoftmaxCrossEntropyLoss()
     order, size, mean = np.random.RandomState(1), 50, 0.0
-    for _ in tqdm(range(epochs), "mixed" if mixed else "float32"):
+    for _ in tqdm(range(epochs), "mixed" if mixed else "float32", disable=None):
         losses = []
         permuted = order.permutation(len(images))
         for start in range(0, len(images) - size + 1, size):

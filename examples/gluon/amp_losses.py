@@ -97,7 +97,7 @@ def train(options, mixed):
     losses, shortest = [], float("inf")
     if mixed:
         amp.init_trainer(trainer)
-    with tqdm(total=options.steps, desc=options.dtype if mixed else "float32") as bar:
+    with tqdm(total=options.steps, desc=options.dtype if mixed else "float32", disable=None) as bar:
         for _, (data, target) in zip(range(options.steps), batches, strict=False):
             start = time.process_time()
             with autograd.record():

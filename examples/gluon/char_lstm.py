@@ -129,7 +129,7 @@ def main(arguments=None):
     )
     found = math.inf
     for epoch in range(args.epochs):
-        with tqdm(total=len(learned), unit=" characters", unit_scale=True) as bar:
+        with tqdm(total=len(learned), unit=" characters", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(model, trainer, learned, args, bar)
         found = perplexity(model, held_out, args)

@@ -114,7 +114,7 @@ def main(arguments=None):
     for epoch in range(args.epochs):
         order = rng.permutation(len(learned))
         batches = np.split(learned[order], range(args.batch_size, len(learned), args.batch_size))
-        with tqdm(total=len(learned), unit=" images", unit_scale=True) as bar:
+        with tqdm(total=len(learned), unit=" images", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, map(mx.nd.array, batches), bar)
         found = bound_of(net, held_out)

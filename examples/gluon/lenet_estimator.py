@@ -40,7 +40,7 @@ class ProgressBar(TrainBegin, BatchEnd, TrainEnd):
         self.metrics, self.total, self.bar = metrics, total, None
 
     def train_begin(self, estimator, *args, **kwargs):
-        self.bar = tqdm(total=self.total, unit=" batches")
+        self.bar = tqdm(total=self.total, unit=" batches", disable=None)
 
     def batch_end(self, estimator, *args, **kwargs):
         told = ("{} {:.4f}".format(*metric.get()) for metric in self.metrics)

@@ -140,7 +140,7 @@ def main(arguments=None):
     for epoch in range(args.epochs):
         order = rng.permutation(len(learned))
         batches = onp.split(learned[order], range(args.batch_size, len(learned), args.batch_size))
-        with tqdm(total=len(learned), unit=" images", unit_scale=True) as bar:
+        with tqdm(total=len(learned), unit=" images", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, map(np.array, batches), bar)
         loose, tight = bounds_of(net, held_out, args.samples)

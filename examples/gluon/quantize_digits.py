@@ -43,7 +43,9 @@ def trained(options, learned):
     batches = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(*learned), 50, shuffle=True)
     trainer = mx.gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.001})
     for epoch in range(options.epochs):
-        with tqdm(desc=f"epoch {epoch + 1}", total=len(learned[0]), unit=" images") as bar:
+        with tqdm(
+            desc=f"epoch {epoch + 1}", total=len(learned[0]), unit=" images", disable=None
+        ) as bar:
             for _ in train_epoch(net, trainer, batches, bar):
                 pass
     return net

@@ -211,7 +211,7 @@ def main(arguments=None):
             trainer.set_learning_rate(args.learning_rate / 10)
         parts = np.array_split(rng.permutation(len(pictures)), len(pictures) // args.batch_size)
         batches = ((mx.nd.array(pictures[part]), mx.nd.array(labels[part])) for part in parts)
-        with tqdm(total=len(pictures), unit=" pictures") as bar:
+        with tqdm(total=len(pictures), unit=" pictures", disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, batches, bar)
     pictures, labels = draw_many(300, args.seed + 1)

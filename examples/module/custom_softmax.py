@@ -71,7 +71,7 @@ def main(arguments=None):
     train_iter = mx.io.ResizeIter(train_iter, options.batches)
     val_iter = mx.io.NDArrayIter(*validation, batch_size=options.batch_size)
     mod = mx.mod.Module(symbol=network())
-    with tqdm(total=options.epochs * options.batches, unit=" batches") as bar:
+    with tqdm(total=options.epochs * options.batches, unit=" batches", disable=None) as bar:
         mod.fit(
             train_iter,
             optimizer="sgd",

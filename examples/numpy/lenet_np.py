@@ -102,7 +102,7 @@ def main(arguments=None):
     for epoch in range(args.epochs):
         rate = args.learning_rate * (1 + math.cos(math.pi * epoch / args.epochs)) / 2
         trainer.set_learning_rate(rate)
-        with tqdm(total=len(dataset), unit=" images") as bar:
+        with tqdm(total=len(dataset), unit=" images", disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, batches, bar)
         accuracy, taken = evaluate(net, images, digits)

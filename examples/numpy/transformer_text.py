@@ -167,7 +167,7 @@ def main(arguments=None):
     found = math.inf
     for epoch in range(args.epochs):
         trainer.set_learning_rate(args.learning_rate * (1 - epoch / (args.epochs + 1)))
-        with tqdm(total=len(learned), unit=" characters", unit_scale=True) as bar:
+        with tqdm(total=len(learned), unit=" characters", unit_scale=True, disable=None) as bar:
             bar.set_description(f"epoch {epoch + 1}/{args.epochs}")
             train_epoch(net, trainer, learned, args, bar)
         found = perplexity(net, held_out, args)

@@ -1,6 +1,7 @@
 """``python -m mxcy.diagnose``: what there is, what is not, and what mends it."""
 
 import importlib.machinery
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,17 @@ def test_absent_parts_are_named_with_what_mends_them(tmp_path):
 def test_virtual_devices_are_told():
     out = python("-m", "mxcy.diagnose", MXCY_VIRTUAL_DEVICES="3").out
     assert "✔ 3 virtual devices" in findings_of(out)["CUDA"]
+
+
+def test_devices_without_cupy(monkeypatch):
+    find = importlib.util.find_spec
+    absent = ("cupy", "mpi4py")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n in absent else find(n))
+    monkeypatch.setattr(diagnose, "_probe", lambda code: ("2 12", ""))
+    monkeypatch.setattr(mx, "num_gpus", lambda: 0)
+    (cuda,) = [finding for finding in diagnose.findings() if finding.part == "CUDA"]
+    assert cuda.told == "the driver sees 2 devices, but CuPy is not installed"
+    assert cuda.command.startswith("pip install 'cupy-cuda12x")
 
 
 def test_an_unbuilt_tree_says_in_a_line_what_to_do(tmp_path):
