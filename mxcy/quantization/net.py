@@ -172,6 +172,8 @@ def _trace(network, inputs):
     known = network._calls
     try:
         network._get_graph(*inputs)
+        if network._calls is None:  # it was made of a graph
+            return network._only_trace()
         return network._calls.trace(network, *flatten(inputs))
     finally:
         network._calls = known

@@ -44,6 +44,24 @@ def test_quantized_networks_answer_about_the_same(network, tmp_path, calibration
     assert np.array_equal(again(data).asnumpy(), quantized(data).asnumpy())
 
 
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_networks_read_from_files(network, tmp_path, hybridized):
+    data = mx.nd.array(np.random.RandomState(5).rand(8, 3, 8, 8))
+    network.hybridize()
+    expected = network(data).asnumpy()
+    network.export(str(tmp_path / "net"))
+    read = mx.gluon.SymbolBlock.imports(
+        str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params")
+    )
+    if hybridized:
+        read.hybridize()
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(data), batch_size=4)
+    quantized = quantize_net(read, calib_data=loader, calib_mode="naive")
+    assert any(name.endswith("_quantize") for name in quantized.collect_params())
+    assert np.abs(quantized(data).asnumpy() - expected).max() <= 0.03 * np.abs(expected).max()
+    assert np.array_equal(read(data).asnumpy(), expected)
+
+
 def test_parameters_of_8_bits_say_so(network):
     quantized = quantize_net(network, data_shapes=[(1, 3, 8, 8)], calib_mode="none")
     kinds = {
