@@ -7,6 +7,7 @@ from mxcy._base.dtypes import CODES
 from mxcy._execute import trials
 from mxcy._execute.kept import Kept
 from mxcy._library import front
+from mxcy.gpu.devices import is_device
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
@@ -21,15 +22,28 @@ __all__ = ["Planned", "target", "training_graph"]
 _OCTET = CODES["uint8"]
 
 
-def target():
-    """The `Target` of this process, with the settings in force now."""
+def target(context=None):
+    """The `Target` of this process, with the settings in force now.
+
+    Parameters
+    ----------
+    context : Context, optional
+        Where the graph runs; on a device whose memory is not the host's there are no kernels.
+    """
     settings = {name: env.get(name) for name in env.PLANNING}
     # More paths than workers only take memory.
     workers = env.get("MXNET_CPU_WORKER_NTHREADS")
     settings["MXNET_EXEC_NUM_TEMP"] = min(settings["MXNET_EXEC_NUM_TEMP"], workers)
+    if context is not None and is_device(context):
+        return Target(_has_none, front.query, _measure_alone, 0, settings, trials.memory())
     return Target(
         front.has_kernel, front.query, _measure_alone, front.block(), settings, trials.memory()
     )
+
+
+def _has_none(name, dtype):
+    """Whether a device has a kernel: it computes by definitions."""
+    return False
 
 
 def _measure_alone(*call):
@@ -73,7 +87,7 @@ class Planned:
     """
 
     def __init__(self, graph, context, optimized=True):
-        self.machine = machine = target()
+        self.machine = machine = target(context)
         self._training = training = graph.forward < len(graph.nodes)
         if optimized:
             graph = optimize(graph, machine, training)

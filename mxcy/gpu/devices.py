@@ -5,10 +5,10 @@ import importlib.util
 
 from mxcy import env
 from mxcy.base import MXNetError
-from mxcy.context import serve_device
+from mxcy.context import memory_source, serve_device
 from mxcy.gpu import driver
 
-__all__ = ["CudaDevices", "offer"]
+__all__ = ["CudaDevices", "is_device", "offer"]
 
 
 class CudaDevices:
@@ -65,3 +65,8 @@ def offer():
         return False
     serve_device("gpu", devices)
     return True
+
+
+def is_device(context):
+    """Whether the host cannot touch the memory of a context's arrays."""
+    return context.device_type == "gpu" and memory_source(context) != 0
